@@ -15,7 +15,7 @@ mod toy;
 use std::io::Write;
 use std::ops::RangeInclusive;
 
-use plimsoll_analyse::{Point, Purpose, estimate};
+use plimsoll_analyse::{Purpose, SweepPoint, estimate};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadLine, LoadSlot, Objective, SlotRole};
 use plimsoll_units::{Iops, Span};
@@ -132,7 +132,7 @@ fn around(queue: &mut Queue, middle: f64, passes: u32) -> Vec<LoadSlot> {
             let offset = OFFSETS[(index * 7 + pass as usize) % OFFSETS.len()];
             let rate = Iops::from_f64(middle * offset.exp());
             let half = Span::from_millis(500);
-            let point = Point {
+            let point = SweepPoint {
                 pace: Pace::Open { rate, arrival: Arrival::Poisson },
                 warm_up: Span::from_millis(50),
                 least: half,

@@ -31,7 +31,7 @@ impl Sums {
         if self.operations > 0.0 { self.response_ns / self.operations } else { 0.0 }
     }
 
-    pub(crate) fn of(pieces: &[Piece]) -> Self {
+    pub(crate) fn of(pieces: &[ReducedSlice]) -> Self {
         pieces.iter().fold(Self::default(), |sums, piece| Self {
             seconds: sums.seconds + piece.sums.seconds,
             operations: sums.operations + piece.sums.operations,
@@ -43,13 +43,13 @@ impl Sums {
 
 /// A reduced slice.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Piece {
+pub(crate) struct ReducedSlice {
     pub(crate) sums: Sums,
     pub(crate) response: Bins,
 }
 
 /// Reduces each slice.
-pub(crate) fn pieces(series: &[Slice]) -> Vec<Piece> {
+pub(crate) fn pieces(series: &[Slice]) -> Vec<ReducedSlice> {
     let piece = |slice: &Slice| {
         let response = slice.tally.response();
         let sums = Sums {
@@ -58,13 +58,13 @@ pub(crate) fn pieces(series: &[Slice]) -> Vec<Piece> {
             response_ns: response.sum_ns as f64,
             bytes: slice.tally.bytes() as f64,
         };
-        Piece { sums, response }
+        ReducedSlice { sums, response }
     };
     series.iter().map(piece).collect()
 }
 
 /// Response times of all pieces.
-pub(crate) fn responses(pieces: &[Piece]) -> Bins {
+pub(crate) fn responses(pieces: &[ReducedSlice]) -> Bins {
     let mut all = Bins::default();
     for piece in pieces {
         all.merge(&piece.response);
@@ -73,7 +73,7 @@ pub(crate) fn responses(pieces: &[Piece]) -> Bins {
 }
 
 /// Sums of `pieces` in `count` batches.
-pub(crate) fn gathered(pieces: &[Piece], count: usize) -> Vec<Sums> {
+pub(crate) fn gathered(pieces: &[ReducedSlice], count: usize) -> Vec<Sums> {
     cuts(pieces.len(), count).map(|range| Sums::of(&pieces[range])).collect()
 }
 

@@ -8,7 +8,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Estimate, Figures, Measure, Objective, Run, Slice, Steadiness, Tally};
 use plimsoll_units::{Instant, Span};
 
-use crate::batch::{self, Piece};
+use crate::batch::{self, ReducedSlice};
 use crate::interval::{self, student};
 
 /// Minimum operations beyond a quantile, and slots, for an interval by batches.
@@ -79,7 +79,7 @@ fn bound_by(slots: &[&Run]) -> Vec<(String, f64)> {
 fn figures(slots: &[&Run], objective: Option<Objective>) -> Figures {
     let pieces = batch::pieces(&slices(slots, |_| true));
     // Operations drained after a slot are in its response times, but not in its rate.
-    let in_time: Vec<Piece> = pieces
+    let in_time: Vec<ReducedSlice> = pieces
         .iter()
         .zip(slots)
         .map(|(piece, slot)| {
@@ -129,7 +129,7 @@ fn slices(slots: &[&Run], wanted: impl Fn(plimsoll_units::Kind) -> bool) -> Vec<
     slots.iter().map(slice).collect()
 }
 
-fn quantile(pieces: &[Piece], share: f64) -> Option<Estimate> {
+fn quantile(pieces: &[ReducedSlice], share: f64) -> Option<Estimate> {
     let all = batch::responses(pieces);
     let beyond = share.min(1.0 - share) * all.count as f64;
     if beyond >= MIN_BEYOND && pieces.len() >= MIN_BATCHES {

@@ -11,14 +11,14 @@ mod conditions;
 mod lines;
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Ended, Estimate, LoadLine, Objective};
+use plimsoll_record::{Curve, EndReason, Estimate, LoadLine, Objective};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::load_line::{chosen_objective, judged as line_of};
 use change::{Pair, Paired, judged};
 pub use conditions::different_load;
-pub use lines::{History, LineComparison, Method, compare_interleaved, compare_lines};
+pub use lines::{LineComparison, LineHistory, Method, compare_interleaved, compare_lines};
 
 /// Ratio of the highest IOPS that needs no second significant change.
 const DECISIVE: f64 = 1.25;
@@ -93,7 +93,7 @@ pub struct Comparison {
     /// Objective of the compared load lines; absent if no run has an objective.
     pub objective: Option<Objective>,
     /// Scatter between earlier runs of the target, if used.
-    pub history: Option<History>,
+    pub history: Option<LineHistory>,
     /// Differing conditions.
     pub conditions: Vec<Difference>,
     /// Load lines, if slots gave both an interval; they decide the verdict.
@@ -135,7 +135,7 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
 /// Runs without slots (of loads given by the user) are compared pairwise by [`compare`]. Runs with different loads, or
 /// that were interrupted, are not compared. `history` is the scatter between earlier runs of the target, used for a
 /// single run per side.
-pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<History>) -> Comparison {
+pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<LineHistory>) -> Comparison {
     let (first, second) = (&a[0], &b[0]);
     let (numbers, verdict, line) = match obstacle(a, b) {
         Some(why) => (Vec::new(), Verdict::NotComparable(why), None),
@@ -166,8 +166,8 @@ pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<History>) -> Comp
 fn obstacle(a: &[Curve], b: &[Curve]) -> Option<String> {
     let first = &a[0];
     let mut all = a.iter().chain(b);
-    if let Some(curve) = all.clone().find(|curve| curve.ended != Ended::Complete) {
-        let what = if curve.ended == Ended::Failed { "failed" } else { "was interrupted" };
+    if let Some(curve) = all.clone().find(|curve| curve.ended != EndReason::Complete) {
+        let what = if curve.ended == EndReason::Failed { "failed" } else { "was interrupted" };
         return Some(format!("a run of {} {what}: measure again to the end", curve.subject.name));
     }
     let several = a.len() + b.len() > 2;

@@ -6,7 +6,7 @@
 
 use plimsoll_record::{Finding, Steadiness};
 
-use crate::batch::{self, Piece, Sums};
+use crate::batch::{self, ReducedSlice, Sums};
 use crate::ranks;
 
 /// Batches per third: as many as the series provides, within these bounds.
@@ -21,7 +21,7 @@ const MIN_OPERATIONS_FOR_P99: f64 = 300.0;
 
 struct Tested {
     name: &'static str,
-    of: fn(&[Piece]) -> f64,
+    of: fn(&[ReducedSlice]) -> f64,
     /// Smallest relevant relative change.
     matters: f64,
     least_operations: f64,
@@ -33,17 +33,17 @@ const MEASURES: [Tested; 3] = [
     Tested { name: "p99", of: p99_ns, matters: 0.20, least_operations: MIN_OPERATIONS_FOR_P99 },
 ];
 
-fn mean_ns(pieces: &[Piece]) -> f64 {
+fn mean_ns(pieces: &[ReducedSlice]) -> f64 {
     Sums::of(pieces).mean_ns()
 }
 
-fn p99_ns(pieces: &[Piece]) -> f64 {
+fn p99_ns(pieces: &[ReducedSlice]) -> f64 {
     batch::responses(pieces).quantile(0.99).map_or(0.0, |span| span.as_nanos() as f64)
 }
 
 /// Tests the pieces after the warm-up. The first drifting measure becomes a finding; unknown with fewer than 15 pieces
 /// or 150 operations.
-pub(crate) fn judge(pieces: &[Piece], findings: &mut Vec<Finding>) -> Steadiness {
+pub(crate) fn judge(pieces: &[ReducedSlice], findings: &mut Vec<Finding>) -> Steadiness {
     let operations = Sums::of(pieces).operations;
     let mut steadiness = Steadiness::Unknown;
     for tested in &MEASURES {
@@ -63,7 +63,7 @@ pub(crate) fn judge(pieces: &[Piece], findings: &mut Vec<Finding>) -> Steadiness
 }
 
 /// True if response times grew throughout: the mean of the last third is at least `times` that of the first.
-pub(crate) fn response_grows(pieces: &[Piece], times: f64) -> bool {
+pub(crate) fn response_grows(pieces: &[ReducedSlice], times: f64) -> bool {
     let third = MAX_BATCHES.min(pieces.len() / 3);
     if third == 0 {
         return false;
@@ -82,7 +82,7 @@ struct Thirds {
 
 impl Thirds {
     /// Evaluates thirds with `third` batches each.
-    fn of(pieces: &[Piece], third: usize, of: fn(&[Piece]) -> f64) -> Self {
+    fn of(pieces: &[ReducedSlice], third: usize, of: fn(&[ReducedSlice]) -> f64) -> Self {
         let n = pieces.len();
         let values: Vec<f64> = batch::cuts(n, 3 * third).map(|range| of(&pieces[range])).collect();
         let whole = |part: usize| of(&pieces[part * n / 3..(part + 1) * n / 3]);

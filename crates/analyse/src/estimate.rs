@@ -73,7 +73,7 @@ pub struct Estimated {
 
 /// A slot under an objective.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct SlotEstimate {
     /// Logarithm of the load.
     pub(crate) x: f64,
     /// Above zero if the objective was missed.
@@ -82,7 +82,7 @@ pub(crate) struct Point {
     is_generator_late: bool,
 }
 
-impl Point {
+impl SlotEstimate {
     /// True for slots of the same rung.
     pub(crate) fn is_at_load_of(&self, other: &Self) -> bool {
         (self.x - other.x).abs() < 1e-9
@@ -114,7 +114,7 @@ pub fn estimate_of_model(slots: &[LoadSlot], objective: Objective) -> Option<Est
 
 /// `between_runs` is the standard deviation between runs of the logit of the late share.
 fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) -> Option<Estimated> {
-    let draw = |points: &[Point]| draw(points, between_runs);
+    let draw = |points: &[SlotEstimate]| draw(points, between_runs);
     let all = points(slots, objective);
     let counting = counting(&all);
     if counting.is_empty() {
@@ -136,7 +136,7 @@ fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) ->
             _ => {}
         }
     }
-    let scale = Scale::of(slots);
+    let scale = LoadScale::of(slots);
     let mut basis = LineBasis {
         slots: counting.len() as u32,
         left_out: (all.len() - counting.len()) as u32,
@@ -203,7 +203,7 @@ pub(crate) fn passes_of(slots: &[LoadSlot]) -> Vec<u32> {
 }
 
 /// Conversion from loads to operations per second, and durations of slots.
-pub(crate) struct Scale {
+pub(crate) struct LoadScale {
     /// Operations per second of the other streams.
     beside: f64,
     /// Highest mean rate completed at any load; single slots scatter upwards.
@@ -216,7 +216,7 @@ pub(crate) struct Scale {
     by_sessions: Vec<(f64, f64)>,
 }
 
-impl Scale {
+impl LoadScale {
     fn of(slots: &[LoadSlot]) -> Self {
         let counted: Vec<&LoadSlot> = slots.iter().filter(|slot| is_counted(slot)).collect();
         let mut beside: Vec<f64> = counted.iter().map(|slot| slot.beside_iops).collect();
@@ -291,7 +291,7 @@ fn rising(completed: Vec<(Pace, f64)>) -> Vec<(f64, f64)> {
 }
 
 /// Verdict if the lightest load missed the objective: never met, unless a slot contradicts that.
-fn never(slots: &[LoadSlot], objective: Objective, scale: &Scale) -> LoadLine {
+fn never(slots: &[LoadSlot], objective: Objective, scale: &LoadScale) -> LoadLine {
     let counted = slots.iter().filter(|slot| is_counted(slot));
     let least = counted.filter_map(|slot| slot.measured(&objective)).min().unwrap_or_default();
     if least > objective.limit {
@@ -309,17 +309,17 @@ fn is_counted(slot: &LoadSlot) -> bool {
     matches!(slot.role, SlotRole::Scout | SlotRole::Pass)
 }
 
-pub(crate) fn points(slots: &[LoadSlot], objective: Objective) -> Vec<Point> {
+pub(crate) fn points(slots: &[LoadSlot], objective: Objective) -> Vec<SlotEstimate> {
     slots.iter().filter(|slot| is_counted(slot)).filter_map(|slot| point(slot, objective)).collect()
 }
 
-fn point(slot: &LoadSlot, objective: Objective) -> Option<Point> {
+fn point(slot: &LoadSlot, objective: Objective) -> Option<SlotEstimate> {
     let (all, late) = slot.late(&objective);
     let z = missed_by(slot, &objective)?;
     let arrivals = slot.lateness.count.max(1) as f64;
     let by_the_generator = slot.lateness.above(objective.limit) as f64 / arrivals;
     let is_generator_late = z > 0.0 && by_the_generator > late as f64 / all as f64 * GENERATOR_PART;
-    Some(Point { x: slot.load().ln(), z, pass: slot.pass, is_generator_late })
+    Some(SlotEstimate { x: slot.load().ln(), z, pass: slot.pass, is_generator_late })
 }
 
 /// Signed distance of a slot from the objective, above zero if missed: the logit of the late share relative to that of
@@ -349,11 +349,11 @@ fn logit_over(all: f64, late: f64, allowed: f64) -> f64 {
     ((late + 0.5) / (all - late + more - 0.5)).ln() - (allowed / (1.0 - allowed)).ln()
 }
 
-fn counting(all: &[Point]) -> Vec<Point> {
+fn counting(all: &[SlotEstimate]) -> Vec<SlotEstimate> {
     all.iter().filter(|point| !point.is_generator_late).copied().collect()
 }
 
-fn draw(points: &[Point], between_runs: f64) -> Drawn {
+fn draw(points: &[SlotEstimate], between_runs: f64) -> Drawn {
     let x = crossing(points);
     if x == f64::INFINITY {
         return Drawn::Beyond;
@@ -374,11 +374,11 @@ fn draw(points: &[Point], between_runs: f64) -> Drawn {
 
 /// The 2.5 % and 97.5 % quantiles of the crossing under resampling of slots among neighbouring loads. Resampling whole
 /// passes would lose rungs.
-fn resampled(points: &[Point]) -> (f64, f64) {
+fn resampled(points: &[SlotEstimate]) -> (f64, f64) {
     let mut sorted = points.to_vec();
     // In order of time within a load: sorted by value, the strata of a frequently measured load would hardly vary.
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.pass.cmp(&b.pass)).then(a.z.total_cmp(&b.z)));
-    let mut strata: Vec<&[Point]> = sorted.chunks(STRATUM).collect();
+    let mut strata: Vec<&[SlotEstimate]> = sorted.chunks(STRATUM).collect();
     if strata.len() > 1 && strata[strata.len() - 1].len() < 3 {
         strata.pop();
         let begin = (strata.len() - 1) * STRATUM;
@@ -387,7 +387,7 @@ fn resampled(points: &[Point]) -> (f64, f64) {
     let mut rng = Rng::with_seed(SEED);
     let mut crossings: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
-            let drawn: Vec<Point> = strata
+            let drawn: Vec<SlotEstimate> = strata
                 .iter()
                 .flat_map(|stratum| stratum.iter().map(|_| stratum[rng.usize(..stratum.len())]).collect::<Vec<_>>())
                 .collect();
@@ -400,7 +400,7 @@ fn resampled(points: &[Point]) -> (f64, f64) {
 
 /// Minimum half width of the interval: changes between runs, divided by the slope, and the gap between the measured
 /// loads around the line.
-fn floor(points: &[Point], x: f64, between_runs: f64) -> f64 {
+fn floor(points: &[SlotEstimate], x: f64, between_runs: f64) -> f64 {
     let below = points.iter().map(|point| point.x).filter(|at| *at <= x).fold(f64::NEG_INFINITY, f64::max);
     let above = points.iter().map(|point| point.x).filter(|at| *at > x).fold(f64::INFINITY, f64::min);
     let gap = above - below;
@@ -408,7 +408,7 @@ fn floor(points: &[Point], x: f64, between_runs: f64) -> f64 {
     1.96 * between.hypot(REPEATS).hypot(gap / 12.0_f64.sqrt())
 }
 
-fn halved(points: &[Point]) -> Option<(Vec<Point>, Vec<Point>)> {
+fn halved(points: &[SlotEstimate]) -> Option<(Vec<SlotEstimate>, Vec<SlotEstimate>)> {
     let mut passes: Vec<u32> = points.iter().map(|point| point.pass).collect();
     passes.sort_unstable();
     passes.dedup();
@@ -416,23 +416,23 @@ fn halved(points: &[Point]) -> Option<(Vec<Point>, Vec<Point>)> {
     (passes.len() >= PASSES_FOR_HALVES).then(|| points.iter().partition(|point| point.pass < middle))
 }
 
-fn heaviest(points: &[Point]) -> f64 {
+fn heaviest(points: &[SlotEstimate]) -> f64 {
     points.iter().map(|point| point.x).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Share of slots well below the line that missed the objective, and their number.
-fn lapses(points: &[Point], x: f64) -> Option<(f64, u32)> {
-    let below: Vec<&Point> = points.iter().filter(|point| point.x < x - WELL_BELOW).collect();
+fn lapses(points: &[SlotEstimate], x: f64) -> Option<(f64, u32)> {
+    let below: Vec<&SlotEstimate> = points.iter().filter(|point| point.x < x - WELL_BELOW).collect();
     let missed = below.iter().filter(|point| point.z > 0.0).count();
     (!below.is_empty()).then(|| (missed as f64 / below.len() as f64, below.len() as u32))
 }
 
 /// Highest load up to which 19 of 20 slots met the objective, if at least 20 were measured.
-fn nineteen_of_twenty(points: &[Point]) -> Option<f64> {
+fn nineteen_of_twenty(points: &[SlotEstimate]) -> Option<f64> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
     let (mut seen, mut missed, mut best) = (0, 0, None);
-    for rung in sorted.chunk_by(Point::is_at_load_of) {
+    for rung in sorted.chunk_by(SlotEstimate::is_at_load_of) {
         seen += rung.len();
         missed += rung.iter().filter(|point| point.z > 0.0).count();
         if seen >= 20 && missed * 20 <= seen {
@@ -442,8 +442,8 @@ fn nineteen_of_twenty(points: &[Point]) -> Option<f64> {
     best
 }
 
-fn is_generator_bound(all: &[Point], x: f64) -> bool {
-    let near: Vec<&Point> = all.iter().filter(|point| (point.x - x).abs() < NEAR).collect();
+fn is_generator_bound(all: &[SlotEstimate], x: f64) -> bool {
+    let near: Vec<&SlotEstimate> = all.iter().filter(|point| (point.x - x).abs() < NEAR).collect();
     let blamed = near.iter().filter(|point| point.is_generator_late).count();
     blamed as f64 > GENERATOR_SHARE * near.len() as f64
 }

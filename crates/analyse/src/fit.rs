@@ -17,9 +17,9 @@ use plimsoll_record::Evidence;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use points::Point;
-use search::{Numbers, adjust, misfit, scatter};
-use shape::Shape;
+use points::FitPoint;
+use search::{ShapeParameters, adjust, misfit, scatter};
+use shape::ModelShape;
 
 /// A fitted model with its uncertainty.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -111,8 +111,8 @@ pub enum NotFitted {
 /// A shape with its best parameters.
 #[derive(Clone, Debug)]
 struct Candidate {
-    shape: Shape,
-    numbers: Numbers,
+    shape: ModelShape,
+    numbers: ShapeParameters,
     error: Misfit,
     held_out: Option<Misfit>,
 }
@@ -170,14 +170,14 @@ impl Candidate {
 }
 
 /// All possible shapes; the best two also with other spreads of service times.
-fn candidates(points: &[Point]) -> Vec<Candidate> {
+fn candidates(points: &[FitPoint]) -> Vec<Candidate> {
     let loads = points::different(points);
-    let candidate = |shape: Shape, numbers: Numbers| {
+    let candidate = |shape: ModelShape, numbers: ShapeParameters| {
         let error = misfit(shape, &numbers, points);
         let held_out = held_out(shape, &numbers, points, loads);
         Candidate { shape, numbers, error, held_out }
     };
-    let shapes = Shape::all().into_iter().filter(|shape| shape.is_possible(points, loads));
+    let shapes = ModelShape::all().into_iter().filter(|shape| shape.is_possible(points, loads));
     let mut all: Vec<Candidate> = shapes.map(|shape| candidate(shape, search::search(shape, points))).collect();
     all.sort_by(|a, b| a.score().total_cmp(&b.score()));
     for one in all.iter_mut().take(2) {
@@ -193,13 +193,14 @@ fn candidates(points: &[Point]) -> Vec<Candidate> {
 }
 
 /// Predicts each load from a fit without it.
-fn held_out(shape: Shape, numbers: &Numbers, points: &[Point], loads: usize) -> Option<Misfit> {
+fn held_out(shape: ModelShape, numbers: &ShapeParameters, points: &[FitPoint], loads: usize) -> Option<Misfit> {
     if loads < 3 {
         return None;
     }
     let mut off = Vec::new();
     for left_out in points::loads(points).into_iter().skip(1) {
-        let (some, others): (Vec<Point>, Vec<Point>) = points.iter().cloned().partition(|point| point.is_at(left_out));
+        let (some, others): (Vec<FitPoint>, Vec<FitPoint>) =
+            points.iter().cloned().partition(|point| point.is_at(left_out));
         let again = adjust(shape, numbers, &others, search::QUICK);
         off.extend(search::off(shape, &again, &some, points));
     }

@@ -16,7 +16,7 @@
 
 use plimsoll_record::{Bins, Estimate, Measure, Scope, Slice};
 
-use crate::batch::{self, Piece, Sums};
+use crate::batch::{self, ReducedSlice, Sums};
 
 /// Number of batches: no interval with fewer; more would be too short.
 const BATCHES: std::ops::RangeInclusive<usize> = 10..=20;
@@ -54,11 +54,11 @@ pub(crate) fn only(slice: &Slice, scope: Scope) -> Slice {
     Slice { tally: slice.tally.only(|counter| scope.covers(counter.kind)), ..*slice }
 }
 
-pub(crate) fn iops_of(pieces: &[Piece]) -> Option<Estimate> {
+pub(crate) fn iops_of(pieces: &[ReducedSlice]) -> Option<Estimate> {
     ratio(pieces, |sums| sums.operations, |sums| sums.seconds)
 }
 
-pub(crate) fn mean_of(pieces: &[Piece]) -> Option<Estimate> {
+pub(crate) fn mean_of(pieces: &[ReducedSlice]) -> Option<Estimate> {
     ratio(pieces, |sums| sums.response_ns, |sums| sums.operations)
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Distribution {
 }
 
 impl Distribution {
-    pub(crate) fn of(pieces: &[Piece]) -> Self {
+    pub(crate) fn of(pieces: &[ReducedSlice]) -> Self {
         let Some(count) = batch_count(pieces.len()) else {
             return Self { all: batch::responses(pieces), batches: None };
         };
@@ -112,7 +112,7 @@ fn above(bins: &Bins, value_ns: u64) -> f64 {
 }
 
 /// Sum of `over` divided by the sum of `under`, with its interval.
-fn ratio(pieces: &[Piece], over: fn(&Sums) -> f64, under: fn(&Sums) -> f64) -> Option<Estimate> {
+fn ratio(pieces: &[ReducedSlice], over: fn(&Sums) -> f64, under: fn(&Sums) -> f64) -> Option<Estimate> {
     let all = Sums::of(pieces);
     if under(&all) <= 0.0 {
         return None;

@@ -25,8 +25,8 @@ mod warm_up;
 
 pub use by_load::{by_load, order};
 pub use compare::{
-    Change, Comparison, Difference, History, LineComparison, Method, Quantity, Verdict, compare, compare_interleaved,
-    compare_lines, compare_sides, compare_turns, different_load,
+    Change, Comparison, Difference, LineComparison, LineHistory, Method, Quantity, Verdict, compare,
+    compare_interleaved, compare_lines, compare_sides, compare_turns, different_load,
 };
 pub use estimate::{
     Estimated, LADDER, OBJECTIVES_BEYOND, RUNG_LN, estimate, estimate_of_model, headline_objective, ladder_objectives,
@@ -37,4 +37,4 @@ pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};
 pub use steady::{Settle, Settled, settle, settle_recorded, settle_slot};
-pub use sweep::{Point, Purpose, SlotPlan, Sweep, SweepPlan};
+pub use sweep::{Purpose, SlotPlan, Sweep, SweepPlan, SweepPoint};

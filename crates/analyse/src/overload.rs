@@ -6,7 +6,7 @@
 use plimsoll_load::Pace;
 use plimsoll_record::Slice;
 
-use crate::batch::Piece;
+use crate::batch::ReducedSlice;
 use crate::drift::response_grows;
 use crate::steady::Settle;
 
@@ -18,7 +18,7 @@ const SLIGHT_BACKLOG: f64 = 0.01;
 const MIN_BACKLOG: f64 = 10.0;
 
 /// `series` is the whole run; `pieces` its offered part after the minimum warm-up.
-pub(crate) fn is_overloaded(series: &[Slice], pieces: &[Piece], options: &Settle) -> bool {
+pub(crate) fn is_overloaded(series: &[Slice], pieces: &[ReducedSlice], options: &Settle) -> bool {
     let Pace::Open { rate, .. } = options.offered else { return false };
     let in_time = series.iter().take_while(|slice| slice.start.as_nanos() < options.offered_span.as_nanos()).count();
     let (offered, drained) = series.split_at(in_time);

@@ -6,7 +6,7 @@
 use plimsoll_record::Finding;
 use plimsoll_units::Instant;
 
-use crate::batch::{self, Piece, Sums, median};
+use crate::batch::{self, ReducedSlice, Sums, median};
 
 const BATCHES: usize = 60;
 const MIN_BATCHES: usize = 12;
@@ -38,7 +38,7 @@ impl Drop {
     }
 }
 
-pub(crate) fn find(pieces: &[Piece]) -> Option<Drop> {
+pub(crate) fn find(pieces: &[ReducedSlice]) -> Option<Drop> {
     let enough = (Sums::of(pieces).operations / MIN_OPERATIONS) as usize;
     let count = BATCHES.min(enough).min(pieces.len());
     if count < MIN_BATCHES {

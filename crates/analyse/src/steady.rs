@@ -6,7 +6,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Figures, Finding, Measure, Objective, Scope, Slice, Steadiness, Tally};
 use plimsoll_units::{Instant, Span};
 
-use crate::batch::{self, Piece, Sums};
+use crate::batch::{self, ReducedSlice, Sums};
 use crate::{drift, interval, overload, rate_drop, warm_up};
 
 /// Parameters of [`settle`].
@@ -152,7 +152,7 @@ fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {
     &series[..if whole == 0 { begun } else { whole }]
 }
 
-fn figures(pieces: &[Piece], drained: &[Piece], objective: Option<&Objective>) -> Figures {
+fn figures(pieces: &[ReducedSlice], drained: &[ReducedSlice], objective: Option<&Objective>) -> Figures {
     let sums = Sums::of(pieces);
     let mut answered = pieces.to_vec();
     if let Some(last) = answered.last_mut() {

@@ -79,9 +79,9 @@ impl Purpose {
 
 /// A run to measure.
 ///
-/// Intervals need 10 slices and steadiness 15: suitable slices are 1/20 to 1/40 of [`Point::least`].
+/// Intervals need 10 slices and steadiness 15: suitable slices are 1/20 to 1/40 of [`SweepPoint::least`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct SweepPoint {
     /// Offered load.
     pub pace: Pace,
     /// Time before the measured time; the minimum that is trimmed.
@@ -101,7 +101,7 @@ pub struct Point {
 pub struct Sweep {
     plan: SweepPlan,
     objective: Option<Objective>,
-    issued: Vec<Point>,
+    issued: Vec<SweepPoint>,
     passes: Option<Passes>,
     /// Closed loads were measured up to saturation.
     is_bracketed: bool,
@@ -127,7 +127,7 @@ impl Sweep {
     ///
     /// `runs` and `slots` are all results of this sweep so far, `spent` the total elapsed time. The budget is exceeded
     /// by at most a point; loads given by the user are all measured at least once.
-    pub fn next(&mut self, runs: &[Run], slots: &[LoadSlot], spent: Span) -> Option<Point> {
+    pub fn next(&mut self, runs: &[Run], slots: &[LoadSlot], spent: Span) -> Option<SweepPoint> {
         if self.issued.len() >= MAX_POINTS {
             return None;
         }
@@ -157,7 +157,7 @@ impl Sweep {
     /// True if a point may end: its minimum time has passed, and its purpose is fulfilled.
     ///
     /// `measured` is the time since the point's warm-up, `figures` are its figures so far.
-    pub fn is_enough(&self, point: &Point, measured: Span, figures: &Figures) -> bool {
+    pub fn is_enough(&self, point: &SweepPoint, measured: Span, figures: &Figures) -> bool {
         if measured < point.least || measured >= point.most || point.slot.is_some() {
             return measured >= point.most;
         }
@@ -213,7 +213,7 @@ impl Sweep {
     }
 
     /// Closed loads of increasing depth and those around the load line, followed by the repetitions.
-    fn rising(&mut self, runs: &[Run]) -> Option<Point> {
+    fn rising(&mut self, runs: &[Run]) -> Option<SweepPoint> {
         if self.first_round.is_none() {
             let mut point = if self.is_bracketed { None } else { self.bracket(runs) };
             if point.is_none() {
@@ -230,20 +230,21 @@ impl Sweep {
 
     /// Repeats the points of the first round in the same order, interleaved, so that drift of the storage does not
     /// appear as a difference between loads.
-    fn again(&self, first_round: usize) -> Option<Point> {
-        let fresh: Vec<&Point> = self.issued[..first_round].iter().filter(|p| p.purpose != Purpose::Repeat).collect();
+    fn again(&self, first_round: usize) -> Option<SweepPoint> {
+        let fresh: Vec<&SweepPoint> =
+            self.issued[..first_round].iter().filter(|p| p.purpose != Purpose::Repeat).collect();
         let done = self.issued.len() - first_round;
         let wanted = fresh.len() * (self.plan.repetitions.max(1) as usize - 1);
-        (done < wanted).then(|| Point { purpose: Purpose::Repeat, ..*fresh[done % fresh.len()] })
+        (done < wanted).then(|| SweepPoint { purpose: Purpose::Repeat, ..*fresh[done % fresh.len()] })
     }
 
     /// A point of about `seconds`, within the plan's bounds; longer for long response times, as a load must circulate
     /// several times for meaningful figures.
-    fn point(&self, pace: Pace, purpose: Purpose, seconds: f64, response_s: f64) -> Point {
+    fn point(&self, pace: Pace, purpose: Purpose, seconds: f64, response_s: f64) -> SweepPoint {
         let (least, most) = (self.plan.least_point.as_secs_f64(), self.plan.most_point.as_secs_f64());
         let seconds = seconds.max(10.0 * response_s).min(most).max(least);
         let warm_up = (WARM_UP * seconds).max(2.0 * response_s).min(seconds / 2.0);
-        Point {
+        SweepPoint {
             pace,
             warm_up: Span::from_secs_f64(warm_up),
             least: Span::from_secs_f64(least.max(5.0 * response_s).min(seconds)),

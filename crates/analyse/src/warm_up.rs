@@ -5,7 +5,7 @@
 //! the later half are clamped, so that a stall does not look like a trend; and trimming requires that the removed part
 //! differs significantly from the rest, and that the rest has levelled off.
 
-use crate::batch::{self, Piece, Sums, median};
+use crate::batch::{self, ReducedSlice, Sums, median};
 use crate::ranks;
 
 /// Number of batches for the search.
@@ -19,7 +19,7 @@ const MIN_DIFFERENCE: f64 = 0.03;
 
 /// Number of pieces in the warm-up, at most 40 % of them. If the optimum, searched up to 50 %, is beyond that, the
 /// warm-up has no end and nothing is trimmed; the drift test reports it.
-pub(crate) fn pieces_to_cut(pieces: &[Piece]) -> usize {
+pub(crate) fn pieces_to_cut(pieces: &[ReducedSlice]) -> usize {
     let enough = (Sums::of(pieces).operations / MIN_OPERATIONS) as usize;
     let count = BATCHES.min(enough).min(pieces.len());
     if count < MIN_BATCHES {

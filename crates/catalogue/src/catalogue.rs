@@ -13,23 +13,23 @@ use crate::complaint::{Complaint, Complaints};
 use crate::config::{Config, Wrap};
 use crate::money::Currency;
 use crate::nearest::nearest;
-use crate::offer::{Offer, Terms};
+use crate::offer::{Offer, PriceTerms};
 use crate::product::{Product, ProductKind};
 use crate::read::{self, Loaded};
-use crate::refusal::{Refusal, UnknownProduct};
-use crate::resolve::{Context, Resolved, Subject, resolve};
+use crate::refusal::{ConfigRefusal, UnknownProduct};
+use crate::resolve::{Context, Resolved, ResolvedSubject, resolve};
 
 /// All products that are known. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     products: Vec<Arc<Product>>,
     /// All names in lower case: of products, aliases, files and machines.
-    names: Arc<HashMap<String, Place>>,
+    names: Arc<HashMap<String, NameTarget>>,
 }
 
 /// Target of a name.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct NameTarget {
     product: usize,
     machine: Option<usize>,
 }
@@ -90,7 +90,7 @@ impl Catalogue {
     }
 
     /// What a configuration offers under these terms.
-    pub fn offer(&self, config: &Config, terms: &Terms) -> Result<Offer, Refusal> {
+    pub fn offer(&self, config: &Config, terms: &PriceTerms) -> Result<Offer, ConfigRefusal> {
         let subject = self.subject(&config.volume.product)?;
         let volume = Some(&subject.product.name).filter(|_| subject.product.kind != ProductKind::Machine);
         let members = config.wraps.iter().map(|wrap| f64::from(wrap.members())).product();
@@ -98,7 +98,7 @@ impl Catalogue {
         let machine = config.machine.as_ref().map(|part| {
             let subject = self.subject(&part.product)?;
             if subject.product.kind != ProductKind::Machine {
-                return Err(Refusal::NoMachine { product: part.product.clone() });
+                return Err(ConfigRefusal::NoMachine { product: part.product.clone() });
             }
             resolve(&subject, part, context)
         });
@@ -108,7 +108,7 @@ impl Catalogue {
             && provider(&subject.product.name) != provider(&machine.name)
         {
             let (product, machine) = (subject.product.name.to_string(), machine.name.to_string());
-            return Err(Refusal::OtherProvider { product, machine });
+            return Err(ConfigRefusal::OtherProvider { product, machine });
         }
         let volume = resolve(&subject, &config.volume, Context { machine: machine.as_ref(), ..context })?;
         let mut ceilings: Vec<_> = ceilings(&volume, terms.as_of).collect();
@@ -138,13 +138,13 @@ impl Catalogue {
         }
     }
 
-    fn subject(&self, name: &str) -> Result<Subject<'_>, UnknownProduct> {
+    fn subject(&self, name: &str) -> Result<ResolvedSubject<'_>, UnknownProduct> {
         let lower = name.to_lowercase();
         let place = self.names.get(&lower).ok_or_else(|| UnknownProduct {
             name: name.to_owned(),
             nearest: nearest(name, self.known_names().iter().map(String::as_str)),
         })?;
-        Ok(Subject { product: &self.products[place.product], row: place.machine })
+        Ok(ResolvedSubject { product: &self.products[place.product], row: place.machine })
     }
 
     /// All names that a configuration may use, in order.
@@ -157,12 +157,12 @@ impl Catalogue {
 
     fn insert(&mut self, file: &str, product: Product) {
         let names = Arc::make_mut(&mut self.names);
-        let place = Place { product: self.products.len(), machine: None };
+        let place = NameTarget { product: self.products.len(), machine: None };
         if let Some(machines) = &product.machines {
             let prefix = product.name.to_lowercase();
             names.extend(machines.rows.iter().enumerate().map(|(row, machine)| {
                 let name = format!("{prefix}/{}", machine.name.to_lowercase());
-                (name, Place { machine: Some(row), ..place })
+                (name, NameTarget { machine: Some(row), ..place })
             }));
         } else {
             let own = std::iter::once(&*product.name).chain(product.aliases.iter().map(String::as_str));

@@ -10,7 +10,7 @@ use crate::config::{Wrap, exactly};
 use crate::expression::Value;
 use crate::number::plain;
 use crate::offer::{Access, Ceiling, Kinds, Offer};
-use crate::product::{ModelText, Piece, ProductKind};
+use crate::product::{ModelText, ProductKind, TemplatePiece};
 use crate::resolve::Resolved;
 
 /// Reason why an offer has no model.
@@ -119,8 +119,8 @@ fn stages(model: &ModelText, of: &Resolved) -> Result<String, NoModel> {
     let mut text = String::new();
     for piece in &model.pieces {
         match piece {
-            Piece::Text(piece) => text += piece,
-            Piece::Hole(expression) => match expression.value(&of.values) {
+            TemplatePiece::Text(piece) => text += piece,
+            TemplatePiece::Hole(expression) => match expression.value(&of.values) {
                 Value::Number(number) => text += &plain(number),
                 Value::Text(word) => text += &word,
                 Value::Absent => {

@@ -1,6 +1,6 @@
 //! Storage products and prices as data: limits, costs and timing models of configurations.
 //!
-//! Product files become a [`Catalogue`]; a [`Config`] and [`Terms`] become an [`Offer`] or a [`Refusal`]. Products are
+//! Product files become a [`Catalogue`]; a [`Config`] and [`PriceTerms`] become an [`Offer`] or a [`ConfigRefusal`]. Products are
 //! data, not code. Pure: no clock, file or thread.
 
 mod built_in;
@@ -45,11 +45,13 @@ pub use like::{Like, NoLike};
 pub use machine::MachineShape;
 pub use money::{Currency, CurrencyError, Money};
 pub use nearest::{nearest, one_of};
-pub use offer::{Access, Ceiling, Chosen, ChosenBy, Doubt, Kinds, Latency, Offer, OptionValue, Scope, Terms};
+pub use offer::{
+    Access, Ceiling, Chosen, ChosenBy, Doubt, Kinds, LatencyStatement, Offer, OptionValue, PriceTerms, Scope,
+};
 pub use plimsoll_model::Layout;
 pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Often, Price, SnapshotPrice};
 pub use product::{Autotune, Product, ProductKind, Warning};
-pub use refusal::{Refusal, UnknownProduct};
+pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use sharing::{Sharing, SharingMode};
 pub use standing::{Ask, Bound, Counts, Peak, Standing};
 pub use step::DetachedOnly;

@@ -17,7 +17,7 @@ use crate::resolve::Resolved;
 
 /// Terms of a purchase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct PriceTerms {
     /// Date of limits and prices.
     pub as_of: Date,
     /// Currency of prices; optional if a product has a single currency.
@@ -43,7 +43,7 @@ pub struct Offer {
     pub machine_options: Vec<Chosen>,
     pub(crate) volume: Resolved,
     pub(crate) machine: Option<Resolved>,
-    pub(crate) terms: Terms,
+    pub(crate) terms: PriceTerms,
 }
 
 /// Value of an option, and its alternatives.
@@ -165,7 +165,7 @@ pub struct Ceiling {
 
 /// Statement of the vendor about latency.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Latency {
+pub struct LatencyStatement {
     /// Text of the vendor.
     pub text: Arc<str>,
     /// Its source.
@@ -229,7 +229,7 @@ impl Access {
 
 impl Offer {
     /// Statements of the vendor about latency.
-    pub fn latency(&self) -> Vec<Latency> {
+    pub fn latency(&self) -> Vec<LatencyStatement> {
         let said = self.volume.product.latency.iter().filter(|(_, validity)| validity.holds(self.terms.as_of));
         said.map(|(latency, _)| latency.clone()).collect()
     }
@@ -245,7 +245,7 @@ impl Offer {
     }
 
     /// Terms of the offer.
-    pub const fn terms(&self) -> &Terms {
+    pub const fn terms(&self) -> &PriceTerms {
         &self.terms
     }
 

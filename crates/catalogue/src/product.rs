@@ -15,7 +15,7 @@ use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
 use crate::iscsi::IscsiRule;
 use crate::money::Currency;
-use crate::offer::{Access, Kinds, Latency, OptionValue, Scope};
+use crate::offer::{Access, Kinds, LatencyStatement, OptionValue, Scope};
 use crate::price::{Often, list_name};
 use crate::sharing::SharingMode;
 
@@ -67,9 +67,9 @@ pub struct Product {
     pub(crate) options: Vec<OptionRule>,
     pub(crate) tiers: Option<Tiers>,
     pub(crate) machines: Option<Machines>,
-    pub(crate) figures: Vec<Figure>,
+    pub(crate) figures: Vec<NamedNumber>,
     pub(crate) limits: Vec<Limit>,
-    pub(crate) latency: Vec<(Latency, Validity)>,
+    pub(crate) latency: Vec<(LatencyStatement, Validity)>,
     pub(crate) model: Option<ModelText>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) prices: Vec<PriceList>,
@@ -171,7 +171,7 @@ pub(crate) struct Tiers {
     /// Variable of the first column; the others follow.
     pub first: usize,
     pub columns: Vec<String>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     pub cite: Arc<Cite>,
     /// Capacity of each row, if there is such a column.
     pub sizes: Option<Vec<f64>>,
@@ -183,7 +183,7 @@ pub(crate) struct Tiers {
 pub(crate) struct Machines {
     /// Variable of the first column; the others follow.
     pub first: usize,
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     pub vcpus: Option<Expression>,
     pub memory_gib: Option<Expression>,
     /// Of the network that carries the volumes.
@@ -193,14 +193,14 @@ pub(crate) struct Machines {
 
 /// A row of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     pub name: Arc<str>,
     pub cells: Vec<Value>,
 }
 
 /// A named number.
 #[derive(Clone, Debug)]
-pub(crate) struct Figure {
+pub(crate) struct NamedNumber {
     pub variable: usize,
     pub value: f64,
     pub unit: Box<str>,
@@ -251,7 +251,7 @@ pub(crate) struct SharingRule {
 /// Stages with holes.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelText {
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TemplatePiece>,
     pub doubts: Vec<String>,
     pub cite: Arc<Cite>,
     /// Byte offset of the stages in the file.
@@ -260,7 +260,7 @@ pub(crate) struct ModelText {
 
 /// Literal text or an expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Piece {
+pub(crate) enum TemplatePiece {
     Text(String),
     Hole(Expression),
 }

@@ -26,7 +26,7 @@ use crate::product::{Autotune, Product, ProductKind, Unit, Validity, Warning};
 use cites::Cites;
 use names::Names;
 pub(crate) use names::{MEMBERS, VOLUME};
-use section::{Section, Text, Value};
+use section::{Section, SpannedText, SpannedValue};
 
 /// Reads a file in the folder of the product file.
 pub(crate) type Beside<'c> = dyn Fn(&str) -> Option<String> + 'c;
@@ -39,7 +39,7 @@ pub(crate) struct Loaded {
 }
 
 /// State shared by the parsers of all parts.
-struct Reader<'t> {
+struct PartReader<'t> {
     to: Complaints<'t>,
     text: &'t str,
     cites: Cites,
@@ -59,13 +59,13 @@ pub(crate) fn product(file: &str, text: &str, beside: &Beside) -> Result<Loaded,
     }
     let head = Section::new(document.get_ref(), 0, "the file");
     let cites = Cites::read(&head, &mut to);
-    let mut reader = Reader { to, text, cites, names: Names::new(), beside };
+    let mut reader = PartReader { to, text, cites, names: Names::new(), beside };
     let product = reader.product(head);
-    let Reader { to, names, .. } = reader;
+    let PartReader { to, names, .. } = reader;
     if to.is_empty() { Ok(Loaded { product, of_machines: names.of_machines }) } else { Err(to.into_sorted()) }
 }
 
-impl Reader<'_> {
+impl PartReader<'_> {
     fn product(&mut self, head: Section) -> Product {
         let kind = head.required("kind", &mut self.to);
         let kind = kind.and_then(|text| self.word(text, "kind", &ProductKind::ALL, ProductKind::name));
@@ -188,7 +188,7 @@ impl Reader<'_> {
         self.expression_of(value, key, wanted)
     }
 
-    fn expression_of(&mut self, value: Value, key: &str, wanted: Type) -> Option<Expression> {
+    fn expression_of(&mut self, value: SpannedValue, key: &str, wanted: Type) -> Option<Expression> {
         if let Some(number) = section::number(value) {
             return Some(Expression::constant(number));
         }
@@ -196,11 +196,11 @@ impl Reader<'_> {
             section::wrong(value, key, "a number or arithmetic in quotation marks", &mut self.to);
             return None;
         };
-        self.parsed(Text { text, at: value.span().start }, 0, key, wanted)
+        self.parsed(SpannedText { text, at: value.span().start }, 0, key, wanted)
     }
 
     /// `text` begins `inside` bytes after the start of its value's content.
-    fn parsed(&mut self, text: Text, inside: usize, key: &str, wanted: Type) -> Option<Expression> {
+    fn parsed(&mut self, text: SpannedText, inside: usize, key: &str, wanted: Type) -> Option<Expression> {
         match parse(text.text, wanted, &mut self.names.at(text.at)) {
             Ok(expression) if expression.is_nothing() => {
                 self.to.at(text.at, format!("{key} {:?} has no value", text.text), "arithmetic with a finite result");
@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 
     /// A word of a closed list.
-    fn word<T: Copy>(&mut self, text: Text, key: &str, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
+    fn word<T: Copy>(&mut self, text: SpannedText, key: &str, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
         let found = all.iter().copied().find(|one| name(*one) == text.text);
         if found.is_none() {
             let names: Vec<&str> = all.iter().map(|one| name(*one)).collect();

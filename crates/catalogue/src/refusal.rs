@@ -24,7 +24,7 @@ fn nearest_words(names: &[String]) -> String {
 
 /// Refusal of a configuration. The message is a single line with the allowed values.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum Refusal {
+pub enum ConfigRefusal {
     /// Unknown product.
     #[error(transparent)]
     UnknownProduct(#[from] UnknownProduct),

@@ -13,7 +13,7 @@ use crate::number::plain;
 use crate::offer::{Chosen, ChosenBy, OptionValue};
 use crate::product::{Origin, Product, Range, Rule};
 use crate::read::{MEMBERS, VOLUME};
-use crate::refusal::Refusal;
+use crate::refusal::ConfigRefusal;
 use settings::Given;
 
 /// A product with a value for each of its variables.
@@ -32,12 +32,12 @@ pub(crate) struct Resolved {
 
 /// A product, or a machine of a family.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject<'c> {
+pub(crate) struct ResolvedSubject<'c> {
     pub product: &'c Arc<Product>,
     pub row: Option<usize>,
 }
 
-impl Subject<'_> {
+impl ResolvedSubject<'_> {
     fn name(&self) -> Arc<str> {
         let machine = self.row.zip(self.product.machines.as_ref()).map(|(row, machines)| &machines.rows[row].name);
         machine.map_or_else(|| Arc::clone(&self.product.name), |row| format!("{}/{row}", self.product.name).into())
@@ -57,7 +57,7 @@ pub(crate) struct Context<'c> {
 }
 
 /// Gives every variable of `subject` its value.
-pub(crate) fn resolve(subject: &Subject, part: &Part, context: Context<'_>) -> Result<Resolved, Refusal> {
+pub(crate) fn resolve(subject: &ResolvedSubject, part: &Part, context: Context<'_>) -> Result<Resolved, ConfigRefusal> {
     let product = subject.product;
     let given = Given::read(product, &subject.name(), &part.settings)?;
     let mut resolved = Resolved {
@@ -83,7 +83,7 @@ pub(crate) fn resolve(subject: &Subject, part: &Part, context: Context<'_>) -> R
 
 impl Resolved {
     /// Sets the figures of that date; refuses a date without any.
-    fn dated(&mut self, as_of: Date) -> Result<(), Refusal> {
+    fn dated(&mut self, as_of: Date) -> Result<(), ConfigRefusal> {
         for figure in self.product.figures.iter().filter(|figure| figure.validity.holds(as_of)) {
             self.values[figure.variable] = Value::Number(figure.value);
         }
@@ -93,7 +93,7 @@ impl Resolved {
         }
         let mut known: Vec<String> = limits.iter().map(|limit| limit.validity.words()).collect();
         known.dedup();
-        Err(Refusal::NoLimitsThen { product: self.name.to_string(), as_of: as_of.to_string(), known })
+        Err(ConfigRefusal::NoLimitsThen { product: self.name.to_string(), as_of: as_of.to_string(), known })
     }
 
     fn take_row(&mut self) {
@@ -121,7 +121,7 @@ impl Resolved {
     }
 
     /// Derives the tier from the size, or the size from a named tier.
-    fn settle_tier(&mut self) -> Result<(), Refusal> {
+    fn settle_tier(&mut self) -> Result<(), ConfigRefusal> {
         let size = self.product.option("size").map(|(_, option)| option.variable);
         let product = Arc::clone(&self.product);
         if let (Some(size), Some(tiers), Some(tier)) = (size, &product.tiers, self.tier)
@@ -148,9 +148,9 @@ impl Resolved {
         Ok(())
     }
 
-    fn tier_too_small(&self, tier: usize, holds: f64) -> Refusal {
+    fn tier_too_small(&self, tier: usize, holds: f64) -> ConfigRefusal {
         let rows = &self.product.tiers.as_ref().expect("it was asked for by its tiers").rows;
-        Refusal::TierTooSmall {
+        ConfigRefusal::TierTooSmall {
             product: self.name.to_string(),
             tier: rows[tier].name.to_string(),
             holds: format!("{} {}", crate::number::shown(holds), self.product.unit.word),
@@ -177,10 +177,10 @@ impl Resolved {
         }
     }
 
-    fn check_rules(&self, as_of: Date) -> Result<(), Refusal> {
+    fn check_rules(&self, as_of: Date) -> Result<(), ConfigRefusal> {
         match self.broken(as_of).find(|rule| !rule.caution) {
             None => Ok(()),
-            Some(rule) => Err(Refusal::Rule {
+            Some(rule) => Err(ConfigRefusal::Rule {
                 product: self.name.to_string(),
                 message: rule.message.to_string(),
                 cite: Arc::clone(&rule.cite),
@@ -220,7 +220,7 @@ impl Resolved {
         };
         let settings = full.settings.iter().filter(|setting| !by_default(setting)).cloned().collect();
         let short = Part { product: full.product.clone(), settings };
-        let subject = Subject { product: &self.product, row: self.row };
+        let subject = ResolvedSubject { product: &self.product, row: self.row };
         let volume = match &self.values[VOLUME] {
             Value::Text(volume) => Some(volume),
             _ => None,

@@ -151,14 +151,14 @@ impl Demand {
 }
 
 /// A kind of operations of a mix, with its demand.
-struct Kind<'a> {
+struct MixKind<'a> {
     ask: &'a Ask,
     share: f64,
     outside: Demand,
     member: Demand,
 }
 
-impl Kind<'_> {
+impl MixKind<'_> {
     /// Operations and bytes consumed of a ceiling per operation of the mix.
     fn takes(&self, ceiling: &Ceiling) -> (f64, f64) {
         if !meant_for(ceiling, self.ask) {
@@ -174,16 +174,16 @@ impl Kind<'_> {
 pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)]) -> Standing {
     let whole: f64 = mix.iter().map(|(_, share)| share).sum();
     assert!(whole > 0.0, "{mix:?} asks for nothing");
-    let kinds: Vec<Kind> = mix
+    let kinds: Vec<MixKind> = mix
         .iter()
         .map(|(ask, share)| {
             let outside = Demand::of(ask);
             let member = wraps.iter().fold(outside, Demand::within);
-            Kind { ask, share: share / whole, outside, member }
+            MixKind { ask, share: share / whole, outside, member }
         })
         .collect();
     let block: f64 = kinds.iter().map(|kind| kind.share * kind.outside.block).sum();
-    let mut limits: Vec<Limit> = Vec::new();
+    let mut limits: Vec<CreditBound> = Vec::new();
     for (index, ceiling) in ceilings.iter().enumerate() {
         let takes = kinds.iter().map(|kind| kind.takes(ceiling));
         let (operations, bytes) = takes.fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1));
@@ -198,7 +198,10 @@ pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)])
         let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, bytes, ceiling.credit_bytes);
         for (counts, rate, each, credits) in [by_operations, by_bytes] {
             if let Some(rate) = rate.filter(|_| each > 0.0) {
-                limits.push(Limit { bound: bound(counts, rate, each), credits: credits.map(|credits| credits / each) });
+                limits.push(CreditBound {
+                    bound: bound(counts, rate, each),
+                    credits: credits.map(|credits| credits / each),
+                });
             }
         }
     }
@@ -217,12 +220,12 @@ fn meant_for(ceiling: &Ceiling, ask: &Ask) -> bool {
 }
 
 /// A bound, and the number of operations in its credits.
-struct Limit {
+struct CreditBound {
     bound: Bound,
     credits: Option<f64>,
 }
 
-fn peak(limits: &[Limit]) -> Option<Peak> {
+fn peak(limits: &[CreditBound]) -> Option<Peak> {
     let lasting = limits.iter().filter(|limit| limit.credits.is_none());
     let bound = lasting.map(|limit| limit.bound).min_by(|a, b| a.iops.total_cmp(&b.iops))?;
     let draining = limits.iter().filter(|limit| limit.bound.iops < bound.iops);

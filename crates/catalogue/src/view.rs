@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use crate::cite::Cite;
 use crate::expression::{Expression, Value};
-use crate::offer::{Access, Kinds, Latency, Scope};
+use crate::offer::{Access, Kinds, LatencyStatement, Scope};
 use crate::price::Often;
-use crate::product::{Amount, Figure, Limit, OptionRule, Piece, PriceList, PricePart, Product, Rule, SharingRule};
+use crate::product::{
+    Amount, Limit, NamedNumber, OptionRule, PriceList, PricePart, Product, Rule, SharingRule, TemplatePiece,
+};
 use crate::sharing::SharingMode;
 
 /// A named number.
@@ -204,7 +206,7 @@ impl Product {
     }
 
     /// Statements of the vendor about latency, at any time.
-    pub fn latency(&self) -> Vec<Latency> {
+    pub fn latency(&self) -> Vec<LatencyStatement> {
         self.latency.iter().map(|(latency, _)| latency.clone()).collect()
     }
 
@@ -251,9 +253,9 @@ impl Product {
     /// The stages that answer, when they are known.
     pub fn model_view(&self) -> Option<ModelView> {
         let model = self.model.as_ref()?;
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Hole(expression) => format!("{{{}}}", expression.text()),
+        let piece = |piece: &TemplatePiece| match piece {
+            TemplatePiece::Text(text) => text.clone(),
+            TemplatePiece::Hole(expression) => format!("{{{}}}", expression.text()),
         };
         let stages = model.pieces.iter().map(piece).collect();
         Some(ModelView { stages, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
@@ -261,7 +263,7 @@ impl Product {
 
     /// Named numbers.
     pub fn figures(&self) -> Vec<NamedFigure> {
-        let named = |figure: &Figure| NamedFigure {
+        let named = |figure: &NamedNumber| NamedFigure {
             name: self.variables[figure.variable].name.to_string(),
             value: figure.value,
             unit: figure.unit.to_string(),

@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
-use plimsoll_catalogue::{Catalogue, Date, Terms};
-use plimsoll_choose::sizing::{Busiest, ClassLoad, Point, Search, Wanted, Window, layouts, size};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
+use plimsoll_choose::sizing::{Busiest, ClassLoad, DemandWindow, DesignPoint, Search, Wanted, layouts, size};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
@@ -15,7 +15,7 @@ use plimsoll_units::Bytes;
 const MINUTES: u32 = 7 * 24 * 60;
 
 /// The load of each minute: a day's curve, with scans whose size differs from minute to minute.
-fn week(point: &Point) -> Vec<Window> {
+fn week(point: &DesignPoint) -> Vec<DemandWindow> {
     let minute = |minute: u32| {
         let level = 0.6 + 0.4 * (f64::from(minute % 1440) / 1440.0 * std::f64::consts::TAU).sin();
         let scans = 0.5 + f64::from(minute.wrapping_mul(2_654_435_761) % 1000) / 2000.0;
@@ -23,7 +23,7 @@ fn week(point: &Point) -> Vec<Window> {
             let bytes = if load.class == Class::SequentialRead { level * scans } else { level };
             ClassLoad { iops: load.iops * level, bytes_per_second: load.bytes_per_second * bytes, ..*load }
         };
-        Window { seconds: 60.0, classes: point.classes.iter().map(scaled).collect() }
+        DemandWindow { seconds: 60.0, classes: point.classes.iter().map(scaled).collect() }
     };
     (0..MINUTES).map(minute).collect()
 }
@@ -43,7 +43,7 @@ fn wanted(iops: f64) -> Wanted {
         load(Class::RedoWrite, 0.15, 4096.0, 0.0),
         load(Class::SequentialRead, 0.05, 262_144.0, 1.0),
     ];
-    let point = Point { of: Busiest::Operations, windows: 1, classes };
+    let point = DesignPoint { of: Busiest::Operations, windows: 1, classes };
     Wanted {
         headroom: 0.2,
         mean_iops: iops / 2.0,
@@ -55,7 +55,7 @@ fn wanted(iops: f64) -> Wanted {
 
 fn main() {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     println!("| load | evaluated offers | choices | time | layouts |");
     println!("|---|---|---|---|---|");
     for iops in [500.0, 12_000.0, 120_000.0] {

@@ -1,6 +1,6 @@
 //! Variations of a configuration: another value of an option.
 
-use plimsoll_catalogue::{Catalogue, Chosen, Config, Offer, OptionValue, Part, Refusal, Setting, Terms};
+use plimsoll_catalogue::{Catalogue, Chosen, Config, ConfigRefusal, Offer, OptionValue, Part, PriceTerms, Setting};
 
 /// The part of a configuration to which an option belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub(crate) fn has_levels(chosen: &Chosen) -> bool {
 }
 
 /// An option of a configuration.
-type Place<'a> = (&'a Config, Owner, &'a Chosen);
+type OptionPosition<'a> = (&'a Config, Owner, &'a Chosen);
 
 /// The lowest value for which `enough` is true, if any. An invalid configuration counts as insufficient: a higher value
 /// may be valid.
@@ -111,8 +111,8 @@ type Place<'a> = (&'a Config, Owner, &'a Chosen);
 /// With more than a few values, `enough` is assumed to be monotonic.
 pub(crate) fn lowest(
     catalogue: &Catalogue,
-    terms: &Terms,
-    place: Place<'_>,
+    terms: &PriceTerms,
+    place: OptionPosition<'_>,
     enough: &dyn Fn(&Offer) -> bool,
 ) -> Option<Offer> {
     let values = OptionValues::above(place.2);
@@ -133,12 +133,17 @@ pub(crate) fn lowest(
 }
 
 /// The highest value on offer, among the last few.
-pub(crate) fn highest(catalogue: &Catalogue, terms: &Terms, place: Place<'_>) -> Option<Offer> {
+pub(crate) fn highest(catalogue: &Catalogue, terms: &PriceTerms, place: OptionPosition<'_>) -> Option<Offer> {
     let values = OptionValues::above(place.2);
     let tried = values.count().min(FEW);
     (values.count() - tried + 1..=values.count()).rev().find_map(|n| at(catalogue, terms, place, &values.value(n)).ok())
 }
 
-fn at(catalogue: &Catalogue, terms: &Terms, (config, owner, chosen): Place<'_>, value: &str) -> Result<Offer, Refusal> {
+fn at(
+    catalogue: &Catalogue,
+    terms: &PriceTerms,
+    (config, owner, chosen): OptionPosition<'_>,
+    value: &str,
+) -> Result<Offer, ConfigRefusal> {
     catalogue.offer(&with(config, owner, &chosen.name, value), terms)
 }

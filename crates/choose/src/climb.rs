@@ -5,7 +5,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use plimsoll_catalogue::{Catalogue, Ceiling, Chosen, Config, Offer, Part, Product, ProductKind, Setting, Terms, Wrap};
+use plimsoll_catalogue::{
+    Catalogue, Ceiling, Chosen, Config, Offer, Part, PriceTerms, Product, ProductKind, Setting, Wrap,
+};
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 
@@ -25,7 +27,7 @@ const PAID_OPERATIONS: &str = "monthly_operations";
 /// The goal of a search for configurations.
 pub(crate) struct Goal<'a> {
     pub(crate) catalogue: &'a Catalogue,
-    pub(crate) terms: &'a Terms,
+    pub(crate) terms: &'a PriceTerms,
     pub(crate) requirements: &'a Requirements,
     /// Minimum total capacity.
     pub(crate) capacity: Bytes,
@@ -106,7 +108,7 @@ impl Goal<'_> {
 
 /// The configuration as it is, and with each value of its first option with few values that raises some ceiling: an
 /// explicit tier limits the size, while a tier that follows the size does not.
-fn levels(catalogue: &Catalogue, start: &Offer, terms: &Terms) -> Vec<Offer> {
+fn levels(catalogue: &Catalogue, start: &Offer, terms: &PriceTerms) -> Vec<Offer> {
     let named = start.ceilings.iter().flat_map(|ceiling| ceiling.lift.iter());
     let options = named.filter_map(|name| option(start, name)).filter(|(owner, _)| *owner == Owner::Volume);
     let few = options.map(|(_, chosen)| chosen).find(|chosen| (2..=FEW).contains(&OptionValues::all(chosen).count()));

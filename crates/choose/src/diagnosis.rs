@@ -1,7 +1,7 @@
 //! Diagnosis of a database: the parts of its time, the effect of faster storage or more memory, latency under load,
 //! limits, and the origin of the work, as verdicts with their evidence.
 //!
-//! Input is the demand ([`plimsoll_ingest::Subject`]) and optionally an offer. Texts are made by the report.
+//! Input is the demand ([`plimsoll_ingest::DatabaseDemand`]) and optionally an offer. Texts are made by the report.
 
 mod cache;
 mod ceilings;
@@ -15,17 +15,17 @@ mod totals;
 mod verdict;
 
 use plimsoll_catalogue::Offer;
-use plimsoll_ingest::{Class, Slot, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Slot};
 
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OfferUse};
 pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without_storage};
-pub use history::{Change, Changed, History, LoadCorrelation, Quantity, Unusual, WindowTime};
+pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChange, Unusual, WindowTime};
 pub use pinned::Pinned;
-pub use response::{Point, Response};
-pub use split::{Commits, Part, Slice, Split};
-pub use verdict::Verdict;
+pub use response::{Response, ResponsePoint};
+pub use split::{Commits, Slice, Split, TimePart};
+pub use verdict::DiagnosisVerdict;
 
 /// Optional inputs beside the demand.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +63,7 @@ pub struct Diagnosis {
     /// The demand in relation to the ceilings of the given configuration.
     pub on: Option<OfferUse>,
     /// Conclusions, the main answer first.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<DiagnosisVerdict>,
 }
 
 /// The windows of a subject.
@@ -80,7 +80,7 @@ pub struct Windows {
 }
 
 /// Diagnoses a subject.
-pub fn diagnose(subject: &Subject, options: &DiagnoseOptions<'_>) -> Diagnosis {
+pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diagnosis {
     let account = subject.account.as_ref();
     let split = account.and_then(|account| split::split(&account.whole));
     let mut diagnosis = Diagnosis {
@@ -101,7 +101,7 @@ pub fn diagnose(subject: &Subject, options: &DiagnoseOptions<'_>) -> Diagnosis {
     diagnosis
 }
 
-fn windows(subject: &Subject) -> Windows {
+fn windows(subject: &DatabaseDemand) -> Windows {
     let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64());
     Windows {
         count: subject.slots.len(),
@@ -113,7 +113,7 @@ fn windows(subject: &Subject) -> Windows {
 
 impl Diagnosis {
     /// Share of the database's time spent on a part, 0 to 1; 0 if unknown.
-    pub fn share(&self, part: Part) -> f64 {
+    pub fn share(&self, part: TimePart) -> f64 {
         self.split.as_ref().map_or(0.0, |split| split.share(part))
     }
 

@@ -2,7 +2,7 @@
 
 mod cause;
 
-use plimsoll_catalogue::{Catalogue, Offer, Standing, Terms};
+use plimsoll_catalogue::{Catalogue, Offer, PriceTerms, Standing};
 use plimsoll_load::Pace;
 use plimsoll_record::Curve;
 
@@ -16,7 +16,7 @@ const OPERATIONS: u64 = 20_000;
 
 /// Measured and modelled results of an offered load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct LoadComparison {
     /// The offered load.
     pub offered: Pace,
     /// Operations per second, measured and simulated.
@@ -29,7 +29,7 @@ pub struct Row {
     pub binds: Option<String>,
 }
 
-impl Row {
+impl LoadComparison {
     /// Measured throughput over simulated; for an open load, simulated latency over measured.
     pub fn ratio(&self) -> f64 {
         match self.offered {
@@ -47,13 +47,13 @@ pub struct Explanation {
     /// Its ceilings for this load.
     pub standing: Standing,
     /// Results by load.
-    pub rows: Vec<Row>,
+    pub rows: Vec<LoadComparison>,
     /// Likely causes of the differences, the largest first.
     pub causes: Vec<Cause>,
 }
 
 /// Compares a measured curve with an offer. `None` if the load does not fit on it or it has no model.
-pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Terms) -> Option<Explanation> {
+pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &PriceTerms) -> Option<Explanation> {
     let model = offer.model().ok()?;
     let leading = curve.conditions.streams.first()?;
     let standing = offer.standing(&ask_of(leading));
@@ -63,7 +63,7 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Term
         streams.first_mut()?.pace = run.offered;
         let simulated: Figures = trial(&model, &streams, OPERATIONS, curve.conditions.seed)?;
         let p99 = simulated.tally.response().quantile(0.99).map_or(0.0, |p99| p99.as_nanos() as f64);
-        rows.push(Row {
+        rows.push(LoadComparison {
             offered: run.offered,
             iops: (run.figures.iops.value, simulated.iops),
             mean_ns: (run.figures.mean_ns.value, simulated.mean_ns()),

@@ -1,6 +1,6 @@
 //! Effect and cost of lifting the binding limit.
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, Money, Offer, Price, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, Config, Money, Offer, Price, PriceTerms};
 
 use crate::candidate::{Owner, has_levels, highest, lowest, option};
 
@@ -26,7 +26,7 @@ pub struct Lift {
 
 /// Ways to lift the binding limit of an offer, the cheapest first: each is the smallest change after which another
 /// ceiling binds; if none ever does, the next level, or the maximum of an option without levels.
-pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &Terms, ask: &Ask) -> Vec<Lift> {
+pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &PriceTerms, ask: &Ask) -> Vec<Lift> {
     let Some((name, iops)) = bound(offer, ask) else { return Vec::new() };
     // The next value may replace a limit by another of the same name.
     let another = |raised: &Offer| {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_catalogue::{Bound, Catalogue, Offer, Price, ProductKind, Terms};
+use plimsoll_catalogue::{Bound, Catalogue, Offer, Price, PriceTerms, ProductKind};
 use plimsoll_load::StreamSpec;
 use plimsoll_model::analytic::capacity;
 use plimsoll_units::{Bytes, Span};
@@ -60,7 +60,7 @@ pub struct Matches {
 }
 
 /// Finds up to `most` products that sustain the need, each in its cheapest configuration.
-pub fn matching(catalogue: &Catalogue, need: &Need, terms: &Terms, most: usize) -> Matches {
+pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: usize) -> Matches {
     let mut matches = Matches::default();
     let mut candidates = Vec::new();
     let requirements = Requirements::of([vec![(need.ask(), need.iops)]]);
@@ -137,14 +137,14 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn new(product: &str, offer: Offer, terms: &Terms) -> Self {
+    fn new(product: &str, offer: Offer, terms: &PriceTerms) -> Self {
         let price = price_of(&offer, terms);
         let cost = price.as_ref().map_or(f64::MAX, |price| price.monthly.as_f64());
         Self { product: product.into(), offer, price, cost }
     }
 
-    fn evaluate(&self, need: &Need) -> Result<SuitableOffer, Refused> {
-        let rejected = |reason: String| Refused {
+    fn evaluate(&self, need: &Need) -> Result<SuitableOffer, RejectedCandidate> {
+        let rejected = |reason: String| RejectedCandidate {
             rejected: Rejected { name: self.offer.short().to_string(), reason },
             by_latency: false,
             nearly: None,
@@ -182,12 +182,12 @@ impl Candidate {
         let reason = format!("{} is {reached} at this load (simulated), bound by {binding}", need.objective.measure);
         let by_latency = roomy && self.offer.ceilings.iter().all(|ceiling| *ceiling.name != *binding);
         let nearly = suitable.price.is_some().then(|| Box::new(suitable));
-        Err(Refused { by_latency, nearly, ..rejected(reason) })
+        Err(RejectedCandidate { by_latency, nearly, ..rejected(reason) })
     }
 }
 
 /// A candidate that does not sustain the load.
-struct Refused {
+struct RejectedCandidate {
     rejected: Rejected,
     /// No limit binds: the product is too slow in any size.
     by_latency: bool,
@@ -208,7 +208,7 @@ pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec>
 }
 
 /// The price in the terms' currency; the lowest if several regions have one.
-pub(crate) fn price_of(offer: &Offer, terms: &Terms) -> Option<Price> {
+pub(crate) fn price_of(offer: &Offer, terms: &PriceTerms) -> Option<Price> {
     let fits = |price: &Price| {
         terms.currency.is_none_or(|currency| currency == price.monthly.currency)
             && terms.region.as_deref().is_none_or(|region| price.region.as_deref().is_none_or(|own| own == region))

@@ -1,7 +1,7 @@
 //! A quote: performance, binding limit and price of a configuration, and the ways to lift that limit.
 
 use plimsoll_catalogue::{
-    Ask, Catalogue, Chosen, Config, NoPrice, Offer, OptionValue, Price, Refusal, Standing, Terms,
+    Ask, Catalogue, Chosen, Config, ConfigRefusal, NoPrice, Offer, OptionValue, Price, PriceTerms, Standing,
 };
 
 use crate::lift::{Lift, lifts};
@@ -25,7 +25,7 @@ pub struct Quote {
 ///
 /// # Errors
 /// If the configuration is invalid.
-pub fn quote(catalogue: &Catalogue, config: &Config, terms: &Terms, ask: &Ask) -> Result<Quote, Refusal> {
+pub fn quote(catalogue: &Catalogue, config: &Config, terms: &PriceTerms, ask: &Ask) -> Result<Quote, ConfigRefusal> {
     let offer = catalogue.offer(config, terms)?;
     let standing = offer.standing(ask);
     let lifts = lifts(catalogue, &offer, terms, ask);

@@ -1,6 +1,6 @@
 //! Products whose curves are nearest to a measured curve.
 
-use plimsoll_catalogue::{Catalogue, Config, Part, ProductKind, Setting, Terms};
+use plimsoll_catalogue::{Catalogue, Config, Part, PriceTerms, ProductKind, Setting};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_model::analytic::{Offered, solve};
 use plimsoll_record::Curve;
@@ -27,7 +27,7 @@ pub fn resembling(
     catalogue: &Catalogue,
     curve: &Curve,
     capacity: Bytes,
-    terms: &Terms,
+    terms: &PriceTerms,
     most: usize,
 ) -> Vec<Resemblance> {
     let closed = curve.runs.iter().filter_map(|run| match run.offered {
@@ -64,7 +64,7 @@ fn spread(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
 fn compared(
     catalogue: &Catalogue,
     config: &Config,
-    terms: &Terms,
+    terms: &PriceTerms,
     streams: &[StreamSpec],
     measured: &[(u32, f64)],
 ) -> Option<Resemblance> {

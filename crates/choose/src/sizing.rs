@@ -26,10 +26,10 @@ use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
 pub use backlog::{Allowance, Backlog};
-pub(crate) use classes::Windows;
+pub(crate) use classes::ClassWindows;
 pub use compute::Compute;
-pub use design::{Burst, Busiest, ClassLoad, Design, Growth, Measured, Point, Step, Wanted, Window};
-pub use layout::{Content, VolumeLayout, VolumePart, layouts};
+pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, Wanted};
+pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
 pub use size::{Search, UnknownProvider, judge, size};
@@ -70,9 +70,9 @@ pub struct Choice {
     /// Its price in the requested currency; `None` if the catalogue has none.
     pub price: Option<Price>,
     /// The tightest limit; `None` if the catalogue has none.
-    pub binds: Option<Limit>,
+    pub binds: Option<DesignLimit>,
     /// The next limit.
-    pub next: Option<Limit>,
+    pub next: Option<DesignLimit>,
     /// Simulated latency at the expected load by class; empty if the catalogue has no model.
     pub latency: Vec<ClassLatency>,
     /// Backlog of the series at its limits, without peaks inside windows; `None` if a percentile was requested.
@@ -94,7 +94,7 @@ pub struct Choice {
 
 /// A ceiling in relation to the design point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub struct DesignLimit {
     /// Display name.
     pub name: Arc<str>,
     /// Its unit.
@@ -139,7 +139,7 @@ pub struct Attachment {
     /// Monthly price of the machine; `None` if the catalogue has none.
     pub monthly: Option<Money>,
     /// The tightest limit of the machine.
-    pub binds: Option<Limit>,
+    pub binds: Option<DesignLimit>,
     /// Attached volumes.
     pub volumes: u32,
     /// Maximum attachable volumes, if known.
@@ -191,7 +191,7 @@ pub struct Rejection {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RejectionReason {
     /// A ceiling below the design point that cannot be lifted.
-    Ceiling(Limit),
+    Ceiling(DesignLimit),
     /// In a replay of the series, more operations wait for limits than allowed.
     Waits(Backlog),
     /// The model does not sustain the expected load.
@@ -208,7 +208,7 @@ pub enum RejectionReason {
         /// Machines of the provider.
         of: usize,
         /// The nearest machine with its limit.
-        nearest: Option<(String, Limit)>,
+        nearest: Option<(String, DesignLimit)>,
     },
     /// It is invalid, with the reason: too large, another provider's machine, a rule of the vendor.
     Refused(String),
@@ -224,7 +224,7 @@ impl Slower {
 impl Choice {
     /// Mean number of sessions that wait for reads and log writes at a point: rate times simulated response time (Little
     /// 1961). `None` without a model.
-    pub fn waiting(&self, point: &Point) -> Option<f64> {
+    pub fn waiting(&self, point: &DesignPoint) -> Option<f64> {
         let mean = |class: Class| {
             self.latency.iter().find(|latency| latency.class == class).map(|latency| latency.mean.as_secs_f64())
         };

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use plimsoll_drive::{Rules, Simulated, drive_streams};
-use plimsoll_load::{Pace, Phase, StreamSpec, Streams};
+use plimsoll_load::{Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::{Counter, Measure, Objective, Tally};
 use plimsoll_units::{Instant, Span};
@@ -56,7 +56,7 @@ pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u
     let lasts = match streams.first()?.pace {
         Pace::Open { rate, .. } => rate.time_of(operations),
         Pace::Closed { .. } => {
-            let pilot = Phase { operations: PILOT, ..Phase::unbounded(Instant::ZERO) };
+            let pilot = StreamPhase { operations: PILOT, ..StreamPhase::unbounded(Instant::ZERO) };
             let alone = offer(model, &streams[..1], pilot, Span::from_secs(1), seed)?;
             Span::from_secs_f64(alone.spent.as_secs_f64() * operations as f64 / PILOT as f64)
         }
@@ -75,7 +75,7 @@ struct RawTrial {
     spent: Span,
 }
 
-fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: Phase, slice: Span, seed: u64) -> Option<RawTrial> {
+fn offer(model: &ChainSpec, streams: &[StreamSpec], phase: StreamPhase, slice: Span, seed: u64) -> Option<RawTrial> {
     let mut target = Simulated::new(Chain::new(model, seed));
     let mut load = Streams::new(streams, seed, phase)?;
     let depth = |stream: &StreamSpec| match stream.pace {
@@ -120,8 +120,8 @@ fn open_rate(stream: &StreamSpec) -> f64 {
     }
 }
 
-fn until(lasts: Span) -> Phase {
-    Phase { end: Instant::ZERO + lasts, ..Phase::unbounded(Instant::ZERO) }
+fn until(lasts: Span) -> StreamPhase {
+    StreamPhase { end: Instant::ZERO + lasts, ..StreamPhase::unbounded(Instant::ZERO) }
 }
 
 /// Completions after the warm-up, and their seconds.

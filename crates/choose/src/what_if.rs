@@ -11,7 +11,7 @@ pub use cache::{CacheSize, CacheWhatIf, EstimateSource, cache};
 pub use growth::{HORIZON_MONTHS, Later, Outgrown, OutgrownBy, growth};
 pub use levels::{LevelsOfChoice, Tuning, levels};
 pub use parts::{keep_parts, parts};
-pub use tiers::{NoTiers, Split, Tiers, tiers};
+pub use tiers::{NoTiers, TierSplit, Tiers, tiers};
 
 /// What-if analyses of a sizing.
 #[derive(Clone, Debug, Default)]

@@ -15,7 +15,9 @@ use crate::durable;
 use crate::identifiers::{self, derived_ec2, derived_ocid, hex, kind, random};
 use crate::keys::{Keys, TENANCY};
 use crate::lifecycle::Durations;
-use crate::record::{AttachmentRecord, BackupRecord, Ended, Objects, Provider, Source, TAG, VolumeRecord};
+use crate::record::{
+    AttachmentRecord, BackupRecord, DeletedObject, Objects, Provider, TAG, VolumeRecord, VolumeSource,
+};
 
 const FILE: &str = "objects.json";
 
@@ -82,11 +84,11 @@ pub(crate) struct Inner {
     pub durations: Durations,
     pub keys: Keys,
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<CloudState>,
 }
 
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct CloudState {
     pub objects: Objects,
     /// Names of volumes by identifier; rebuilt when an identifier is missing.
     index: BTreeMap<String, String>,
@@ -102,7 +104,7 @@ pub(crate) struct Held {
 /// An operation on the state, at a moment.
 pub(crate) struct Operation<'c> {
     pub cloud: &'c Inner,
-    pub state: MutexGuard<'c, State>,
+    pub state: MutexGuard<'c, CloudState>,
     /// Nanoseconds since 1970.
     pub now_ns: u64,
 }
@@ -124,7 +126,7 @@ impl Cloud {
         };
         let durations = Durations::new(options.speed_up);
         let keys = Keys::new(&directory);
-        let state = Mutex::new(State { objects, index: BTreeMap::new() });
+        let state = Mutex::new(CloudState { objects, index: BTreeMap::new() });
         Ok(Self { inner: Arc::new(Inner { options, durations, keys, path, state }) })
     }
 
@@ -177,7 +179,7 @@ impl Operation<'_> {
         objects.ended.retain(|_, ended| now_ns < ended.until_ns.saturating_add(kept));
         objects.work_requests.retain(|_, request| now_ns < request.until_ns.saturating_add(kept));
         durable::replace(&self.cloud.path, &objects.text()).map_err(|error| Refusal {
-            kind: plimsoll_service::Kind::Failed,
+            kind: plimsoll_service::RefusalKind::Failed,
             message: format!("writing {}: {error}", self.cloud.path.display()),
         })
     }
@@ -241,7 +243,7 @@ impl Operation<'_> {
             size_gb: gigabytes(glance),
             ..BackupRecord::default()
         });
-        let source = origin.filter(|_| glance.writable).map(|id| Source { kind: "volume".to_owned(), id });
+        let source = origin.filter(|_| glance.writable).map(|id| VolumeSource { kind: "volume".to_owned(), id });
         let mut domains = match provider {
             Provider::Oci => self.availability_domains(),
             Provider::Ec2 => self.zones(),
@@ -340,7 +342,10 @@ impl Operation<'_> {
     /// Records that an object has ended, before it does.
     pub fn end(&mut self, collection: &str, id: &str, view: serde_json::Value) -> Result<(), Refusal> {
         let until_ns = self.now_ns.saturating_add(self.cloud.durations.nanos("oci_terminating"));
-        self.state.objects.ended.insert(id.to_owned(), Ended { collection: collection.to_owned(), view, until_ns });
+        self.state
+            .objects
+            .ended
+            .insert(id.to_owned(), DeletedObject { collection: collection.to_owned(), view, until_ns });
         self.commit()
     }
 }

@@ -21,7 +21,7 @@ const MEDIA_TYPE: &str = "application/vnd.docker.plugins.v1.1+json";
 const FILESYSTEMS: [&str; 2] = ["ext4", "xfs"];
 
 /// Mounts volumes on this host.
-pub trait Mounts: Send + Sync + 'static {
+pub trait PluginMounts: Send + Sync + 'static {
     /// Mounts a volume, with a filesystem that is made if there is none; its mount point, or the reason why not.
     fn mount(&self, volume: &str, filesystem: &str) -> Result<PathBuf, String>;
     /// Unmounts a volume; the reason why not.
@@ -31,14 +31,14 @@ pub trait Mounts: Send + Sync + 'static {
 #[derive(Clone)]
 struct Docker {
     service: Service,
-    mounts: Arc<dyn Mounts>,
+    mounts: Arc<dyn PluginMounts>,
     /// Identifiers of the mounts of each volume: the last one unmounts it.
     users: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
-struct Call {
+struct PluginCall {
     name: String,
     #[serde(rename = "ID")]
     id: String,
@@ -46,7 +46,7 @@ struct Call {
 }
 
 /// Router of the volume plugin.
-pub fn docker(service: &Service, mounts: Arc<dyn Mounts>) -> Router {
+pub fn docker(service: &Service, mounts: Arc<dyn PluginMounts>) -> Router {
     crate::web::router(Docker { service: service.clone(), mounts, users: Arc::default() })
 }
 
@@ -55,8 +55,8 @@ impl Plane for Docker {
         if request.method != Method::POST {
             return self.unreadable(StatusCode::METHOD_NOT_ALLOWED, "the plugin is called with POST");
         }
-        let call: Call = match request.body.as_ref() {
-            b"" => Call::default(),
+        let call: PluginCall = match request.body.as_ref() {
+            b"" => PluginCall::default(),
             body => match serde_json::from_slice(body) {
                 Ok(call) => call,
                 Err(error) => return answer(Err(format!("the request: {error}"))),
@@ -94,7 +94,7 @@ fn answer(outcome: Result<Value, String>) -> Reply {
 }
 
 impl Docker {
-    fn create(&self, call: &Call) -> Result<Value, String> {
+    fn create(&self, call: &PluginCall) -> Result<Value, String> {
         if self.service.glance(&call.name).is_some_and(|volume| volume.tags.contains_key(TAG)) {
             return Ok(json!({}));
         }
@@ -118,7 +118,7 @@ impl Docker {
         Ok(json!({}))
     }
 
-    fn remove(&self, call: &Call) -> Result<Value, String> {
+    fn remove(&self, call: &PluginCall) -> Result<Value, String> {
         self.filesystem(&call.name)?;
         self.service.delete(&call.name).map_err(|refusal| refusal.message)?;
         Ok(json!({}))
@@ -131,7 +131,7 @@ impl Docker {
         filesystem.ok_or_else(|| format!("no volume {name:?} was created by the plugin"))
     }
 
-    fn mount(&self, call: &Call) -> Result<Value, String> {
+    fn mount(&self, call: &PluginCall) -> Result<Value, String> {
         let filesystem = self.filesystem(&call.name)?;
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         let present = self.mountpoint(&call.name);
@@ -143,7 +143,7 @@ impl Docker {
         Ok(json!({ "Mountpoint": point }))
     }
 
-    fn unmount(&self, call: &Call) -> Result<Value, String> {
+    fn unmount(&self, call: &PluginCall) -> Result<Value, String> {
         self.filesystem(&call.name)?;
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         let of_volume = users.entry(call.name.clone()).or_default();

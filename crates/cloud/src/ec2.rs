@@ -24,7 +24,7 @@ use crate::web::{Plane, Reply, Request};
 /// Objects of a page without `MaxResults`, and at most.
 const PAGE_MAX: usize = 1_000;
 
-type Answer = Result<Vec<Element>, Ec2Error>;
+type Ec2Result = Result<Vec<Element>, Ec2Error>;
 
 /// The API of EC2.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Ec2 {
     }
 }
 
-fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Answer {
+fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Ec2Result {
     match action {
         "CreateVolume" => volumes::create(operation, query),
         "DescribeVolumes" => volumes::describe(operation, query),
@@ -112,7 +112,7 @@ fn is_repeated(known: Option<&Retry>, new: Option<&Retry>, now_ns: u64) -> Resul
 }
 
 /// The page of elements that a query selects: a set, and the token of the next page.
-fn page(query: &Query, set: &'static str, items: Vec<Element>) -> Answer {
+fn page(query: &Query, set: &'static str, items: Vec<Element>) -> Ec2Result {
     let limit = match query.get("MaxResults") {
         None => PAGE_MAX,
         Some(text) => match text.parse() {

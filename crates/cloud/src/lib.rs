@@ -18,7 +18,7 @@ mod record;
 mod web;
 
 pub use cloud::{Cloud, CloudError, Options, UhpChange};
-pub use docker::{Mounts, docker};
+pub use docker::{PluginMounts, docker};
 pub use ec2::ec2;
 pub use endpoints::Endpoints;
 pub use instance_metadata::instance_metadata;

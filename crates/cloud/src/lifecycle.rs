@@ -20,13 +20,13 @@ pub(crate) struct Transition {
 /// Durations of states.
 #[derive(Clone, Debug)]
 pub(crate) struct Durations {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, LifecycleEntry>,
     speed_up: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct LifecycleEntry {
     seconds: u64,
     #[serde(rename = "status")]
     _status: Status,

@@ -30,7 +30,7 @@ const VERSION: &str = "20160918";
 /// Maximum length of a display name.
 const DISPLAY_NAME_MAX: usize = 255;
 
-type Answer = Result<Reply, OciError>;
+type OciResult = Result<Reply, OciError>;
 
 /// The API of OCI.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Plane for Oci {
 }
 
 impl Oci {
-    fn signed(&self, request: &Request) -> Answer {
+    fn signed(&self, request: &Request) -> OciResult {
         let keys = self.0.inner().keys.get();
         let signer = signature::signer(request, &keys, crate::cloud::now_ns());
         signer.ok_or_else(OciError::not_authenticated)?;
@@ -68,7 +68,7 @@ impl Oci {
 }
 
 /// Calls the operation of a path.
-fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> Answer {
+fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
     match collection {
         "volumes" | "bootVolumes" => volumes::route(operation, request, collection, rest),
         "volumeBackups" | "bootVolumeBackups" => backups::route(operation, request, collection, rest),

@@ -34,7 +34,7 @@ pub(crate) struct VolumeRecord {
     /// RFC 3339.
     pub created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Source>,
+    pub source: Option<VolumeSource>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transition: Option<Transition>,
     /// End of the background copy of a clone, in nanoseconds since 1970.
@@ -63,7 +63,7 @@ pub(crate) struct VolumeRecord {
 
 /// Origin of a volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Source {
+pub(crate) struct VolumeSource {
     /// As in `sourceDetails.type`.
     pub kind: String,
     pub id: String,
@@ -191,7 +191,7 @@ pub(crate) struct GroupBackupRecord {
 
 /// An object that was deleted and is still shown: its last view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct DeletedObject {
     /// Path segment of its collection, such as `volumes`.
     pub collection: String,
     pub view: Value,
@@ -223,7 +223,7 @@ pub(crate) struct Objects {
     #[serde(default)]
     pub group_backups: BTreeMap<String, GroupBackupRecord>,
     #[serde(default)]
-    pub ended: BTreeMap<String, Ended>,
+    pub ended: BTreeMap<String, DeletedObject>,
     #[serde(default)]
     pub work_requests: BTreeMap<String, WorkRequest>,
 }

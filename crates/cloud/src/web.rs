@@ -114,11 +114,11 @@ impl IntoResponse for Reply {
     }
 }
 
-type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// Router that passes all requests to a plane.
 pub(crate) fn router(plane: impl Plane) -> Router {
-    let respond = move |request: axum::extract::Request| -> Answer {
+    let respond = move |request: axum::extract::Request| -> ResponseFuture {
         let plane = plane.clone();
         Box::pin(async move { respond(plane, request).await.into_response() })
     };

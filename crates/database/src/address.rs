@@ -6,7 +6,7 @@ use crate::system::System;
 
 /// Address of a database.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct DatabaseAddress {
     /// Database system.
     pub system: System,
     /// The address as given, password included: never printed.
@@ -31,7 +31,7 @@ const SCHEMES: [(&str, System); 6] = [
     ("sqlite:", System::Sqlite),
 ];
 
-impl Address {
+impl DatabaseAddress {
     /// True for a text with the scheme of a database, valid or not.
     pub fn is_meant(text: &str) -> bool {
         SCHEMES.iter().any(|(scheme, _)| text.starts_with(scheme))
@@ -53,7 +53,7 @@ impl Address {
     }
 }
 
-impl std::str::FromStr for Address {
+impl std::str::FromStr for DatabaseAddress {
     type Err = NoAddress;
 
     fn from_str(text: &str) -> Result<Self, NoAddress> {
@@ -78,13 +78,13 @@ fn hidden(url: &str) -> String {
     format!("{scheme}://{shown}{path}")
 }
 
-impl std::fmt::Display for Address {
+impl std::fmt::Display for DatabaseAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&hidden(&self.url))
     }
 }
 
-impl std::fmt::Debug for Address {
+impl std::fmt::Debug for DatabaseAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Address({self})")
     }
@@ -97,15 +97,15 @@ mod tests {
     #[test]
     fn address_is_parsed_and_printed_without_password() {
         let check = |text: &str, system, shown: &str| {
-            let address: Address = text.parse().expect(text);
+            let address: DatabaseAddress = text.parse().expect(text);
             assert_eq!((address.system, address.to_string().as_str()), (system, shown));
         };
         check("postgres://me:secret@db:5432/shop?sslmode=disable", System::Postgres, "postgres://me@db:5432/shop");
         check("mariadb://root@localhost/x", System::Mysql, "mariadb://root@localhost/x");
         check("sqlite:/tmp/a b.db", System::Sqlite, "sqlite:/tmp/a b.db");
         for wrong in ["", "db", "sqlite:", "redis://x", "postgres:/x"] {
-            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+            assert!(wrong.parse::<DatabaseAddress>().is_err(), "{wrong}");
         }
-        assert!(!"redis://a:secret@b".parse::<Address>().unwrap_err().to_string().contains("secret"));
+        assert!(!"redis://a:secret@b".parse::<DatabaseAddress>().unwrap_err().to_string().contains("secret"));
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_units::Bytes;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Time that the kernel may take to release a group whose processes have ended.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,17 +27,18 @@ impl MemoryCgroup {
     /// Creates a group. `name` states its purpose, such as `postgres`; the number of this process is added.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if this user is not permitted to, or no controller accounts memory.
+    /// [`FailureKind::Unsupported`] if this user is not permitted to, or no controller accounts memory.
     pub fn new(name: &str, memory: Bytes) -> Result<Self, Failure> {
         let unfit = |why: String| {
             Failure::new(
-                Kind::Unsupported,
+                FailureKind::Unsupported,
                 format!(
                     "a limit of {memory} of memory: {why}: run plimsoll as root on a host with control groups, or start the server in a virtual machine of that size"
                 ),
             )
         };
-        let place = Place::find().ok_or_else(|| unfit("no control group on this host accounts memory".into()))?;
+        let place =
+            ParentCgroup::find().ok_or_else(|| unfit("no control group on this host accounts memory".into()))?;
         place.sweep();
         let folder = place.parent.join(format!("plimsoll-{name}-{}", std::process::id()));
         let attempt = |error: io::Error| unfit(format!("{}: {error}", folder.display()));
@@ -99,14 +100,14 @@ impl Drop for MemoryCgroup {
 
 /// The parent of memory groups, with its interface files.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct ParentCgroup {
     parent: PathBuf,
     limit: &'static str,
     used: &'static str,
     swap: (&'static str, &'static str),
 }
 
-impl Place {
+impl ParentCgroup {
     fn find() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
         let mine = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -182,10 +183,10 @@ mod tests {
     #[test]
     fn version_1_is_found_by_mount() {
         let mounts = "cgroup2 /none cgroup2 rw 0 0\ncgroup /nowhere/cpu cgroup rw,cpu 0 0\ncgroup /nowhere/memory cgroup rw,memory 0 0\n";
-        assert_eq!(Place::second(mounts, "0::/\n"), None);
-        let place = Place::first(mounts, "4:memory:/not/here\n0::/\n").unwrap();
+        assert_eq!(ParentCgroup::second(mounts, "0::/\n"), None);
+        let place = ParentCgroup::first(mounts, "4:memory:/not/here\n0::/\n").unwrap();
         assert_eq!(place.parent, Path::new("/nowhere/memory"));
-        assert_eq!(Place::first("tmpfs /tmp tmpfs rw 0 0\n", ""), None);
+        assert_eq!(ParentCgroup::first("tmpfs /tmp tmpfs rw 0 0\n", ""), None);
     }
 
     #[test]
@@ -194,9 +195,9 @@ mod tests {
         fs::create_dir_all(top.join("user/mine")).unwrap();
         let mounts = format!("cgroup2 {} cgroup2 rw 0 0\n", top.display());
         fs::write(top.join("cgroup.subtree_control"), "cpu memory\n").unwrap();
-        assert_eq!(Place::second(&mounts, "0::/user/mine\n").unwrap().parent, top);
+        assert_eq!(ParentCgroup::second(&mounts, "0::/user/mine\n").unwrap().parent, top);
         fs::write(top.join("user/cgroup.subtree_control"), "memory\n").unwrap();
-        assert_eq!(Place::second(&mounts, "0::/user/mine\n").unwrap().parent, top.join("user"));
+        assert_eq!(ParentCgroup::second(&mounts, "0::/user/mine\n").unwrap().parent, top.join("user"));
         fs::remove_dir_all(&top).unwrap();
     }
 
@@ -205,7 +206,7 @@ mod tests {
         let cgroup = match MemoryCgroup::new("test", Bytes::new(64 << 20)) {
             Ok(cgroup) => cgroup,
             Err(failure) => {
-                assert_eq!(failure.kind, Kind::Unsupported);
+                assert_eq!(failure.kind, FailureKind::Unsupported);
                 eprintln!("skipped: {failure}");
                 return;
             }

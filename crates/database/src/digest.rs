@@ -31,13 +31,13 @@ impl RowDigest {
 
     /// Adds an integer.
     pub(crate) fn int(&mut self, value: i64) {
-        let _ = write!(Text(self), "{value}");
+        let _ = write!(DigestText(self), "{value}");
         self.byte(END);
     }
 
     /// Adds a floating-point number as its shortest decimal text: 2 and 2.0 are equal.
     pub(crate) fn float(&mut self, value: f64) {
-        let _ = write!(Text(self), "{value}");
+        let _ = write!(DigestText(self), "{value}");
         self.byte(END);
     }
 
@@ -66,9 +66,9 @@ impl RowDigest {
 }
 
 /// Formats numbers directly into the hash, without allocation.
-struct Text<'a>(&'a mut RowDigest);
+struct DigestText<'a>(&'a mut RowDigest);
 
-impl std::fmt::Write for Text<'_> {
+impl std::fmt::Write for DigestText<'_> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.0.add(text.as_bytes());
         Ok(())

@@ -2,7 +2,7 @@
 
 /// Kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// No server answers at the address.
     Unreachable,
     /// Access denied: user, password or privileges.
@@ -36,14 +36,14 @@ pub enum Kind {
 #[error("{message}")]
 pub struct Failure {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// One line with the attempt, the message of the server, and the remedy if known. No passwords.
     pub message: String,
 }
 
 impl Failure {
     /// Creates a failure.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 

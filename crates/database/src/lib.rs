@@ -20,11 +20,11 @@ mod system;
 mod target;
 mod value;
 
-pub use address::{Address, NoAddress};
+pub use address::{DatabaseAddress, NoAddress};
 pub use data_marker::{DataMarker, ObjectChanges};
-pub use failure::{Failure, Kind};
+pub use failure::{Failure, FailureKind};
 pub use leftovers::remove_leftovers;
-pub use made::{Flushes, Made, Make, Server};
+pub use made::{Flushes, Made, MadeServer, Make};
 pub use system::System;
 pub use target::{Answer, Cancel, Database, Observer, Prepared, Session, connect};
 pub use value::{Row, Value};

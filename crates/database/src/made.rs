@@ -6,7 +6,7 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use crate::cgroup::MemoryCgroup;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::leftovers;
 use crate::sqlite;
 use crate::system::System;
@@ -43,7 +43,7 @@ pub struct Make {
 }
 
 /// Stops and removes a server when it is dropped.
-pub trait Server: Send + Sync {
+pub trait MadeServer: Send + Sync {
     /// Reason why the server ended or cannot continue, from its log and from its memory limit: a single line with the
     /// path of the log. The folder with the log is kept from then on. `None` without a reason.
     fn post_mortem(&self) -> Option<String> {
@@ -67,12 +67,12 @@ pub struct Made {
     about: DatabaseAbout,
     /// Its only database; dropped before the server is stopped.
     pub database: Box<dyn Database>,
-    server: Box<dyn Server>,
+    server: Box<dyn MadeServer>,
 }
 
 impl Made {
     /// Joins a database and its server, which is dropped after the database.
-    pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn Server>) -> Self {
+    pub fn with(about: DatabaseAbout, database: Box<dyn Database>, server: Box<dyn MadeServer>) -> Self {
         Self { about: DatabaseAbout { made: true, ..about }, database, server }
     }
 }
@@ -135,7 +135,7 @@ impl Make {
                 "{memory} of memory are too little for a cache of {cache} and {sessions} sessions: give at least {least}, a smaller \
                  cache, or fewer sessions"
             );
-            return Err(Failure::new(Kind::Unsupported, line));
+            return Err(Failure::new(FailureKind::Unsupported, line));
         }
         MemoryCgroup::new(name, memory).map(Some)
     }
@@ -150,9 +150,10 @@ impl Make {
             System::Postgres => crate::postgres::make(self),
             System::Sqlite => sqlite::make(self),
             System::Mysql => crate::mysql::make(self),
-            System::Oracle => {
-                Err(Failure::new(Kind::Unsupported, format!("creating a server of {} is not supported", self.system)))
-            }
+            System::Oracle => Err(Failure::new(
+                FailureKind::Unsupported,
+                format!("creating a server of {} is not supported", self.system),
+            )),
         }
     }
 }

@@ -20,7 +20,7 @@ use mysql::Conn;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::failure::Failure;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
@@ -29,20 +29,20 @@ pub(crate) use made::make;
 
 /// A database of a MySQL or MariaDB server.
 struct Mysql {
-    place: Arc<place::Place>,
+    place: Arc<place::MySqlLocation>,
     about: DatabaseAbout,
     /// PID of the server, if it runs on this host.
     process: Option<u32>,
 }
 
 /// Connects to the database at an address.
-pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
-    Ok(Box::new(Mysql::at(place::Place::of(address)?, None)?))
+pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
+    Ok(Box::new(Mysql::at(place::MySqlLocation::of(address)?, None)?))
 }
 
 impl Mysql {
     /// Connects to a database. `process` is the PID of a server created for the run.
-    fn at(place: place::Place, process: Option<u32>) -> Result<Self, Failure> {
+    fn at(place: place::MySqlLocation, process: Option<u32>) -> Result<Self, Failure> {
         let variables = about::variables(&mut place.open()?)?;
         about::check_age(&variables)?;
         let process = process.or_else(|| if place.may_be_here() { about::process(&variables) } else { None });

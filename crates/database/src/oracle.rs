@@ -22,20 +22,20 @@ mod statements;
 #[cfg(any(test, feature = "oracle"))]
 mod waits;
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::failure::Failure;
 use crate::target::Database;
 
 /// Connects to the service at an address.
 #[cfg(feature = "oracle")]
-pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     Ok(Box::new(database::Oracle::connect(address)?))
 }
 
 /// Refuses, with instructions to build with the driver.
 #[cfg(not(feature = "oracle"))]
-pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     let advice =
         "this plimsoll was built without its Oracle driver: build with `cargo build --release --features oracle`";
-    Err(Failure::new(crate::Kind::Unsupported, format!("{address}: {advice}")))
+    Err(Failure::new(crate::FailureKind::Unsupported, format!("{address}: {advice}")))
 }

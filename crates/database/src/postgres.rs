@@ -20,27 +20,27 @@ use std::sync::Arc;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::failure::Failure;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
-use place::Place;
+use place::PostgresLocation;
 use session::PostgresSession;
 
 pub(crate) use made::make;
 
 /// A database of a server.
 struct Postgres {
-    place: Arc<Place>,
-    server: about::Server,
+    place: Arc<PostgresLocation>,
+    server: about::ServerFacts,
 }
 
 /// Connects to the database at an address, with defaults from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD` and
 /// `PGDATABASE`.
-pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
-    let place =
-        Place::read(&address.url, &variable, &login()).map_err(|failure| failure.during(&address.to_string()))?;
+    let place = PostgresLocation::read(&address.url, &variable, &login())
+        .map_err(|failure| failure.during(&address.to_string()))?;
     let database = Postgres::open(place).map_err(|failure| failure.during(&address.to_string()))?;
     Ok(Box::new(database))
 }
@@ -56,7 +56,7 @@ fn login() -> String {
 
 impl Postgres {
     /// Connects, and queries version and settings.
-    fn open(place: Place) -> Result<Self, Failure> {
+    fn open(place: PostgresLocation) -> Result<Self, Failure> {
         let place = Arc::new(place);
         let server = about::query_server(&mut PostgresSession::open(&place)?)?;
         Ok(Self { place, server })

@@ -27,9 +27,9 @@ use rusqlite::{Connection, OpenFlags};
 
 pub(crate) use self::made::make;
 use self::observer::SqliteObserver;
-use self::session::{SessionOptions, Shared, SqliteSession};
-use crate::address::Address;
-use crate::failure::{Failure, Kind};
+use self::session::{SessionOptions, SessionsState, SqliteSession};
+use crate::address::DatabaseAddress;
+use crate::failure::{Failure, FailureKind};
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 
@@ -57,15 +57,15 @@ struct Setup {
 struct Sqlite {
     setup: Setup,
     about: DatabaseAbout,
-    shared: Shared,
+    shared: SessionsState,
 }
 
 /// Opens an existing file, which may be empty.
-pub(crate) fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     let file = address.file.clone().unwrap_or_default();
     if !file.exists() {
         let advice = "no such file: create an empty file with `touch`";
-        return Err(Failure::new(Kind::Missing, format!("{}: {advice}", file.display())));
+        return Err(Failure::new(FailureKind::Missing, format!("{}: {advice}", file.display())));
     }
     let setup = Setup::new(file, CACHE, vec![("synchronous".into(), "FULL".into())])?;
     Ok(Box::new(Sqlite::open(setup)?))
@@ -82,14 +82,17 @@ impl Setup {
         for (name, value) in pragmas {
             let number = || {
                 let wrong =
-                    || Failure::new(Kind::Statement, format!("{name}={value}: write a whole number, 0 or more"));
+                    || Failure::new(FailureKind::Statement, format!("{name}={value}: write a whole number, 0 or more"));
                 value.trim().parse::<u64>().map_err(|_| wrong())
             };
             match name.as_str() {
                 "busy_timeout" => session_options.busy_timeout = Duration::from_millis(number()?),
                 "wal_autocheckpoint" => session_options.checkpoint_pages = number()?,
                 _ if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
-                    return Err(Failure::new(Kind::Statement, format!("{name}: not the name of a pragma of SQLite's")));
+                    return Err(Failure::new(
+                        FailureKind::Statement,
+                        format!("{name}: not the name of a pragma of SQLite's"),
+                    ));
                 }
                 _ => kept.push((name, value)),
             }
@@ -161,7 +164,7 @@ impl Sqlite {
     fn open(setup: Setup) -> Result<Self, Failure> {
         let connection = setup.connection()?;
         let about = setup.about(&connection).map_err(|error| failure::of_opening(&error, &setup.file))?;
-        Ok(Self { setup, about, shared: Shared::default() })
+        Ok(Self { setup, about, shared: SessionsState::default() })
     }
 }
 
@@ -213,7 +216,7 @@ impl Database for Sqlite {
         let busy = rows.first().and_then(|row| row.first()?.int());
         if busy == Some(1) {
             let advice = "the log could not be copied to the file while others read or write it: end them first";
-            return Err(Failure::new(Kind::Conflict, format!("{}: {advice}", self.setup.file.display())));
+            return Err(Failure::new(FailureKind::Conflict, format!("{}: {advice}", self.setup.file.display())));
         }
         Ok(())
     }

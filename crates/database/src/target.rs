@@ -4,8 +4,8 @@ use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::{Bytes, Span};
 use serde_json::{Map, Value as Json};
 
-use crate::address::Address;
-use crate::failure::{Failure, Kind};
+use crate::address::DatabaseAddress;
+use crate::failure::{Failure, FailureKind};
 use crate::system::System;
 use crate::value::{Row, Value};
 use crate::{oracle, sqlite};
@@ -58,11 +58,11 @@ pub trait Session: Send {
         self.run("ROLLBACK").map(drop)
     }
 
-    /// Makes later transactions of this session read-only: a write fails with [`Kind::ReadOnly`]. A statement that
+    /// Makes later transactions of this session read-only: a write fails with [`FailureKind::ReadOnly`]. A statement that
     /// explicitly starts a read-write transaction still gets one.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the system has no read-only sessions.
+    /// [`FailureKind::Unsupported`] if the system has no read-only sessions.
     fn read_only(&mut self) -> Result<(), Failure>;
 
     /// Flushes the statistics of this session to the server, if the server would otherwise count them later.
@@ -152,14 +152,14 @@ pub trait Database: Send + Sync {
     /// Refuses system databases and schemas.
     ///
     /// # Errors
-    /// [`Kind::SystemDatabase`].
+    /// [`FailureKind::SystemDatabase`].
     fn check_not_system(&self) -> Result<(), Failure> {
         let system = self.system();
         // The only database of a created server may be its default database.
         match self.name().filter(|name| !self.about().made && system.reserves(name)) {
             None => Ok(()),
             Some(name) => Err(Failure::new(
-                Kind::SystemDatabase,
+                FailureKind::SystemDatabase,
                 format!(
                     "{name} is a system database of {system}: plimsoll never creates or drops anything in it, not \
                      even with --destroy: create a database for plimsoll"
@@ -184,7 +184,7 @@ pub trait Database: Send + Sync {
 ///
 /// # Errors
 /// The server is unreachable, denies access, or is too old; or the driver is not built in.
-pub fn connect(address: &Address) -> Result<Box<dyn Database>, Failure> {
+pub fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
     match address.system {
         System::Postgres => crate::postgres::connect(address),
         System::Oracle => oracle::connect(address),

@@ -13,20 +13,20 @@ use plimsoll_record::CpuTime;
 pub use delta::{ActivityDelta, DiskDelta, Frequency, ProcessDelta};
 pub use totals::{disk_counters, host_time};
 
-use counters::{Disk, Process, Processors};
+use counters::{DiskLine, Process, Processors};
 
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::host::{CLOCK_SOURCE, Tree};
 use crate::subject::{DeviceNumber, Subject};
 
 /// Source of snapshots; the disk of the subject is looked up once.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct ActivityWatch {
     tree: Tree,
     disk: Option<DeviceNumber>,
 }
 
-impl Watch {
+impl ActivityWatch {
     /// Watches the machine and the disk that holds `subject`: the whole disk, as other users of it compete.
     pub fn new(subject: &Subject) -> Self {
         Self::on(Tree::system(), subject.device)
@@ -38,7 +38,7 @@ impl Watch {
     }
 
     fn on(tree: Tree, device: Option<DeviceNumber>) -> Self {
-        let whole = |number| Block::find(&tree, number).ok()?.whole().number();
+        let whole = |number| BlockDevice::find(&tree, number).ok()?.whole().number();
         let disk = device.map(|number| whole(number).unwrap_or(number));
         Self { tree, disk }
     }
@@ -47,7 +47,7 @@ impl Watch {
     pub fn snapshot(&self) -> Activity {
         Activity {
             taken: Instant::now(),
-            disk: self.disk.and_then(|number| Disk::read(&self.tree, number)),
+            disk: self.disk.and_then(|number| DiskLine::read(&self.tree, number)),
             processors: Processors::read(&self.tree),
             process: Process::read(&self.tree),
             own_cpu: crate::usage::cpu_time(),
@@ -61,7 +61,7 @@ impl Watch {
 #[derive(Clone, Debug)]
 pub struct Activity {
     taken: Instant,
-    disk: Option<Disk>,
+    disk: Option<DiskLine>,
     processors: Option<Processors>,
     process: Option<Process>,
     own_cpu: CpuTime,

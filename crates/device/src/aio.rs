@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use plimsoll_drive::{Completion, Fault, Target};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 use crate::buffers::Aligned;
@@ -17,13 +17,13 @@ use crate::calls::{flush, trim};
 use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
-use crate::extents::Files;
+use crate::extents::OpenFiles;
 use crate::ring::{FREE, SHORT_WAIT};
 
 /// `struct iocb` of `linux/aio_abi.h`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct Request {
+struct IoControlBlock {
     data: u64,
     #[cfg(target_endian = "little")]
     key: u32,
@@ -44,14 +44,14 @@ struct Request {
 /// `struct io_event` of `linux/aio_abi.h`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct Event {
+struct IoEvent {
     data: u64,
     request: u64,
     result: i64,
     result2: i64,
 }
 
-const _: () = assert!(size_of::<Request>() == 64 && size_of::<Event>() == 32);
+const _: () = assert!(size_of::<IoControlBlock>() == 64 && size_of::<IoEvent>() == 32);
 
 /// Opcodes of `linux/aio_abi.h`.
 const READ: u16 = 0;
@@ -95,7 +95,7 @@ pub struct Aio {
     context: Option<Context>,
     clock: Clock,
     now: Instant,
-    files: Files,
+    files: OpenFiles,
     flush: Flush,
     /// Flags of a durable write.
     durable: i32,
@@ -105,10 +105,10 @@ pub struct Aio {
     writable: bool,
     stride: usize,
     /// Request of each slot.
-    requests: Vec<Request>,
+    requests: Vec<IoControlBlock>,
     /// Addresses of the requests of the next submission.
-    queued: Vec<*mut Request>,
-    events: Vec<Event>,
+    queued: Vec<*mut IoControlBlock>,
+    events: Vec<IoEvent>,
     /// Bytes of each slot's operation; [`FREE`] for an idle slot.
     expected: Vec<u32>,
     /// Flushes and trims, which are complete when submitted.
@@ -136,7 +136,7 @@ impl Aio {
             context: Some(context),
             now: clock.now(),
             clock,
-            files: Files::keep(files)?,
+            files: OpenFiles::keep(files)?,
             flush: shape.flush,
             durable: shape.durable.flags(),
             scribe,
@@ -144,9 +144,9 @@ impl Aio {
             writes,
             writable: shape.writes,
             stride,
-            requests: vec![Request::default(); slots],
+            requests: vec![IoControlBlock::default(); slots],
             queued: Vec::with_capacity(slots),
-            events: vec![Event::default(); slots],
+            events: vec![IoEvent::default(); slots],
             expected: vec![FREE; slots],
             done: Vec::with_capacity(slots),
             in_flight: 0,
@@ -183,7 +183,7 @@ impl Aio {
         };
         let (file, offset) = self.files.place(op);
         self.expected[slot.index()] = op.length;
-        self.requests[slot.index()] = Request {
+        self.requests[slot.index()] = IoControlBlock {
             data: u64::from(slot.0),
             rw_flags: if op.kind == Kind::DurableWrite { self.durable } else { 0 },
             opcode,
@@ -191,7 +191,7 @@ impl Aio {
             buffer: buffer as u64,
             length: u64::from(op.length),
             offset: offset.cast_signed(),
-            ..Request::default()
+            ..IoControlBlock::default()
         };
         self.queued.push(&raw mut self.requests[slot.index()]);
     }
@@ -207,7 +207,7 @@ impl Aio {
             Kind::Trim => trim(file, offset, u64::from(op.length)),
             _ => flush(file, self.flush),
         };
-        let outcome = called.map_or_else(|error| Outcome::Failed(error.raw_os_error()), |()| Outcome::Done);
+        let outcome = called.map_or_else(|error| OpOutcome::Failed(error.raw_os_error()), |()| OpOutcome::Done);
         self.now = self.clock.now();
         self.done.push(Completion { slot, at: self.now, outcome, bound_by: None });
     }
@@ -270,9 +270,9 @@ impl Aio {
             let slot = Slot(event.data as u32);
             let expected = self.expected[slot.index()];
             let outcome = match event.result {
-                error if error < 0 => Outcome::Failed(-(error as i32)),
-                moved if moved == i64::from(expected) => Outcome::Done,
-                _ => Outcome::Failed(libc::EIO),
+                error if error < 0 => OpOutcome::Failed(-(error as i32)),
+                moved if moved == i64::from(expected) => OpOutcome::Done,
+                _ => OpOutcome::Failed(libc::EIO),
             };
             let outcome = self.scribe.end(slot, outcome, |length| {
                 // SAFETY: the slot's operation was a read of this length, which fits its slot. It has ended, so the

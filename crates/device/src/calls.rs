@@ -4,7 +4,7 @@
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Kind, Op, Slot};
 use rustix::fs::{FallocateFlags, FileType};
 use rustix::io::{Errno, IoSlice, ReadWriteFlags, retry_on_intr};
@@ -12,7 +12,7 @@ use rustix::io::{Errno, IoSlice, ReadWriteFlags, retry_on_intr};
 use crate::buffers::Aligned;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
-use crate::extents::Files;
+use crate::extents::OpenFiles;
 use crate::ring::WHOLE_RANGE;
 
 /// Discards a range of a block device (`_IO(0x12, 119)`, linux/fs.h).
@@ -23,7 +23,7 @@ const ONLY: Slot = Slot(0);
 
 /// Performs operations one at a time.
 pub(crate) struct Calls {
-    files: Arc<Files>,
+    files: Arc<OpenFiles>,
     reads: Aligned,
     writes: Aligned,
     writable: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Calls {
 
 impl Calls {
     /// A caller for `shape` on `files`. Callers with different numbers write different data.
-    pub(crate) fn new(files: Arc<Files>, shape: &Shape, number: u32) -> Self {
+    pub(crate) fn new(files: Arc<OpenFiles>, shape: &Shape, number: u32) -> Self {
         let seed = shape.seed ^ u64::from(number);
         let scribe = Scribe::new(&shape.contents, seed, 1).counting_from(seed ^ (u64::from(number) << 40));
         let mut writes = Aligned::new(if shape.writes { shape.stride() } else { 1 });
@@ -57,16 +57,16 @@ impl Calls {
     /// # Panics
     /// If `op` exceeds `Shape::largest`, or writes although `Shape::writes` is false.
     #[inline]
-    pub(crate) fn perform(&mut self, op: &Op) -> Outcome {
+    pub(crate) fn perform(&mut self, op: &Op) -> OpOutcome {
         match self.call(op) {
-            Ok(moved) if moved == op.length as usize => Outcome::Done,
-            Ok(_) => Outcome::Failed(libc::EIO),
-            Err(error) => Outcome::Failed(error.raw_os_error()),
+            Ok(moved) if moved == op.length as usize => OpOutcome::Done,
+            Ok(_) => OpOutcome::Failed(libc::EIO),
+            Err(error) => OpOutcome::Failed(error.raw_os_error()),
         }
     }
 
     /// Outcome of the last operation after verification of its data; `outcome` is the result of the system call.
-    pub(crate) fn checked(&self, outcome: Outcome) -> Outcome {
+    pub(crate) fn checked(&self, outcome: OpOutcome) -> OpOutcome {
         self.scribe.end(ONLY, outcome, |length| &self.reads.content()[..length])
     }
 

@@ -15,7 +15,7 @@ mod state;
 use std::fmt;
 use std::sync::Arc;
 
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::Op;
 
 pub use checked::{BadInterval, Blank, Checked, Checking};
@@ -45,7 +45,7 @@ pub trait Content: Send + Sync + fmt::Debug {
 
     /// Registers the completion of a read or write with `outcome`; `bytes` are the data of a read, empty for a write.
     /// Returns the outcome to count: `EILSEQ` for a mismatch.
-    fn complete(&self, _op: &Op, _ticket: u64, _bytes: &[u8], outcome: Outcome) -> Outcome {
+    fn complete(&self, _op: &Op, _ticket: u64, _bytes: &[u8], outcome: OpOutcome) -> OpOutcome {
         outcome
     }
 }

@@ -10,7 +10,7 @@ use plimsoll_record::Device;
 use plimsoll_units::Bytes;
 
 pub use below::{NoDevice, device_below};
-pub(crate) use block::Block;
+pub(crate) use block::BlockDevice;
 pub use loop_backing::{LoopBacking, loop_backing};
 
 use crate::host::Tree;
@@ -28,7 +28,7 @@ pub fn describe(subject: &Subject) -> Device {
 }
 
 fn read(tree: &Tree, number: DeviceNumber) -> Device {
-    let Ok(block) = Block::find(tree, number) else { return Device::default() };
+    let Ok(block) = BlockDevice::find(tree, number) else { return Device::default() };
     let disk = block.whole();
     Device {
         name: Some(disk.name().replace('!', "/")),
@@ -46,7 +46,7 @@ fn read(tree: &Tree, number: DeviceNumber) -> Device {
 }
 
 /// Vendor and model; otherwise the composition of a stacked device, or the driver.
-fn model(disk: &Block) -> Option<String> {
+fn model(disk: &BlockDevice) -> Option<String> {
     let model = disk.word("device/model").or_else(|| disk.word("device/name"));
     // A numeric vendor is the PCI vendor of virtio and NVMe; "ATA" is the vendor of every SATA disk.
     let vendor = disk.word("device/vendor").filter(|vendor| !vendor.starts_with("0x") && vendor != "ATA");
@@ -57,7 +57,7 @@ fn model(disk: &Block) -> Option<String> {
     }
 }
 
-fn stacked(disk: &Block) -> Option<String> {
+fn stacked(disk: &BlockDevice) -> Option<String> {
     if let Some(name) = disk.word("dm/name") {
         let kind = disk.word("dm/uuid").and_then(|uuid| uuid.split_once('-').map(|(kind, _)| kind.to_owned()));
         return Some(format!("device-mapper {} {name}", kind.as_deref().unwrap_or_default()).replace("  ", " "));

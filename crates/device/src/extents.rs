@@ -62,12 +62,12 @@ impl Extents {
 
 /// Open files and their positions in the address space.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct OpenFiles {
     descriptors: Vec<OwnedFd>,
     extents: Extents,
 }
 
-impl Files {
+impl OpenFiles {
     /// Duplicates the descriptors of `files`, at least one, each with its length.
     pub(crate) fn keep(files: &[(BorrowedFd<'_>, Bytes)]) -> io::Result<Self> {
         if files.is_empty() {

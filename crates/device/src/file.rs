@@ -19,7 +19,7 @@ const NAMES_MAX: u32 = 100;
 
 /// Access mode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum AccessMode {
     /// Read-only.
     Read,
     /// Read and write. Permission is decided by [`crate::claim`].
@@ -51,7 +51,7 @@ pub enum SyncMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHow {
     /// Access mode.
-    pub access: Access,
+    pub access: AccessMode,
     /// Use of the page cache.
     pub caching: Caching,
     /// Durability of writes.
@@ -68,15 +68,15 @@ pub struct Opened {
 }
 
 /// Opens a file or block device that exists.
-pub fn open(path: &Path, access: Access, caching: Caching) -> io::Result<Opened> {
+pub fn open(path: &Path, access: AccessMode, caching: Caching) -> io::Result<Opened> {
     open_how(path, &OpenHow { access, caching, sync: SyncMode::None })
 }
 
 /// Opens an existing file or block device with `how`.
 pub fn open_how(path: &Path, how: &OpenHow) -> io::Result<Opened> {
     let access = match how.access {
-        Access::Read => OFlags::RDONLY,
-        Access::Write => OFlags::RDWR,
+        AccessMode::Read => OFlags::RDONLY,
+        AccessMode::Write => OFlags::RDWR,
     };
     let sync = match how.sync {
         SyncMode::None => OFlags::empty(),

@@ -14,7 +14,7 @@ use plimsoll_units::{Bytes, Instant, Op, Slot};
 use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::engine::Shape;
-use crate::extents::Files;
+use crate::extents::OpenFiles;
 
 /// Target that executes operations by sequential calls.
 pub struct Inline {
@@ -30,7 +30,7 @@ impl Inline {
     /// # Errors
     /// The files cannot be duplicated.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
-        let calls = Calls::new(Arc::new(Files::keep(files)?), shape, 0);
+        let calls = Calls::new(Arc::new(OpenFiles::keep(files)?), shape, 0);
         Ok(Self { now: clock.now(), clock, calls, done: Vec::with_capacity(shape.depth as usize) })
     }
 }

@@ -35,7 +35,9 @@ mod uring;
 mod usage;
 mod yield_rule;
 
-pub use activity::{Activity, ActivityDelta, DiskDelta, Frequency, ProcessDelta, Watch, disk_counters, host_time};
+pub use activity::{
+    Activity, ActivityDelta, ActivityWatch, DiskDelta, Frequency, ProcessDelta, disk_counters, host_time,
+};
 pub use aio::Aio;
 pub use buffers::Aligned;
 pub use clock::Clock;
@@ -46,7 +48,7 @@ pub use content::{
 pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
 pub use engine::{Durable, Engine, Flush, Shape};
 pub use file::{
-    Access, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
+    AccessMode, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
     scratch, sync, truncate,
 };
 pub use flush_override::{flush_library, flush_overrides};
@@ -59,7 +61,7 @@ pub use occupant::{Occupant, occupant};
 pub use outgoing::{Outgoing, Payload};
 pub use page_cache::{NotDropped, dirty_bytes, drop_all_caches, drop_cache};
 pub use realtime::{NoRealtime, realtime};
-pub use refuse::{Claim, InUse, Refusal, Unknown, check_destroy, claim, claim_image, claim_ours};
+pub use refuse::{Claim, InUse, Unknown, WriteRefusal, check_destroy, claim, claim_image, claim_ours};
 pub use ring::Ring;
 pub use signature::{Family, Signature, signature};
 pub use subject::{

@@ -13,7 +13,7 @@ use plimsoll_units::Bytes;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::file::Access;
+use crate::file::AccessMode;
 use crate::host::Tree;
 
 const CONTROL: &str = "/dev/loop-control";
@@ -111,11 +111,11 @@ struct Config {
 
 impl LoopDevice {
     /// Sets up a new device over the whole file, with direct I/O.
-    pub fn over(file: &Path, access: Access) -> Result<Self, LoopError> {
+    pub fn over(file: &Path, access: AccessMode) -> Result<Self, LoopError> {
         let canonical = file.canonicalize().map_err(|source| LoopError::io("finding", file, source))?;
         let flags = match access {
-            Access::Read => OFlags::RDONLY,
-            Access::Write => OFlags::RDWR,
+            AccessMode::Read => OFlags::RDONLY,
+            AccessMode::Write => OFlags::RDWR,
         };
         let opened = open(&canonical, flags).map_err(|source| LoopError::io("opening", &canonical, source))?;
         let control = open(Path::new(CONTROL), OFlags::RDWR).map_err(|source| match Errno::from_io_error(&source) {
@@ -225,8 +225,8 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, rustix::fs::Mode::empty())?.into())
 }
 
-fn configure(node: &File, file: &File, path: &Path, access: Access) -> io::Result<()> {
-    let read_only = if access == Access::Read { FLAG_READ_ONLY } else { 0 };
+fn configure(node: &File, file: &File, path: &Path, access: AccessMode) -> io::Result<()> {
+    let read_only = if access == AccessMode::Read { FLAG_READ_ONLY } else { 0 };
     let mut file_name = [0; 64];
     for (to, from) in file_name.iter_mut().take(63).zip(path.as_os_str().as_encoded_bytes()) {
         *to = *from;

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
 use plimsoll_drive::{Completion, Fault, Target};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 use crate::buffers::{Aligned, PAGE};
@@ -17,7 +17,7 @@ use crate::calls::{flush, trim};
 use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
-use crate::extents::Files;
+use crate::extents::OpenFiles;
 use crate::file::length;
 use crate::inline::waited;
 
@@ -28,7 +28,7 @@ const ONLY: Slot = Slot(0);
 pub struct Mapped {
     clock: Clock,
     now: Instant,
-    files: Files,
+    files: OpenFiles,
     maps: Vec<Map>,
     reads: Aligned,
     writes: Aligned,
@@ -105,7 +105,7 @@ impl Mapped {
         Ok(Self {
             now: clock.now(),
             clock,
-            files: Files::keep(files)?,
+            files: OpenFiles::keep(files)?,
             maps,
             reads: Aligned::new(shape.stride()),
             writes,
@@ -116,10 +116,10 @@ impl Mapped {
         })
     }
 
-    fn perform(&mut self, op: &Op) -> Outcome {
+    fn perform(&mut self, op: &Op) -> OpOutcome {
         let length = op.length as usize;
         let (file, offset) = self.files.index(op);
-        let Some(place) = self.maps[file].at(offset, length) else { return Outcome::Failed(libc::EIO) };
+        let Some(place) = self.maps[file].at(offset, length) else { return OpOutcome::Failed(libc::EIO) };
         let synced = match op.kind {
             Kind::Read => {
                 self.scribe.begin(ONLY, op);
@@ -149,7 +149,7 @@ impl Mapped {
                 }
             }
         };
-        synced.map_or_else(|error| Outcome::Failed(error.raw_os_error().unwrap_or(libc::EIO)), |()| Outcome::Done)
+        synced.map_or_else(|error| OpOutcome::Failed(error.raw_os_error().unwrap_or(libc::EIO)), |()| OpOutcome::Done)
     }
 }
 

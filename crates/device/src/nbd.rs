@@ -1,6 +1,6 @@
 //! NBD from the client's side: a server of block devices as a target, without a kernel driver.
 //!
-//! [`Address`] is the address of a server, [`Talk`] the negotiation of an export, and [`Remote`] the target. The wire
+//! [`ExportAddress`] is the address of a server, [`Talk`] the negotiation of an export, and [`Remote`] the target. The wire
 //! format is pure, in [`wire`]; the server is in another crate.
 
 mod address;
@@ -11,9 +11,9 @@ mod socket;
 mod talk;
 pub mod wire;
 
-pub use address::{Address, Encryption, Host, NoAddress};
+pub use address::{Encryption, ExportAddress, NbdHost, NoNbdAddress};
 pub use connection::Connection;
 pub use emulation::{Emulation, NotEmulated};
 pub use remote::Remote;
 pub use socket::Socket;
-pub use talk::{Asked, Chosen, Chunk, Said, Talk, TalkError};
+pub use talk::{Chosen, Chunk, Said, Talk, TalkError, WireRequest};

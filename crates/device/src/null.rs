@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_drive::{Completion, Fault, Target};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Instant, Op, Slot};
 
 use crate::clock::Clock;
@@ -38,7 +38,7 @@ impl Target for Null {
             std::thread::sleep(Duration::from_nanos(until.since(now).as_nanos()));
             return Ok(self.clock.now());
         }
-        let done = |slot| Completion { slot, at: now, outcome: Outcome::Done, bound_by: None };
+        let done = |slot| Completion { slot, at: now, outcome: OpOutcome::Done, bound_by: None };
         completions.extend(self.pending.drain(..).map(done));
         Ok(now)
     }

@@ -24,7 +24,7 @@ pub trait Payload {
 
 /// Headers, and the payload behind them.
 #[derive(Debug)]
-struct Piece<P> {
+struct OutgoingPart<P> {
     head: usize,
     payload: Option<P>,
 }
@@ -35,7 +35,7 @@ pub struct Outgoing<P> {
     heads: Vec<u8>,
     /// Bytes of `heads` that belong to sent pieces.
     gone: usize,
-    pieces: VecDeque<Piece<P>>,
+    pieces: VecDeque<OutgoingPart<P>>,
     /// Bytes of the first piece that were sent.
     sent: usize,
     bytes: usize,
@@ -65,7 +65,7 @@ impl<P: Payload> Outgoing<P> {
                 last.head += head;
                 last.payload = payload;
             }
-            _ => self.pieces.push_back(Piece { head, payload }),
+            _ => self.pieces.push_back(OutgoingPart { head, payload }),
         }
     }
 

@@ -15,12 +15,12 @@ use plimsoll_units::Bytes;
 use rustix::fs::{FlockOperation, OFlags};
 
 pub use in_use::InUse;
-pub use refusal::{Refusal, Unknown};
+pub use refusal::{Unknown, WriteRefusal};
 
 use identity::Identity;
 use opener::Opener;
 
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::file::marked;
 use crate::host::Tree;
 use crate::signature::signature;
@@ -52,8 +52,8 @@ impl Claim {
 /// Checks whether `path` may be written to, see [`claim`], and drops the claim. A device may come into use, or a path
 /// be replaced, between this check and the write: open the device with `O_EXCL`, or hold a [`Claim`].
 /// # Errors
-/// [`Refusal`], with the finding and the remedy.
-pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
+/// [`WriteRefusal`], with the finding and the remedy.
+pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), WriteRefusal> {
     claim(path, named).map(drop)
 }
 
@@ -65,8 +65,8 @@ pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
 /// writing without `O_EXCL`. Processes of other users are only visible to root.
 ///
 /// # Errors
-/// [`Refusal`], with the finding and the remedy.
-pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, Refusal> {
+/// [`WriteRefusal`], with the finding and the remedy.
+pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, WriteRefusal> {
     check_named(path, named)?;
     claim_any(path)
 }
@@ -75,31 +75,31 @@ pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, Refusal> {
 /// [`crate::mark`]. Refused for the same reasons as with [`claim`], and without a mark or with that of another file.
 ///
 /// # Errors
-/// [`Refusal`], with the finding and the remedy.
-pub fn claim_ours(path: &Path) -> Result<Claim, Refusal> {
-    let subject = classify(path).map_err(Refusal::Unusable)?;
+/// [`WriteRefusal`], with the finding and the remedy.
+pub fn claim_ours(path: &Path) -> Result<Claim, WriteRefusal> {
+    let subject = classify(path).map_err(WriteRefusal::Unusable)?;
     if subject.kind != SubjectKind::File {
-        return Err(Refusal::NotNamed { path: shown(path) });
+        return Err(WriteRefusal::NotNamed { path: shown(path) });
     }
     let claim = claim_any(path)?;
     // Checked on the open file: the path may have been replaced.
-    if marked(&claim.file) { Ok(claim) } else { Err(Refusal::NotNamed { path: shown(path) }) }
+    if marked(&claim.file) { Ok(claim) } else { Err(WriteRefusal::NotNamed { path: shown(path) }) }
 }
 
 /// Checks that apply even to named paths.
-fn claim_any(path: &Path) -> Result<Claim, Refusal> {
-    let subject = classify(path).map_err(Refusal::Unusable)?;
+fn claim_any(path: &Path) -> Result<Claim, WriteRefusal> {
+    let subject = classify(path).map_err(WriteRefusal::Unusable)?;
     let shown_path = resolved(path);
     if subject.kind == SubjectKind::Directory {
-        return Err(Refusal::Directory { path: shown_path });
+        return Err(WriteRefusal::Directory { path: shown_path });
     }
     if subject.read_only {
-        return Err(Refusal::ReadOnly { path: shown_path });
+        return Err(WriteRefusal::ReadOnly { path: shown_path });
     }
     let tree = Tree::system();
     let file =
-        open(path, OFlags::empty()).map_err(|source| Refusal::unknown(&shown_path, Unknown::Contents, source))?;
-    let stat = file.metadata().map_err(|source| Refusal::unknown(&shown_path, Unknown::Contents, source))?;
+        open(path, OFlags::empty()).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source))?;
+    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source))?;
     let identity = Identity::of(&stat);
     let held = match (subject.kind, identity) {
         (SubjectKind::BlockDevice, Identity::Block(number)) if subject.device == Some(number) => {
@@ -108,11 +108,12 @@ fn claim_any(path: &Path) -> Result<Claim, Refusal> {
         (SubjectKind::File, Identity::File { .. }) if stat.is_file() => {
             claim_file(&tree, &shown_path, &identity, file)?
         }
-        _ => return Err(Refusal::Changed { path: shown_path }),
+        _ => return Err(WriteRefusal::Changed { path: shown_path }),
     };
-    let sharing = sharing(&tree, identity).map_err(|source| Refusal::unknown(&shown_path, Unknown::Uses, source))?;
+    let sharing =
+        sharing(&tree, identity).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Uses, source))?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &sharing, path) {
-        return Err(Refusal::Open { path: shown_path, opened: shown(&opened), pid, command });
+        return Err(WriteRefusal::Open { path: shown_path, opened: shown(&opened), pid, command });
     }
     check_contents(&subject, &shown_path, &held)?;
     Ok(Claim { file: held, identity })
@@ -122,37 +123,37 @@ fn claim_any(path: &Path) -> Result<Claim, Refusal> {
 /// the kernel, open for writing in another process, or claimed by another run of plimsoll.
 ///
 /// # Errors
-/// [`Refusal`], with the finding and the remedy.
-pub fn claim_image(path: &Path) -> Result<Claim, Refusal> {
-    let subject = classify(path).map_err(Refusal::Unusable)?;
+/// [`WriteRefusal`], with the finding and the remedy.
+pub fn claim_image(path: &Path) -> Result<Claim, WriteRefusal> {
+    let subject = classify(path).map_err(WriteRefusal::Unusable)?;
     let shown_path = resolved(path);
     if subject.read_only {
-        return Err(Refusal::ReadOnly { path: shown_path });
+        return Err(WriteRefusal::ReadOnly { path: shown_path });
     }
-    let unknown = |source| Refusal::unknown(&shown_path, Unknown::Contents, source);
+    let unknown = |source| WriteRefusal::unknown(&shown_path, Unknown::Contents, source);
     let file = open(path, OFlags::empty()).map_err(unknown)?;
     let stat = file.metadata().map_err(unknown)?;
     let identity = Identity::of(&stat);
     if subject.kind != SubjectKind::File || !stat.is_file() {
-        return Err(Refusal::Changed { path: shown_path });
+        return Err(WriteRefusal::Changed { path: shown_path });
     }
     let tree = Tree::system();
     let held = claim_file(&tree, &shown_path, &identity, file)?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &[identity], path) {
-        return Err(Refusal::Open { path: shown_path, opened: shown(&opened), pid, command });
+        return Err(WriteRefusal::Open { path: shown_path, opened: shown(&opened), pid, command });
     }
     Ok(Claim { file: held, identity })
 }
 
 /// Strict: another name of the same file does not count, because the user did not type it.
-fn check_named(path: &Path, named: &[PathBuf]) -> Result<(), Refusal> {
+fn check_named(path: &Path, named: &[PathBuf]) -> Result<(), WriteRefusal> {
     if named.iter().any(|name| name.as_os_str() == path.as_os_str()) {
         return Ok(());
     }
     let same = |name: &&PathBuf| name.canonicalize().ok().is_some_and(|name| path.canonicalize().ok() == Some(name));
     Err(match named.iter().find(same) {
-        Some(name) => Refusal::NamedOtherwise { path: shown(path), name: shown(name) },
-        None => Refusal::NotNamed { path: shown(path) },
+        Some(name) => WriteRefusal::NamedOtherwise { path: shown(path), name: shown(name) },
+        None => WriteRefusal::NotNamed { path: shown(path) },
     })
 }
 
@@ -164,56 +165,59 @@ fn resolved(path: &Path) -> String {
     }
 }
 
-fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> Result<File, Refusal> {
+fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> Result<File, WriteRefusal> {
     // Opened first, so that no use can begin after the checks; evaluated last, because the checks give a better reason
     // than "busy".
     let exclusive = open(path, OFlags::EXCL);
-    let block = Block::find(tree, number).map_err(|source| Refusal::unknown(shown, Unknown::Uses, source))?;
-    let found = in_use::block(tree, &block).map_err(|source| Refusal::unknown(shown, Unknown::Uses, source))?;
+    let block =
+        BlockDevice::find(tree, number).map_err(|source| WriteRefusal::unknown(shown, Unknown::Uses, source))?;
+    let found = in_use::block(tree, &block).map_err(|source| WriteRefusal::unknown(shown, Unknown::Uses, source))?;
     if let Some(found) = found {
-        return Err(Refusal::InUse { path: shown.to_owned(), found });
+        return Err(WriteRefusal::InUse { path: shown.to_owned(), found });
     }
     let file = exclusive.map_err(|source| match rustix::io::Errno::from_io_error(&source) {
-        Some(rustix::io::Errno::BUSY) => Refusal::Busy { path: shown.to_owned() },
-        _ => Refusal::unknown(shown, Unknown::Contents, source),
+        Some(rustix::io::Errno::BUSY) => WriteRefusal::Busy { path: shown.to_owned() },
+        _ => WriteRefusal::unknown(shown, Unknown::Contents, source),
     })?;
-    let stat = file.metadata().map_err(|source| Refusal::unknown(shown, Unknown::Contents, source))?;
+    let stat = file.metadata().map_err(|source| WriteRefusal::unknown(shown, Unknown::Contents, source))?;
     if Identity::of(&stat) == Identity::Block(number) {
         Ok(file)
     } else {
-        Err(Refusal::Changed { path: shown.to_owned() })
+        Err(WriteRefusal::Changed { path: shown.to_owned() })
     }
 }
 
 /// Identities that share bytes with it: itself, and for a block device its disk and overlapping partitions.
 fn sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
     let Identity::Block(number) = identity else { return Ok(vec![identity]) };
-    let family = Block::find(tree, number)?.family()?;
-    let number = |member: &Block| member.number().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData));
+    let family = BlockDevice::find(tree, number)?.family()?;
+    let number = |member: &BlockDevice| member.number().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData));
     family.iter().map(|member| number(member).map(Identity::Block)).collect()
 }
 
-fn claim_file(tree: &Tree, shown: &str, identity: &Identity, file: File) -> Result<File, Refusal> {
-    let found = in_use::file(tree, identity).map_err(|source| Refusal::unknown(shown, Unknown::Uses, source))?;
+fn claim_file(tree: &Tree, shown: &str, identity: &Identity, file: File) -> Result<File, WriteRefusal> {
+    let found = in_use::file(tree, identity).map_err(|source| WriteRefusal::unknown(shown, Unknown::Uses, source))?;
     if let Some(found) = found {
-        return Err(Refusal::InUse { path: shown.to_owned(), found });
+        return Err(WriteRefusal::InUse { path: shown.to_owned(), found });
     }
     // Filesystems without locks are accepted.
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Refusal::Locked { path: shown.to_owned() }),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(WriteRefusal::Locked { path: shown.to_owned() }),
         _ => Ok(file),
     }
 }
 
-fn check_contents(subject: &Subject, shown: &str, mut file: &File) -> Result<(), Refusal> {
+fn check_contents(subject: &Subject, shown: &str, mut file: &File) -> Result<(), WriteRefusal> {
     let size = match subject.kind {
         SubjectKind::BlockDevice => subject.size,
-        _ => Bytes::new(file.metadata().map_err(|e| Refusal::unknown(shown, Unknown::Contents, e))?.len()),
+        _ => Bytes::new(file.metadata().map_err(|e| WriteRefusal::unknown(shown, Unknown::Contents, e))?.len()),
     };
-    match signature(&mut file, size).map_err(|source| Refusal::unknown(shown, Unknown::Contents, source))? {
-        Some(signature) => {
-            Err(Refusal::Carries { path: shown.to_owned(), remedy: refusal::clearing(subject, &signature), signature })
-        }
+    match signature(&mut file, size).map_err(|source| WriteRefusal::unknown(shown, Unknown::Contents, source))? {
+        Some(signature) => Err(WriteRefusal::Carries {
+            path: shown.to_owned(),
+            remedy: refusal::clearing(subject, &signature),
+            signature,
+        }),
         None => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{opcode, squeue};
 use plimsoll_drive::{Completion, Fault, Target};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 use crate::buffers::Aligned;
@@ -17,7 +17,7 @@ use crate::calls::trim;
 use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
-use crate::extents::{Extents, Files};
+use crate::extents::{Extents, OpenFiles};
 use crate::uring::Uring;
 use crate::yield_rule::YieldRule;
 
@@ -48,7 +48,7 @@ pub struct Ring {
     idle: bool,
     extents: Extents,
     /// Files of a ring that writes, for trims by system call.
-    trimmed: Option<Files>,
+    trimmed: Option<OpenFiles>,
     /// Completed trims that were not yet returned.
     done: Vec<Completion>,
     flush: Flush,
@@ -105,7 +105,7 @@ impl Ring {
             clock,
             idle,
             extents: Extents::new(files.iter().map(|(_, length)| *length)),
-            trimmed: if idle || !shape.writes { None } else { Some(Files::keep(files)?) },
+            trimmed: if idle || !shape.writes { None } else { Some(OpenFiles::keep(files)?) },
             done: Vec::new(),
             flush: shape.flush,
             durable: shape.durable.flags(),
@@ -152,11 +152,11 @@ impl Ring {
         // The slot stays in use until its completion is returned.
         self.expected[slot.index()] = 0;
         let outcome = match &self.trimmed {
-            None => Outcome::Done,
+            None => OpOutcome::Done,
             Some(files) => {
                 let (file, offset) = files.place(op);
                 let trimmed = trim(file, offset, u64::from(op.length));
-                trimmed.map_or_else(|error| Outcome::Failed(error.raw_os_error()), |()| Outcome::Done)
+                trimmed.map_or_else(|error| OpOutcome::Failed(error.raw_os_error()), |()| OpOutcome::Done)
             }
         };
         self.now = self.clock.now();
@@ -305,9 +305,9 @@ impl Target for Ring {
             let slot = Slot(slot as u32);
             let expected = std::mem::replace(&mut self.expected[slot.index()], FREE);
             let outcome = match result {
-                error if error < 0 => Outcome::Failed(-error),
-                moved if moved as u32 == expected => Outcome::Done,
-                _ => Outcome::Failed(libc::EIO),
+                error if error < 0 => OpOutcome::Failed(-error),
+                moved if moved as u32 == expected => OpOutcome::Done,
+                _ => OpOutcome::Failed(libc::EIO),
             };
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
         }

@@ -12,7 +12,7 @@ use std::io::{self, Read, Seek};
 use plimsoll_units::Bytes;
 
 use table::Magic;
-use window::Window;
+use window::CachedReader;
 
 /// Category of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl fmt::Display for Signature {
 /// # Errors
 /// Errors of reading and seeking; the content is unknown then.
 pub fn signature(reader: &mut (impl Read + Seek), size: Bytes) -> io::Result<Option<Signature>> {
-    let mut window = Window::new(reader, size.get())?;
+    let mut window = CachedReader::new(reader, size.get())?;
     if let Some(found) = listed(table::MAGICS, &mut window)? {
         return Ok(Some(found));
     }
@@ -70,7 +70,7 @@ pub fn signature(reader: &mut (impl Read + Seek), size: Bytes) -> io::Result<Opt
     }
 }
 
-fn listed(magics: &[Magic], window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
+fn listed(magics: &[Magic], window: &mut CachedReader<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
     for magic in magics {
         if let Some(found) = magic.find(window)? {
             return Ok(Some(found));

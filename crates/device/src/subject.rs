@@ -23,7 +23,7 @@ pub use number::{DeviceNumber, NotANumber};
 pub(crate) use unusable::shown;
 pub use unusable::{Needs, Unusable};
 
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::host::Tree;
 
 /// Kind of a path.
@@ -88,7 +88,7 @@ pub fn classify(path: &Path) -> Result<Subject, Unusable> {
         SubjectKind::BlockDevice => Some(DeviceNumber::from_raw(stat.rdev())),
         _ => below(DeviceNumber::from_raw(stat.dev()), filesystem.as_ref()),
     };
-    let block = device.and_then(|number| Block::find(&tree, number).ok());
+    let block = device.and_then(|number| BlockDevice::find(&tree, number).ok());
     let direct = match kind {
         SubjectKind::Directory => None,
         _ => Direct::at(path),
@@ -140,13 +140,13 @@ fn below(number: DeviceNumber, filesystem: Option<&Filesystem>) -> Option<Device
     stat.file_type().is_block_device().then(|| DeviceNumber::from_raw(stat.rdev()))
 }
 
-struct Space {
+struct FreeSpace {
     size: Bytes,
     available: Option<Bytes>,
     read_only: bool,
 }
 
-fn space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<Space, Unusable> {
+fn space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<FreeSpace, Unusable> {
     if kind == SubjectKind::Directory {
         return directory_space(path);
     }
@@ -159,17 +159,17 @@ fn space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<Space, Unusa
         return Err(Unusable::Empty { path: shown(path) });
     }
     let read_only = rustix::fs::access(path, Access::WRITE_OK).is_err();
-    Ok(Space { size: Bytes::new(size), available: None, read_only })
+    Ok(FreeSpace { size: Bytes::new(size), available: None, read_only })
 }
 
-fn directory_space(path: &Path) -> Result<Space, Unusable> {
+fn directory_space(path: &Path) -> Result<FreeSpace, Unusable> {
     let vfs = rustix::fs::statvfs(path).map_err(|error| Unusable::using(path, Needs::Read, error.into()))?;
     if vfs.f_flag.contains(StatVfsMountFlags::RDONLY) {
         return Err(Unusable::ReadOnly { path: shown(path) });
     }
     rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK)
         .map_err(|error| Unusable::using(path, Needs::MakeFiles, error.into()))?;
-    Ok(Space {
+    Ok(FreeSpace {
         size: Bytes::new(vfs.f_blocks.saturating_mul(vfs.f_frsize)),
         available: Some(Bytes::new(vfs.f_bavail.saturating_mul(vfs.f_frsize))),
         read_only: false,

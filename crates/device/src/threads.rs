@@ -15,7 +15,7 @@ use plimsoll_units::{Bytes, Instant, Op, Slot, Span};
 use crate::calls::Calls;
 use crate::clock::Clock;
 use crate::engine::Shape;
-use crate::extents::Files;
+use crate::extents::OpenFiles;
 
 /// Maximum wait on drop for workers with operations in flight.
 const JOIN_TIMEOUT: Span = Span::from_secs(2);
@@ -25,14 +25,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A pool of workers on the same files.
 pub struct Threads {
-    shared: Arc<Shared>,
+    shared: Arc<LoopState>,
     clock: Clock,
     workers: Vec<JoinHandle<()>>,
 }
 
 /// State shared by the loop and its workers.
 #[derive(Default)]
-struct Shared {
+struct LoopState {
     orders: Mutex<Orders>,
     ordered: Condvar,
     answers: Mutex<Vec<Completion>>,
@@ -51,9 +51,9 @@ impl Threads {
     /// # Errors
     /// The files cannot be duplicated, or a thread cannot be started.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(LoopState::default());
         // Workers share descriptors: the default limit of a process is 1,024, and there may be as many workers.
-        let files = Arc::new(Files::keep(files)?);
+        let files = Arc::new(OpenFiles::keep(files)?);
         let mut threads = Self { shared: Arc::clone(&shared), clock, workers: Vec::new() };
         for index in 0..shape.depth {
             let mut worker = Worker { calls: Calls::new(Arc::clone(&files), shape, index) };
@@ -70,7 +70,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn serve(&mut self, shared: &Shared, clock: Clock) {
+    fn serve(&mut self, shared: &LoopState, clock: Clock) {
         loop {
             let mut orders = shared.orders.lock().unwrap_or_else(PoisonError::into_inner);
             let (slot, op) = loop {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, Subject};
 
@@ -37,7 +37,7 @@ pub fn throttles(subject: &Subject) -> Vec<Throttle> {
 
 fn read(tree: &Tree, device: DeviceNumber) -> Vec<Throttle> {
     // Limits apply to whole disks only.
-    let Ok(disk) = Block::find(tree, device).map(|block| block.whole()) else { return Vec::new() };
+    let Ok(disk) = BlockDevice::find(tree, device).map(|block| block.whole()) else { return Vec::new() };
     let Some(number) = disk.number() else { return Vec::new() };
     let found = |file: &str, quantity, per_second| Throttle {
         file: format!("/{file}"),

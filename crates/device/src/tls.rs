@@ -15,7 +15,7 @@ use rustls::{ClientConnection, Connection, ServerConnection};
 use crate::outgoing::{Outgoing, PARTS_MAX, Payload, Wire};
 
 pub use credentials::{Identity, NoCredentials, Peers, Trust};
-pub use verify::Names;
+pub use verify::ServerNames;
 
 /// Size of the receive buffer for ciphertext in bytes.
 const TAKEN_BYTES: usize = 128 << 10;

@@ -1,6 +1,6 @@
 //! The emulator's core: a model whose answers are awaited in the time of another target.
 
-use plimsoll_model::{Answer, Model};
+use plimsoll_model::{Model, ModelAnswer};
 use plimsoll_units::{Instant, Op, Slot};
 
 use crate::simulated::completion;
@@ -15,7 +15,7 @@ pub struct Emulated<M, T> {
     model: M,
     clock: T,
     now: Instant,
-    answers: Vec<Answer>,
+    answers: Vec<ModelAnswer>,
     no_completions: Vec<Completion>,
 }
 

@@ -9,10 +9,10 @@ mod simulated;
 
 pub use emulated::Emulated;
 pub use offer::{LoopResult, Observe, Onward, Rules, drive, drive_streams};
-pub use page_cache::{CacheCounters, Cached, Elevator, PageCache, Streams};
+pub use page_cache::{CacheCounters, Cached, Elevator, PageCache, StreamSet};
 pub use simulated::Simulated;
 
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_model::Stage;
 use plimsoll_units::{Instant, Op, Slot};
 
@@ -24,12 +24,12 @@ pub struct Completion {
     /// Completion time: the model's, or the clock reading of the batch in which it was reaped.
     pub at: Instant,
     /// Success or failure.
-    pub outcome: Outcome,
+    pub outcome: OpOutcome,
     /// The stage that delayed it most, if the target is a model.
     pub bound_by: Option<Stage>,
 }
 
-/// Failure of a whole target, which ends the run; errors of single operations are [`Outcome`]s.
+/// Failure of a whole target, which ends the run; errors of single operations are [`OpOutcome`]s.
 #[derive(Debug, thiserror::Error)]
 #[error("{attempt}")]
 pub struct Fault {

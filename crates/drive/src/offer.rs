@@ -8,7 +8,7 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_load::{Due, Load, Outcome, Streams};
+use plimsoll_load::{Due, Load, OpOutcome, Streams};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
@@ -58,7 +58,7 @@ pub struct LoopResult {
 }
 
 #[derive(Clone, Copy)]
-struct Flight {
+struct OfferFlight {
     op: Op,
     intended: Instant,
     submitted: Instant,
@@ -74,7 +74,7 @@ struct Loop<'a> {
     abandon_at: Instant,
     /// Operations were submitted since the last wait.
     issued: bool,
-    flights: Vec<Flight>,
+    flights: Vec<OfferFlight>,
     free: Vec<Slot>,
     batch: Vec<(Slot, Op)>,
     counting: Counting,
@@ -118,7 +118,7 @@ pub fn drive<L: Load + ?Sized>(
         tick: start + Rules::TICK.min(rules.slice),
         abandon_at: Instant::NEVER,
         issued: false,
-        flights: vec![Flight { op: unused, intended: start, submitted: start }; rules.depth as usize],
+        flights: vec![OfferFlight { op: unused, intended: start, submitted: start }; rules.depth as usize],
         free: (0..rules.depth).rev().map(Slot).collect(),
         batch: Vec::with_capacity(rules.depth as usize),
         counting: Counting::new(),
@@ -192,7 +192,7 @@ impl Loop<'_> {
                 self.lateness.record(intended.since(planned));
             }
             let op = load.take(now);
-            self.flights[slot.index()] = Flight { op, intended, submitted: now };
+            self.flights[slot.index()] = OfferFlight { op, intended, submitted: now };
             self.batch.push((slot, op));
         };
         self.issued = !self.batch.is_empty();
@@ -231,12 +231,12 @@ impl Loop<'_> {
     fn complete<L: Load + ?Sized>(&mut self, load: &mut L, completion: Completion) {
         let flight = &self.flights[completion.slot.index()];
         match completion.outcome {
-            Outcome::Done => {
+            OpOutcome::Done => {
                 let response = completion.at.since(flight.intended);
                 let service = completion.at.since(flight.submitted);
                 self.counting.done(&flight.op, response, service);
             }
-            Outcome::Failed(errno) => self.counting.failed(&flight.op, errno),
+            OpOutcome::Failed(errno) => self.counting.failed(&flight.op, errno),
         }
         load.completed(completion.at, &flight.op, completion.outcome);
         self.free.push(completion.slot);

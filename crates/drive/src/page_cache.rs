@@ -21,15 +21,15 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::Range;
 
 use plimsoll_load::Region;
-use plimsoll_model::{Answer, Change, ChangeError, Model, Stage};
+use plimsoll_model::{Change, ChangeError, Model, ModelAnswer, Stage};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
-use ahead::Window;
+use ahead::ReadAheadWindow;
 pub use elevator::Elevator;
-use elevator::{Next, Scheduler};
-use files::Files;
-use pages::Pages;
-pub use settings::{CacheCounters, PageCache, Streams};
+use elevator::{ElevatorStep, Scheduler};
+use files::CachedFiles;
+use pages::CachePages;
+pub use settings::{CacheCounters, PageCache, StreamSet};
 use writes::PageWait;
 
 /// Bytes of a page.
@@ -42,11 +42,11 @@ pub struct Cached<M> {
     settings: PageCache,
     /// The stage that bounds answers from memory.
     stage: Stage,
-    buffered: Streams,
-    pages: Pages,
-    files: Files,
+    buffered: StreamSet,
+    pages: CachePages,
+    files: CachedFiles,
     /// Read-ahead windows by stream and file.
-    windows: BTreeMap<(u8, usize), Window>,
+    windows: BTreeMap<(u8, usize), ReadAheadWindow>,
     /// Operations submitted and not answered, by number.
     pending: Vec<Pending>,
     free: Vec<u32>,
@@ -69,12 +69,12 @@ pub struct Cached<M> {
     /// Writers throttled by the dirty limit.
     throttled: VecDeque<(u32, Instant)>,
     /// Scheduled events; the sequence number keeps events of equal time in order.
-    agenda: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    agenda: BinaryHeap<Reverse<(Instant, u64, CacheEvent)>>,
     sequence: u64,
     /// A scan for expired pages is scheduled.
     scan_scheduled: bool,
-    ready: VecDeque<Answer>,
-    answers: Vec<Answer>,
+    ready: VecDeque<ModelAnswer>,
+    answers: Vec<ModelAnswer>,
     runs: Vec<Range<u64>>,
     counters: CacheCounters,
 }
@@ -104,7 +104,7 @@ enum ModelRequest {
 
 /// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum CacheEvent {
     /// The bytes of an operation have been copied.
     Copied(u32),
     /// Scan for expired dirty pages.
@@ -121,9 +121,9 @@ impl<M: Model> Cached<M> {
             model,
             settings,
             stage,
-            buffered: Streams::ALL,
-            pages: Pages::new(settings.memory.get() / PAGE),
-            files: Files::unknown(),
+            buffered: StreamSet::ALL,
+            pages: CachePages::new(settings.memory.get() / PAGE),
+            files: CachedFiles::unknown(),
             windows: BTreeMap::new(),
             pending: Vec::new(),
             free: Vec::new(),
@@ -149,7 +149,7 @@ impl<M: Model> Cached<M> {
 
     /// Makes these streams buffered and all others direct. Read-ahead state is reset, as when files are reopened. These
     /// streams must have no operations in flight.
-    pub fn open(&mut self, buffered: Streams) {
+    pub fn open(&mut self, buffered: StreamSet) {
         self.buffered = buffered;
         self.windows.clear();
     }
@@ -158,7 +158,7 @@ impl<M: Model> Cached<M> {
     /// read-ahead stops at its end. Cached pages are dropped. Without files the whole space is a single file.
     pub fn set_files(&mut self, files: &[Region]) {
         self.drop_pages(Region { start: 0, length: Bytes::new(u64::MAX) });
-        self.files = Files::at(files);
+        self.files = CachedFiles::at(files);
     }
 
     /// Drops the pages of a region, clean (as `drop_caches` does) or dirty; flush before it to keep all data.
@@ -201,9 +201,9 @@ impl<M: Model> Cached<M> {
             while self.agenda.peek().is_some_and(|Reverse((moment, ..))| *moment <= at) {
                 let Some(Reverse((_, _, event))) = self.agenda.pop() else { break };
                 match event {
-                    Event::Copied(number) => self.bytes_copied(at, number),
-                    Event::Scan => self.scan(at),
-                    Event::Turn => {}
+                    CacheEvent::Copied(number) => self.bytes_copied(at, number),
+                    CacheEvent::Scan => self.scan(at),
+                    CacheEvent::Turn => {}
                 }
             }
             self.write_back(at);
@@ -220,7 +220,7 @@ impl<M: Model> Cached<M> {
         }
     }
 
-    fn completed(&mut self, now: Instant, answer: &Answer) {
+    fn completed(&mut self, now: Instant, answer: &ModelAnswer) {
         let number = answer.slot.index();
         let below = std::mem::replace(&mut self.requests[number], ModelRequest::Free);
         self.free_requests.push(answer.slot.0);
@@ -256,17 +256,17 @@ impl<M: Model> Cached<M> {
     fn release_reads(&mut self, now: Instant) {
         loop {
             match self.scheduler.next(now) {
-                Next::Send(number, op) => {
+                ElevatorStep::Send(number, op) => {
                     self.streams[number as usize] = Some(op.stream);
                     self.model.submit(now, Slot(number), &op);
                 }
-                Next::CallAt(at) => return self.schedule(at, Event::Turn),
-                Next::Idle => return,
+                ElevatorStep::CallAt(at) => return self.schedule(at, CacheEvent::Turn),
+                ElevatorStep::Idle => return,
             }
         }
     }
 
-    fn schedule(&mut self, at: Instant, event: Event) {
+    fn schedule(&mut self, at: Instant, event: CacheEvent) {
         self.sequence += 1;
         self.agenda.push(Reverse((at, self.sequence, event)));
     }
@@ -274,7 +274,7 @@ impl<M: Model> Cached<M> {
     /// Starts to copy the bytes of an operation.
     fn copy(&mut self, now: Instant, number: u32) {
         let length = self.pending[number as usize].op.length;
-        self.schedule(now + self.settings.copy(length), Event::Copied(number));
+        self.schedule(now + self.settings.copy(length), CacheEvent::Copied(number));
     }
 
     fn bytes_copied(&mut self, now: Instant, number: u32) {
@@ -287,7 +287,7 @@ impl<M: Model> Cached<M> {
 
     fn answer(&mut self, now: Instant, number: u32) {
         let Pending { slot, bound_by, .. } = self.pending[number as usize];
-        self.ready.push_back(Answer { slot, at: now, bound_by });
+        self.ready.push_back(ModelAnswer { slot, at: now, bound_by });
         self.free.push(number);
     }
 
@@ -322,7 +322,7 @@ impl<M: Model> Model for Cached<M> {
         self.ready.front().map(|answer| answer.at).or_else(|| self.next())
     }
 
-    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+    fn drain(&mut self, now: Instant, answers: &mut Vec<ModelAnswer>) {
         self.advance(now);
         answers.extend(self.ready.drain(..));
     }

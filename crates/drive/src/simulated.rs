@@ -1,7 +1,7 @@
 //! The simulator: a model as a target in virtual time.
 
-use plimsoll_load::Outcome;
-use plimsoll_model::{Answer, Chain, Model};
+use plimsoll_load::OpOutcome;
+use plimsoll_model::{Chain, Model, ModelAnswer};
 use plimsoll_units::{Instant, Op, Slot};
 
 use crate::{Completion, Fault, Target};
@@ -11,7 +11,7 @@ use crate::{Completion, Fault, Target};
 pub struct Simulated<M> {
     model: M,
     now: Instant,
-    answers: Vec<Answer>,
+    answers: Vec<ModelAnswer>,
 }
 
 impl<M: Model> Simulated<M> {
@@ -67,6 +67,6 @@ impl<M: Model> Target for Simulated<M> {
 }
 
 /// Converts a model's answer to a completion: models do not fail operations.
-pub(crate) fn completion(answer: Answer) -> Completion {
-    Completion { slot: answer.slot, at: answer.at, outcome: Outcome::Done, bound_by: Some(answer.bound_by) }
+pub(crate) fn completion(answer: ModelAnswer) -> Completion {
+    Completion { slot: answer.slot, at: answer.at, outcome: OpOutcome::Done, bound_by: Some(answer.bound_by) }
 }

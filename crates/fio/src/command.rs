@@ -12,9 +12,9 @@ use std::rc::Rc;
 
 use crate::fault::{Fault, FaultKind, Findings, Note, Place};
 use crate::groups;
-use crate::job::{self, Draft, Job, RawOption};
+use crate::job::{self, Draft, FioJob, RawOption};
 use crate::number::Base;
-use crate::parse::{Given, Reader, Section, Sorted, Surroundings};
+use crate::parse::{Given, JobParser, JobSection, Sorted, Surroundings};
 use crate::showcmd::Transcript;
 pub use flags::{Eta, Flags, Format, IdleProfile, Question};
 
@@ -23,9 +23,9 @@ const JOBS_MAX: u64 = 4_096;
 
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Command {
+pub struct FioCommand {
     /// Jobs in fio's order, without expanding copies.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<FioJob>,
     /// fio's `global options`, beginning with those of the command line.
     pub globals: Vec<RawOption>,
     /// Flags, which do not belong to jobs.
@@ -40,11 +40,12 @@ pub struct Command {
 ///
 /// # Errors
 /// All faults, in order of position.
-pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<Command, Vec<Fault>> {
+pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCommand, Vec<Fault>> {
     let lenient = arguments.iter().any(|argument| matches!(argument.as_str(), "--lenient" | "-lenient"));
-    let mut reader = Reader::new(*around, lenient);
+    let mut reader = JobParser::new(*around, lenient);
     let read = arguments::read(arguments, &mut reader.findings);
-    let mut plan = Plan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
+    let mut plan =
+        CommandPlan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
     plan.own(read.sections);
     for (index, (path, place)) in read.files.iter().enumerate() {
         match (plan.reader.around.read)(path) {
@@ -63,15 +64,15 @@ pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<Comman
 ///
 /// # Errors
 /// All faults, in order of position.
-pub fn job_file(path: &str, text: &str, flags: Flags, around: &Surroundings<'_>) -> Result<Command, Vec<Fault>> {
-    let reader = Reader::new(*around, flags.lenient);
-    let mut plan = Plan { reader, flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
+pub fn job_file(path: &str, text: &str, flags: Flags, around: &Surroundings<'_>) -> Result<FioCommand, Vec<Fault>> {
+    let reader = JobParser::new(*around, flags.lenient);
+    let mut plan = CommandPlan { reader, flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
     plan.file(path, text, 0);
     plan.command()
 }
 
-struct Plan<'a> {
-    reader: Reader<'a>,
+struct CommandPlan<'a> {
+    reader: JobParser<'a>,
     flags: Flags,
     drafts: Vec<Draft>,
     /// Global options so far.
@@ -79,12 +80,12 @@ struct Plan<'a> {
     shown: String,
 }
 
-impl Plan<'_> {
+impl CommandPlan<'_> {
     /// Adds the jobs of the command line.
-    fn own(&mut self, sections: Vec<Section>) {
+    fn own(&mut self, sections: Vec<JobSection>) {
         let mut base = Base::default();
         for section in sections {
-            let Section { name, written, place } = section;
+            let JobSection { name, written, place } = section;
             match name {
                 None => self.globals = self.reader.given(written, Sorted::No, &mut base),
                 Some(name) => {
@@ -104,7 +105,7 @@ impl Plan<'_> {
         let mut begins = index > 0;
         let mut found = false;
         for section in self.reader.file(path, text) {
-            let Section { name, written, place } = section;
+            let JobSection { name, written, place } = section;
             let Some(name) = name else {
                 let more = self.reader.given(written, Sorted::Yes, &mut base);
                 self.globals.extend(more.iter().cloned());
@@ -129,9 +130,9 @@ impl Plan<'_> {
         self.shown.push_str(&transcript.line());
     }
 
-    fn command(mut self) -> Result<Command, Vec<Fault>> {
+    fn command(mut self) -> Result<FioCommand, Vec<Fault>> {
         let findings = &mut self.reader.findings;
-        let jobs: Vec<Job> = self.drafts.iter().filter_map(|draft| job::build(draft, findings)).collect();
+        let jobs: Vec<FioJob> = self.drafts.iter().filter_map(|draft| job::build(draft, findings)).collect();
         if jobs.len() == self.drafts.len() {
             groups::check(&jobs, findings);
         }
@@ -142,7 +143,7 @@ impl Plan<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Command { jobs, globals: job::raw(&self.globals), flags: self.flags, warnings: notes, shown: self.shown })
+        Ok(FioCommand { jobs, globals: job::raw(&self.globals), flags: self.flags, warnings: notes, shown: self.shown })
     }
 }
 
@@ -152,7 +153,7 @@ fn base_of(given: &[Rc<Given>]) -> Base {
     if last == Some("1000") { Base::Decimal } else { Base::Binary }
 }
 
-fn check(jobs: &[Job], flags: &Flags, findings: &mut Findings) {
+fn check(jobs: &[FioJob], flags: &Flags, findings: &mut Findings) {
     let limit = flags.jobs_max.unwrap_or(JOBS_MAX);
     let copies: u64 = jobs.iter().fold(0, |sum, job| sum.saturating_add(job.life.copies));
     if let Some(job) = jobs.last().filter(|_| copies > limit) {

@@ -99,7 +99,7 @@ const UNSUPPORTED: &[(&str, &str)] = &[
 ];
 
 /// Lookup of an engine.
-pub(crate) enum Found {
+pub(crate) enum EngineLookup {
     /// A supported engine.
     Supported(Engine),
     /// An unsupported engine, with the reason.
@@ -109,11 +109,13 @@ pub(crate) enum Found {
 }
 
 /// Looks up a name; an external engine has a path after a colon.
-pub(crate) fn find(text: &str) -> Found {
+pub(crate) fn find(text: &str) -> EngineLookup {
     let name = text.split(':').next().unwrap_or(text).trim();
-    let supported = ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| Found::Supported(*engine));
-    let unsupported = || UNSUPPORTED.iter().find(|(known, _)| *known == name).map(|(_, why)| Found::Unsupported(why));
-    supported.or_else(unsupported).unwrap_or(Found::Unknown)
+    let supported =
+        ENGINES.iter().find(|(known, _)| *known == name).map(|(_, engine)| EngineLookup::Supported(*engine));
+    let unsupported =
+        || UNSUPPORTED.iter().find(|(known, _)| *known == name).map(|(_, why)| EngineLookup::Unsupported(why));
+    supported.or_else(unsupported).unwrap_or(EngineLookup::Unknown)
 }
 
 /// The supported names.

@@ -4,7 +4,7 @@
 //! apply once to all copies, `stonewall=0` overrides a global section, and copies share a group.
 
 use crate::fault::{FaultKind, Findings};
-use crate::job::Job;
+use crate::job::FioJob;
 
 /// Position of a job in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Placing {
 }
 
 /// Positions of jobs, in their order.
-pub fn groups(jobs: &[Job]) -> Vec<Placing> {
+pub fn groups(jobs: &[FioJob]) -> Vec<Placing> {
     let mut placings: Vec<Placing> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
         let wall = u32::from(job.life.stonewall);
@@ -41,7 +41,7 @@ pub fn groups(jobs: &[Job]) -> Vec<Placing> {
 }
 
 /// Refuses a job that waits for itself or a later job.
-pub(crate) fn check(jobs: &[Job], findings: &mut Findings) {
+pub(crate) fn check(jobs: &[FioJob], findings: &mut Findings) {
     for (index, job) in jobs.iter().enumerate() {
         let Some(name) = &job.life.wait_for else { continue };
         let what = if *name == job.name {

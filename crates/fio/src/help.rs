@@ -2,7 +2,7 @@
 
 use crate::engine;
 use crate::number::Bare;
-use crate::options::{self, Form, Known, Spec, Support};
+use crate::options::{self, OptionLookup, Spec, Support, ValueForm};
 
 /// Description of an option, or a line per option; `all` lists all, too.
 pub fn option_help(name: Option<&str>) -> String {
@@ -13,10 +13,12 @@ pub fn option_help(name: Option<&str>) -> String {
             .concat();
     };
     match options::known(name) {
-        Known::Supported(spec) => one(spec),
-        Known::Unsupported(owner) => format!("{name} is an option of {owner}, which plimsoll does not support\n"),
-        Known::Unknown(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
-        Known::Unknown(None) => format!("fio has no option {name}\n"),
+        OptionLookup::Supported(spec) => one(spec),
+        OptionLookup::Unsupported(owner) => {
+            format!("{name} is an option of {owner}, which plimsoll does not support\n")
+        }
+        OptionLookup::Unknown(Some(near)) => format!("fio has no option {name}; did you mean {near}?\n"),
+        OptionLookup::Unknown(None) => format!("fio has no option {name}\n"),
     }
 }
 
@@ -53,38 +55,38 @@ fn support(spec: &Spec) -> String {
     }
 }
 
-fn form(form: Form) -> String {
+fn form(form: ValueForm) -> String {
     let limits = |min: i64, max: i64| match (min, max) {
         (i64::MIN, i64::MAX) => String::new(),
         (min, max) if max >= i64::from(u32::MAX) => format!(" of at least {min}"),
         (min, max) => format!(" from {min} to {max}"),
     };
     match form {
-        Form::Text => "a text".to_owned(),
-        Form::OptionalText => "optional text".to_owned(),
-        Form::Flag => "nothing, 0 or 1".to_owned(),
-        Form::Bool => "0 or 1".to_owned(),
-        Form::Integer(min, max) => format!("a whole number{}, with k, m or g", limits(min, max)),
-        Form::Integers(min, max) => {
+        ValueForm::Text => "a text".to_owned(),
+        ValueForm::OptionalText => "optional text".to_owned(),
+        ValueForm::Flag => "nothing, 0 or 1".to_owned(),
+        ValueForm::Bool => "0 or 1".to_owned(),
+        ValueForm::Integer(min, max) => format!("a whole number{}, with k, m or g", limits(min, max)),
+        ValueForm::Integers(min, max) => {
             format!("up to three whole numbers{}, with k, m or g: reads,writes,trims", limits(min, max))
         }
-        Form::Time(Bare::Seconds) => "a time: seconds, or with us, ms, s, m, h or d".to_owned(),
-        Form::Time(Bare::Micros) => "a time: microseconds, or with us, ms, s, m, h or d".to_owned(),
-        Form::Times => "up to three times in microseconds, or with a unit: reads,writes,trims".to_owned(),
-        Form::TimeRange => "a time, or two as in 5-10: seconds, or with a unit".to_owned(),
-        Form::Extent => "a size with k, m, g or t, or a share as in 20%".to_owned(),
-        Form::Sizes => "a size, or two as in 1m-2m".to_owned(),
-        Form::Ranges => "up to three ranges as in 4k-64k: reads,writes,trims".to_owned(),
-        Form::Split => "sizes with their hundredths as in 4k/60:64k/40".to_owned(),
-        Form::Choice(words) => format!("one of {}", words.join(", ")),
-        Form::ChoiceWith(words) => format!("one of {}, with parameters after a colon", words.join(", ")),
-        Form::Floats(min, max) => format!("numbers from {min} to {max} with colons between them"),
-        Form::Distribution => {
+        ValueForm::Time(Bare::Seconds) => "a time: seconds, or with us, ms, s, m, h or d".to_owned(),
+        ValueForm::Time(Bare::Micros) => "a time: microseconds, or with us, ms, s, m, h or d".to_owned(),
+        ValueForm::Times => "up to three times in microseconds, or with a unit: reads,writes,trims".to_owned(),
+        ValueForm::TimeRange => "a time, or two as in 5-10: seconds, or with a unit".to_owned(),
+        ValueForm::Extent => "a size with k, m, g or t, or a share as in 20%".to_owned(),
+        ValueForm::Sizes => "a size, or two as in 1m-2m".to_owned(),
+        ValueForm::Ranges => "up to three ranges as in 4k-64k: reads,writes,trims".to_owned(),
+        ValueForm::Split => "sizes with their hundredths as in 4k/60:64k/40".to_owned(),
+        ValueForm::Choice(words) => format!("one of {}", words.join(", ")),
+        ValueForm::ChoiceWith(words) => format!("one of {}, with parameters after a colon", words.join(", ")),
+        ValueForm::Floats(min, max) => format!("numbers from {min} to {max} with colons between them"),
+        ValueForm::Distribution => {
             "random, zipf:1.1, pareto:0.2, normal:25, zoned:60/10:40/90 or zoned_abs:60/1g:40/9g".to_owned()
         }
-        Form::Pattern => "0xdeadbeef, a number, \"text\" or 'a file', one after the other".to_owned(),
-        Form::Processors => "processors as in 0,5,8-15".to_owned(),
-        Form::ProcessorMask => "a number with a bit for each processor".to_owned(),
+        ValueForm::Pattern => "0xdeadbeef, a number, \"text\" or 'a file', one after the other".to_owned(),
+        ValueForm::Processors => "processors as in 0,5,8-15".to_owned(),
+        ValueForm::ProcessorMask => "a number with a bit for each processor".to_owned(),
     }
 }
 

@@ -19,10 +19,10 @@ use std::rc::Rc;
 
 use plimsoll_units::Bytes;
 
-pub use access::{Access, BlockSizes, Direction, Order, Seed};
+pub use access::{AccessOptions, BlockSizes, JobDirection, Order, Seed};
 pub use buffers::Buffers;
-pub use files::{Allocation, FileOrder, Files, Synchronous};
-pub use flow::{Flow, Rate, ThinkTime};
+pub use files::{Allocation, FileOptions, FileOrder, Synchronous};
+pub use flow::{ArrivalProcess, Flow, ThinkTime};
 pub use life::{Continuation, ErrorList, ExitWhat, Lifetime, SteadyCriterion, SteadyState};
 pub use logs::{Logs, Reporting, Shown, WindowValue};
 pub use verification::Verification;
@@ -43,7 +43,7 @@ pub struct RawOption {
 
 /// A job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Job {
+pub struct FioJob {
     /// Name in results: `name` of its section, or the section's name.
     pub name: String,
     /// Name of its section, part of generated file names.
@@ -55,9 +55,9 @@ pub struct Job {
     /// Options of its section, in fio's order.
     pub options: Vec<RawOption>,
     /// Operations, offsets and sizes.
-    pub access: Access,
+    pub access: AccessOptions,
     /// Files, and how they are opened.
-    pub files: Files,
+    pub files: FileOptions,
     /// Engine, depth and pace.
     pub flow: Flow,
     /// Start, end, copies and dependencies.
@@ -76,7 +76,7 @@ pub struct Job {
     pub split_processors: bool,
 }
 
-impl Job {
+impl FioJob {
     /// True if it modifies its target.
     pub fn writes(&self) -> bool {
         self.access.direction.writes || self.access.direction.trims
@@ -103,7 +103,7 @@ pub(crate) fn raw(given: &[Rc<Given>]) -> Vec<RawOption> {
 }
 
 /// Resolves a draft; `None` after a fault.
-pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<Job> {
+pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<FioJob> {
     let given: Vec<Rc<Given>> = draft.globals.iter().chain(&draft.own).cloned().collect();
     let settings = Settings::new(&given, draft.place.clone());
     let before = findings.faults.len();
@@ -112,7 +112,7 @@ pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<Job> {
     let mut life = life::read(&settings, findings);
     life.stonewall |= draft.begins_later_file;
     let (processors, split_processors) = flow::processors(&settings);
-    let job = Job {
+    let job = FioJob {
         name: own_name(draft),
         section: draft.name.clone(),
         place: draft.place.clone(),
@@ -140,7 +140,7 @@ fn own_name(draft: &Draft) -> String {
 }
 
 /// Checks combinations of options.
-fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
+fn combined(job: &FioJob, settings: &Settings, findings: &mut Findings) {
     let kind = FaultKind::Combination;
     let Flow { engine, iodepth, rate, rate_iops, .. } = &job.flow;
     if engine.is_synchronous() && *iodepth > 1 {
@@ -153,7 +153,7 @@ fn combined(job: &Job, settings: &Settings, findings: &mut Findings) {
     if job.life.time_based && job.life.runtime.is_none() {
         findings.note(settings.place("time_based"), "time_based has no effect without a runtime; write runtime=60");
     }
-    let Access { direction, blocks, .. } = &job.access;
+    let AccessOptions { direction, blocks, .. } = &job.access;
     // In random order fio writes as much as it trimmed.
     if direction.trims && direction.writes && !job.access.is_random() && blocks.trim != blocks.write {
         let what = format!("rw={}: trims and writes of different sizes", job.access.rw);

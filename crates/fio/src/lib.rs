@@ -17,17 +17,17 @@ mod settings;
 mod showcmd;
 mod value;
 
-pub use command::{Command, Eta, Flags, Format, IdleProfile, Question, command, job_file};
+pub use command::{Eta, FioCommand, Flags, Format, IdleProfile, Question, command, job_file};
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind, Note, Place};
 pub use groups::{Placing, groups};
 pub use help::{engine_help, option_help};
 pub use job::{
-    Access, Allocation, BlockSizes, Buffers, Continuation, Direction, ErrorList, ExitWhat, FileOrder, Files, Flow, Job,
-    Lifetime, Logs, Order, Rate, RawOption, Reporting, Seed, Shown, SteadyCriterion, SteadyState, Synchronous,
-    ThinkTime, Verification, WindowValue,
+    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, ErrorList, ExitWhat, FileOptions,
+    FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RawOption, Reporting, Seed, Shown, SteadyCriterion,
+    SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
-pub use options::{Form, Known, Spec, Support, known, options};
+pub use options::{OptionLookup, Spec, Support, ValueForm, known, options};
 pub use parse::Surroundings;
-pub use value::{Distribution, Each, Extent, Piece, Zone};
+pub use value::{Distribution, Each, Extent, PatternPiece, Zone};

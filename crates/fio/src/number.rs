@@ -31,7 +31,7 @@ pub(crate) struct Unreadable(pub String);
 
 /// Units of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum NumberScale {
     /// `k`, `m`, `g`, `t`, `p`: bytes, and counts, too.
     Counts(Base),
     /// Time in microseconds; the factor of numbers without a unit.
@@ -40,7 +40,7 @@ pub(crate) enum Scale {
 
 const MICROS_PER_SECOND: i128 = 1_000_000;
 
-impl Scale {
+impl NumberScale {
     /// Factor of a unit: to 1, or to microseconds.
     fn unit(self, unit: &str) -> Option<i128> {
         let lower = unit.to_ascii_lowercase();
@@ -99,7 +99,7 @@ fn is_binary_unit(unit: &str) -> bool {
 }
 
 /// Parses an integer: a count, or microseconds.
-pub(crate) fn whole(text: &str, scale: Scale) -> Result<i128, Unreadable> {
+pub(crate) fn whole(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
     let shown = text.trim_end();
     let text = shown.trim_start();
     if text.starts_with('(') {
@@ -117,7 +117,7 @@ pub(crate) fn whole(text: &str, scale: Scale) -> Result<i128, Unreadable> {
         return number.checked_mul(size).ok_or_else(|| Unreadable("too large; write a smaller number".to_owned()));
     }
     let read = number.saturating_mul(scale.unit_cut(if is_hexadecimal { "" } else { unit }));
-    let of = if matches!(scale, Scale::Time(_)) { " us" } else { "" };
+    let of = if matches!(scale, NumberScale::Time(_)) { " us" } else { "" };
     Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn span(text: &str, bare: Bare) -> Result<Span, Unreadable> {
         Bare::Seconds => MICROS_PER_SECOND,
         Bare::Micros => 1,
     };
-    let micros = whole(text, Scale::Time(bare))?;
+    let micros = whole(text, NumberScale::Time(bare))?;
     let limit = i128::from(u64::MAX / 1_000);
     if (0..=limit).contains(&micros) {
         Ok(Span::from_micros(micros as u64))
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<i128, &str>) {
-        let found = whole(text, Scale::Counts(Base::Binary));
+        let found = whole(text, NumberScale::Counts(Base::Binary));
         match (&found, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(*found, expected, "{text}"),
             (Err(Unreadable(words)), Err(expected)) => assert!(words.contains(expected), "{text}: {words}"),
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn decimal_base_swaps_units() {
-        let read = |text| whole(text, Scale::Counts(Base::Decimal));
+        let read = |text| whole(text, NumberScale::Counts(Base::Decimal));
         assert_eq!(
             (read("4k"), read("4ki"), read("4KiB"), read("1gb")),
             (Ok(4_000), Ok(4_000), Ok(4_096), Ok(1_000_000_000))

@@ -17,7 +17,7 @@ use crate::number::Bare;
 
 /// Type of the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub enum ValueForm {
     /// A non-empty text.
     Text,
     /// An optional text: logs have default names.
@@ -79,7 +79,7 @@ pub struct Spec {
     /// Other names.
     pub aliases: &'static [&'static str],
     /// Type of its value.
-    pub form: Form,
+    pub form: ValueForm,
     /// fio's default in its notation; empty for none.
     pub default: &'static str,
     /// Its support in plimsoll.
@@ -87,11 +87,11 @@ pub struct Spec {
 }
 
 impl Spec {
-    const fn new(name: &'static str, form: Form, default: &'static str, support: Support) -> Self {
+    const fn new(name: &'static str, form: ValueForm, default: &'static str, support: Support) -> Self {
         Self { name, aliases: &[], form, default, support }
     }
 
-    const fn runs(name: &'static str, form: Form, default: &'static str) -> Self {
+    const fn runs(name: &'static str, form: ValueForm, default: &'static str) -> Self {
         Self::new(name, form, default, Support::Runs)
     }
 
@@ -110,13 +110,13 @@ impl Spec {
 
     /// Whether it may have no value.
     pub fn is_bare(&self) -> bool {
-        matches!(self.form, Form::Flag | Form::OptionalText)
+        matches!(self.form, ValueForm::Flag | ValueForm::OptionalText)
     }
 }
 
 /// Lookup of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Known {
+pub enum OptionLookup {
     /// An option of the tables.
     Supported(&'static Spec),
     /// An option of fio or of one of its engines that plimsoll does not have, with its origin.
@@ -146,11 +146,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Looks up a name.
-pub fn known(name: &str) -> Known {
+pub fn known(name: &str) -> OptionLookup {
     let supported = options().find(|spec| spec.name == name || spec.aliases.contains(&name));
-    let unsupported = || unsupported::belongs_to(name).map(Known::Unsupported);
-    let unknown = || Known::Unknown(near::nearest(name, names().chain(unsupported::names())));
-    supported.map(Known::Supported).or_else(unsupported).unwrap_or_else(unknown)
+    let unsupported = || unsupported::belongs_to(name).map(OptionLookup::Unsupported);
+    let unknown = || OptionLookup::Unknown(near::nearest(name, names().chain(unsupported::names())));
+    supported.map(OptionLookup::Supported).or_else(unsupported).unwrap_or_else(unknown)
 }
 
 #[cfg(test)]
@@ -181,9 +181,9 @@ mod tests {
     fn all_names_are_found() {
         let check = |name, expected: &str| {
             let found = match known(name) {
-                Known::Supported(spec) => spec.name.to_owned(),
-                Known::Unsupported(owner) => format!("unsupported: {owner}"),
-                Known::Unknown(near) => format!("unknown: {}", near.unwrap_or("-")),
+                OptionLookup::Supported(spec) => spec.name.to_owned(),
+                OptionLookup::Unsupported(owner) => format!("unsupported: {owner}"),
+                OptionLookup::Unknown(near) => format!("unknown: {}", near.unwrap_or("-")),
             };
             assert!(found.starts_with(expected), "{name}: {found}");
         };

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use crate::fault::{FaultKind, Findings, Place};
 use crate::number::{Base, Unreadable};
-use crate::options::{self, Form, Known, Spec, Support};
-use crate::value::{self, Value};
+use crate::options::{self, OptionLookup, Spec, Support, ValueForm};
+use crate::value::{self, ParsedValue};
 use lines::Line;
 
 /// Inputs of a job file from its environment.
@@ -47,7 +47,7 @@ pub(crate) struct Given {
     /// Text of the value, after the expansion of variables.
     pub raw: Option<String>,
     /// Parsed value.
-    pub value: Value,
+    pub value: ParsedValue,
     /// Position in the text.
     pub place: Place,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Written {
 
 /// A section of a job file or command line.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub(crate) struct JobSection {
     /// Name in brackets; `None` for `global`.
     pub name: Option<String>,
     pub written: Vec<Written>,
@@ -70,7 +70,7 @@ pub(crate) struct Section {
 }
 
 /// A parser, which collects its findings.
-pub(crate) struct Reader<'a> {
+pub(crate) struct JobParser<'a> {
     pub around: Surroundings<'a>,
     /// Skips unsupported options with a note instead of a fault.
     pub lenient: bool,
@@ -78,19 +78,19 @@ pub(crate) struct Reader<'a> {
     lines: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JobParser<'a> {
     pub(crate) fn new(around: Surroundings<'a>, lenient: bool) -> Self {
         Self { around, lenient, findings: Findings::default(), lines: 0 }
     }
 
     /// Sections of a file, in order.
-    pub(crate) fn file(&mut self, path: &str, text: &str) -> Vec<Section> {
+    pub(crate) fn file(&mut self, path: &str, text: &str) -> Vec<JobSection> {
         let mut sections = Vec::new();
         self.text(path, text, &mut sections, &mut vec![path.to_owned()]);
         sections
     }
 
-    fn text(&mut self, path: &str, text: &str, sections: &mut Vec<Section>, open: &mut Vec<String>) {
+    fn text(&mut self, path: &str, text: &str, sections: &mut Vec<JobSection>, open: &mut Vec<String>) {
         let file: Arc<str> = path.into();
         if text.len() > TEXT_MAX {
             let place = Place::Line(file, 1);
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn line(&mut self, line: Line, place: Place, path: &str, sections: &mut Vec<Section>, open: &mut Vec<String>) {
+    fn line(&mut self, line: Line, place: Place, path: &str, sections: &mut Vec<JobSection>, open: &mut Vec<String>) {
         let structure = FaultKind::Structure;
         match line {
             Line::Empty => {}
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
             }
             Line::Section(name) => {
                 let is_global = name.starts_with("global");
-                sections.push(Section { name: (!is_global).then(|| name.to_owned()), written: Vec::new(), place });
+                sections.push(JobSection { name: (!is_global).then(|| name.to_owned()), written: Vec::new(), place });
             }
             Line::Malformed(what, remedy) => self.findings.fault(&place, structure, what, remedy),
             Line::Include(name) => self.include(name, &place, path, sections, open),
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn include(&mut self, name: &str, place: &Place, path: &str, into: &mut Vec<Section>, open: &mut Vec<String>) {
+    fn include(&mut self, name: &str, place: &Place, path: &str, into: &mut Vec<JobSection>, open: &mut Vec<String>) {
         let name = self.expanded(name, place);
         let directory = path.rfind('/').map_or("", |end| &path[..=end]);
         let path = if name.starts_with('/') { name } else { format!("{directory}{name}") };
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         let mut given = Vec::new();
         for (spec, written) in known {
             if let Some(option) = self.option(spec, written, *base) {
-                if let ("kb_base", Value::Choice(word, _)) = (spec.name, &option.value) {
+                if let ("kb_base", ParsedValue::Choice(word, _)) = (spec.name, &option.value) {
                     *base = if *word == "1000" { Base::Decimal } else { Base::Binary };
                 }
                 given.push(Rc::new(option));
@@ -203,12 +203,12 @@ impl<'a> Reader<'a> {
     fn spec(&mut self, written: &Written) -> Option<&'static Spec> {
         let Written { name, place, .. } = written;
         match options::known(name) {
-            Known::Supported(spec) => return Some(spec),
-            Known::Unsupported(owner) => {
+            OptionLookup::Supported(spec) => return Some(spec),
+            OptionLookup::Unsupported(owner) => {
                 let what = format!("{name} is an option of {owner}");
                 self.unsupported(place, FaultKind::Unsupported, what, "remove it, or leave it out with --lenient");
             }
-            Known::Unknown(near) => {
+            OptionLookup::Unknown(near) => {
                 let meant = near.map_or("remove it".to_owned(), |near| format!("did you mean {near}?"));
                 self.unsupported(place, FaultKind::Unknown, format!("fio has no option {name}"), &meant);
             }
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         }
         let is_default = || match value::read(spec.form, Some(spec.default), base) {
             Ok(default) => default == value,
-            Err(_) => value == Value::Flag(false),
+            Err(_) => value == ParsedValue::Flag(false),
         };
         match spec.support {
             Support::Accepted(why) if !is_default() => {
@@ -268,7 +268,12 @@ impl<'a> Reader<'a> {
     fn note_inversion(&mut self, spec: &Spec, raw: Option<&str>, base: Base, place: &Place) {
         let is_size = matches!(
             spec.form,
-            Form::Integer(..) | Form::Integers(..) | Form::Extent | Form::Sizes | Form::Ranges | Form::Split
+            ValueForm::Integer(..)
+                | ValueForm::Integers(..)
+                | ValueForm::Extent
+                | ValueForm::Sizes
+                | ValueForm::Ranges
+                | ValueForm::Split
         );
         if let Some(raw) = raw.filter(|raw| is_size && crate::number::is_inverted(raw, base)) {
             let what = format!(

@@ -22,14 +22,14 @@ mod terse;
 pub use buckets::{buckets, percentiles};
 pub use heading::{Heading, heading};
 pub use json::{Detail, json};
-pub use latency::{Latency, Moments};
-pub use log::{Counted, Direction, Log, LogColumns, LogSample, LogWriter, log_name};
+pub use latency::{LatencyHistogram, Moments};
+pub use log::{DirectionCounts, LogColumns, LogKind, LogSample, LogWriter, TransferDirection, log_name};
 pub use log_histogram::HistogramLog;
 pub use normal::normal;
-pub use number::{Kilo, Unit, Units};
+pub use number::{Kilo, RateUnit, Units};
 pub use result::{
-    Depths, DiskCounts, DiskUse, Errors, Failure, Idleness, JobReport, Lane, LatencyCounts, Percentiles, Report,
-    Samples, SteadyState, Target, Unified,
+    Depths, DirectionResult, DiskCounts, DiskUse, Errors, Failure, FioReport, Idleness, JobReport, LatencyCounts,
+    LatencyTarget, Percentiles, SampleStatistics, SteadyState, Unified,
 };
 pub use terse::{TerseVersion, terse};
 
@@ -45,7 +45,7 @@ pub fn version(plimsoll: &str) -> String {
 
 /// Output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum OutputForm {
     /// Human-readable.
     Normal,
     /// JSON, with or without all bins.
@@ -55,19 +55,19 @@ pub enum Form {
 }
 
 /// A report in several formats, in fio's order: terse lines, JSON, normal text.
-pub fn text(report: &Report, forms: &[Form]) -> String {
+pub fn text(report: &FioReport, forms: &[OutputForm]) -> String {
     let mut text = String::new();
     for form in forms {
-        if let Form::Terse(version) = form {
+        if let OutputForm::Terse(version) = form {
             text.push_str(&terse(report, *version));
         }
     }
     for form in forms {
-        if let Form::Json(detail) = form {
+        if let OutputForm::Json(detail) = form {
             text.push_str(&json(report, *detail));
         }
     }
-    if forms.contains(&Form::Normal) {
+    if forms.contains(&OutputForm::Normal) {
         text.push_str(&normal(report));
     }
     text

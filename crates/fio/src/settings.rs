@@ -9,11 +9,11 @@ use crate::fault::Place;
 use crate::number::Base;
 use crate::options::{self, Support};
 use crate::parse::Given;
-use crate::value::{self, Each, Value};
+use crate::value::{self, Each, ParsedValue};
 
 /// A value and its origin.
-struct Entry {
-    value: Value,
+struct SettingEntry {
+    value: ParsedValue,
     /// Index of the last option that set it, from 1; 0 for a default.
     order: usize,
     place: Option<Place>,
@@ -21,7 +21,7 @@ struct Entry {
 
 /// All values of a job.
 pub(crate) struct Settings {
-    entries: BTreeMap<&'static str, Entry>,
+    entries: BTreeMap<&'static str, SettingEntry>,
     /// Start of the job: the place of defaults.
     place: Place,
 }
@@ -32,7 +32,7 @@ macro_rules! getters {
         $(#[$doc])*
         pub(crate) fn $name(&self, name: &str) -> Option<$type> {
             match self.value(name)? {
-                Value::$variant(value) => Some(value.clone()),
+                ParsedValue::$variant(value) => Some(value.clone()),
                 other => unreachable_form(name, other),
             }
         }
@@ -40,7 +40,7 @@ macro_rules! getters {
 }
 
 /// A getter that does not match the option's form is a defect of this crate, found by any job of defaults.
-fn unreachable_form<T>(name: &str, value: &Value) -> Option<T> {
+fn unreachable_form<T>(name: &str, value: &ParsedValue) -> Option<T> {
     debug_assert!(false, "{name} holds {value:?}");
     None
 }
@@ -50,15 +50,15 @@ impl Settings {
         let mut entries = BTreeMap::new();
         for spec in options::options().filter(|spec| !spec.default.is_empty()) {
             if let Ok(value) = value::read(spec.form, Some(spec.default), Base::Binary) {
-                entries.insert(spec.name, Entry { value, order: 0, place: None });
+                entries.insert(spec.name, SettingEntry { value, order: 0, place: None });
             }
         }
         for (index, given) in given.iter().enumerate() {
             let value = match entries.get(given.spec.name) {
-                Some(Entry { value, .. }) => given.value.clone().over(value),
+                Some(SettingEntry { value, .. }) => given.value.clone().over(value),
                 None => given.value.clone(),
             };
-            let entry = Entry { value, order: index + 1, place: Some(given.place.clone()) };
+            let entry = SettingEntry { value, order: index + 1, place: Some(given.place.clone()) };
             if !matches!(given.spec.support, Support::Refused(_)) {
                 entries.insert(given.spec.name, entry);
             }
@@ -66,8 +66,8 @@ impl Settings {
         Self { entries, place }
     }
 
-    fn value(&self, name: &str) -> Option<&Value> {
-        debug_assert!(matches!(options::known(name), options::Known::Supported(_)), "no option {name}");
+    fn value(&self, name: &str) -> Option<&ParsedValue> {
+        debug_assert!(matches!(options::known(name), options::OptionLookup::Supported(_)), "no option {name}");
         self.entries.get(name).map(|entry| &entry.value)
     }
 
@@ -84,7 +84,7 @@ impl Settings {
     /// True if a switch is on.
     pub(crate) fn flag(&self, name: &str) -> bool {
         match self.value(name) {
-            Some(Value::Flag(on)) => *on,
+            Some(ParsedValue::Flag(on)) => *on,
             Some(other) => unreachable_form(name, other).unwrap_or(false),
             None => false,
         }
@@ -97,7 +97,7 @@ impl Settings {
         extent: Extent -> value::Extent;
         floats: Floats -> Vec<f64>;
         distribution: Distribution -> value::Distribution;
-        pattern: Pattern -> Vec<value::Piece>;
+        pattern: Pattern -> Vec<value::PatternPiece>;
         processors: Processors -> Vec<u32>;
     }
 
@@ -113,7 +113,7 @@ impl Settings {
 
     pub(crate) fn integers(&self, name: &str) -> Each<Option<i64>> {
         match self.value(name) {
-            Some(Value::Integers(values)) => *values,
+            Some(ParsedValue::Integers(values)) => *values,
             Some(other) => unreachable_form(name, other).unwrap_or_default(),
             None => Each::default(),
         }
@@ -121,7 +121,7 @@ impl Settings {
 
     pub(crate) fn time_range(&self, name: &str) -> (Span, Option<Span>) {
         match self.value(name) {
-            Some(Value::TimeRange(low, high)) => (*low, *high),
+            Some(ParsedValue::TimeRange(low, high)) => (*low, *high),
             Some(other) => unreachable_form(name, other).unwrap_or_default(),
             None => (Span::ZERO, None),
         }
@@ -129,14 +129,14 @@ impl Settings {
 
     pub(crate) fn sizes(&self, name: &str) -> Option<(Bytes, Bytes)> {
         match self.value(name)? {
-            Value::Sizes(low, high) => Some((*low, *high)),
+            ParsedValue::Sizes(low, high) => Some((*low, *high)),
             other => unreachable_form(name, other),
         }
     }
 
     pub(crate) fn ranges(&self, name: &str) -> Each<Option<(Bytes, Bytes)>> {
         match self.value(name) {
-            Some(Value::Ranges(values)) => *values,
+            Some(ParsedValue::Ranges(values)) => *values,
             Some(other) => unreachable_form(name, other).unwrap_or_default(),
             None => Each::default(),
         }
@@ -144,7 +144,7 @@ impl Settings {
 
     pub(crate) fn split(&self, name: &str) -> Each<Option<Vec<(Bytes, u32)>>> {
         match self.value(name) {
-            Some(Value::Split(values)) => values.clone(),
+            Some(ParsedValue::Split(values)) => values.clone(),
             Some(other) => unreachable_form(name, other).unwrap_or_default(),
             None => Each::default(),
         }
@@ -153,7 +153,7 @@ impl Settings {
     /// The chosen keyword, and the text after its colon.
     pub(crate) fn choice(&self, name: &str) -> Option<(&'static str, Option<String>)> {
         match self.value(name)? {
-            Value::Choice(word, after) => Some((word, after.clone())),
+            ParsedValue::Choice(word, after) => Some((word, after.clone())),
             other => unreachable_form(name, other),
         }
     }

@@ -9,13 +9,13 @@ mod split;
 
 use plimsoll_units::{Bytes, Span};
 
-pub use bytes::Piece;
+pub use bytes::PatternPiece;
 pub use distribution::{Distribution, Zone};
 pub use each::Each;
 
 use crate::near;
-use crate::number::{self, Bare, Base, Scale, Unreadable};
-use crate::options::Form;
+use crate::number::{self, Bare, Base, NumberScale, Unreadable};
+use crate::options::ValueForm;
 
 /// A size that may depend on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Extent {
 
 /// A parsed value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum ParsedValue {
     Text(String),
     Flag(bool),
     Integer(i64),
@@ -53,11 +53,11 @@ pub(crate) enum Value {
     Choice(&'static str, Option<String>),
     Floats(Vec<f64>),
     Distribution(Distribution),
-    Pattern(Vec<Piece>),
+    Pattern(Vec<PatternPiece>),
     Processors(Vec<u32>),
 }
 
-impl Value {
+impl ParsedValue {
     /// Processors of a processor list.
     pub(crate) fn processors(&self) -> &[u32] {
         if let Self::Processors(processors) = self { processors } else { &[] }
@@ -75,51 +75,53 @@ impl Value {
     }
 }
 
-type Read = Result<Value, Unreadable>;
+type Read = Result<ParsedValue, Unreadable>;
 
 fn wrong<T>(words: impl Into<String>) -> Result<T, Unreadable> {
     Err(Unreadable(words.into()))
 }
 
 /// Parses the text of a value; `None` without `=`.
-pub(crate) fn read(form: Form, text: Option<&str>, base: Base) -> Read {
+pub(crate) fn read(form: ValueForm, text: Option<&str>, base: Base) -> Read {
     let Some(text) = text else {
         return match form {
-            Form::Flag => Ok(Value::Flag(true)),
-            Form::OptionalText => Ok(Value::Text(String::new())),
+            ValueForm::Flag => Ok(ParsedValue::Flag(true)),
+            ValueForm::OptionalText => Ok(ParsedValue::Text(String::new())),
             _ => wrong("without a value; write = and one behind it"),
         };
     };
-    if text.trim().is_empty() && form != Form::OptionalText {
+    if text.trim().is_empty() && form != ValueForm::OptionalText {
         return wrong("empty; write a value behind =");
     }
-    let counts = Scale::Counts(base);
+    let counts = NumberScale::Counts(base);
     match form {
-        Form::Text | Form::OptionalText => Ok(Value::Text(text.trim().to_owned())),
-        Form::Flag | Form::Bool => flag(text),
-        Form::Integer(min, max) => bounded(text, counts, min, max).map(Value::Integer),
-        Form::Integers(min, max) => Each::read(text, |part| bounded(part, counts, min, max)).map(Value::Integers),
-        Form::Time(unit) => number::span(text, unit).map(Value::Time),
-        Form::Times => Each::read(text, |part| number::span(part, Bare::Micros)).map(Value::Times),
-        Form::TimeRange => time_range(text),
-        Form::Extent => extent(text, base).map(Value::Extent),
-        Form::Sizes => match range(text, base, "-,")? {
-            (Bytes::ZERO, _) => wrong("zero; write a size above it"),
-            (low, high) => Ok(Value::Sizes(low, high)),
-        },
-        Form::Ranges => Each::read(text, |part| block_range(part, base)).map(Value::Ranges),
-        Form::Split => Each::read(text, |part| split::read(part, base)).map(Value::Split),
-        Form::Choice(words) => choice(text, words).map(|word| Value::Choice(word, None)),
-        Form::ChoiceWith(words) => {
-            let (word, after) = text.split_once(':').map_or((text, None), |(word, after)| (word, Some(after)));
-            choice(word, words).map(|word| Value::Choice(word, after.map(str::to_owned)))
+        ValueForm::Text | ValueForm::OptionalText => Ok(ParsedValue::Text(text.trim().to_owned())),
+        ValueForm::Flag | ValueForm::Bool => flag(text),
+        ValueForm::Integer(min, max) => bounded(text, counts, min, max).map(ParsedValue::Integer),
+        ValueForm::Integers(min, max) => {
+            Each::read(text, |part| bounded(part, counts, min, max)).map(ParsedValue::Integers)
         }
-        Form::Floats(min, max) => floats(text, min, max).map(Value::Floats),
-        Form::Distribution => distribution::read(text, base).map(Value::Distribution),
-        Form::Pattern => bytes::read(text.trim()).map(Value::Pattern),
-        Form::Processors => processors(text).map(Value::Processors),
-        Form::ProcessorMask => bounded(text, counts, 0, i64::MAX)
-            .map(|mask| Value::Processors((0..64).filter(|bit| mask >> bit & 1 == 1).collect())),
+        ValueForm::Time(unit) => number::span(text, unit).map(ParsedValue::Time),
+        ValueForm::Times => Each::read(text, |part| number::span(part, Bare::Micros)).map(ParsedValue::Times),
+        ValueForm::TimeRange => time_range(text),
+        ValueForm::Extent => extent(text, base).map(ParsedValue::Extent),
+        ValueForm::Sizes => match range(text, base, "-,")? {
+            (Bytes::ZERO, _) => wrong("zero; write a size above it"),
+            (low, high) => Ok(ParsedValue::Sizes(low, high)),
+        },
+        ValueForm::Ranges => Each::read(text, |part| block_range(part, base)).map(ParsedValue::Ranges),
+        ValueForm::Split => Each::read(text, |part| split::read(part, base)).map(ParsedValue::Split),
+        ValueForm::Choice(words) => choice(text, words).map(|word| ParsedValue::Choice(word, None)),
+        ValueForm::ChoiceWith(words) => {
+            let (word, after) = text.split_once(':').map_or((text, None), |(word, after)| (word, Some(after)));
+            choice(word, words).map(|word| ParsedValue::Choice(word, after.map(str::to_owned)))
+        }
+        ValueForm::Floats(min, max) => floats(text, min, max).map(ParsedValue::Floats),
+        ValueForm::Distribution => distribution::read(text, base).map(ParsedValue::Distribution),
+        ValueForm::Pattern => bytes::read(text.trim()).map(ParsedValue::Pattern),
+        ValueForm::Processors => processors(text).map(ParsedValue::Processors),
+        ValueForm::ProcessorMask => bounded(text, counts, 0, i64::MAX)
+            .map(|mask| ParsedValue::Processors((0..64).filter(|bit| mask >> bit & 1 == 1).collect())),
     }
 }
 
@@ -130,13 +132,13 @@ pub(crate) fn distribution(text: &str) -> Result<Distribution, String> {
 
 fn flag(text: &str) -> Read {
     match text.trim() {
-        "0" => Ok(Value::Flag(false)),
-        "1" => Ok(Value::Flag(true)),
+        "0" => Ok(ParsedValue::Flag(false)),
+        "1" => Ok(ParsedValue::Flag(true)),
         _ => wrong("neither 0 nor 1; write one of them"),
     }
 }
 
-fn bounded(text: &str, scale: Scale, min: i64, max: i64) -> Result<i64, Unreadable> {
+fn bounded(text: &str, scale: NumberScale, min: i64, max: i64) -> Result<i64, Unreadable> {
     let value = number::whole(text, scale)?;
     match i64::try_from(value) {
         Ok(value) if (min..=max).contains(&value) => Ok(value),
@@ -147,15 +149,15 @@ fn bounded(text: &str, scale: Scale, min: i64, max: i64) -> Result<i64, Unreadab
 
 /// A non-negative size.
 fn size(text: &str, base: Base) -> Result<Bytes, Unreadable> {
-    bounded(text, Scale::Counts(base), 0, i64::MAX).map(|bytes| Bytes::new(bytes as u64))
+    bounded(text, NumberScale::Counts(base), 0, i64::MAX).map(|bytes| Bytes::new(bytes as u64))
 }
 
 fn time_range(text: &str) -> Read {
     let Some((low, high)) = text.split_once('-').filter(|_| !text.starts_with('(')) else {
-        return number::span(text, Bare::Seconds).map(|span| Value::TimeRange(span, None));
+        return number::span(text, Bare::Seconds).map(|span| ParsedValue::TimeRange(span, None));
     };
     let (low, high) = (number::span(low, Bare::Seconds)?, number::span(high, Bare::Seconds)?);
-    Ok(Value::TimeRange(low.min(high), Some(low.max(high))))
+    Ok(ParsedValue::TimeRange(low.min(high), Some(low.max(high))))
 }
 
 fn extent(text: &str, base: Base) -> Result<Extent, Unreadable> {

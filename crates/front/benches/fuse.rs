@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use plimsoll_device::{Access, Clock, LoopDevice};
-use plimsoll_front::{Files, Limits, Offer, Server, fuse};
+use plimsoll_device::{AccessMode, Clock, LoopDevice};
+use plimsoll_front::{DataFiles, Limits, Offer, Server, fuse};
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Volumes};
 
@@ -69,7 +69,7 @@ fn main() {
 /// Serves a plain file without a model until it is unmounted.
 fn serve(home: &Path) {
     let files = File::options().read(true).write(true).create(true).truncate(false).open(home.join("data.0")).unwrap();
-    let files = Files::given([files.into()]);
+    let files = DataFiles::given([files.into()]);
     let mut server = Server::new(Volumes::plain([SIZE], Span::ZERO), files, Limits::default(), Clock::start()).unwrap();
     server.offer(Offer::new(Export(0), "data", SIZE));
     let (device, mountpoint) = fuse::mount(&home.join("mnt")).unwrap();
@@ -117,7 +117,7 @@ impl Rig {
             assert!(begun.elapsed() < DEADLINE, "the server has not mounted {}", mounted.display());
             std::thread::sleep(Duration::from_millis(20));
         }
-        let device = LoopDevice::over(&file, Access::Write).unwrap();
+        let device = LoopDevice::over(&file, AccessMode::Write).unwrap();
         Self { server, file, mounted, device: Some(device) }
     }
 

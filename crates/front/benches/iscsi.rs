@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::Clock;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_front::{Files, Limits, Offer, Server, Service};
+use plimsoll_front::{DataFiles, Limits, Offer, Server, SocketProtocol};
 use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// Bytes of the unit.
@@ -245,7 +245,7 @@ fn processor_us(child: &Child) -> f64 {
 /// The server that is measured: one volume in memory.
 fn serve(port: &str) {
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
-    let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+    let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
     let open = |server: &mut Server| {
         let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 };
@@ -258,6 +258,6 @@ fn serve(port: &str) {
     server.edit(&create, move |server, outcome| outcome.map(|()| open(server)).unwrap()).unwrap();
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
     let targets = Targets::new(TargetSettings { name: TARGET.into(), ..TargetSettings::default() });
-    server.listen_for(listener, Service::Iscsi(targets)).unwrap();
+    server.listen_for(listener, SocketProtocol::Iscsi(targets)).unwrap();
     server.run().unwrap();
 }

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use plimsoll_device::Clock;
-use plimsoll_front::{Files, Limits, Offer, Server};
+use plimsoll_front::{DataFiles, Limits, Offer, Server};
 use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 const SIZE: u64 = 512 << 20;
@@ -204,7 +204,7 @@ fn processor_us(child: &Child) -> f64 {
 /// The measured server: a volume in memory.
 fn serve(socket: &Path) {
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
-    let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+    let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
     let open = |server: &mut Server| {
         let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 };

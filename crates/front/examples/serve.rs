@@ -8,7 +8,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
-use plimsoll_front::{Checksums, DirectoryContents, Files, Limits, Offer, Server};
+use plimsoll_front::{Checksums, DataFiles, DirectoryContents, Limits, Offer, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
@@ -35,15 +35,15 @@ fn main() {
     let size = arguments.size();
     if let Some(model) = arguments.after("--model") {
         let (files, held) = match arguments.after("--dir") {
-            Some(directory) => Files::directory(directory.as_ref(), arguments.checksums()).unwrap(),
-            None => (Files::memory(), DirectoryContents::empty()),
+            Some(directory) => DataFiles::directory(directory.as_ref(), arguments.checksums()).unwrap(),
+            None => (DataFiles::memory(), DirectoryContents::empty()),
         };
         volumes(&arguments, model, files, held, size);
     } else {
-        let files = arguments.after("--dir").map_or_else(Files::memory, |directory| {
+        let files = arguments.after("--dir").map_or_else(DataFiles::memory, |directory| {
             let path = |number| std::path::Path::new(directory).join(format!("data.{number}"));
             let open = |path| std::fs::File::options().read(true).write(true).create(true).truncate(false).open(path);
-            Files::given([0, 1].map(|number| open(path(number)).unwrap().into()))
+            DataFiles::given([0, 1].map(|number| open(path(number)).unwrap().into()))
         });
         let volumes = Volumes::plain([size, 64 << 20], Span::ZERO);
         let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-fn volumes(arguments: &Arguments, model: &str, files: Files, held: DirectoryContents, size: u64) {
+fn volumes(arguments: &Arguments, model: &str, files: DataFiles, held: DirectoryContents, size: u64) {
     let capacity = 64 << 30;
     let mut pending = Vec::new();
     let store = if held.log.commits.is_empty() {

@@ -13,13 +13,13 @@ mod tls;
 
 use std::time::Duration;
 
-use plimsoll_device::nbd::{Address, TalkError};
+use plimsoll_device::nbd::{ExportAddress, TalkError};
 
 use self::probe::Probe;
 
 /// Result of a check of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// Conforms to the specification.
     Pass,
     /// Violates the specification.
@@ -32,13 +32,13 @@ pub enum Verdict {
 
 /// A checked feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct FeatureResult {
     /// Part of the protocol.
     pub area: &'static str,
     /// Name of the feature.
     pub feature: &'static str,
     /// Result.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// The request.
     pub sent: String,
     /// The response.
@@ -63,28 +63,28 @@ impl Default for Permission {
 }
 
 /// Outcome of a check.
-struct Found {
-    verdict: Verdict,
+struct CheckOutcome {
+    verdict: CheckVerdict,
     sent: String,
     got: String,
 }
 
-impl Found {
-    fn new(verdict: Verdict, sent: impl Into<String>, got: impl Into<String>) -> Self {
+impl CheckOutcome {
+    fn new(verdict: CheckVerdict, sent: impl Into<String>, got: impl Into<String>) -> Self {
         Self { verdict, sent: sent.into(), got: got.into() }
     }
 
     /// `Pass` if `good`, otherwise `Fail`.
     fn judged(good: bool, sent: impl Into<String>, got: impl Into<String>) -> Self {
-        Self::new(if good { Verdict::Pass } else { Verdict::Fail }, sent, got)
+        Self::new(if good { CheckVerdict::Pass } else { CheckVerdict::Fail }, sent, got)
     }
 
     fn unsupported(sent: impl Into<String>, got: impl Into<String>) -> Self {
-        Self::new(Verdict::Unsupported, sent, got)
+        Self::new(CheckVerdict::Unsupported, sent, got)
     }
 
     fn not_tried(why: impl Into<String>) -> Self {
-        Self::new(Verdict::NotTried, "", why)
+        Self::new(CheckVerdict::NotTried, "", why)
     }
 }
 
@@ -92,21 +92,21 @@ impl Found {
 struct Feature {
     area: &'static str,
     name: &'static str,
-    run: fn(&Probe<'_>) -> Result<Found, TalkError>,
+    run: fn(&Probe<'_>) -> Result<CheckOutcome, TalkError>,
 }
 
 /// Checks the server of an export.
 ///
 /// # Errors
 /// The server cannot be reached, or lacks the export.
-pub fn check(address: &Address, permission: &Permission) -> Result<Vec<Row>, TalkError> {
+pub fn check(address: &ExportAddress, permission: &Permission) -> Result<Vec<FeatureResult>, TalkError> {
     let probe = Probe::new(address, permission)?;
     let groups =
         [options::FEATURES, tls::FEATURES, requests::FEATURES, status::FEATURES, data::FEATURES, timing::FEATURES];
     Ok(groups.into_iter().flatten().map(|feature| row(feature, &probe)).collect())
 }
 
-fn row(feature: &Feature, probe: &Probe<'_>) -> Row {
+fn row(feature: &Feature, probe: &Probe<'_>) -> FeatureResult {
     let found = (feature.run)(probe).unwrap_or_else(|error| {
         let mut got = error.to_string();
         let mut source = std::error::Error::source(&error);
@@ -114,7 +114,13 @@ fn row(feature: &Feature, probe: &Probe<'_>) -> Row {
             got = format!("{got}: {cause}");
             source = cause.source();
         }
-        Found::new(Verdict::Fail, "", got)
+        CheckOutcome::new(CheckVerdict::Fail, "", got)
     });
-    Row { area: feature.area, feature: feature.name, verdict: found.verdict, sent: found.sent, got: found.got }
+    FeatureResult {
+        area: feature.area,
+        feature: feature.name,
+        verdict: found.verdict,
+        sent: found.sent,
+        got: found.got,
+    }
 }

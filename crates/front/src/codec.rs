@@ -266,7 +266,7 @@ pub enum Tls {
 
 /// The protocol of a listening socket.
 #[derive(Clone, Debug)]
-pub enum Service {
+pub enum SocketProtocol {
     /// NBD: a client chooses an export by its name.
     Nbd,
     /// iSCSI: each export is the logical unit of a target.
@@ -287,15 +287,15 @@ pub(crate) enum Protocol {
 impl Protocol {
     /// For a client of a listening socket; the greeting is appended to `out`.
     pub(crate) fn of_stream(
-        service: &Service,
+        service: &SocketProtocol,
         tls: Tls,
         local: Option<SocketAddr>,
         entropy: Entropy,
         out: &mut Vec<u8>,
     ) -> Self {
         match service {
-            Service::Nbd => Self::Nbd(NbdCodec::new(tls, out)),
-            Service::Iscsi(targets) => {
+            SocketProtocol::Nbd => Self::Nbd(NbdCodec::new(tls, out)),
+            SocketProtocol::Iscsi(targets) => {
                 let local = local.map(|address| address.to_string()).unwrap_or_default();
                 Self::Iscsi(Box::new(IscsiCodec::new(targets, local, entropy)))
             }
@@ -330,7 +330,7 @@ impl Protocol {
     pub(crate) fn negotiated() -> [Self; 3] {
         use plimsoll_device::nbd::wire::Style;
         [Style::Simple, Style::Structured, Style::Extended].map(|style| {
-            let (access, blocks) = (plimsoll_volume::Access::ReadWrite, crate::offer::Blocks::default());
+            let (access, blocks) = (plimsoll_volume::VolumeAccess::ReadWrite, crate::offer::Blocks::default());
             let terms = crate::nbd::Terms { style, allocation: false, size: 1 << 30, access, blocks };
             Self::Nbd(NbdCodec::transmission(terms))
         })

@@ -12,13 +12,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use plimsoll_volume::{Block, Extent, FileId, Log, Place, StoreId, Superblock, Unreferenced};
+use plimsoll_volume::{Extent, FileId, FilePosition, Log, StoreId, Superblock, SuperblockData, Unreferenced};
 use rustix::fs::{AtFlags, FallocateFlags, MemfdFlags};
 
 use self::directory::{
     DataFile, Directory, LOG, LOG_NEW, SuperblockFile, create_file, data_name, lengths, make_data_file,
 };
-use self::sums::{BLOCK, Blocks, SumFile, Sums};
+use self::sums::{BLOCK, BlockSums, Blocks, SumFile};
 use crate::view::{Mapping, View};
 
 pub use self::directory::{DirectoryError, is_served};
@@ -40,16 +40,16 @@ enum Home {
     /// Given as open files.
     Given,
     /// In a directory, as `data.0`, `data.1` and so on.
-    Directory(Box<Served>),
+    Directory(Box<ServedDirectory>),
 }
 
 /// A directory that is served.
 #[derive(Debug)]
-struct Served {
+struct ServedDirectory {
     directory: Directory,
     superblock: SuperblockFile,
     /// The checksums of the data files, if any.
-    sums: Option<Sums>,
+    sums: Option<BlockSums>,
     log: OwnedFd,
     /// Allocated bytes of the log.
     log_space: u64,
@@ -57,7 +57,7 @@ struct Served {
 
 /// The data files of a server.
 #[derive(Debug)]
-pub struct Files {
+pub struct DataFiles {
     home: Home,
     open: Vec<Option<Open>>,
 }
@@ -110,7 +110,7 @@ impl DirectoryContents {
     }
 }
 
-impl Files {
+impl DataFiles {
     /// Files in memory.
     pub const fn memory() -> Self {
         Self { home: Home::Memory, open: Vec::new() }
@@ -144,7 +144,7 @@ impl Files {
         let log_space = reserve(&log_file, log.length).unwrap_or(log.length);
         let keeps = superblock.state.keeps_unreferenced;
         let unreferenced = if keeps { Unreferenced::Keep } else { Unreferenced::Punch };
-        let home = Home::Directory(Box::new(Served { directory, superblock, sums, log: log_file, log_space }));
+        let home = Home::Directory(Box::new(ServedDirectory { directory, superblock, sums, log: log_file, log_space }));
         Ok((Self { home, open }, DirectoryContents { log, lengths, unreferenced, torn }))
     }
 
@@ -155,7 +155,7 @@ impl Files {
 
     /// The checksums of the data files, if any.
     #[inline]
-    pub(crate) fn sums(&mut self) -> Option<&mut Sums> {
+    pub(crate) fn sums(&mut self) -> Option<&mut BlockSums> {
         let Home::Directory(served) = &mut self.home else { return None };
         served.sums.as_mut()
     }
@@ -174,7 +174,10 @@ impl Files {
         Ok(all)
     }
 
-    fn for_sums(&mut self, mut each: impl FnMut(&mut Sums, u32, BorrowedFd<'_>) -> io::Result<()>) -> io::Result<()> {
+    fn for_sums(
+        &mut self,
+        mut each: impl FnMut(&mut BlockSums, u32, BorrowedFd<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let Home::Directory(served) = &mut self.home else { return Ok(()) };
         let Some(sums) = &mut served.sums else { return Ok(()) };
         let open = self.open.iter().enumerate().filter_map(|(number, open)| Some((number as u32, open.as_ref()?)));
@@ -191,7 +194,7 @@ impl Files {
     }
 
     /// Whether the block at a position matches its checksum.
-    pub(crate) fn is_sound(&self, place: Place) -> io::Result<bool> {
+    pub(crate) fn is_sound(&self, place: FilePosition) -> io::Result<bool> {
         let sources = self.sources(place.file)?;
         Ok(sources.scan(place.at, BLOCK)?.is_empty())
     }
@@ -233,13 +236,13 @@ impl Files {
 
     /// A view of a range of a data file; `None` if it has to be read.
     #[inline]
-    pub(crate) fn view(&self, place: Place, length: u32) -> Option<View> {
+    pub(crate) fn view(&self, place: FilePosition, length: u32) -> Option<View> {
         let open = self.open.get(place.file.0 as usize)?.as_ref()?;
         open.mapping.as_ref()?.view(place.at, length)
     }
 
     /// The runs of data and of holes of a data file: see [`sparse::extents`](crate::sparse::extents).
-    pub(crate) fn extents(&mut self, place: Place, length: u64, limit: usize) -> io::Result<Vec<Extent>> {
+    pub(crate) fn extents(&mut self, place: FilePosition, length: u64, limit: usize) -> io::Result<Vec<Extent>> {
         self.descriptor(place.file)?;
         let open = self.open.get(place.file.0 as usize).and_then(Option::as_ref).ok_or(io::ErrorKind::NotFound)?;
         Ok(crate::sparse::extents(open.descriptor.as_fd(), place.at, length, limit))
@@ -292,7 +295,7 @@ impl Files {
     /// The log, for an append that ends at byte `end`; `None` without a directory.
     pub(crate) fn log(&mut self, end: u64) -> Option<RawFd> {
         let Home::Directory(served) = &mut self.home else { return None };
-        let Served { log, log_space, .. } = served.as_mut();
+        let ServedDirectory { log, log_space, .. } = served.as_mut();
         if end + LOG_AHEAD / 2 > *log_space
             && let Ok(space) = reserve(log, end)
         {
@@ -328,10 +331,10 @@ impl Files {
     }
 }
 
-impl Drop for Files {
+impl Drop for DataFiles {
     fn drop(&mut self) {
         // Other extents stay marked: the next start recomputes their checksums.
-        let _ = self.for_sums(Sums::close);
+        let _ = self.for_sums(BlockSums::close);
     }
 }
 
@@ -353,7 +356,7 @@ pub(crate) struct Confirmation {
     pub(crate) file: RawFd,
     /// The byte of the file where the block goes.
     pub(crate) at: u64,
-    pub(crate) block: Box<Block>,
+    pub(crate) block: Box<SuperblockData>,
 }
 
 /// Refuses a log without all commits below `next`.
@@ -379,8 +382,8 @@ fn open_data_files(directory: &Directory, files: Vec<DataFile>) -> Result<Vec<Op
 }
 
 /// The checksums of data files.
-fn open_sums(directory: &Directory, id: StoreId, files: &[Option<Open>]) -> Result<Sums, DirectoryError> {
-    let mut sums = Sums::default();
+fn open_sums(directory: &Directory, id: StoreId, files: &[Option<Open>]) -> Result<BlockSums, DirectoryError> {
+    let mut sums = BlockSums::default();
     for (number, _) in (0..).zip(files).filter(|(_, file)| file.is_some()) {
         let damaged = |why| DirectoryError::Checksums { directory: directory.path().to_path_buf(), why };
         sums.insert(number, directory.sum_file(id, number)?.map_err(damaged)?);
@@ -433,7 +436,7 @@ fn replace_log(directory: &OwnedFd, bytes: &[u8]) -> io::Result<Replaced> {
 
 /// Confirms a commit in a log that has replaced another. Fails with `EIO` in any case: after `ENOSPC` the store would
 /// continue the old log, which has no name any more.
-fn confirm_replaced(superblock: &File, block: &Block, at: u64) -> io::Result<()> {
+fn confirm_replaced(superblock: &File, block: &SuperblockData, at: u64) -> io::Result<()> {
     superblock.write_all_at(block, at).map_err(|_| rustix::io::Errno::IO.into())
 }
 
@@ -465,7 +468,7 @@ mod tests {
     fn a_failed_append_leaves_the_newest_superblock_intact() {
         let directory = std::env::temp_dir().join(format!("plimsoll-confirm-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
-        let (mut files, _) = Files::directory(&directory, Checksums::AsMade).unwrap();
+        let (mut files, _) = DataFiles::directory(&directory, Checksums::AsMade).unwrap();
         let superblock = File::options().write(true).open(directory.join("superblock")).unwrap();
         let write = |Confirmation { at, block, .. }: Confirmation, bytes: usize| {
             superblock.write_all_at(&block[..bytes], at).unwrap();

@@ -11,13 +11,13 @@ use std::os::fd::OwnedFd;
 use plimsoll_device::nbd::{Connection, Remote, Socket};
 use plimsoll_device::{Clock, Shape, sharpen_timers};
 use plimsoll_drive::{Rules, drive_streams};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::{Export, Volumes};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 
-use crate::files::Files;
+use crate::files::DataFiles;
 use crate::offer::Offer;
 use crate::server::{Limits, Server};
 
@@ -55,7 +55,7 @@ pub struct Floor {
 
 /// Result of a load on a server.
 #[derive(Debug)]
-struct Measured {
+struct FloorResult {
     /// Service times.
     service: Bins,
     /// Lateness of the server.
@@ -112,7 +112,7 @@ impl Floor {
 }
 
 /// Offers reads for `lasts` to a server that delays each answer by `wait`.
-fn run(wait: Span, depth: u32, lasts: Span) -> io::Result<Measured> {
+fn run(wait: Span, depth: u32, lasts: Span) -> io::Result<FloorResult> {
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     for timeout in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
         sockopt::set_socket_timeout(&ours, timeout, Some(std::time::Duration::from_secs(10)))?;
@@ -122,13 +122,13 @@ fn run(wait: Span, depth: u32, lasts: Span) -> io::Result<Measured> {
     // The client is gone, so the server ends; its error explains that of the client.
     let lateness = server.join().expect("a server does not panic")?;
     let (service, iops) = seen?;
-    Ok(Measured { service, lateness, iops })
+    Ok(FloorResult { service, lateness, iops })
 }
 
 /// Serves a client until it disconnects, and returns the lateness of the replies.
 fn serve(wait: Span, client: OwnedFd) -> io::Result<Bins> {
     let volumes = Volumes::plain([SIZE.get()], wait);
-    let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start())?;
+    let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start())?;
     server.offer(Offer::new(Export(0), "", SIZE.get()));
     server.serve(client, None)?;
     server.run()?;
@@ -140,7 +140,7 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
     let block = Bytes::kib(4);
     let stream = StreamSpec {
         name: String::new(),
-        mix: Mix { sizes: Split::one(block), reads: 1.0, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(block), reads: 1.0, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(SIZE),
         pace: Pace::Closed { depth },
@@ -150,7 +150,7 @@ fn offer(server: OwnedFd, depth: u32, lasts: Span) -> io::Result<(Bins, f64)> {
     let connection = Connection::over(Socket::from(server), "").map_err(io::Error::other)?;
     let mut target = Remote::new(vec![connection], &shape, clock).map_err(io::Error::other)?;
     let start = clock.now();
-    let phase = Phase { end: start + lasts, ..Phase::unbounded(start) };
+    let phase = StreamPhase { end: start + lasts, ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[stream], 0, phase).expect("a MiB holds a block");
     let seen = drive_streams(&mut target, &mut load, &Rules::new(depth, lasts), &mut |_| ControlFlow::Continue(()))
         .map_err(|torn| io::Error::other(torn.fault))?;

@@ -26,13 +26,13 @@ pub use self::target::{Controller, TargetSettings, Targets};
 
 use self::cdb::block_status;
 use self::identity::Unit;
-use self::login::{Login, Purpose, Step};
+use self::login::{Login, LoginStep, Purpose};
 use self::sense::{Sense, status};
 use self::target::SessionId;
-use self::task::{Command, Segment, Task, TaskState};
+use self::task::{Segment, Task, TaskCommand, TaskState};
 use self::text::{Parameters, SEGMENT_MAX};
 use self::unneeded::Unneeded;
-use self::wire::{Digest, HEADER_BYTES, Header, Numbering, Sender, flag, padding, request, response};
+use self::wire::{Digest, HEADER_BYTES, Numbering, SegmentHeader, Sender, flag, padding, request, response};
 use crate::codec::{Codec, Decoded, Division, Exports, Message, ReadPart, ReplyBody, Tag};
 use crate::slots::Slots;
 
@@ -49,7 +49,7 @@ pub struct IscsiCodec {
     targets: Targets,
     /// The address that the client connected to.
     local: String,
-    phase: Phase,
+    phase: SessionPhase,
     sender: Sender,
     parameters: Parameters,
     tasks: Slots<Task>,
@@ -66,21 +66,21 @@ pub struct IscsiCodec {
     /// The rest of a long text response.
     text: Vec<u8>,
     /// Responses to task management that wait for aborted tasks.
-    waiting: Vec<Header>,
+    waiting: Vec<SegmentHeader>,
     /// Ticks since the last message.
     silent: u32,
 }
 
 #[derive(Debug)]
-enum Phase {
+enum SessionPhase {
     Login(Box<Login>),
     Discovery,
-    Full(Box<Session>),
+    Full(Box<UnitSession>),
 }
 
 /// A session with a logical unit.
 #[derive(Debug)]
-struct Session {
+struct UnitSession {
     id: SessionId,
     export: Export,
     port: String,
@@ -90,7 +90,7 @@ struct Session {
 
 /// A message without its data segment.
 struct Message48 {
-    header: Header,
+    header: SegmentHeader,
     /// Bytes of all header segments and their digest.
     head: usize,
 }
@@ -102,7 +102,7 @@ impl IscsiCodec {
         Self {
             targets: targets.clone(),
             local,
-            phase: Phase::Login(Box::new(Login::new(targets.portal, entropy))),
+            phase: SessionPhase::Login(Box::new(Login::new(targets.portal, entropy))),
             sender: Sender { stat_sn: 1, window: queue_depth, ..Sender::default() },
             parameters: Parameters::default(),
             tasks: Slots::new(),
@@ -117,17 +117,17 @@ impl IscsiCodec {
         }
     }
 
-    fn session(&self) -> Option<&Session> {
+    fn session(&self) -> Option<&UnitSession> {
         match &self.phase {
-            Phase::Full(session) => Some(session),
-            Phase::Login(_) | Phase::Discovery => None,
+            SessionPhase::Full(session) => Some(session),
+            SessionPhase::Login(_) | SessionPhase::Discovery => None,
         }
     }
 
     /// The header at the beginning of `input`; `None` if it is incomplete.
     fn header(&self, input: &[u8]) -> Result<Option<Message48>, Message> {
         let Some(bytes) = input.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
-        let header = Header(*bytes);
+        let header = SegmentHeader(*bytes);
         let segments = HEADER_BYTES + header.additional();
         let head = segments + self.sender.header_digest.size();
         let Some(whole) = input.get(..head) else { return Ok(None) };
@@ -173,22 +173,22 @@ impl IscsiCodec {
         let Some(data) = self.data(&message, input)? else { return Ok(incomplete) };
         let used = head + self.segment_bytes(data.len() as u32);
         let message = match &mut self.phase {
-            Phase::Login(_) => self.log_in(header, data, exports, out),
-            Phase::Discovery | Phase::Full(_) => self.control(header, data, exports, out),
+            SessionPhase::Login(_) => self.log_in(header, data, exports, out),
+            SessionPhase::Discovery | SessionPhase::Full(_) => self.control(header, data, exports, out),
         };
         Ok(Decoded { used, message })
     }
 
-    fn log_in(&mut self, header: &Header, data: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Message {
-        let Phase::Login(login) = &mut self.phase else { return Message::Invalid };
+    fn log_in(&mut self, header: &SegmentHeader, data: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Message {
+        let SessionPhase::Login(login) = &mut self.phase else { return Message::Invalid };
         if header.opcode() != request::LOGIN {
             return Message::Invalid;
         }
         let mut state = self.targets.state();
         let (purpose, port) = match login.feed(header, data, &state, exports, &mut self.sender, out) {
-            Step::More => return Message::Handled,
-            Step::Refused => return Message::End,
-            Step::Begin(purpose, port) => (purpose, port),
+            LoginStep::More => return Message::Handled,
+            LoginStep::Refused => return Message::End,
+            LoginStep::Begin(purpose, port) => (purpose, port),
         };
         self.parameters = login.parameters;
         self.parameters.first_burst = self.parameters.first_burst.min(self.parameters.burst);
@@ -196,13 +196,16 @@ impl IscsiCodec {
         self.sender.data_digest = self.parameters.data_digest;
         let offer = |export| exports.offers.iter().find(|offer| offer.export == export);
         let (phase, message) = match purpose {
-            Purpose::Discovery => (Phase::Discovery, Message::Handled),
+            Purpose::Discovery => (SessionPhase::Discovery, Message::Handled),
             Purpose::Normal(export) => {
                 let Some(offer) = offer(export) else { return Message::Invalid };
                 let unit = Unit::new(offer, &state.settings, self.targets.portal);
                 let id = state.begin(export, &port, self.targets.portal.group(unit.identity.paths));
                 self.queue_depth = self.sender.window;
-                (Phase::Full(Box::new(Session { id, export, port, unit, epoch: 0 })), Message::Opened(export))
+                (
+                    SessionPhase::Full(Box::new(UnitSession { id, export, port, unit, epoch: 0 })),
+                    Message::Opened(export),
+                )
             }
         };
         drop(state);
@@ -211,9 +214,9 @@ impl IscsiCodec {
     }
 
     /// The status of a command that has ended after `moved` bytes.
-    fn respond(&mut self, command: Command, (status, sense): (u8, &[u8]), moved: u32, out: &mut Vec<u8>) {
+    fn respond(&mut self, command: TaskCommand, (status, sense): (u8, &[u8]), moved: u32, out: &mut Vec<u8>) {
         let (residual, count) = command.residual(moved);
-        let header = Header::new(response::COMMAND, flag::FINAL | residual)
+        let header = SegmentHeader::new(response::COMMAND, flag::FINAL | residual)
             .set(3, [status])
             .with_tag(command.tag)
             .with_u32(44, count);
@@ -222,19 +225,19 @@ impl IscsiCodec {
         self.sender.send(out, header, Numbering::Status, &data);
     }
 
-    fn good(&mut self, command: Command, out: &mut Vec<u8>) {
+    fn good(&mut self, command: TaskCommand, out: &mut Vec<u8>) {
         self.respond(command, (status::GOOD, &[]), command.length, out);
     }
 
     /// Ends a command with a failure. Nothing counts as moved, unless the initiator expected to move too little.
-    fn fail(&mut self, command: Command, sense: Sense, information: Option<u32>, out: &mut Vec<u8>) {
+    fn fail(&mut self, command: TaskCommand, sense: Sense, information: Option<u32>, out: &mut Vec<u8>) {
         let moved = if command.length > command.expected { command.length } else { 0 };
         self.respond(command, (status::CHECK_CONDITION, &sense.bytes(information)), moved, out);
     }
 
     /// Ends a command with data of the codec's own.
-    fn give(&mut self, command: Command, data: &[u8], out: &mut Vec<u8>) {
-        let command = Command { length: data.len() as u32, ..command };
+    fn give(&mut self, command: TaskCommand, data: &[u8], out: &mut Vec<u8>) {
+        let command = TaskCommand { length: data.len() as u32, ..command };
         let sent = &data[..data.len().min(command.expected as usize)];
         if sent.is_empty() {
             return self.good(command, out);
@@ -251,11 +254,11 @@ impl IscsiCodec {
     }
 
     /// The header of a Data-In. The last one contains the status.
-    fn data_in(&mut self, command: Command, part: ReadPart, piece: u32, out: &mut Vec<u8>) {
+    fn data_in(&mut self, command: TaskCommand, part: ReadPart, piece: u32, out: &mut Vec<u8>) {
         let number = (part.offset / u64::from(piece.max(1))) as u32;
         let in_burst = (self.parameters.burst / piece.max(1)).max(1);
         let ends_burst = part.rest == 0 || (number + 1).is_multiple_of(in_burst);
-        let mut header = Header::new(response::DATA_IN, if ends_burst { flag::FINAL } else { 0 })
+        let mut header = SegmentHeader::new(response::DATA_IN, if ends_burst { flag::FINAL } else { 0 })
             .with_tag(command.tag)
             .with_u32(20, wire::NO_TAG)
             .with_u32(36, number)
@@ -271,8 +274,8 @@ impl IscsiCodec {
     }
 
     /// Refuses a message.
-    fn reject(&mut self, refused: &Header, reason: u8, out: &mut Vec<u8>) -> Message {
-        let header = Header::new(response::REJECT, flag::FINAL).set(2, [reason]).with_tag(wire::NO_TAG);
+    fn reject(&mut self, refused: &SegmentHeader, reason: u8, out: &mut Vec<u8>) -> Message {
+        let header = SegmentHeader::new(response::REJECT, flag::FINAL).set(2, [reason]).with_tag(wire::NO_TAG);
         self.sender.send(out, header, Numbering::Status, &refused.0);
         Message::Handled
     }
@@ -393,7 +396,7 @@ impl Codec for IscsiCodec {
 
 impl Drop for IscsiCodec {
     fn drop(&mut self) {
-        if let Phase::Full(session) = &self.phase {
+        if let SessionPhase::Full(session) = &self.phase {
             self.targets.state().end(session.id);
         }
     }

@@ -18,12 +18,13 @@ pub mod sockets;
 mod sparse;
 mod view;
 
-pub use codec::Service;
+pub use codec::SocketProtocol;
 pub use files::{
-    CheckedFile, Checksums, DirectoryContents, DirectoryError, Files, Inspection, Recomputed, TornCommit, is_served,
+    CheckedFile, Checksums, DataFiles, DirectoryContents, DirectoryError, Inspection, Recomputed, TornCommit, is_served,
 };
 pub use floor::Floor;
 pub use offer::{Blocks, Medium, Offer};
 pub use server::{
-    Count, EditFailed, Ended, Handle, Limits, ListenerId, RecordError, RecordedTrace, Server, TlsMode, TraceRecorder,
+    Count, EditFailed, Handle, Limits, ListenerId, RecordError, RecordedTrace, Server, ServerEnded, TlsMode,
+    TraceRecorder,
 };

@@ -14,15 +14,15 @@ use self::reply::ReplyWriter;
 use crate::codec::{Codec, Decoded, Exports, Incoming, Message, ReplyBody, Tag};
 
 pub use crate::codec::Tls;
-pub use handshake::{Fed, Handshake, Session, Step};
+pub use handshake::{Fed, Handshake, HandshakeStep, Negotiated};
 pub use request::{Header, InvalidHeader, PAYLOAD_MAX, Terms};
 
 /// The codec of one client: its handshake, then its requests.
 #[derive(Debug)]
-pub struct NbdCodec(Phase);
+pub struct NbdCodec(ConnectionPhase);
 
 #[derive(Debug)]
-enum Phase {
+enum ConnectionPhase {
     Handshake(Handshake),
     Transmission(Terms),
 }
@@ -30,12 +30,12 @@ enum Phase {
 impl NbdCodec {
     /// Begins with the greeting, which is appended to `out`.
     pub fn new(tls: Tls, out: &mut Vec<u8>) -> Self {
-        Self(Phase::Handshake(Handshake::new(tls, out)))
+        Self(ConnectionPhase::Handshake(Handshake::new(tls, out)))
     }
 
     /// For a client that has negotiated `terms`.
     pub const fn transmission(terms: Terms) -> Self {
-        Self(Phase::Transmission(terms))
+        Self(ConnectionPhase::Transmission(terms))
     }
 }
 
@@ -43,17 +43,17 @@ impl Codec for NbdCodec {
     #[inline]
     fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded {
         match &mut self.0 {
-            Phase::Transmission(terms) => {
+            ConnectionPhase::Transmission(terms) => {
                 terms.size = exports.size;
                 request(terms, input)
             }
-            Phase::Handshake(handshake) => {
+            ConnectionPhase::Handshake(handshake) => {
                 let Fed { used, step } = handshake.feed(input, exports.offers, out);
                 let message = match step {
-                    Step::More => Message::Incomplete,
-                    Step::Secure => Message::StartTls,
-                    Step::End => Message::End,
-                    Step::Begin(session) => self.begin(session, exports),
+                    HandshakeStep::More => Message::Incomplete,
+                    HandshakeStep::Secure => Message::StartTls,
+                    HandshakeStep::End => Message::End,
+                    HandshakeStep::Begin(session) => self.begin(session, exports),
                 };
                 Decoded { used, message }
             }
@@ -63,8 +63,8 @@ impl Codec for NbdCodec {
     #[inline]
     fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, out: &mut Vec<u8>) {
         let style = match &self.0 {
-            Phase::Transmission(terms) => terms.style,
-            Phase::Handshake(_) => Style::Simple,
+            ConnectionPhase::Transmission(terms) => terms.style,
+            ConnectionPhase::Handshake(_) => Style::Simple,
         };
         let writer = ReplyWriter { style, cookie: tag.id, offset: tag.offset };
         match *body {
@@ -82,24 +82,24 @@ impl Codec for NbdCodec {
     #[inline]
     fn header_bytes(&self) -> Option<usize> {
         match &self.0 {
-            Phase::Transmission(terms) => Some(terms.style.request_bytes()),
-            Phase::Handshake(_) => None,
+            ConnectionPhase::Transmission(terms) => Some(terms.style.request_bytes()),
+            ConnectionPhase::Handshake(_) => None,
         }
     }
 
     fn start_tls(&mut self) {
-        if let Phase::Handshake(handshake) = &mut self.0 {
+        if let ConnectionPhase::Handshake(handshake) = &mut self.0 {
             *handshake = handshake.clone().secured();
         }
     }
 }
 
 impl NbdCodec {
-    fn begin(&mut self, session: Session, exports: &Exports<'_>) -> Message {
-        let Session { export, style, allocation } = session;
+    fn begin(&mut self, session: Negotiated, exports: &Exports<'_>) -> Message {
+        let Negotiated { export, style, allocation } = session;
         let Some(offer) = exports.offers.iter().find(|offer| offer.export == export) else { return Message::Invalid };
         let (access, blocks) = (offer.access, offer.blocks);
-        self.0 = Phase::Transmission(Terms { style, allocation, size: offer.size, access, blocks });
+        self.0 = ConnectionPhase::Transmission(Terms { style, allocation, size: offer.size, access, blocks });
         Message::Opened(export)
     }
 }

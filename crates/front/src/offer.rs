@@ -1,7 +1,7 @@
 //! An export as seen by clients of any protocol.
 
 use plimsoll_device::nbd::Emulation;
-use plimsoll_volume::{Access, Export};
+use plimsoll_volume::{Export, VolumeAccess};
 
 use crate::iscsi::UnitIdentity;
 
@@ -44,7 +44,7 @@ pub struct Offer {
     /// Bytes.
     pub size: u64,
     /// Write permission.
-    pub access: Access,
+    pub access: VolumeAccess,
     /// Whether seeks take time.
     pub medium: Medium,
     /// Sizes of requests.
@@ -61,7 +61,7 @@ impl Offer {
             name: name.into(),
             description: String::new(),
             size,
-            access: Access::ReadWrite,
+            access: VolumeAccess::ReadWrite,
             medium: Medium::Solid,
             blocks: Blocks::default(),
             unit: None,

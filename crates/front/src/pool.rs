@@ -18,12 +18,12 @@ const KEPT_BYTES: usize = 16 << 20;
 pub(crate) struct Buffer {
     memory: Aligned,
     class: usize,
-    content: Content,
+    content: BufferContent,
 }
 
 /// The location of a buffer's content.
 #[derive(Debug)]
-enum Content {
+enum BufferContent {
     /// In its memory.
     Own,
     /// In its memory, unless it is filled with a view of a file.
@@ -36,27 +36,27 @@ impl Buffer {
     /// Allows serving this buffer from a view of a file instead of copying, until it is filled or returned.
     #[inline]
     pub(crate) fn allow_view(&mut self) {
-        self.content = Content::Either;
+        self.content = BufferContent::Either;
     }
 
     /// Whether a view may replace its memory.
     #[inline]
     pub(crate) const fn takes_view(&self) -> bool {
-        matches!(self.content, Content::Either)
+        matches!(self.content, BufferContent::Either)
     }
 
     #[inline]
     pub(crate) fn show(&mut self, view: View) {
-        self.content = Content::Shown(view);
+        self.content = BufferContent::Shown(view);
     }
 
     /// Copies its view into its memory, if the view overlaps this range of a file.
     pub(crate) fn keep(&mut self, file: RawFd, at: u64, length: u64) {
-        if let Content::Shown(view) = &self.content
+        if let BufferContent::Shown(view) = &self.content
             && view.shows(file, at, length)
         {
             view.copy(self.memory.bytes());
-            self.content = Content::Own;
+            self.content = BufferContent::Own;
         }
     }
 
@@ -75,15 +75,15 @@ impl Buffer {
     #[inline]
     pub(crate) fn content(&self) -> &[u8] {
         match &self.content {
-            Content::Own | Content::Either => self.memory.content(),
-            Content::Shown(view) => view.bytes(),
+            BufferContent::Own | BufferContent::Either => self.memory.content(),
+            BufferContent::Shown(view) => view.bytes(),
         }
     }
 
     /// Its memory, for writing.
     #[inline]
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        self.content = Content::Own;
+        self.content = BufferContent::Own;
         self.memory.bytes()
     }
 }
@@ -119,7 +119,7 @@ impl Pool {
         self.lent += size;
         let kept = self.kept[class].pop();
         self.idle[class] = self.idle[class].min(self.kept[class].len());
-        kept.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: Content::Own })
+        kept.unwrap_or_else(|| Buffer { memory: Aligned::new(size as usize), class, content: BufferContent::Own })
     }
 
     /// Frees the buffers that were not used since the last call; `true` if there were any.
@@ -135,7 +135,7 @@ impl Pool {
 
     #[inline]
     pub(crate) fn give_back(&mut self, mut buffer: Buffer) {
-        buffer.content = Content::Own;
+        buffer.content = BufferContent::Own;
         let size = size(buffer.class);
         self.lent -= size;
         let kept = &mut self.kept[buffer.class];

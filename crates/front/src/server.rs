@@ -30,23 +30,23 @@ use std::io;
 use io_uring::types::Timespec;
 use plimsoll_device::Clock;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Export, Extent, Job, Place, Reply, StoreId, Ticket, Volumes};
+use plimsoll_volume::{Export, Extent, FileJob, FilePosition, Reply, StoreId, Ticket, Volumes};
 
 use self::checked::Guards;
 use self::combine::Lock;
 use self::connection::{Connection, Lifecycle};
-use self::counts::Counts;
+use self::counts::ServerCounts;
 use self::edits::EditCallback;
 use self::flight::Flight;
 use self::inline_io::InlineIo;
 use self::listen::Listener;
 use self::mailbox::Mailbox;
 use self::mounted::Mounts;
-use self::ring::{Event, Ring, Token};
+use self::ring::{Ring, RingEvent, Token};
 use self::wake::{NEAR, Waker};
 use self::work::Task;
 use crate::codec::{Codec, Message};
-use crate::files::Files;
+use crate::files::DataFiles;
 use crate::floor::Floor;
 use crate::iscsi::{Controller, Targets};
 use crate::offer::Offer;
@@ -56,7 +56,7 @@ use crate::slots::Slots;
 pub use counts::Count;
 pub use edits::EditFailed;
 pub use listen::ListenerId;
-pub use mailbox::{Ended, Handle};
+pub use mailbox::{Handle, ServerEnded};
 pub use recorder::{RecordError, RecordedTrace, TraceRecorder};
 pub use secure::TlsMode;
 
@@ -94,7 +94,7 @@ pub struct Server {
     waker: Waker,
     floor: Option<Floor>,
     volumes: Volumes,
-    files: Files,
+    files: DataFiles,
     inline_io: InlineIo,
     offers: Vec<Offer>,
     limits: Limits,
@@ -109,10 +109,10 @@ pub struct Server {
     mounts: Mounts,
     pool: Pool,
     mailbox: Mailbox,
-    counts: Counts,
-    jobs: Vec<Job>,
+    counts: ServerCounts,
+    jobs: Vec<FileJob>,
     replies: Vec<Reply>,
-    events: Vec<Event>,
+    events: Vec<RingEvent>,
     /// Connections with data to send, or that may have to be closed.
     touched: Vec<u32>,
     /// Connections that wait for an answer to another request.
@@ -141,7 +141,7 @@ impl Server {
     ///
     /// # Errors
     /// The kernel has no `io_uring`, or does not allow it; or checksums cannot be computed again after an unclean end.
-    pub fn new(volumes: Volumes, mut files: Files, limits: Limits, clock: Clock) -> io::Result<Self> {
+    pub fn new(volumes: Volumes, mut files: DataFiles, limits: Limits, clock: Clock) -> io::Result<Self> {
         files.recover_sums()?;
         let now = clock.now();
         Ok(Self {
@@ -165,7 +165,7 @@ impl Server {
             mounts: Mounts::new(),
             pool: Pool::new(limits.bytes),
             mailbox: Mailbox::new()?,
-            counts: Counts::default(),
+            counts: ServerCounts::default(),
             jobs: Vec::new(),
             replies: Vec::new(),
             events: Vec::new(),
@@ -262,11 +262,11 @@ impl Server {
         let (Some(file), [Extent { length, allocated: true }]) = (self.volumes.whole_file(export), &extents[..]) else {
             return extents;
         };
-        self.files.extents(Place { file, at: offset }, *length, limit).unwrap_or(extents)
+        self.files.extents(FilePosition { file, at: offset }, *length, limit).unwrap_or(extents)
     }
 
     /// The volumes between two rounds of the loop, the present time, and the list for jobs that result from calls.
-    pub fn volumes(&mut self) -> (&mut Volumes, Instant, &mut Vec<Job>) {
+    pub fn volumes(&mut self) -> (&mut Volumes, Instant, &mut Vec<FileJob>) {
         self.now = self.clock.now();
         (&mut self.volumes, self.now, &mut self.jobs)
     }
@@ -376,7 +376,7 @@ impl Server {
     }
 
     #[inline]
-    fn dispatch(&mut self, Event { token, result }: Event) -> io::Result<()> {
+    fn dispatch(&mut self, RingEvent { token, result }: RingEvent) -> io::Result<()> {
         match token {
             Token::Received(number) => self.received(number, result),
             Token::Writable(number) => {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::{Clock, LoopDevice, LoopError};
 use plimsoll_front::fuse::{self, Mountpoint, UnmountError};
-use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server};
+use plimsoll_front::{Checksums, DataFiles, Handle, Limits, Offer, Server};
 use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
 
 /// XFS needs more than 300 MiB.
@@ -115,7 +115,7 @@ impl Rig {
 fn serve(home: &Path, told: Sender<Handle>) {
     let data = home.join("data");
     fs::create_dir_all(&data).unwrap();
-    let (files, _) = Files::directory(&data, Checksums::AsMade).unwrap();
+    let (files, _) = DataFiles::directory(&data, Checksums::AsMade).unwrap();
     let volumes = Volumes::new(Store::new(Geometry::default(), 8 << 30), Slow::NOT);
     let mut server = Server::new(volumes, files, Limits::default(), Clock::start()).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(home.join("socket")).unwrap();
@@ -156,7 +156,7 @@ struct Disk {
 
 impl Disk {
     fn over(rig: &Rig) -> Self {
-        let device = LoopDevice::over(&rig.file(), plimsoll_device::Access::Write).unwrap();
+        let device = LoopDevice::over(&rig.file(), plimsoll_device::AccessMode::Write).unwrap();
         let point = rig.directory.join("point");
         fs::create_dir_all(&point).unwrap();
         Self { device, point }
@@ -321,7 +321,7 @@ fn killed_server_leaves_no_process_hanging() {
     eventually("the server starts", || directory.join("ready").exists());
     let (point, file) = (directory.join("point"), directory.join("mnt").join(fuse::NAME));
     fs::create_dir_all(&point).unwrap();
-    let device = LoopDevice::over(&file, plimsoll_device::Access::Write).unwrap();
+    let device = LoopDevice::over(&file, plimsoll_device::AccessMode::Write).unwrap();
     let disk = Disk { device, point };
     run("mkfs.ext4 -q", &[disk.device.device()]);
     disk.mount();

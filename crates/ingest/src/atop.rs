@@ -7,15 +7,15 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, Scope, Window};
+use crate::reading::{Class, Fate, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
-use crate::sampled::{self, Column, Meaning};
+use crate::sampled::{self, Meaning, SampledColumn};
 use crate::snapshot::Counted;
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, KIB, MILLI, SECTOR};
 
 /// A disk of a sample.
-struct Disk {
+struct AtopDisk {
     name: String,
     line: u64,
     values: Vec<(Meaning, f64, &'static str)>,
@@ -23,28 +23,28 @@ struct Disk {
 
 /// The disks of a sample, and its time.
 #[derive(Default)]
-struct Sample {
+struct AtopSample {
     host: String,
     end: Option<DateTime>,
     length: Span,
     /// True for the mean since boot.
     is_boot: bool,
-    disks: Vec<Disk>,
+    disks: Vec<AtopDisk>,
 }
 
 /// The samples of an input; the sample since boot is held back until another one arrives.
 #[derive(Default)]
-struct Samples {
-    boot: Option<Sample>,
+struct AtopSamples {
+    boot: Option<AtopSample>,
     count: u32,
     disks: u32,
 }
 
-impl Samples {
+impl AtopSamples {
     /// Maximum disks of a sample.
     const MAX_DISKS: usize = 10_000;
 
-    fn put(&mut self, sample: Sample, out: &mut Builder) {
+    fn put(&mut self, sample: AtopSample, out: &mut Builder) {
         if sample.disks.is_empty() {
             return;
         }
@@ -69,7 +69,7 @@ impl Samples {
         self.disks
     }
 
-    fn hand_over(&mut self, sample: &Sample, out: &mut Builder) {
+    fn hand_over(&mut self, sample: &AtopSample, out: &mut Builder) {
         if sample.length.is_zero() {
             let line = sample.disks.first().map_or(0, |disk| disk.line);
             return out.caution(Some(Origin::line(line)), "a sample of no length: left out");
@@ -77,11 +77,15 @@ impl Samples {
         let length = sample.length;
         let begin = sample.end.and_then(|end| timestamp::before(end, length));
         let window = match begin {
-            Some(_) => out.window(Window { begin, length }),
-            None => out.sample(Window { begin, length }),
+            Some(_) => out.window(ReadingWindow { begin, length }),
+            None => out.sample(ReadingWindow { begin, length }),
         };
         for disk in &sample.disks {
-            let scope = out.scope(Scope { host: sample.host.clone(), part: disk.name.clone(), ..Scope::default() });
+            let scope = out.scope(ReadingScope {
+                host: sample.host.clone(),
+                part: disk.name.clone(),
+                ..ReadingScope::default()
+            });
             let values = disk
                 .values
                 .iter()
@@ -110,29 +114,29 @@ fn is_labelled(head: &Head<'_>) -> Resemblance {
 }
 
 /// The first fields of each line after its label: host, seconds since 1970, date, time, seconds of the sample.
-struct Fields<'a> {
+struct AtopFields<'a> {
     host: &'a str,
     seconds: f64,
     length: f64,
     rest: std::str::SplitAsciiWhitespace<'a>,
 }
 
-fn fields(line: &str) -> Option<Fields<'_>> {
+fn fields(line: &str) -> Option<AtopFields<'_>> {
     let mut words = line.split_ascii_whitespace();
     words.next().filter(|label| label.len() == 3 && label.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
     let (host, seconds) = (words.next()?, words.next()?.parse().ok()?);
     let (date, time) = (words.next()?, words.next()?);
     let length = words.next()?.parse().ok().filter(|length| *length >= 0.0)?;
     let is_date = date.len() == 10 && date.as_bytes()[4] == b'/' && time.contains(':');
-    is_date.then_some(Fields { host, seconds, length, rest: words })
+    is_date.then_some(AtopFields { host, seconds, length, rest: words })
 }
 
 #[derive(Default)]
 struct Labelled {
-    sample: Sample,
+    sample: AtopSample,
     /// End of the current sample, in seconds since 1970.
     seconds: Option<f64>,
-    samples: Samples,
+    samples: AtopSamples,
     others: u32,
     broken: Option<u64>,
     last: u64,
@@ -192,24 +196,24 @@ impl Labelled {
             self.sample.length = Span::from_secs_f64(fields.length);
             self.sample.end = timestamp::of_unix(fields.seconds);
         }
-        if self.sample.disks.len() < Samples::MAX_DISKS {
+        if self.sample.disks.len() < AtopSamples::MAX_DISKS {
             self.sample.disks.push(disk);
         }
     }
 }
 
 /// Values of a disk after its name.
-const COLUMNS: [Column; 7] = [
-    Column("ms busy", Counted::BusySeconds(Class::All), MILLI),
-    Column("reads", Counted::Operations(Class::Read), 1.0),
-    Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
-    Column("writes", Counted::Operations(Class::Write), 1.0),
-    Column("sectors written", Counted::Bytes(Class::Write), SECTOR),
-    Column("discards", Counted::Operations(Class::Discard), 1.0),
-    Column("sectors discarded", Counted::Bytes(Class::Discard), SECTOR),
+const COLUMNS: [SampledColumn; 7] = [
+    SampledColumn("ms busy", Counted::BusySeconds(Class::All), MILLI),
+    SampledColumn("reads", Counted::Operations(Class::Read), 1.0),
+    SampledColumn("sectors read", Counted::Bytes(Class::Read), SECTOR),
+    SampledColumn("writes", Counted::Operations(Class::Write), 1.0),
+    SampledColumn("sectors written", Counted::Bytes(Class::Write), SECTOR),
+    SampledColumn("discards", Counted::Operations(Class::Discard), 1.0),
+    SampledColumn("sectors discarded", Counted::Bytes(Class::Discard), SECTOR),
 ];
 
-fn labelled_disk(fields: &mut Fields, line: u64) -> Option<Disk> {
+fn labelled_disk(fields: &mut AtopFields, line: u64) -> Option<AtopDisk> {
     let name = fields.rest.next()?.to_owned();
     let mut number = || fields.rest.next()?.parse::<f64>().ok().filter(|value| *value >= 0.0);
     let numbers: [Option<f64>; 9] = std::array::from_fn(|_| number());
@@ -219,17 +223,17 @@ fn labelled_disk(fields: &mut Fields, line: u64) -> Option<Disk> {
     }
     let has_discards = numbers[5].is_some() && numbers[6].is_some();
     let known = COLUMNS.iter().zip(numbers).take(if has_discards { 7 } else { 5 });
-    let value = |(Column(name, counted, unit), number): (&Column, Option<f64>)| {
+    let value = |(SampledColumn(name, counted, unit), number): (&SampledColumn, Option<f64>)| {
         Some((Meaning::Sum(counted.clone()), number? * unit, *name))
     };
     let mut values: Vec<_> = known.filter_map(value).collect();
     let queue = numbers[8].zip(numbers[0]).map(|(queue, busy_ms)| queue * busy_ms * MILLI);
     values.extend(queue.map(|seconds| (Meaning::Sum(Counted::QueueSeconds(Class::All)), seconds, "queue while busy")));
-    Some(Disk { name, line, values })
+    Some(AtopDisk { name, line, values })
 }
 
 /// Pages of atop.
-pub(crate) const PAGE: Form = Form::lines("atop", "pages of atop", is_page, |_| Box::new(Pages::default()));
+pub(crate) const PAGE: Form = Form::lines("atop", "pages of atop", is_page, |_| Box::new(AtopPages::default()));
 
 fn is_page(head: &Head<'_>) -> Resemblance {
     let (heading, disks) = (head.has("ATOP - ") && head.has(" elapsed"), head.text().starts_with("DSK |"));
@@ -241,14 +245,14 @@ fn is_page(head: &Head<'_>) -> Resemblance {
 }
 
 #[derive(Default)]
-struct Pages {
-    sample: Sample,
-    samples: Samples,
+struct AtopPages {
+    sample: AtopSample,
+    samples: AtopSamples,
     count: u32,
     others: u32,
 }
 
-impl LineFormat for Pages {
+impl LineFormat for AtopPages {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.starts_with("ATOP - ") {
             self.samples.put(std::mem::take(&mut self.sample), out);
@@ -256,13 +260,13 @@ impl LineFormat for Pages {
             match heading(line) {
                 Some((host, end, length)) => {
                     let end = end.map(|end| out.instant(end));
-                    self.sample = Sample { host, end, length, ..Sample::default() };
+                    self.sample = AtopSample { host, end, length, ..AtopSample::default() };
                 }
                 None => out.caution(Some(Origin::line(number)), "an unreadable heading: its page is skipped"),
             }
         } else if line.starts_with("DSK |") {
             match page_disk(line, number, self.sample.length) {
-                Some(disk) if self.sample.disks.len() < Samples::MAX_DISKS => self.sample.disks.push(disk),
+                Some(disk) if self.sample.disks.len() < AtopSamples::MAX_DISKS => self.sample.disks.push(disk),
                 Some(_) => {}
                 None => out.caution(Some(Origin::line(number)), "a disk without its counts: skipped"),
             }
@@ -301,7 +305,7 @@ fn heading(line: &str) -> Option<(String, Option<Stamp>, Span)> {
     Some((host, end, text::elapsed(elapsed)?))
 }
 
-fn page_disk(line: &str, number: u64, length: Span) -> Option<Disk> {
+fn page_disk(line: &str, number: u64, length: Span) -> Option<AtopDisk> {
     let mut cells = line.split('|').skip(1).map(str::trim);
     let name = cells.next().filter(|name| !name.is_empty())?;
     let (mut reads, mut writes, mut busy, mut queue) = (None, None, None, None);
@@ -340,7 +344,7 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<Disk> {
             queue.map(|queue| (Meaning::Rate(Counted::QueueSeconds(Class::All)), queue * busy, "avq while busy"));
         values.extend(queue);
     }
-    Some(Disk { name: name.to_owned(), line: number, values })
+    Some(AtopDisk { name: name.to_owned(), line: number, values })
 }
 
 /// Bytes from two rounded figures: KiB per operation, and MiB per second with a decimal. The figure with more printed

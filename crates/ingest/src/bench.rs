@@ -24,12 +24,12 @@ pub(crate) use sysbench::FORM as SYSBENCH;
 pub(crate) use tiotest::FORM as TIOTEST;
 
 use crate::builder::Builder;
-use crate::reading::{Origin, Scope};
+use crate::reading::{Origin, ReadingScope};
 use crate::refusal::Refusal;
 
 /// The index of a scope that only has a part: a path, a drive, a device.
 fn part(out: &mut Builder, part: &str) -> u32 {
-    out.scope(Scope { part: part.to_owned(), ..Scope::default() })
+    out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() })
 }
 
 /// The refusal of an input with too many results.

@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
 use crate::coarsen::coarsen;
-use crate::form::{Input, Kind};
+use crate::form::{FormatInput, FormatName};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Evidence, Fate, Figure, HostTime, Measure, MissCurve, Origin,
-    Part, Reading, Scope, Statistic, Tally, Wait, Window,
+    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve, Origin,
+    Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
@@ -23,7 +23,7 @@ use crate::text::timestamp::{self, Stamp};
 #[derive(Debug)]
 pub struct Builder {
     reading: Reading,
-    scopes: BTreeMap<Scope, u32>,
+    scopes: BTreeMap<ReadingScope, u32>,
     texts: BTreeSet<Arc<str>>,
     /// The first and the last snapshot of each scope.
     kept: BTreeMap<u32, (usize, Option<usize>)>,
@@ -53,7 +53,7 @@ impl Builder {
     /// Maximum cautions of an input, which a file with an error in every line reaches.
     pub const MAX_CAUTIONS: usize = 100;
 
-    pub(crate) fn new(input: &Input, kind: Kind) -> Self {
+    pub(crate) fn new(input: &FormatInput, kind: FormatName) -> Self {
         let reading = Reading { name: input.name.clone(), kind, ..Reading::default() };
         Self { zone: input.zone.clone().unwrap_or(TimeZone::UTC), ..Self::with(reading) }
     }
@@ -77,7 +77,7 @@ impl Builder {
     /// The builder of an input named `test`.
     #[cfg(test)]
     pub(crate) fn test() -> Self {
-        Self::new(&"test".into(), Kind { id: "test", name: "test" })
+        Self::new(&"test".into(), FormatName { id: "test", name: "test" })
     }
 
     /// A refusal of the whole input.
@@ -112,7 +112,7 @@ impl Builder {
     }
 
     /// The index of a scope; equal scopes share an index.
-    pub fn scope(&mut self, scope: Scope) -> u32 {
+    pub fn scope(&mut self, scope: ReadingScope) -> u32 {
         let scopes = &mut self.reading.scopes;
         *self.scopes.entry(scope).or_insert_with_key(|scope| {
             scopes.push(scope.clone());
@@ -186,7 +186,7 @@ impl Builder {
 
     /// The index of a window: equal to the last one or to any with the same begin, that window's index. Invalid after
     /// the next window: with too many figures, neighbours are joined and windows are renumbered.
-    pub fn window(&mut self, window: Window) -> u32 {
+    pub fn window(&mut self, window: ReadingWindow) -> u32 {
         let known = match window.begin {
             Some(begin) => self.known(begin, window.length),
             None => self.reading.windows.last().filter(|last| **last == window).map(|_| self.last()),
@@ -196,7 +196,7 @@ impl Builder {
 
     /// The index of a new window even if it equals others, for samples without times. As with [`Builder::window`],
     /// invalid after the next window.
-    pub fn sample(&mut self, window: Window) -> u32 {
+    pub fn sample(&mut self, window: ReadingWindow) -> u32 {
         if self.load() >= self.room {
             self.join();
         }
@@ -252,7 +252,7 @@ impl Builder {
     }
 
     /// The index of the window that ends at snapshots of this time and age.
-    pub(crate) fn window_until(&mut self, window: Window, until: (Option<DateTime>, Option<Span>)) -> u32 {
+    pub(crate) fn window_until(&mut self, window: ReadingWindow, until: (Option<DateTime>, Option<Span>)) -> u32 {
         let same = self.until == until && self.reading.windows.last() == Some(&window);
         self.until = until;
         if same { self.last() } else { self.sample(window) }
@@ -298,7 +298,7 @@ impl Builder {
     }
 
     /// Adds the result of a benchmark.
-    pub fn evidence(&mut self, evidence: Evidence) {
+    pub fn evidence(&mut self, evidence: ReadingEvidence) {
         if self.reading.evidence.len() >= Self::MAX_FIGURES {
             self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MAX_FIGURES });
             return;
@@ -359,7 +359,7 @@ impl Builder {
     }
 
     /// Adds a count other than operations and waits.
-    pub fn tally(&mut self, tally: Tally) {
+    pub fn tally(&mut self, tally: WindowCount) {
         if !is_possible(tally.value) {
             return self.caution(Some(tally.origin), "an impossible count: skipped");
         }
@@ -393,7 +393,7 @@ impl Builder {
     /// Records the outcome of a section, once for each; beyond [`Builder::MAX_PARTS`] only the first broken one is
     /// kept.
     pub fn part(&mut self, name: impl Into<String>, fate: Fate) {
-        let part = Part { name: name.into(), fate };
+        let part = InputPart { name: name.into(), fate };
         let parts = &mut self.reading.parts;
         if parts.len() < Self::MAX_PARTS {
             parts.push(part);
@@ -473,7 +473,7 @@ fn is_possible(value: f64) -> bool {
     (0.0..=Builder::MAX_VALUE).contains(&value)
 }
 
-fn mean_length(windows: &[Window]) -> Option<Span> {
+fn mean_length(windows: &[ReadingWindow]) -> Option<Span> {
     let seconds: f64 = windows.iter().map(|window| window.length.as_secs_f64()).sum();
     (seconds > 0.0).then(|| Span::from_secs_f64(seconds / windows.len() as f64))
 }

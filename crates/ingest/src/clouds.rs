@@ -10,9 +10,9 @@ use plimsoll_units::Span;
 use serde_json::Value;
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, Resemblance};
+use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
-use crate::reading::{Class, Fate, Measure, Origin, Scope, Statistic};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, Statistic};
 use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, Spacing};
 use crate::snapshot::Counted;
@@ -21,13 +21,13 @@ use crate::text::{self, timestamp};
 /// The series of one input.
 #[derive(Debug, Default)]
 struct Volumes {
-    series: Vec<Series>,
+    series: Vec<MetricSeries>,
     ignored: BTreeMap<String, u32>,
 }
 
 /// A metric of a volume.
 #[derive(Debug)]
-struct Series {
+struct MetricSeries {
     name: String,
     scope: u32,
     meaning: Meaning,
@@ -36,7 +36,7 @@ struct Series {
 
 impl Volumes {
     /// Adds a series unless it is empty.
-    fn add(&mut self, series: Series) {
+    fn add(&mut self, series: MetricSeries) {
         if series.points.is_empty() {
             self.ignore(&series.name);
         } else {
@@ -151,7 +151,7 @@ struct CloudWatchMetric {
     unit: f64,
 }
 
-fn read_cloudwatch(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut found = CloudWatch::default();
     for (line, value) in json::documents(document, out)? {
         for (index, result) in json::list(&value, &["MetricDataResults"]).iter().enumerate() {
@@ -199,15 +199,15 @@ impl CloudWatch {
             Some((at_of(at, out)?, json::number(value)? * metric.unit, origin))
         });
         let points = points.collect();
-        let scope = out.scope(Scope { part, ..Scope::default() });
-        self.volumes.add(Series { name: label.to_owned(), scope, meaning: metric.meaning, points });
+        let scope = out.scope(ReadingScope { part, ..ReadingScope::default() });
+        self.volumes.add(MetricSeries { name: label.to_owned(), scope, meaning: metric.meaning, points });
     }
 
     /// A response of `get-metric-statistics`.
     fn take_statistics(&mut self, value: &Value, line: u64, out: &mut Builder) {
         let label = json::text(value, &["Label"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label) else { return self.volumes.ignore(label) };
-        let scope = out.scope(Scope { part: volume(label, &name), ..Scope::default() });
+        let scope = out.scope(ReadingScope { part: volume(label, &name), ..ReadingScope::default() });
         let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), 0);
         for (index, point) in json::list(value, &["Datapoints"]).iter().enumerate() {
             let get = |name: &str| point.get(name).and_then(json::number);
@@ -227,9 +227,9 @@ impl CloudWatch {
             out.caution(Some(Origin::line(line)), text);
         }
         if let Some(meaning) = maximum(&metric.meaning).filter(|_| !highest.is_empty()) {
-            self.volumes.add(Series { name: format!("{label} (maximum)"), scope, meaning, points: highest });
+            self.volumes.add(MetricSeries { name: format!("{label} (maximum)"), scope, meaning, points: highest });
         }
-        self.volumes.add(Series { name: label.to_owned(), scope, meaning: metric.meaning, points: means });
+        self.volumes.add(MetricSeries { name: label.to_owned(), scope, meaning: metric.meaning, points: means });
     }
 }
 
@@ -297,7 +297,7 @@ fn is_azure(head: &Head<'_>) -> Resemblance {
     Resemblance::is(4, is_json && series && (at || values)).or_near(2, is_json && at && values, "timeseries")
 }
 
-fn read_azure(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (mut volumes, mut interval) = (Volumes::default(), None);
     for (line, value) in json::documents(document, out)? {
         // The batch interface returns several resources.
@@ -322,7 +322,7 @@ fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out:
     let host = json::text(metric, &["id"]).and_then(resource).unwrap_or_default();
     for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
         let part = azure_part(name, series);
-        let scope = out.scope(Scope { host: host.to_owned(), part: part.clone(), ..Scope::default() });
+        let scope = out.scope(ReadingScope { host: host.to_owned(), part: part.clone(), ..ReadingScope::default() });
         let path = format!("{path}.timeseries[{index}]");
         take_series(volumes, series, (name, &part), &meaning, scope, (line, &path), out);
     }
@@ -355,9 +355,9 @@ fn take_series(
     }
     let name = format!("{metric} {part}").trim_end().to_owned();
     if let Some(maximum) = maximum(meaning).filter(|_| !highest.is_empty()) {
-        volumes.add(Series { name: format!("{name} (maximum)"), scope, meaning: maximum, points: highest });
+        volumes.add(MetricSeries { name: format!("{name} (maximum)"), scope, meaning: maximum, points: highest });
     }
-    volumes.add(Series { name, scope, meaning: meaning.clone(), points: means });
+    volumes.add(MetricSeries { name, scope, meaning: meaning.clone(), points: means });
 }
 
 /// The meaning of a metric, from the words of its name.
@@ -411,7 +411,7 @@ fn is_oci(head: &Head<'_>) -> Resemblance {
     Resemblance::is(4, is_json && points).or_near(2, is_json && named, "aggregated datapoints")
 }
 
-fn read_oci(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut volumes = Volumes::default();
     for (line, value) in json::documents(document, out)? {
         let (path, list) = match &value {
@@ -449,12 +449,12 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
     let Some(counted) = oci_counted(name) else { return volumes.ignore(name) };
     // Metrics of an instance cover all its disks.
     let scope = if name.starts_with("Disk") {
-        Scope { host: owner.to_owned(), ..Scope::default() }
+        ReadingScope { host: owner.to_owned(), ..ReadingScope::default() }
     } else {
-        Scope { part: owner.to_owned(), ..Scope::default() }
+        ReadingScope { part: owner.to_owned(), ..ReadingScope::default() }
     };
     let scope = out.scope(scope);
-    volumes.add(Series { name: format!("{name} {owner}"), scope, meaning: Meaning::Sum(counted), points });
+    volumes.add(MetricSeries { name: format!("{name} {owner}"), scope, meaning: Meaning::Sum(counted), points });
 }
 
 fn oci_counted(name: &str) -> Option<Counted> {

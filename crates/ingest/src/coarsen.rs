@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::reading::{Class, Figure, Measure, Statistic, Window};
+use crate::reading::{Class, Figure, Measure, ReadingWindow, Statistic};
 
 /// Joins windows to a length of about `target`. Windows are returned in order of time, and figures in order of windows.
-pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, target: Span) {
+pub(crate) fn coarsen(windows: &mut Vec<ReadingWindow>, figures: &mut Vec<Figure>, target: Span) {
     let (group_of, groups) = group(windows, target);
     let old = std::mem::replace(windows, groups);
     let place = |figure: &Figure| (group_of[figure.window as usize], figure.window);
@@ -47,14 +47,14 @@ pub(crate) fn coarsen(windows: &mut Vec<Window>, figures: &mut Vec<Figure>, targ
 }
 
 /// The group of each window, and the resulting windows.
-fn group(windows: &[Window], target: Span) -> (Vec<u32>, Vec<Window>) {
+fn group(windows: &[ReadingWindow], target: Span) -> (Vec<u32>, Vec<ReadingWindow>) {
     let mut order: Vec<u32> = (0..windows.len() as u32).collect();
     order.sort_by_key(|number| {
         let window = &windows[*number as usize];
         (window.begin, std::cmp::Reverse(window.begin.map(|_| window.length)))
     });
     let mut group_of = vec![0; windows.len()];
-    let mut groups: Vec<Window> = Vec::new();
+    let mut groups: Vec<ReadingWindow> = Vec::new();
     let mut end: Option<DateTime> = None;
     for number in order {
         let window = windows[number as usize];
@@ -79,7 +79,7 @@ fn group(windows: &[Window], target: Span) -> (Vec<u32>, Vec<Window>) {
 }
 
 /// Windows with and without a time are never joined, and none exceeds the target length.
-fn fits(group: &Window, next: &Window, target: Span) -> bool {
+fn fits(group: &ReadingWindow, next: &ReadingWindow, target: Span) -> bool {
     let length = group.length.as_secs_f64() + next.length.as_secs_f64();
     group.begin.is_some() == next.begin.is_some() && length <= target.as_secs_f64() * 1.01
 }
@@ -88,14 +88,14 @@ fn signed(length: Span) -> jiff::SignedDuration {
     jiff::SignedDuration::from_nanos(i64::try_from(length.as_nanos()).unwrap_or(i64::MAX))
 }
 
-type Key = (u32, Class, Measure);
+type CoarseKey = (u32, Class, Measure);
 
 /// The figures of a longer window in progress.
 #[derive(Default)]
 struct Fold {
     window: u32,
-    sums: Vec<Sum>,
-    by_key: HashMap<Key, usize>,
+    sums: Vec<WindowSum>,
+    by_key: HashMap<CoarseKey, usize>,
     /// Expected index of the next figure: windows of an input are similar.
     next: usize,
     /// The window of the last figure.
@@ -106,8 +106,8 @@ struct Fold {
     done: Vec<Figure>,
 }
 
-struct Sum {
-    key: Key,
+struct WindowSum {
+    key: CoarseKey,
     /// Index of its first figure.
     first: usize,
     weighed: f64,
@@ -128,15 +128,15 @@ impl Fold {
         let index = self.index(key);
         if index == self.sums.len() {
             let (weighed, weight, means, highest, has_maximum) = (0.0, 0.0, 0, 0.0, false);
-            self.sums.push(Sum { key, first: number, weighed, weight, means, highest, has_maximum });
+            self.sums.push(WindowSum { key, first: number, weighed, weight, means, highest, has_maximum });
         }
         self.sums[index].add(figure.statistic, figure.value, weight);
     }
 
     /// The index of the figure's sum, created if necessary.
-    fn index(&mut self, key: Key) -> usize {
+    fn index(&mut self, key: CoarseKey) -> usize {
         let expected = self.next;
-        let is = |sum: &Sum| sum.key == key;
+        let is = |sum: &WindowSum| sum.key == key;
         // A maximum follows its mean.
         let index = if self.sums.get(expected).is_some_and(is) {
             expected
@@ -181,7 +181,7 @@ impl Fold {
     }
 }
 
-impl Sum {
+impl WindowSum {
     fn add(&mut self, statistic: Statistic, value: f64, weight: f64) {
         if statistic == Statistic::Maximum {
             self.has_maximum = true;

@@ -11,21 +11,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::reading::{Class, Measure, Reading, Scope, Statistic, Window};
+use crate::reading::{Class, Measure, Reading, ReadingScope, ReadingWindow, Statistic};
 
-pub use account::{Account, CacheCurve, EventTime, Place, SessionTime};
-pub use work::Work;
+pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
+pub use work::PartWork;
 
 /// The combined demand of several readings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
     /// Each database, or host if no database is known, by name.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<DatabaseDemand>,
 }
 
 /// The demand of a database.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Subject {
+pub struct DatabaseDemand {
     /// Its name; empty if unknown.
     pub name: String,
     /// Its instances, by name.
@@ -33,18 +33,18 @@ pub struct Subject {
     /// Its windows, in the order of time.
     pub slots: Vec<Slot>,
     /// Its operations, in the order of [`Class::ALL`].
-    pub series: Vec<Series>,
+    pub series: Vec<MeasureSeries>,
     /// Time of its sessions, if known.
     pub account: Option<Account>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
-    pub works: Vec<Work>,
+    pub works: Vec<PartWork>,
     /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
 }
 
 /// A measure of a class over all windows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct MeasureSeries {
     /// The purpose of the operations.
     pub class: Class,
     /// The quantity, with its unit.
@@ -75,7 +75,7 @@ pub struct Summary {
 impl Demand {
     /// Combines readings.
     pub fn of(readings: &[&Reading]) -> Self {
-        let names = Names::of(readings);
+        let names = DatabaseNames::of(readings);
         let mut by_subject: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
         for (number, reading) in readings.iter().enumerate() {
             let subjects: Vec<String> = reading.scopes.iter().map(|scope| names.subject(scope)).collect();
@@ -87,8 +87,10 @@ impl Demand {
                 }
             }
         }
-        let mut subjects: Vec<Subject> =
-            by_subject.into_iter().map(|(name, figures)| Subject::of(name, &names, readings, &figures)).collect();
+        let mut subjects: Vec<DatabaseDemand> = by_subject
+            .into_iter()
+            .map(|(name, figures)| DatabaseDemand::of(name, &names, readings, &figures))
+            .collect();
         for subject in &mut subjects {
             subject.doubts.extend(names.doubt(&subject.name));
         }
@@ -96,8 +98,8 @@ impl Demand {
     }
 }
 
-impl Subject {
-    fn of(name: String, names: &Names<'_>, readings: &[&Reading], figures: &[(usize, usize)]) -> Self {
+impl DatabaseDemand {
+    fn of(name: String, names: &DatabaseNames<'_>, readings: &[&Reading], figures: &[(usize, usize)]) -> Self {
         let wholes = without_parts(readings, figures);
         let mut doubts = Vec::new();
         let placed = place(readings, &wholes, &mut doubts);
@@ -111,9 +113,9 @@ impl Subject {
             cells.entry((figure.class, figure.measure, figure.statistic)).or_default().push((*slot, *at));
         }
         let rates = rates(readings, &placed.figures);
-        let mut series: Vec<Series> = cells
+        let mut series: Vec<MeasureSeries> = cells
             .into_iter()
-            .map(|(key, cells)| Series::of(key, placed.slots.len(), readings, &cells, &rates))
+            .map(|(key, cells)| MeasureSeries::of(key, placed.slots.len(), readings, &cells, &rates))
             .collect();
         let order = |class: Class| Class::ALL.iter().position(|known| *known == class);
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
@@ -124,14 +126,15 @@ impl Subject {
     }
 
     /// The series of a class and measure, as means.
-    pub fn series(&self, class: Class, measure: Measure) -> Option<&Series> {
-        let is =
-            |series: &&Series| (series.class, series.measure, series.statistic) == (class, measure, Statistic::Mean);
+    pub fn series(&self, class: Class, measure: Measure) -> Option<&MeasureSeries> {
+        let is = |series: &&MeasureSeries| {
+            (series.class, series.measure, series.statistic) == (class, measure, Statistic::Mean)
+        };
         self.series.iter().find(is)
     }
 
     /// The summary of a series.
-    pub fn summary(&self, series: &Series) -> Option<Summary> {
+    pub fn summary(&self, series: &MeasureSeries) -> Option<Summary> {
         Summary::of(&self.slots, &series.values)
     }
 
@@ -183,7 +186,7 @@ fn rates(readings: &[&Reading], figures: &[Placing]) -> Rates {
     rates
 }
 
-impl Series {
+impl MeasureSeries {
     fn of(
         (class, measure, statistic): (Class, Measure, Statistic),
         slots: usize,
@@ -242,11 +245,11 @@ impl Summary {
 }
 
 /// The identifiers of the databases with each name.
-struct Names<'a> {
+struct DatabaseNames<'a> {
     numbers: BTreeMap<&'a str, BTreeSet<&'a str>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> DatabaseNames<'a> {
     fn of(readings: &[&'a Reading]) -> Self {
         let mut numbers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for scope in readings.iter().flat_map(|reading| &reading.scopes).filter(|scope| !scope.database_id.is_empty()) {
@@ -256,7 +259,7 @@ impl<'a> Names<'a> {
     }
 
     /// The name of a subject. Inputs without identifier belong to the only database of that name, if there is one.
-    fn subject(&self, scope: &Scope) -> String {
+    fn subject(&self, scope: &ReadingScope) -> String {
         match (scope.database.as_str(), scope.database_id.as_str()) {
             ("", _) => scope.host.clone(),
             (name, id) if self.is_shared(name) && !id.is_empty() => format!("{name} (DBID {id})"),
@@ -295,24 +298,24 @@ struct Placed {
     slots: Vec<Slot>,
     figures: Vec<(usize, (usize, usize))>,
     /// The slot of each window, unless skipped.
-    slot_of: BTreeMap<Key, usize>,
+    slot_of: BTreeMap<WindowKey, usize>,
 }
 
 /// A window of a reading: indices of both.
-type Key = (usize, u32);
+type WindowKey = (usize, u32);
 
 /// Assigns figures to slots: windows of different instances that begin together share a slot.
 fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) -> Placed {
     clocks(readings, figures, doubts);
     let owners = owners(readings, figures);
-    let mut keys: Vec<Key> = owners.keys().copied().collect();
-    let window = |key: &Key| -> Window { readings[key.0].windows[key.1 as usize] };
+    let mut keys: Vec<WindowKey> = owners.keys().copied().collect();
+    let window = |key: &WindowKey| -> ReadingWindow { readings[key.0].windows[key.1 as usize] };
     keys.sort_by_key(|key| (window(key).begin, *key));
     let mut slots: Vec<(Slot, BTreeSet<&str>)> = Vec::new();
-    let mut slot_of: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut slot_of: BTreeMap<WindowKey, usize> = BTreeMap::new();
     let mut last_of: BTreeMap<&str, Slot> = BTreeMap::new();
     for key in keys {
-        let Window { begin, length } = window(&key);
+        let ReadingWindow { begin, length } = window(&key);
         let slot = Slot { begin, length };
         let who = &owners[&key];
         // Duplicate or overlapping reports: only the first counts.
@@ -351,8 +354,8 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
 }
 
 /// The instances with figures in each window.
-fn owners<'a>(readings: &[&'a Reading], figures: &[(usize, usize)]) -> BTreeMap<Key, BTreeSet<&'a str>> {
-    let mut owners: BTreeMap<Key, BTreeSet<&str>> = BTreeMap::new();
+fn owners<'a>(readings: &[&'a Reading], figures: &[(usize, usize)]) -> BTreeMap<WindowKey, BTreeSet<&'a str>> {
+    let mut owners: BTreeMap<WindowKey, BTreeSet<&str>> = BTreeMap::new();
     for at in figures {
         let figure = &readings[at.0].figures[at.1];
         let scope = &readings[at.0].scopes[figure.scope as usize];

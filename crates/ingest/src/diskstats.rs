@@ -10,7 +10,7 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Class, Fate, Origin};
 use crate::refusal::Refusal;
-use crate::sampled::{Column, DeviceCounters, Pace, Wraps};
+use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
 use crate::snapshot::Counted;
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{MILLI, SECTOR, whole};
@@ -18,7 +18,7 @@ use crate::text::{MILLI, SECTOR, whole};
 /// Snapshots of `/proc/diskstats`, or of `/sys/block/*/stat`.
 pub(crate) const FORM: Form = Form::lines("diskstats", "/proc/diskstats", resembles, |input| {
     Box::new(Diskstats {
-        pace: Pace::new(input),
+        pace: SampleInterval::new(input),
         counters: DeviceCounters::new(&COLUMNS, Wraps::At32Bits),
         at: None,
         age: None,
@@ -33,10 +33,10 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     let (mut rows, mut bare, mut others) = (0, 0, 0);
     for text in head.text().lines().take(200).filter(|line| !line.trim().is_empty()) {
         match line(text) {
-            Line::Row { name: Some(_), .. } | Line::Heading(_) => rows += 1,
-            Line::Row { name: None, .. } => bare += 1,
-            Line::At(_) | Line::Age(_) => {}
-            Line::Short | Line::Other => others += 1,
+            DiskstatsLine::Row { name: Some(_), .. } | DiskstatsLine::Heading(_) => rows += 1,
+            DiskstatsLine::Row { name: None, .. } => bare += 1,
+            DiskstatsLine::At(_) | DiskstatsLine::Age(_) => {}
+            DiskstatsLine::Short | DiskstatsLine::Other => others += 1,
         }
     }
     match (rows, bare, others) {
@@ -48,7 +48,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 struct Diskstats {
-    pace: Pace,
+    pace: SampleInterval,
     counters: DeviceCounters,
     /// The time of the current snapshot, and the uptime of the host.
     at: Option<DateTime>,
@@ -69,7 +69,7 @@ impl LineFormat for Diskstats {
         }
         self.last = number;
         match line(text) {
-            Line::Row { name, numbers, count } => {
+            DiskstatsLine::Row { name, numbers, count } => {
                 let name = name.or(self.heading.as_deref()).unwrap_or_default().to_owned();
                 if self.counters.has(&name) {
                     self.take(out);
@@ -81,20 +81,20 @@ impl LineFormat for Diskstats {
                     out.caution(Some(Origin::line(number)), text);
                 }
             }
-            Line::Heading(name) => self.heading = Some(name.to_owned()),
-            Line::At(at) => {
+            DiskstatsLine::Heading(name) => self.heading = Some(name.to_owned()),
+            DiskstatsLine::At(at) => {
                 self.take(out);
                 self.at = Some(out.instant(at));
             }
-            Line::Age(age) => {
+            DiskstatsLine::Age(age) => {
                 self.take(out);
                 self.age = Some(age);
             }
-            Line::Short => {
+            DiskstatsLine::Short => {
                 self.broken = Some(number);
                 out.caution(Some(Origin::line(number)), "a row without its counters: skipped");
             }
-            Line::Other => out.caution_once(Some(Origin::line(number)), "lines without counters: skipped"),
+            DiskstatsLine::Other => out.caution_once(Some(Origin::line(number)), "lines without counters: skipped"),
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ const MAX_COUNTERS: usize = 17;
 
 /// The kind of a line.
 #[derive(Debug, PartialEq)]
-enum Line<'a> {
+enum DiskstatsLine<'a> {
     /// Counters; those of sysfs may lack a device name.
     Row {
         name: Option<&'a str>,
@@ -158,7 +158,7 @@ enum Line<'a> {
 }
 
 /// Reads a line.
-fn line(text: &str) -> Line<'_> {
+fn line(text: &str) -> DiskstatsLine<'_> {
     let text = text.trim_ascii();
     if let Some(row) = of_proc(text) {
         return row;
@@ -169,7 +169,7 @@ fn line(text: &str) -> Line<'_> {
     time(text)
 }
 
-fn of_proc(text: &str) -> Option<Line<'_>> {
+fn of_proc(text: &str) -> Option<DiskstatsLine<'_>> {
     let mut words = text.split_ascii_whitespace();
     let major = whole(words.next()?.as_bytes())?;
     whole(words.next()?.as_bytes())?;
@@ -179,27 +179,27 @@ fn of_proc(text: &str) -> Option<Line<'_>> {
         return None;
     }
     Some(match numbers(words) {
-        (numbers, count @ (4 | 11..)) => Line::Row { name: Some(name), numbers, count },
-        _ => Line::Short,
+        (numbers, count @ (4 | 11..)) => DiskstatsLine::Row { name: Some(name), numbers, count },
+        _ => DiskstatsLine::Short,
     })
 }
 
-fn of_sysfs(text: &str) -> Option<Line<'_>> {
+fn of_sysfs(text: &str) -> Option<DiskstatsLine<'_>> {
     if let Some(path) = text.strip_prefix("==> ").and_then(|text| text.strip_suffix(" <==")) {
-        return device(path).map(Line::Heading);
+        return device(path).map(DiskstatsLine::Heading);
     }
     if let Some((path, rest)) = text.split_once(':').filter(|(path, _)| path.starts_with('/')) {
         let name = device(path)?;
         return Some(match numbers(rest.split_ascii_whitespace()) {
-            (numbers, count @ 11..) => Line::Row { name: Some(name), numbers, count },
-            _ => Line::Short,
+            (numbers, count @ 11..) => DiskstatsLine::Row { name: Some(name), numbers, count },
+            _ => DiskstatsLine::Short,
         });
     }
     if let Some(name) = device(text) {
-        return Some(Line::Heading(name));
+        return Some(DiskstatsLine::Heading(name));
     }
     let (numbers, count) = numbers(text.split_ascii_whitespace());
-    matches!(count, 11 | 15 | 17).then_some(Line::Row { name: None, numbers, count })
+    matches!(count, 11 | 15 | 17).then_some(DiskstatsLine::Row { name: None, numbers, count })
 }
 
 /// The device of a path such as `/sys/block/sda/stat`.
@@ -222,9 +222,9 @@ fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> ([u64; MAX_COUNTERS], us
 }
 
 /// A line between snapshots.
-fn time(text: &str) -> Line<'_> {
+fn time(text: &str) -> DiskstatsLine<'_> {
     if text.len() > 200 {
-        return Line::Other;
+        return DiskstatsLine::Other;
     }
     let bare =
         text.trim_start_matches(['#', '*', '-', '=', '+', ' ', '[']).trim_end_matches(['#', '*', '-', '=', ' ', ']']);
@@ -236,27 +236,27 @@ fn time(text: &str) -> Line<'_> {
     if let (Some(up), Some(_)) =
         (seconds, rest.parse::<f64>().ok().filter(|_| first.contains('.') && rest.contains('.')))
     {
-        return if up > 0.0 && up < 1e10 { Line::Age(Span::from_secs_f64(up)) } else { Line::Other };
+        return if up > 0.0 && up < 1e10 { DiskstatsLine::Age(Span::from_secs_f64(up)) } else { DiskstatsLine::Other };
     }
     let at = timestamp::parse(stamp).or_else(|| timestamp::parse(first));
-    at.map_or(Line::Other, Line::At)
+    at.map_or(DiskstatsLine::Other, DiskstatsLine::At)
 }
 
 /// The kernel's counters in order; merged requests and operations in flight are not used.
-const COLUMNS: [Column; 13] = [
-    Column("reads", Counted::Operations(Class::Read), 1.0),
-    Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
-    Column("ms reading", Counted::OperationSeconds(Class::Read), MILLI),
-    Column("writes", Counted::Operations(Class::Write), 1.0),
-    Column("sectors written", Counted::Bytes(Class::Write), SECTOR),
-    Column("ms writing", Counted::OperationSeconds(Class::Write), MILLI),
-    Column("ms busy", Counted::BusySeconds(Class::All), MILLI),
-    Column("ms weighted", Counted::QueueSeconds(Class::All), MILLI),
-    Column("discards", Counted::Operations(Class::Discard), 1.0),
-    Column("sectors discarded", Counted::Bytes(Class::Discard), SECTOR),
-    Column("ms discarding", Counted::OperationSeconds(Class::Discard), MILLI),
-    Column("flushes", Counted::Operations(Class::Flush), 1.0),
-    Column("ms flushing", Counted::OperationSeconds(Class::Flush), MILLI),
+const COLUMNS: [SampledColumn; 13] = [
+    SampledColumn("reads", Counted::Operations(Class::Read), 1.0),
+    SampledColumn("sectors read", Counted::Bytes(Class::Read), SECTOR),
+    SampledColumn("ms reading", Counted::OperationSeconds(Class::Read), MILLI),
+    SampledColumn("writes", Counted::Operations(Class::Write), 1.0),
+    SampledColumn("sectors written", Counted::Bytes(Class::Write), SECTOR),
+    SampledColumn("ms writing", Counted::OperationSeconds(Class::Write), MILLI),
+    SampledColumn("ms busy", Counted::BusySeconds(Class::All), MILLI),
+    SampledColumn("ms weighted", Counted::QueueSeconds(Class::All), MILLI),
+    SampledColumn("discards", Counted::Operations(Class::Discard), 1.0),
+    SampledColumn("sectors discarded", Counted::Bytes(Class::Discard), SECTOR),
+    SampledColumn("ms discarding", Counted::OperationSeconds(Class::Discard), MILLI),
+    SampledColumn("flushes", Counted::Operations(Class::Flush), 1.0),
+    SampledColumn("ms flushing", Counted::OperationSeconds(Class::Flush), MILLI),
 ];
 
 /// Positions of [`COLUMNS`] in a row.
@@ -276,11 +276,11 @@ fn values(numbers: &[u64; MAX_COUNTERS], count: usize) -> Vec<Option<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Span, line, timestamp};
+    use super::{DiskstatsLine, Span, line, timestamp};
 
     fn row(text: &str) -> (Option<String>, usize, u64) {
         match line(text) {
-            Line::Row { name, numbers, count } => (name.map(str::to_owned), count, numbers[0]),
+            DiskstatsLine::Row { name, numbers, count } => (name.map(str::to_owned), count, numbers[0]),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -294,14 +294,16 @@ mod tests {
         assert_eq!(row("   8    1 sda1 5 6 7 8").1, 4);
         assert_eq!(row("/sys/block/sda/stat:     5 2 3 4 5 6 7 8 9 10 11"), (sda, 11, 5));
         assert_eq!(row("  5 2 3 4 5 6 7 8 9 10 11 12 13 14 15"), (None, 15, 5));
-        assert_eq!(line("8 0 sda 5 2 3"), Line::Short);
-        assert_eq!(line("==> /sys/block/nvme0n1/stat <=="), Line::Heading("nvme0n1"));
+        assert_eq!(line("8 0 sda 5 2 3"), DiskstatsLine::Short);
+        assert_eq!(line("==> /sys/block/nvme0n1/stat <=="), DiskstatsLine::Heading("nvme0n1"));
     }
 
     #[test]
     fn times_between_snapshots_are_read() {
         let check = |text: &str, expected: &str| match line(text) {
-            Line::At(at) => assert_eq!(Line::At(at), Line::At(timestamp::parse(expected).unwrap()), "{text}"),
+            DiskstatsLine::At(at) => {
+                assert_eq!(DiskstatsLine::At(at), DiskstatsLine::At(timestamp::parse(expected).unwrap()), "{text}")
+            }
             other => panic!("{text}: {other:?}"),
         };
         let nine = "2026-03-02T09:30:05Z";
@@ -312,7 +314,7 @@ mod tests {
         check("Mon Mar  2 09:30:05 UTC 2026", nine);
         check("zzz ***Mon Mar 2 09:30:05 UTC 2026", nine);
         check("1772443805", nine);
-        assert_eq!(line("350735.47 234388.90"), Line::Age(Span::from_secs_f64(350_735.47)));
-        assert_eq!(line("something else"), Line::Other);
+        assert_eq!(line("350735.47 234388.90"), DiskstatsLine::Age(Span::from_secs_f64(350_735.47)));
+        assert_eq!(line("something else"), DiskstatsLine::Other);
     }
 }

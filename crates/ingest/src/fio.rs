@@ -1,6 +1,6 @@
 //! Output of fio 2 and 3: JSON, text, terse lines and logs. Evidence about storage, never demand.
 //!
-//! Each format is converted to jobs ([`job::Job`]), which are emitted alike. Latencies are fio's total ones (from
+//! Each format is converted to jobs ([`job::JobResult`]), which are emitted alike. Latencies are fio's total ones (from
 //! submission on) if present, otherwise those of completion; quantiles are of completion unless fio was configured for
 //! the total.
 

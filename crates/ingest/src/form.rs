@@ -100,14 +100,14 @@ pub(crate) const FORMS: &[Form] = &[
 
 /// The name of a format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind {
+pub struct FormatName {
     /// Stable identifier for programs: lower case, with hyphens.
     pub id: &'static str,
     /// Display name.
     pub name: &'static str,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FormatName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
@@ -117,17 +117,17 @@ impl fmt::Display for Kind {
 #[derive(Clone, Copy)]
 pub struct Form {
     /// Its name.
-    pub kind: Kind,
+    pub kind: FormatName,
     /// Compares the beginning of an input with the format.
     pub(crate) resembles: fn(&Head<'_>) -> Resemblance,
-    pub(crate) reader: Reader,
+    pub(crate) reader: FormatReader,
 }
 
 /// The reader of a format.
 #[derive(Clone, Copy)]
-pub(crate) enum Reader {
+pub(crate) enum FormatReader {
     /// Text, line by line.
-    Lines(fn(&Input) -> Box<dyn LineFormat>),
+    Lines(fn(&FormatInput) -> Box<dyn LineFormat>),
     /// A whole text.
     Document(ReadDocument),
     /// A trace of single operations.
@@ -136,7 +136,7 @@ pub(crate) enum Reader {
     Refused(&'static str),
 }
 
-type ReadDocument = fn(&Input, &[u8], &mut Builder) -> Result<(), Refusal>;
+type ReadDocument = fn(&FormatInput, &[u8], &mut Builder) -> Result<(), Refusal>;
 
 impl Form {
     /// Bytes used for recognition.
@@ -151,9 +151,9 @@ impl Form {
         id: &'static str,
         name: &'static str,
         resembles: fn(&Head<'_>) -> Resemblance,
-        open: fn(&Input) -> Box<dyn LineFormat>,
+        open: fn(&FormatInput) -> Box<dyn LineFormat>,
     ) -> Self {
-        Self { kind: Kind { id, name }, resembles, reader: Reader::Lines(open) }
+        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Lines(open) }
     }
 
     /// A format that is read as a whole.
@@ -161,9 +161,9 @@ impl Form {
         id: &'static str,
         name: &'static str,
         resembles: fn(&Head<'_>) -> Resemblance,
-        read: fn(&Input, &[u8], &mut Builder) -> Result<(), Refusal>,
+        read: fn(&FormatInput, &[u8], &mut Builder) -> Result<(), Refusal>,
     ) -> Self {
-        Self { kind: Kind { id, name }, resembles, reader: Reader::Document(read) }
+        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Document(read) }
     }
 
     /// A format that is recognised but not read. `remedy` names the command that creates a readable input.
@@ -173,7 +173,7 @@ impl Form {
         resembles: fn(&Head<'_>) -> Resemblance,
         remedy: &'static str,
     ) -> Self {
-        Self { kind: Kind { id, name }, resembles, reader: Reader::Refused(remedy) }
+        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Refused(remedy) }
     }
 
     /// A trace of single operations.
@@ -184,24 +184,24 @@ impl Form {
         resembles: fn(&Head<'_>) -> Resemblance,
         open: fn() -> Box<dyn Dialect>,
     ) -> Self {
-        Self { kind: Kind { id, name }, resembles, reader: Reader::Trace(takes, open) }
+        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Trace(takes, open) }
     }
 
     /// Whether the reader expects text or bytes.
     pub(crate) const fn takes(&self) -> Takes {
         match self.reader {
-            Reader::Trace(takes, _) => takes,
+            FormatReader::Trace(takes, _) => takes,
             _ => Takes::Text,
         }
     }
 
     /// Creates a reader for an input.
-    pub(crate) fn open(&self, input: &Input) -> Box<dyn Format> {
+    pub(crate) fn open(&self, input: &FormatInput) -> Box<dyn Format> {
         match self.reader {
-            Reader::Lines(open) => Box::new(Lines { format: open(input), rest: Vec::new(), count: 0 }),
-            Reader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
-            Reader::Trace(_, open) => Box::new(trace::Counting::new(open(), input)),
-            Reader::Refused(remedy) => Box::new(Refused(remedy)),
+            FormatReader::Lines(open) => Box::new(Lines { format: open(input), rest: Vec::new(), count: 0 }),
+            FormatReader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
+            FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
+            FormatReader::Refused(remedy) => Box::new(RefusedInput(remedy)),
         }
     }
 }
@@ -312,7 +312,7 @@ impl<'a> Head<'a> {
 
 /// Metadata of an input from the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Input {
+pub struct FormatInput {
     /// Its name for messages, usually the file name.
     pub name: String,
     /// Its begin in UTC, for inputs without times.
@@ -323,13 +323,13 @@ pub struct Input {
     pub interval: Option<Span>,
 }
 
-impl From<&str> for Input {
+impl From<&str> for FormatInput {
     fn from(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 }
 
-impl From<String> for Input {
+impl From<String> for FormatInput {
     fn from(name: String) -> Self {
         Self { name, ..Self::default() }
     }
@@ -418,7 +418,7 @@ impl Format for Lines {
 /// Collects the bytes of a document.
 struct Document {
     read: ReadDocument,
-    input: Input,
+    input: FormatInput,
     bytes: Vec<u8>,
 }
 
@@ -437,9 +437,9 @@ impl Format for Document {
 }
 
 /// Refuses an input, with the remedy.
-struct Refused(&'static str);
+struct RefusedInput(&'static str);
 
-impl Format for Refused {
+impl Format for RefusedInput {
     fn feed(&mut self, _: &[u8], out: &mut Builder) -> Result<(), Refusal> {
         Err(out.unusable(self.0))
     }

@@ -17,8 +17,8 @@ use plimsoll_units::Span;
 
 use self::disks::{Absent, Disks};
 use crate::builder::Builder;
-use crate::form::{Form, Input, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
+use crate::form::{Form, FormatInput, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::text::timestamp::{self, Stamp};
 
 pub(crate) use iostat::FORM as IOSTAT;
@@ -54,7 +54,7 @@ fn instant(stamp: Stamp, out: &mut Builder) -> DateTime {
 }
 
 impl Timeline {
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         Self { begin: input.begin, interval: input.interval, ..Self::default() }
     }
 
@@ -90,7 +90,7 @@ impl Timeline {
             _ => self.begin.and_then(|begin| begin.checked_add(self.passed).ok()),
         };
         self.passed = self.passed.checked_add(lasted).unwrap_or(self.passed);
-        let window = Window { begin, length };
+        let window = ReadingWindow { begin, length };
         if begin.is_some() { out.window(window) } else { out.sample(window) }
     }
 
@@ -104,7 +104,7 @@ impl Timeline {
             out.caution(Some(Origin::line(line)), "it lacks the time since then: a day is assumed");
             86_400.0
         });
-        out.sample(Window { begin: None, length: Span::from_secs_f64(seconds) })
+        out.sample(ReadingWindow { begin: None, length: Span::from_secs_f64(seconds) })
     }
 }
 
@@ -140,7 +140,7 @@ impl Tables {
         if !self.whole.has_given() {
             return;
         }
-        let scope = out.scope(Scope { host: self.disks.host().to_owned(), ..Scope::default() });
+        let scope = out.scope(ReadingScope { host: self.disks.host().to_owned(), ..ReadingScope::default() });
         let figures = [(Measure::Latency, sums.latency(), "await"), (Measure::Depth, sums.depth(), "aqu-sz")];
         for (measure, value, name) in figures {
             let Some(value) = value else { continue };
@@ -201,7 +201,7 @@ enum Follows {
 }
 
 impl Reports {
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         Self { timeline: Timeline::new(input), ..Self::default() }
     }
 

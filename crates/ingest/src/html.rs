@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::text::table::{Row, Table, plain, spaced};
+use crate::text::table::{NamedTable, Row, plain, spaced};
 
 /// The relevant pieces of a document.
 #[derive(Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub(crate) enum Piece {
     /// A title or heading, in single spaces.
     Heading(String),
     /// A table with at least a row.
-    Table(Table),
+    Table(NamedTable),
 }
 
 /// Maximum bytes of a cell: statements are longer, numbers are shorter.
@@ -47,22 +47,22 @@ struct Grid<'a> {
 /// A table in progress.
 #[derive(Default)]
 struct Drawing {
-    table: Table,
+    table: NamedTable,
     /// Rows of headings: text and number of columns.
     heads: Vec<Vec<(String, usize)>>,
     /// None before the first row of numbers.
     wanted: Option<bool>,
-    row: Vec<Cell>,
+    row: Vec<HtmlCell>,
     line: u64,
 }
 
-struct Cell {
+struct HtmlCell {
     text: String,
     columns: usize,
     is_head: bool,
 }
 
-enum Known {
+enum KnownTag {
     Table,
     Row,
     Cell { is_head: bool },
@@ -71,17 +71,17 @@ enum Known {
     Other,
 }
 
-fn known(name: &[u8]) -> Known {
+fn known(name: &[u8]) -> KnownTag {
     let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
     match name.len() {
-        2 if is(b"td") => Known::Cell { is_head: false },
-        2 if is(b"th") => Known::Cell { is_head: true },
-        2 if is(b"tr") => Known::Row,
-        2 if is(b"br") => Known::Break,
-        2 if matches!(name, [b'h' | b'H', b'1'..=b'4']) => Known::Heading,
-        5 if is(b"table") => Known::Table,
-        5 if is(b"title") => Known::Heading,
-        _ => Known::Other,
+        2 if is(b"td") => KnownTag::Cell { is_head: false },
+        2 if is(b"th") => KnownTag::Cell { is_head: true },
+        2 if is(b"tr") => KnownTag::Row,
+        2 if is(b"br") => KnownTag::Break,
+        2 if matches!(name, [b'h' | b'H', b'1'..=b'4']) => KnownTag::Heading,
+        5 if is(b"table") => KnownTag::Table,
+        5 if is(b"title") => KnownTag::Heading,
+        _ => KnownTag::Other,
     }
 }
 
@@ -95,19 +95,19 @@ impl Grid<'_> {
 
     fn open(&mut self, tag: Tag<'_>, scan: &mut Scan<'_>, take: &mut dyn FnMut(Piece)) {
         match known(tag.name) {
-            Known::Table => {
+            KnownTag::Table => {
                 self.finish(false, take);
                 let line = scan.line();
-                let table = Table { heading: self.heading.clone(), line, ..Table::default() };
+                let table = NamedTable { heading: self.heading.clone(), line, ..NamedTable::default() };
                 self.table = Some(Drawing { table, line, ..Drawing::default() });
             }
-            Known::Row => {
+            KnownTag::Row => {
                 self.end_row();
                 if let Some(drawing) = &mut self.table {
                     drawing.line = scan.line();
                 }
             }
-            Known::Cell { is_head } => {
+            KnownTag::Cell { is_head } => {
                 self.end_cell();
                 if let Some(drawing) = &mut self.table
                     && drawing.row.len() < MAX_CELLS
@@ -116,26 +116,26 @@ impl Grid<'_> {
                     let width =
                         tag.attribute(b"colspan").and_then(|width| std::str::from_utf8(width).ok()?.parse().ok());
                     let columns = width.unwrap_or(1).clamp(1, MAX_CELLS);
-                    drawing.row.push(Cell { text: String::new(), columns, is_head });
+                    drawing.row.push(HtmlCell { text: String::new(), columns, is_head });
                     self.text = Some(Vec::new());
                 }
             }
-            Known::Heading => {
+            KnownTag::Heading => {
                 if self.table.is_none() {
                     self.text = Some(Vec::new());
                 }
             }
-            Known::Break => self.add(b" "),
-            Known::Other => {}
+            KnownTag::Break => self.add(b" "),
+            KnownTag::Other => {}
         }
     }
 
     fn close(&mut self, name: &[u8], take: &mut dyn FnMut(Piece)) {
         match known(name) {
-            Known::Table => self.finish(false, take),
-            Known::Row => self.end_row(),
-            Known::Cell { .. } => self.end_cell(),
-            Known::Heading if self.table.is_none() => {
+            KnownTag::Table => self.finish(false, take),
+            KnownTag::Row => self.end_row(),
+            KnownTag::Cell { .. } => self.end_cell(),
+            KnownTag::Heading if self.table.is_none() => {
                 if let Some(text) = self.text.take() {
                     self.heading = shown(&text);
                     take(Piece::Heading(self.heading.clone()));
@@ -418,9 +418,9 @@ fn value(text: &[u8]) -> (&[u8], &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::{Piece, pieces};
-    use crate::text::table::Table;
+    use crate::text::table::NamedTable;
 
-    fn read(document: &str) -> (Vec<String>, Vec<Table>) {
+    fn read(document: &str) -> (Vec<String>, Vec<NamedTable>) {
         let (mut headings, mut tables) = (Vec::new(), Vec::new());
         pieces(document.as_bytes(), &|_| true, &mut |piece| match piece {
             Piece::Heading(heading) => headings.push(heading),

@@ -1,7 +1,7 @@
 //! Reading one file: a report, or an archive of several.
 
 use crate::builder::Builder;
-use crate::form::{FORMS, Form, Format, Head, Input, Kind, Resemblance, Takes};
+use crate::form::{FORMS, Form, Format, FormatInput, FormatName, Head, Resemblance, Takes};
 use crate::reading::{Fate, Reading};
 use crate::refusal::Refusal;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
@@ -22,7 +22,7 @@ pub enum Outcome {
 
 /// A summary of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum OutcomeSummary {
     /// Everything about storage was read.
     Read,
     /// A part is broken.
@@ -33,11 +33,11 @@ pub enum Verdict {
 
 impl Outcome {
     /// The summary.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> OutcomeSummary {
         match self {
-            Self::Read(reading) if reading.parts.iter().any(|part| part.fate == Fate::Broken) => Verdict::Partly,
-            Self::Read(_) => Verdict::Read,
-            Self::Refused { .. } => Verdict::Refused,
+            Self::Read(reading) if reading.parts.iter().any(|part| part.fate == Fate::Broken) => OutcomeSummary::Partly,
+            Self::Read(_) => OutcomeSummary::Read,
+            Self::Refused { .. } => OutcomeSummary::Refused,
         }
     }
 
@@ -50,7 +50,7 @@ impl Outcome {
     }
 
     /// The recognised format.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<FormatName> {
         match self {
             Self::Read(reading) => Some(reading.kind),
             Self::Refused { refusal: Refusal::Unusable { kind, .. }, .. } => Some(*kind),
@@ -70,7 +70,7 @@ impl Outcome {
 /// Reads a file from bytes, split anywhere.
 pub struct Ingest<'a> {
     packing: Packing,
-    files: Files<'a>,
+    files: InputFiles<'a>,
 }
 
 enum Packing {
@@ -81,16 +81,16 @@ enum Packing {
 }
 
 impl Ingest<'static> {
-    /// Reads an input of any known format. A name converts to an [`Input`].
-    pub fn new(input: impl Into<Input>) -> Self {
+    /// Reads an input of any known format. A name converts to an [`FormatInput`].
+    pub fn new(input: impl Into<FormatInput>) -> Self {
         Self::among(FORMS, input)
     }
 }
 
 impl<'a> Ingest<'a> {
     /// Reads an input of one of `forms`.
-    pub fn among(forms: &'a [Form], input: impl Into<Input>) -> Self {
-        let files = Files { input: input.into(), forms, current: None, outcomes: Vec::new() };
+    pub fn among(forms: &'a [Form], input: impl Into<FormatInput>) -> Self {
+        let files = InputFiles { input: input.into(), forms, current: None, outcomes: Vec::new() };
         Self { packing: Packing::Unknown(Vec::new()), files }
     }
 
@@ -133,22 +133,22 @@ impl<'a> Ingest<'a> {
 }
 
 /// The files of an input, in order.
-struct Files<'a> {
-    input: Input,
+struct InputFiles<'a> {
+    input: FormatInput,
     forms: &'a [Form],
     current: Option<Member<'a>>,
     outcomes: Vec<Outcome>,
 }
 
-impl Files<'_> {
+impl InputFiles<'_> {
     fn name(&self, inner: &str) -> String {
         if inner.is_empty() { self.input.name.clone() } else { format!("{}/{inner}", self.input.name) }
     }
 }
 
-impl Members for Files<'_> {
+impl Members for InputFiles<'_> {
     fn begin(&mut self, name: &str) {
-        let input = Input { name: self.name(name), ..self.input.clone() };
+        let input = FormatInput { name: self.name(name), ..self.input.clone() };
         self.current = Some(Member::new(self.forms, input));
     }
 
@@ -173,17 +173,17 @@ impl Members for Files<'_> {
 
 /// An input, or a file of an archive, from its first byte to its outcome.
 struct Member<'a> {
-    input: Input,
+    input: FormatInput,
     forms: &'a [Form],
     gunzip: Gunzip,
     decoder: Decoder,
-    state: State,
+    state: IngestState,
     /// Decompressed bytes, kept to reuse their memory.
     unpacked: Vec<u8>,
     text: Vec<u8>,
 }
 
-enum State {
+enum IngestState {
     /// Not enough bytes to recognise the format.
     Head(Vec<u8>),
     Reading(Takes, Box<dyn Format>, Box<Builder>),
@@ -191,13 +191,13 @@ enum State {
 }
 
 impl<'a> Member<'a> {
-    fn new(forms: &'a [Form], input: Input) -> Self {
+    fn new(forms: &'a [Form], input: FormatInput) -> Self {
         Self {
             input,
             forms,
             gunzip: Gunzip::default(),
             decoder: Decoder::default(),
-            state: State::Head(Vec::new()),
+            state: IngestState::Head(Vec::new()),
             unpacked: Vec::new(),
             text: Vec::new(),
         }
@@ -212,7 +212,7 @@ impl<'a> Member<'a> {
             let mut unpacked = std::mem::take(&mut self.unpacked);
             match self.gunzip.push(piece, &mut unpacked) {
                 Ok(()) => self.take(&unpacked),
-                Err(refusal) => self.state = State::Refused(refusal),
+                Err(refusal) => self.state = IngestState::Refused(refusal),
             }
             unpacked.clear();
             self.unpacked = unpacked;
@@ -220,7 +220,7 @@ impl<'a> Member<'a> {
     }
 
     fn is_refused(&self) -> bool {
-        matches!(self.state, State::Refused(_))
+        matches!(self.state, IngestState::Refused(_))
     }
 
     /// Ends the file; `broken` is the reason if it is truncated.
@@ -228,7 +228,7 @@ impl<'a> Member<'a> {
         let mut unpacked = Vec::new();
         let ending = self.gunzip.end(&mut unpacked);
         self.take(&unpacked);
-        if matches!(self.state, State::Head(_)) {
+        if matches!(self.state, IngestState::Head(_)) {
             self.recognise();
         }
         let cut = (ending == Ending::Cut).then_some("the compressed file ends early or is damaged: copy it again");
@@ -236,9 +236,9 @@ impl<'a> Member<'a> {
         self.text.clear();
         self.decoder.end(&mut self.text);
         let result = match self.state {
-            State::Head(_) => Err(Refusal::Empty),
-            State::Refused(refusal) => Err(refusal),
-            State::Reading(takes, mut format, mut builder) => {
+            IngestState::Head(_) => Err(Refusal::Empty),
+            IngestState::Refused(refusal) => Err(refusal),
+            IngestState::Reading(takes, mut format, mut builder) => {
                 if let Some(text) = broken {
                     builder.caution(None, text);
                     builder.part("file", Fate::Broken);
@@ -255,7 +255,7 @@ impl<'a> Member<'a> {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        if let State::Head(head) = &mut self.state {
+        if let IngestState::Head(head) = &mut self.state {
             head.extend_from_slice(bytes);
             if head.len() >= Form::HEAD {
                 self.recognise();
@@ -266,7 +266,7 @@ impl<'a> Member<'a> {
     }
 
     fn feed(&mut self, bytes: &[u8]) {
-        let State::Reading(takes, format, builder) = &mut self.state else { return };
+        let IngestState::Reading(takes, format, builder) = &mut self.state else { return };
         let fed = if *takes == Takes::Bytes {
             format.feed(bytes, builder)
         } else {
@@ -275,20 +275,22 @@ impl<'a> Member<'a> {
             format.feed(&self.text, builder)
         };
         if let Err(refusal) = fed.and_then(|()| builder.check()) {
-            self.state = State::Refused(refusal);
+            self.state = IngestState::Refused(refusal);
         }
     }
 
     fn recognise(&mut self) {
-        let State::Head(head) = std::mem::replace(&mut self.state, State::Refused(Refusal::Empty)) else { return };
+        let IngestState::Head(head) = std::mem::replace(&mut self.state, IngestState::Refused(Refusal::Empty)) else {
+            return;
+        };
         let raw = &head[..head.len().min(Form::HEAD)];
         let text = Head::decoded(raw);
         self.state = match recognised(self.forms, &Head::new(raw, &text)) {
             Ok(form) => {
                 let builder = Box::new(Builder::new(&self.input, form.kind));
-                State::Reading(form.takes(), form.open(&self.input), builder)
+                IngestState::Reading(form.takes(), form.open(&self.input), builder)
             }
-            Err(refusal) => State::Refused(refusal),
+            Err(refusal) => IngestState::Refused(refusal),
         };
         self.feed(&head);
     }
@@ -300,7 +302,7 @@ fn recognised<'a>(forms: &'a [Form], head: &Head<'_>) -> Result<&'a Form, Refusa
         return Err(Refusal::Empty);
     }
     let mut best: Option<(u8, &Form)> = None;
-    let mut nearest: Option<(u8, (Kind, &'static str))> = None;
+    let mut nearest: Option<(u8, (FormatName, &'static str))> = None;
     for form in forms {
         match (form.resembles)(head) {
             Resemblance::Is { marks } if best.is_none_or(|(most, _)| marks > most) => best = Some((marks, form)),

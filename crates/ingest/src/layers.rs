@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::builder::Builder;
-use crate::reading::{Fate, Scope};
+use crate::reading::{Fate, ReadingScope};
 
 /// The layer of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,7 +86,7 @@ impl Layers {
 pub(crate) struct Devices {
     layers: Layers,
     places: HashMap<Arc<str>, usize>,
-    all: Vec<Device>,
+    all: Vec<LayerDevice>,
     /// Expected index of the next device: samples list devices in a fixed order.
     next: usize,
     /// Number of devices at the last selection; 0 requests a new one.
@@ -94,7 +94,7 @@ pub(crate) struct Devices {
 }
 
 #[derive(Debug)]
-struct Device {
+struct LayerDevice {
     name: Arc<str>,
     scope: Option<u32>,
     /// Its layer, if selected.
@@ -125,7 +125,7 @@ impl Devices {
         if place == self.all.len() {
             let name: Arc<str> = Arc::from(name);
             self.places.insert(Arc::clone(&name), place);
-            self.all.push(Device { name, scope: None, layer: None, is_own: false });
+            self.all.push(LayerDevice { name, scope: None, layer: None, is_own: false });
         }
         if !is_group && !self.all[place].is_own {
             self.all[place].is_own = true;
@@ -158,7 +158,8 @@ impl Devices {
     pub(crate) fn taken(&mut self, place: usize, host: &str, out: &mut Builder) -> Option<(Arc<str>, u32, Layer)> {
         let device = &mut self.all[place];
         let layer = device.layer?;
-        let part = || Scope { host: host.to_owned(), part: device.name.trim().to_owned(), ..Scope::default() };
+        let part =
+            || ReadingScope { host: host.to_owned(), part: device.name.trim().to_owned(), ..ReadingScope::default() };
         let scope = *device.scope.get_or_insert_with(|| out.scope(part()));
         Some((Arc::clone(&device.name), scope, layer))
     }

@@ -35,15 +35,18 @@ mod trace;
 mod unpack;
 
 pub use builder::Builder;
-pub use demand::{Account, CacheCurve, Demand, EventTime, Place, Series, SessionTime, Slot, Subject, Summary, Work};
+pub use demand::{
+    Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, MeasureSeries, PartWork, SessionTime, Slot,
+    Summary,
+};
 pub use events::{WaitCause, is_through_cache};
-pub use form::{Form, Head, Input, Kind, LineFormat, Resemblance};
-pub use ingest::{Ingest, Outcome, Verdict};
+pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
+pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Evidence, Fate, Figure, HostTime, Measure, MissCurve, Origin,
-    Part, Reading, Scope, Setting, Statistic, Tally, Wait, Window,
+    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve, Origin,
+    Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait, WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};
 pub use text::timestamp::time_in_utc;
-pub use trace::{Request, Requests, TraceFault};
+pub use trace::{Requests, TraceFault, TraceRequest};

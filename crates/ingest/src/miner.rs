@@ -10,7 +10,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, Scope, Statistic, Wait, Window};
+use crate::reading::{
+    Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Statistic, Wait,
+};
 use crate::refusal::Refusal;
 use crate::text::table::Ruler;
 use crate::text::timestamp::{self, Stamp};
@@ -26,8 +28,8 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Miner {
-    history: History,
-    block: Option<Block>,
+    history: MinerHistory,
+    block: Option<MinerBlock>,
 }
 
 impl LineFormat for Miner {
@@ -35,7 +37,7 @@ impl LineFormat for Miner {
         let text = line.trim();
         if let Some(name) = marked(text, "~~BEGIN-") {
             self.leave(Ending::Cut, out);
-            self.block = Some(Block::new(name));
+            self.block = Some(MinerBlock::new(name));
         } else if marked(text, "~~END-").is_some() {
             self.leave(Ending::Marked, out);
         } else if let Some(block) = self.block.as_mut().filter(|_| !text.is_empty()) {
@@ -89,7 +91,7 @@ fn marked<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 }
 
 /// A block in progress.
-struct Block {
+struct MinerBlock {
     name: String,
     /// Last line of the block so far.
     line: u64,
@@ -101,7 +103,7 @@ struct Block {
 }
 
 /// A row with the names of its columns.
-struct Row<'a> {
+struct NamedRow<'a> {
     block: &'a str,
     line: u64,
     columns: &'a [String],
@@ -112,7 +114,7 @@ struct Row<'a> {
 const USED: &str = "OS-INFORMATION OSSTAT SIZE-ON-DISK MAIN-METRICS DATABASE-PARAMETERS AVERAGE-ACTIVE-SESSIONS \
     IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION TOP-N-TIMED-EVENTS SYSSTAT";
 
-impl Block {
+impl MinerBlock {
     fn new(name: &str) -> Self {
         Self { name: name.to_owned(), line: 0, rows: 0, above: String::new(), columns: Vec::new(), ruler: None }
     }
@@ -128,7 +130,7 @@ impl Block {
     }
 
     /// Processes any other line.
-    fn row(&mut self, line: &str, number: u64) -> Option<Row<'_>> {
+    fn row(&mut self, line: &str, number: u64) -> Option<NamedRow<'_>> {
         self.line = number;
         if !self.is_used() {
             return None;
@@ -140,11 +142,11 @@ impl Block {
             return None;
         }
         self.rows += 1;
-        Some(Row { block: &self.name, line: number, columns: &self.columns, cells })
+        Some(NamedRow { block: &self.name, line: number, columns: &self.columns, cells })
     }
 }
 
-impl Row<'_> {
+impl NamedRow<'_> {
     /// The cell of a column; empty if missing.
     fn text(&self, column: &str) -> &str {
         let at = self.columns.iter().position(|name| name == column);
@@ -160,7 +162,7 @@ impl Row<'_> {
 
 /// A database over time.
 #[derive(Default)]
-struct History {
+struct MinerHistory {
     database: String,
     hosts: Vec<String>,
     /// Names and numbers of `OS-INFORMATION` and of the parameters.
@@ -180,7 +182,7 @@ struct Snapshot {
     instances: Vec<Instance>,
     /// Operations by function: small reads and writes, large reads and writes.
     functions: Vec<(String, [Option<f64>; 4], u64)>,
-    events: BTreeMap<String, Event>,
+    events: BTreeMap<String, MinerEvent>,
     /// Mean number of sessions that waited in each wait class, or worked (`DB CPU`).
     classes: BTreeMap<String, (f64, u64)>,
     /// Reads per second of all instances from another source.
@@ -202,7 +204,7 @@ struct Instance {
 
 /// Waits for an event.
 #[derive(Default)]
-struct Event {
+struct MinerEvent {
     class: String,
     /// Upper bounds in milliseconds, and the number of shorter waits.
     buckets: Vec<(f64, f64)>,
@@ -224,9 +226,9 @@ const METRICS: [(&str, Class, Measure, Statistic, f64); 9] = [
     ("redo_mb_s", Class::RedoWrite, Measure::Throughput, Statistic::Mean, MIB),
 ];
 
-impl History {
+impl MinerHistory {
     /// Processes a row of any block.
-    fn take(&mut self, row: &Row<'_>, out: &mut Builder) -> Result<(), Refusal> {
+    fn take(&mut self, row: &NamedRow<'_>, out: &mut Builder) -> Result<(), Refusal> {
         const MAX_ROWS: usize = 4 << 20;
         self.rows += 1;
         if self.rows > MAX_ROWS {
@@ -247,7 +249,7 @@ impl History {
         Ok(())
     }
 
-    fn name(&mut self, row: &Row<'_>, out: &mut Builder) {
+    fn name(&mut self, row: &NamedRow<'_>, out: &mut Builder) {
         let value = row.text("stat_value");
         match row.text("stat_name") {
             "DB_NAME" => value.clone_into(&mut self.database),
@@ -257,13 +259,13 @@ impl History {
         }
     }
 
-    fn keep(&mut self, row: &Row<'_>, name: &str, value: Option<f64>) {
+    fn keep(&mut self, row: &NamedRow<'_>, name: &str, value: Option<f64>) {
         if let Some(value) = value {
             self.numbers.insert(name.to_owned(), (value, row.line));
         }
     }
 
-    fn metrics(&mut self, row: &Row<'_>, out: &mut Builder) {
+    fn metrics(&mut self, row: &NamedRow<'_>, out: &mut Builder) {
         let minutes = row.number("dur_m").filter(|minutes| *minutes > 0.0);
         let (Some(number), Some(minutes), Some(end)) = (snapshot(row), minutes, time(row.text("end"))) else {
             let origin = out.origin(row.line, row.block, "");
@@ -285,7 +287,7 @@ impl History {
     }
 
     /// Rows of the whole database follow those of its instances; rows of other snapshots are skipped.
-    fn of_snapshot(&mut self, row: &Row<'_>) {
+    fn of_snapshot(&mut self, row: &NamedRow<'_>) {
         let Some(snapshot) = snapshot(row).and_then(|number| self.snapshots.get_mut(&number)) else { return };
         match row.block {
             "IO-WAIT-HISTOGRAM" => {
@@ -319,7 +321,7 @@ impl History {
 }
 
 impl Snapshot {
-    fn event(&mut self, row: &Row<'_>) -> &mut Event {
+    fn event(&mut self, row: &NamedRow<'_>) -> &mut MinerEvent {
         let event = self.events.entry(row.text("event_name").to_owned()).or_default();
         row.text("wait_class").clone_into(&mut event.class);
         event.line = row.line;
@@ -345,7 +347,7 @@ impl Instance {
     }
 }
 
-fn snapshot(row: &Row<'_>) -> Option<u64> {
+fn snapshot(row: &NamedRow<'_>) -> Option<u64> {
     let text = if row.text("snap").is_empty() { row.text("snap_id") } else { row.text("snap") };
     text.parse().ok()
 }
@@ -357,7 +359,7 @@ fn time(text: &str) -> Option<Stamp> {
 }
 
 /// Emits the history.
-fn make(history: &History, out: &mut Builder) {
+fn make(history: &MinerHistory, out: &mut Builder) {
     let mut longest: f64 = 0.0;
     let mut estimated = false;
     for snapshot in history.snapshots.values() {
@@ -392,7 +394,7 @@ fn by_begin(instances: &[Instance]) -> Vec<&Instance> {
 }
 
 /// The window of an instance: that of its snapshot, unless it was observed for another time.
-fn window_of(snapshot: &Snapshot, instance: &Instance) -> Window {
+fn window_of(snapshot: &Snapshot, instance: &Instance) -> ReadingWindow {
     let first = by_begin(&snapshot.instances).into_iter().find(|first| {
         let apart = first.begin().zip(instance.begin()).map(|(a, b)| b.duration_since(a).as_secs_f64().abs());
         // Both are rounded to minutes.
@@ -400,18 +402,18 @@ fn window_of(snapshot: &Snapshot, instance: &Instance) -> Window {
         (first.seconds - instance.seconds).abs() <= slack && apart.is_some_and(|apart| apart <= slack)
     });
     let of = first.unwrap_or(instance);
-    Window { begin: of.begin(), length: Span::from_secs_f64(of.seconds) }
+    ReadingWindow { begin: of.begin(), length: Span::from_secs_f64(of.seconds) }
 }
 
-fn scope(history: &History, instance: &str) -> Scope {
+fn scope(history: &MinerHistory, instance: &str) -> ReadingScope {
     let host = match history.hosts.as_slice() {
         [only] => only.clone(),
         _ => String::new(),
     };
-    Scope { database: history.database.clone(), instance: instance.to_owned(), host, ..Scope::default() }
+    ReadingScope { database: history.database.clone(), instance: instance.to_owned(), host, ..ReadingScope::default() }
 }
 
-fn put(history: &History, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
+fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let scope = out.scope(scope(history, &instance.name));
     let window = out.window(window_of(snapshot, instance));
     // Older versions have the total processor time of all instances.
@@ -438,7 +440,7 @@ fn put(history: &History, snapshot: &Snapshot, instance: &Instance, out: &mut Bu
 }
 
 /// Emits the rows of all instances together; true if the time of a wait was estimated.
-fn whole(history: &History, snapshot: &Snapshot, out: &mut Builder) -> bool {
+fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool {
     let Some(first) = by_begin(&snapshot.instances).first().copied() else { return false };
     let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &first.name } else { "" }));
     let window = out.window(window_of(snapshot, first));
@@ -488,7 +490,7 @@ fn assumed_waits(class: &str, snapshot: &Snapshot) -> f64 {
 }
 
 /// Seconds of a top event. Some versions print microseconds as seconds, which the share of the database's time reveals.
-fn known_s(snapshot: &Snapshot, event: &Event) -> Option<f64> {
+fn known_s(snapshot: &Snapshot, event: &MinerEvent) -> Option<f64> {
     let (total, percent) = event.total?;
     let expected = snapshot.database_s().filter(|seconds| *seconds > 0.0)? * percent / 100.0;
     let off = |seconds: f64| (seconds / expected).ln().abs();
@@ -499,7 +501,7 @@ fn known_s(snapshot: &Snapshot, event: &Event) -> Option<f64> {
 }
 
 /// Shares of waits by upper bound in seconds, the last infinite.
-fn shares(event: &Event, count: f64) -> Vec<(f64, f64)> {
+fn shares(event: &MinerEvent, count: f64) -> Vec<(f64, f64)> {
     let mut buckets = event.buckets.clone();
     buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shares = buckets.iter().map(|(bound, waits)| (bound * 1e-3, waits / count));
@@ -549,7 +551,7 @@ fn agreement(snapshot: &Snapshot, out: &mut Builder) {
 }
 
 /// Memory and processors, in the last window.
-fn database(history: &History, out: &mut Builder) {
+fn database(history: &MinerHistory, out: &mut Builder) {
     let Some(snapshot) = history.snapshots.values().next_back() else { return };
     let Some(last) = by_begin(&snapshot.instances).last().copied() else { return };
     let number = |name: &str| history.numbers.get(name).map(|(value, _)| *value).filter(|value| *value > 0.0);

@@ -10,19 +10,19 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, Scope, Tally, Window};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow, WindowCount};
 use crate::refusal::Refusal;
-use crate::sampled::Pace;
+use crate::sampled::SampleInterval;
 use crate::snapshot::{Counted, Counters, Snapshot};
 use crate::text;
-use crate::text::rows::{Known, LineKind, Rows};
+use crate::text::rows::{ColumnWeight, LineKind, RowReader};
 use crate::text::timestamp::{self, Stamp, Taken};
 
 /// Status variables of MySQL and MariaDB.
 pub(crate) const STATUS: Form =
     Form::lines("mysql-status", "SHOW GLOBAL STATUS of MySQL or MariaDB", is_status, |input| {
-        Box::new(Status { server: Server::new(input, Scope::default()), name: None })
+        Box::new(Status { server: ServerSamples::new(input, ReadingScope::default()), name: None })
     });
 
 /// Maximum samples side by side in a line.
@@ -108,7 +108,7 @@ fn is_number(word: &str) -> bool {
 }
 
 struct Status {
-    server: Server,
+    server: ServerSamples,
     /// The variable whose value is on the next line.
     name: Option<Variable>,
 }
@@ -149,8 +149,8 @@ type Values = BTreeMap<Variable, (f64, u64)>;
 
 /// A server's samples, in order.
 #[derive(Default)]
-pub(crate) struct Server {
-    pub(crate) scope: Scope,
+pub(crate) struct ServerSamples {
+    pub(crate) scope: ReadingScope,
     begin: Option<DateTime>,
     interval: Option<Span>,
     /// The current samples side by side.
@@ -158,7 +158,7 @@ pub(crate) struct Server {
     line: u64,
     at: Option<DateTime>,
     /// The meaning of the numbers; none with a single sample.
-    numbers: Option<Numbers>,
+    numbers: Option<MySqlNumbers>,
     /// The preceding sample, as sums.
     before: Values,
     first_uptime: Option<f64>,
@@ -170,13 +170,13 @@ pub(crate) struct Server {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum MySqlNumbers {
     Sums,
     Differences,
 }
 
-impl Server {
-    pub(crate) fn new(input: &Input, scope: Scope) -> Self {
+impl ServerSamples {
+    pub(crate) fn new(input: &FormatInput, scope: ReadingScope) -> Self {
         Self { scope, begin: input.begin, interval: input.interval, ..Self::default() }
     }
 
@@ -235,7 +235,7 @@ impl Server {
         if self.samples > 0 && self.numbers.is_none() {
             self.numbers = Some(self.determine(&values, out));
         }
-        if self.numbers == Some(Numbers::Differences) {
+        if self.numbers == Some(MySqlNumbers::Differences) {
             for (variable, (sum, _)) in &self.before {
                 values.entry(*variable).or_insert((0.0, self.line)).0 += sum;
             }
@@ -255,19 +255,19 @@ impl Server {
     }
 
     /// Distinguishes sums from differences by the second sample.
-    fn determine(&self, values: &Values, out: &mut Builder) -> Numbers {
+    fn determine(&self, values: &Values, out: &mut Builder) -> MySqlNumbers {
         let of = |values: &Values, variable| values.get(&variable).map(|(value, _)| *value);
         if let (Some(before), Some(now)) = (of(&self.before, "Innodb_page_size"), of(values, "Innodb_page_size")) {
-            return if before > 0.0 && now == 0.0 { Numbers::Differences } else { Numbers::Sums };
+            return if before > 0.0 && now == 0.0 { MySqlNumbers::Differences } else { MySqlNumbers::Sums };
         }
         let fell = |variable| of(values, variable) < of(&self.before, variable);
         if values.keys().any(|variable| *variable != "Uptime" && fell(*variable)) && fell("Uptime") {
             let text = "interpreted as differences (mysqladmin -r), since the second sample is lower than the first: if the \
                          server restarted in between, provide the samples before and after as two files";
             out.caution(Some(Origin::line(self.line)), text);
-            return Numbers::Differences;
+            return MySqlNumbers::Differences;
         }
-        Numbers::Sums
+        MySqlNumbers::Sums
     }
 
     /// The time from the first sample to this one, if an interval is given.
@@ -309,9 +309,9 @@ fn counters(values: &Values) -> Counters {
     put(Counted::Operations(Class::Read), "Innodb_data_reads", of("Innodb_data_reads"));
     put(Counted::Bytes(Class::Read), "Innodb_data_read", of("Innodb_data_read"));
     put(Counted::Operations(Class::Flush), "Innodb_data_fsyncs", of("Innodb_data_fsyncs"));
-    put(Counted::Tally(Tally::LOG_BUFFER_WAITS), "Innodb_log_waits", of("Innodb_log_waits"));
+    put(Counted::Tally(WindowCount::LOG_BUFFER_WAITS), "Innodb_log_waits", of("Innodb_log_waits"));
     let free_page_waits = of("Innodb_buffer_pool_wait_free");
-    put(Counted::Tally(Tally::FREE_PAGE_WAITS), "Innodb_buffer_pool_wait_free", free_page_waits);
+    put(Counted::Tally(WindowCount::FREE_PAGE_WAITS), "Innodb_buffer_pool_wait_free", free_page_waits);
     let within = of("Innodb_os_log_fsyncs").or(of("Innodb_os_log_pending_writes")).is_some();
     let (writes, written) = (of("Innodb_data_writes"), of("Innodb_data_written"));
     let (log_writes, log_written) = (of("Innodb_log_writes"), of("Innodb_os_log_written"));
@@ -367,7 +367,7 @@ struct Output {
     at: Option<Stamp>,
     length_s: Option<f64>,
     /// The current section.
-    section: Section,
+    section: MySqlSection,
     rates: Option<(u64, [f64; 4])>,
     log_writes: Option<(u64, f64)>,
     pending: [Option<f64>; 2],
@@ -375,7 +375,7 @@ struct Output {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Section {
+enum MySqlSection {
     #[default]
     Other,
     Files,
@@ -448,8 +448,8 @@ impl Monitor {
         };
         let length = Span::from_secs_f64(length_s);
         let begin = output.at.and_then(|at| timestamp::before(out.instant(at), length));
-        let window = out.window(Window { begin, length });
-        let at = (out.scope(Scope::default()), window);
+        let window = out.window(ReadingWindow { begin, length });
+        let at = (out.scope(ReadingScope::default()), window);
         let mut mean = |class, measure, value, line, field| {
             let origin = out.origin(line, "FILE I/O", field);
             out.mean(at, class, measure, value, origin);
@@ -488,12 +488,12 @@ impl Monitor {
 impl Output {
     fn line(&mut self, line: &str, number: u64) {
         match line.trim() {
-            "FILE I/O" => self.section = Section::Files,
-            "LOG" => self.section = Section::Log,
+            "FILE I/O" => self.section = MySqlSection::Files,
+            "LOG" => self.section = MySqlSection::Log,
             // Names of sections are in capitals, above a line of hyphens.
-            heading if is_heading(heading) => self.section = Section::Other,
-            line if self.section == Section::Files => self.files(line, number),
-            line if self.section == Section::Log => {
+            heading if is_heading(heading) => self.section = MySqlSection::Other,
+            line if self.section == MySqlSection::Files => self.files(line, number),
+            line if self.section == MySqlSection::Log => {
                 if let Some(rate) = line.strip_suffix("log i/o's/second").and_then(|line| line.rsplit(' ').nth(1)) {
                     self.log_writes = rate.parse().ok().map(|rate| (number, rate));
                 }
@@ -553,7 +553,12 @@ fn taken(head: &str) -> Option<Stamp> {
 /// Statements of the performance schema.
 pub(crate) const DIGESTS: Form =
     Form::lines("mysql-digests", "statements of MySQL's performance schema", is_digests, |input| {
-        Box::new(Files { rows: Rows::new(known), pace: Pace::new(input), digests: true, ..Files::default() })
+        Box::new(FileSamples {
+            rows: RowReader::new(known),
+            pace: SampleInterval::new(input),
+            digests: true,
+            ..FileSamples::default()
+        })
     });
 
 fn is_digests(head: &Head<'_>) -> Resemblance {
@@ -564,23 +569,23 @@ fn is_digests(head: &Head<'_>) -> Resemblance {
 
 /// Files of the performance schema.
 pub(crate) const FILES: Form = Form::lines("mysql-files", "files of MySQL's performance schema", is_files, |input| {
-    Box::new(Files { rows: Rows::new(known), pace: Pace::new(input), ..Files::default() })
+    Box::new(FileSamples { rows: RowReader::new(known), pace: SampleInterval::new(input), ..FileSamples::default() })
 });
 
 /// Maximum files of a sample kept separately, by operations.
 const MAX_FILES: usize = 50;
 
-fn known(name: &str) -> Known {
+fn known(name: &str) -> ColumnWeight {
     let names = "file file_name event_name count_read count_write total_read total_written read_latency write_latency \
         sum_number_of_bytes_read sum_number_of_bytes_write sum_timer_read sum_timer_write digest count_star sum_timer_wait \
         sum_rows_examined";
-    if text::lists(names, name) { Known::One } else { Known::No }
+    if text::lists(names, name) { ColumnWeight::One } else { ColumnWeight::No }
 }
 
 fn is_files(head: &Head<'_>) -> Resemblance {
     let text = head.text();
     let near = text.contains("count_read") || text.contains("COUNT_READ");
-    Resemblance::is(10, near && Rows::any(text, known, |rows| File::of(rows).is_some())).or_near(
+    Resemblance::is(10, near && RowReader::any(text, known, |rows| File::of(rows).is_some())).or_near(
         2,
         near,
         "row of a file with count_read and count_write",
@@ -598,7 +603,7 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    fn of(rows: &'a Rows) -> Option<Self> {
+    fn of(rows: &'a RowReader) -> Option<Self> {
         let get = |names: &[&str]| {
             let at = rows.columns.iter().position(|column| names.contains(&column.as_str()))?;
             rows.cells.get(at).map(String::as_str)
@@ -656,7 +661,7 @@ fn classes(name: &str) -> [Option<Class>; 2] {
 const DATA: &str = ".ibd ibdata .dblwr undo innodb_data_file innodb_dblwr .myd .myi .mad .mai kfile dfile";
 
 /// Name and counters of a file or a statement in a row, and whether they are rounded.
-fn item(rows: &Rows) -> Option<(String, Counters, bool)> {
+fn item(rows: &RowReader) -> Option<(String, Counters, bool)> {
     let get = |name: &str| {
         let at = rows.columns.iter().position(|column| column == name)?;
         rows.cells.get(at).map(String::as_str).filter(|cell| !cell.is_empty())
@@ -666,9 +671,9 @@ fn item(rows: &Rows) -> Option<(String, Counters, bool)> {
         let number = |name| get(name)?.parse::<f64>().ok();
         number("count_star")?;
         for (name, column, unit) in [
-            (Tally::CALLS, "count_star", 1.0),
-            (Tally::EXECUTION_S, "sum_timer_wait", 1e-12),
-            (Tally::ROWS_EXAMINED, "sum_rows_examined", 1.0),
+            (WindowCount::CALLS, "count_star", 1.0),
+            (WindowCount::EXECUTION_S, "sum_timer_wait", 1e-12),
+            (WindowCount::ROWS_EXAMINED, "sum_rows_examined", 1.0),
         ] {
             let value = number(column).map(|value| value * unit);
             counters.add(Counted::Tally(name), value, (rows.line, "statements", column));
@@ -694,9 +699,9 @@ fn item(rows: &Rows) -> Option<(String, Counters, bool)> {
 
 /// Samples of files or of statements.
 #[derive(Default)]
-struct Files {
-    rows: Rows,
-    pace: Pace,
+struct FileSamples {
+    rows: RowReader,
+    pace: SampleInterval,
     /// True for statements.
     digests: bool,
     at: Option<DateTime>,
@@ -709,7 +714,7 @@ struct Files {
     rounded: bool,
 }
 
-impl Files {
+impl FileSamples {
     fn row(&mut self, out: &mut Builder) {
         let found = item(&self.rows);
         if self.rows.table != self.table || found.as_ref().is_some_and(|(name, ..)| self.sample.contains_key(name)) {
@@ -738,21 +743,21 @@ impl Files {
         for counters in files.values() {
             whole.merge(counters, |_| true);
         }
-        let seconds = |counters: &Counters| counters.get(&Counted::Tally(Tally::EXECUTION_S)).unwrap_or(0.0);
+        let seconds = |counters: &Counters| counters.get(&Counted::Tally(WindowCount::EXECUTION_S)).unwrap_or(0.0);
         let load = |counters: &Counters| if self.digests { seconds(counters) } else { counters.operations() };
         let mut by_load: Vec<_> = files.iter().map(|(name, counters)| (load(counters), name, counters)).collect();
         by_load.sort_by(|a, b| b.0.total_cmp(&a.0));
         let parts = by_load.into_iter().take(MAX_FILES).map(|(_, name, counters)| (name.as_str(), counters));
         out.divide();
         for (part, counters) in [("", &whole)].into_iter().chain(parts) {
-            let scope = out.scope(Scope { part: part.to_owned(), ..Scope::default() });
+            let scope = out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() });
             let counts = counters.counts(None, out);
             out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
         }
     }
 }
 
-impl LineFormat for Files {
+impl LineFormat for FileSamples {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(taken) = timestamp::of_line(line) {
             if self.rows.end() {

@@ -12,7 +12,7 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::layers::{Devices, Layers};
-use crate::reading::{Class, Fate, Measure, Origin, Window};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::text::{KIB, MILLI, Numerals, timestamp};
 
@@ -38,7 +38,7 @@ struct Nmon {
     date: Option<Date>,
     time: Option<Time>,
     interval: Option<Span>,
-    samples: Samples,
+    samples: NmonSamples,
     /// The last time, to add missing dates and to detect midnight.
     last_at: Option<DateTime>,
     broken: Option<u64>,
@@ -144,11 +144,11 @@ impl Nmon {
 }
 
 #[derive(Default)]
-struct Samples {
+struct NmonSamples {
     devices: Devices,
     /// The device of each column, by section; none for groups.
     sections: BTreeMap<String, Vec<Option<usize>>>,
-    waiting: BTreeMap<u32, Sample>,
+    waiting: BTreeMap<u32, NmonSample>,
     /// Number of stored values.
     cells: usize,
     current: Option<u32>,
@@ -159,22 +159,22 @@ struct Samples {
 }
 
 #[derive(Default)]
-struct Sample {
+struct NmonSample {
     at: Option<DateTime>,
     /// By device.
-    rows: Vec<[Option<Cell>; QUANTITIES]>,
+    rows: Vec<[Option<NmonCell>; QUANTITIES]>,
 }
 
 #[derive(Clone, Copy)]
-struct Cell {
+struct NmonCell {
     value: f64,
     line: u64,
 }
 
 /// The begin of the file, and the interval of its samples.
-type Clock = (Option<DateTime>, Option<Span>);
+type NmonClock = (Option<DateTime>, Option<Span>);
 
-impl Samples {
+impl NmonSamples {
     /// Maximum values that wait for their time; in a sorted file all of them do.
     const MAX_CELLS: usize = 4 << 20;
 
@@ -220,13 +220,13 @@ impl Samples {
             };
             // Some builds print -0 for unknown values.
             let value = value.filter(|value| value.is_finite() && value.is_sign_positive());
-            sample.rows[device][quantity] = value.map(|value| Cell { value, line });
+            sample.rows[device][quantity] = value.map(|value| NmonCell { value, line });
         }
         true
     }
 
     /// Sets the time of a sample, which completes the preceding one.
-    fn begin(&mut self, number: u32, at: DateTime, clock: Clock, host: &str, out: &mut Builder) {
+    fn begin(&mut self, number: u32, at: DateTime, clock: NmonClock, host: &str, out: &mut Builder) {
         if let Some(current) = self.current.filter(|current| *current != number) {
             self.hand_over(current, clock, host, out);
         }
@@ -235,7 +235,7 @@ impl Samples {
     }
 
     /// Emits the remaining samples.
-    fn finish(&mut self, clock: Clock, host: &str, out: &mut Builder) {
+    fn finish(&mut self, clock: NmonClock, host: &str, out: &mut Builder) {
         while let Some(number) = self.waiting.keys().next().copied() {
             self.hand_over(number, clock, host, out);
         }
@@ -246,7 +246,7 @@ impl Samples {
         }
     }
 
-    fn hand_over(&mut self, number: u32, clock: Clock, host: &str, out: &mut Builder) {
+    fn hand_over(&mut self, number: u32, clock: NmonClock, host: &str, out: &mut Builder) {
         let Some(sample) = self.waiting.remove(&number) else { return };
         self.cells -= sample.rows.len() * QUANTITIES;
         let Some(at) = sample.at else {
@@ -260,7 +260,7 @@ impl Samples {
             return out.caution(line.map(Origin::line), text);
         };
         let begin = timestamp::before(at, length);
-        let window = out.window(Window { begin, length });
+        let window = out.window(ReadingWindow { begin, length });
         self.devices.choose();
         for (place, row) in sample.rows.iter().enumerate() {
             if let Some((name, scope, _)) = self.devices.taken(place, host, out) {
@@ -271,7 +271,7 @@ impl Samples {
     }
 
     /// The time since the preceding sample; for the first, since the begin of the file.
-    fn length(&self, number: u32, at: DateTime, (begin, interval): Clock) -> Option<Span> {
+    fn length(&self, number: u32, at: DateTime, (begin, interval): NmonClock) -> Option<Span> {
         let since = |earlier: DateTime| {
             let seconds = at.duration_since(earlier).as_secs_f64();
             (seconds > 0.0).then(|| Span::from_secs_f64(seconds))
@@ -286,14 +286,14 @@ impl Samples {
 }
 
 /// The figures of a disk in a sample.
-fn put(row: &[Option<Cell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, out: &mut Builder) {
+fn put(row: &[Option<NmonCell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, out: &mut Builder) {
     let place = |class, measure| COLUMNS.iter().position(|column| (column.0, column.1) == (class, measure));
     let of = |class, measure| place(class, measure).and_then(|place| row[place]).map(|cell| cell.value);
     // If reads and writes have latencies, the total is their sum rather than their mean.
     let is_split = [Class::Read, Class::Write].into_iter().any(|class| of(class, Measure::Latency).is_some());
     let wait = row[WAIT].map_or(0.0, |cell| cell.value);
     for ((class, measure, unit, name), cell) in COLUMNS.iter().zip(row) {
-        let Some(Cell { value, line }) = *cell else { continue };
+        let Some(NmonCell { value, line }) = *cell else { continue };
         let some = of(*class, Measure::Iops).is_some_and(|operations| operations > 0.0);
         let value = match measure {
             Measure::Size if !some || value <= 0.0 => continue,

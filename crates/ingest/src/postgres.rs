@@ -11,13 +11,13 @@ use plimsoll_units::Span;
 use serde_json::{Deserializer, Value};
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, Scope, Tally};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Origin, ReadingScope, WindowCount};
 use crate::refusal::Refusal;
-use crate::sampled::Pace;
-use crate::snapshot::{Counted, Counters, Place, Snapshot};
+use crate::sampled::SampleInterval;
+use crate::snapshot::{Counted, CounterPlace, Counters, Snapshot};
 use crate::text;
-use crate::text::rows::{Known, LineKind, Rows};
+use crate::text::rows::{ColumnWeight, LineKind, RowReader};
 use crate::text::timestamp::{self, Taken};
 
 /// Identifier and name of both formats.
@@ -27,9 +27,9 @@ const NAME: &str = "statistics of PostgreSQL";
 /// Views as tables of text.
 pub(crate) const TEXT: Form = Form::lines(ID, NAME, is_text, open);
 
-fn open(input: &Input) -> Box<dyn LineFormat> {
-    let cluster = Cluster::new(input, Scope::default());
-    Box::new(Text { rows: Rows::new(known), cluster, width: 0, broken: 0 })
+fn open(input: &FormatInput) -> Box<dyn LineFormat> {
+    let cluster = Cluster::new(input, ReadingScope::default());
+    Box::new(PostgresText { rows: RowReader::new(known), cluster, width: 0, broken: 0 })
 }
 
 /// Matches if a row of a view can be read; near if some column names are present.
@@ -43,32 +43,32 @@ fn is_text(head: &Head<'_>) -> Resemblance {
     if marks == 0 && !text.contains("buffers_written") {
         return Resemblance::None;
     }
-    let is_row = |rows: &Rows| {
-        let fields = Fields { columns: &rows.columns, cells: &rows.cells, line: 0 };
+    let is_row = |rows: &RowReader| {
+        let fields = PostgresRow { columns: &rows.columns, cells: &rows.cells, line: 0 };
         fields.view().is_some() && rows.cells.iter().any(|cell| cell.parse::<f64>().is_ok())
     };
     let missing = "row of pg_stat_io or another view of statistics";
-    Resemblance::is(10 + marks, Rows::any(text, known, is_row)).or_near(1, true, missing)
+    Resemblance::is(10 + marks, RowReader::any(text, known, is_row)).or_near(1, true, missing)
 }
 
-struct Text {
-    rows: Rows,
+struct PostgresText {
+    rows: RowReader,
     cluster: Cluster,
     /// Cells of the widest row.
     width: usize,
     broken: u32,
 }
 
-impl Text {
+impl PostgresText {
     fn row(&mut self, out: &mut Builder) {
         let rows = &self.rows;
         self.width = rows.cells.len();
-        let fields = Fields { columns: &rows.columns, cells: &rows.cells, line: rows.line };
+        let fields = PostgresRow { columns: &rows.columns, cells: &rows.cells, line: rows.line };
         self.cluster.row(&fields, rows.table, out);
     }
 }
 
-impl LineFormat for Text {
+impl LineFormat for PostgresText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(taken) = timestamp::of_line(line) {
             if self.rows.end() {
@@ -132,8 +132,8 @@ fn is_json(head: &Head<'_>) -> Resemblance {
     Resemblance::Is { marks: 12 + marks }
 }
 
-fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    let (mut cluster, mut table) = (Cluster::new(input, Scope::default()), 0);
+fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let (mut cluster, mut table) = (Cluster::new(input, ReadingScope::default()), 0);
     let text = String::from_utf8_lossy(document);
     let unwrapped: String = text.lines().flat_map(|line| [unwrap(line), "\n"]).collect();
     let mut broken = 0;
@@ -191,7 +191,7 @@ fn look(cluster: &mut Cluster, value: &Value, table: &mut u64, line: u64, depth:
             let plain = object.iter().filter(|(_, value)| !value.is_array() && !value.is_object());
             let (columns, cells): (Vec<String>, Vec<String>) =
                 plain.map(|(name, value)| (name.to_ascii_lowercase(), cell(value))).unzip();
-            let is_row = cluster.row(&Fields { columns: &columns, cells: &cells, line }, *table, out);
+            let is_row = cluster.row(&PostgresRow { columns: &columns, cells: &cells, line }, *table, out);
             if is_row && object.len() == columns.len() {
                 return;
             }
@@ -222,12 +222,12 @@ const MAX_STATEMENTS: usize = 50;
 /// The state of a server, and the current sample.
 #[derive(Default)]
 pub(crate) struct Cluster {
-    pub(crate) scope: Scope,
+    pub(crate) scope: ReadingScope,
     block_bytes: Option<f64>,
     /// Whether operations are timed, if known.
     timing: Option<bool>,
-    pace: Pace,
-    sample: Sample,
+    pace: SampleInterval,
+    sample: PostgresSample,
     resets: BTreeMap<View, String>,
     numbers: BTreeMap<View, u32>,
     doubts: BTreeSet<Doubt>,
@@ -235,7 +235,7 @@ pub(crate) struct Cluster {
 }
 
 #[derive(Default)]
-struct Sample {
+struct PostgresSample {
     at: Option<DateTime>,
     line: u64,
     layers: BTreeMap<View, Layer>,
@@ -283,8 +283,8 @@ impl Doubt {
 }
 
 impl Cluster {
-    pub(crate) fn new(input: &Input, scope: Scope) -> Self {
-        Self { scope, pace: Pace::new(input), ..Self::default() }
+    pub(crate) fn new(input: &FormatInput, scope: ReadingScope) -> Self {
+        Self { scope, pace: SampleInterval::new(input), ..Self::default() }
     }
 
     /// Sets the block size, if known from outside of the views.
@@ -314,7 +314,7 @@ impl Cluster {
     }
 
     /// Adds a row of the table with that number. False if it belongs to no view.
-    pub(crate) fn row(&mut self, row: &Fields<'_>, table: u64, out: &mut Builder) -> bool {
+    pub(crate) fn row(&mut self, row: &PostgresRow<'_>, table: u64, out: &mut Builder) -> bool {
         let Some(view) = row.view() else { return false };
         let at = TIMES.split(' ').find_map(|name| row.get(name)).and_then(timestamp::parse).map(|at| out.instant(at));
         if let Some(at) = at {
@@ -372,7 +372,7 @@ impl Cluster {
         }
     }
 
-    fn setting(&mut self, row: &Fields<'_>, out: &mut Builder) {
+    fn setting(&mut self, row: &PostgresRow<'_>, out: &mut Builder) {
         let pair = row.get("name").zip(row.get("setting"));
         let columns = row.columns.iter().map(String::as_str).zip(row.cells.iter().map(String::as_str));
         for (name, value) in pair.into_iter().chain(columns) {
@@ -388,7 +388,7 @@ impl Cluster {
         }
     }
 
-    fn statement(&mut self, row: &Fields<'_>) {
+    fn statement(&mut self, row: &PostgresRow<'_>) {
         // Continuation lines of a long text have no numbers.
         if row.number("calls").is_none() && row.number("shared_blks_read").is_none() {
             return;
@@ -421,7 +421,7 @@ impl Cluster {
             let mut counters = layer.counters.clone();
             self.size(layer, &mut counters);
             self.untimed_away(&mut counters);
-            let scope = Scope { part: format!("statement {id}"), ..self.scope.clone() };
+            let scope = ReadingScope { part: format!("statement {id}"), ..self.scope.clone() };
             put(&counters, &scope, (at, age), sample.line, out);
         }
         out.divide();
@@ -429,7 +429,7 @@ impl Cluster {
     }
 
     /// The time of a sample, and the age of its counters: since the reset that all its views share.
-    fn when(&mut self, sample: &Sample, out: &mut Builder) -> (Option<DateTime>, Option<Span>) {
+    fn when(&mut self, sample: &PostgresSample, out: &mut Builder) -> (Option<DateTime>, Option<Span>) {
         let Some(at) = sample.at else { return self.pace.next() };
         let ages: Vec<f64> = sample
             .layers
@@ -444,7 +444,7 @@ impl Cluster {
     }
 
     /// A view that was reset since the preceding sample is not compared with it.
-    fn forget_reset(&mut self, sample: &mut Sample, out: &mut Builder) {
+    fn forget_reset(&mut self, sample: &mut PostgresSample, out: &mut Builder) {
         for (view, reset) in &sample.resets {
             let before = self.resets.insert(*view, reset.clone());
             if before.is_some_and(|before| before != *reset) && self.samples > 1 {
@@ -458,7 +458,7 @@ impl Cluster {
     }
 
     /// Combines all views without double counting.
-    fn combined(&mut self, sample: &Sample) -> Counters {
+    fn combined(&mut self, sample: &PostgresSample) -> Counters {
         let mut whole = Counters::default();
         let io = sample.layers.get(&View::Io);
         if let Some(io) = io {
@@ -560,7 +560,13 @@ impl Cluster {
     }
 }
 
-fn put(counters: &Counters, scope: &Scope, (at, age): (Option<DateTime>, Option<Span>), line: u64, out: &mut Builder) {
+fn put(
+    counters: &Counters,
+    scope: &ReadingScope,
+    (at, age): (Option<DateTime>, Option<Span>),
+    line: u64,
+    out: &mut Builder,
+) {
     if !counters.is_empty() {
         let (scope, counts) = (out.scope(scope.clone()), counters.counts(None, out));
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
@@ -610,14 +616,14 @@ const ALONE: [&str; 7] =
     ["block_size", "track_io_timing", "track_wal_io_timing", "server_version", "version", "now", "pg_current_wal_lsn"];
 
 /// The weight of a column's name.
-fn known(name: &str) -> Known {
+fn known(name: &str) -> ColumnWeight {
     let name = plain(name);
     if ALONE.contains(&name) {
-        Known::Alone
+        ColumnWeight::Alone
     } else if text::lists(COLUMNS, name) || text::lists(TIMES, name) {
-        Known::One
+        ColumnWeight::One
     } else {
-        Known::No
+        ColumnWeight::No
     }
 }
 
@@ -632,13 +638,13 @@ fn plain(name: &str) -> &str {
 
 /// A row: names of columns with their cells.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct PostgresRow<'a> {
     pub(crate) columns: &'a [String],
     pub(crate) cells: &'a [String],
     pub(crate) line: u64,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> PostgresRow<'a> {
     fn has(&self, name: &str) -> bool {
         self.columns.iter().any(|column| plain(column) == name)
     }
@@ -710,7 +716,7 @@ struct Layer {
 }
 
 /// A kind of operation of `pg_stat_io`.
-struct Kind {
+struct IoKind {
     count: &'static str,
     bytes: &'static str,
     time: &'static str,
@@ -724,7 +730,7 @@ struct Kind {
 
 impl Layer {
     /// Adds the numbers of a row.
-    fn add(&mut self, view: View, row: &Fields<'_>) {
+    fn add(&mut self, view: View, row: &PostgresRow<'_>) {
         match view {
             View::Io => self.io(row),
             View::Database => self.database(row),
@@ -745,26 +751,28 @@ impl Layer {
         }
     }
 
-    fn checkpoints(&mut self, row: &Fields<'_>, view: View, columns: [&'static str; 2]) {
-        for (name, column) in [Tally::CHECKPOINTS_TIMED, Tally::CHECKPOINTS_REQUESTED].into_iter().zip(columns) {
+    fn checkpoints(&mut self, row: &PostgresRow<'_>, view: View, columns: [&'static str; 2]) {
+        for (name, column) in
+            [WindowCount::CHECKPOINTS_TIMED, WindowCount::CHECKPOINTS_REQUESTED].into_iter().zip(columns)
+        {
             self.counters.add(Counted::Tally(name), row.number(column), (row.line, view.name(), column));
         }
     }
 
     /// Adds single-block operations, to a total and to its class.
-    fn blocks(&mut self, total: Class, class: Option<Class>, count: Option<f64>, place: Place) {
+    fn blocks(&mut self, total: Class, class: Option<Class>, count: Option<f64>, place: CounterPlace) {
         for class in [Some(total), class].into_iter().flatten() {
             self.counters.add(Counted::Operations(class), count, place);
             self.blocks.add(Counted::Bytes(class), count, place);
         }
     }
 
-    fn io(&mut self, row: &Fields<'_>) {
+    fn io(&mut self, row: &PostgresRow<'_>) {
         let object = row.get("object").unwrap_or("relation");
         let context = row.get("context").unwrap_or("normal");
         let (read, write) = classes(object, context);
         let event = |data: &'static str, log: &'static str| if object == "wal" { log } else { data };
-        let kind = |count, bytes, time, total, class, event| Kind { count, bytes, time, total, class, event };
+        let kind = |count, bytes, time, total, class, event| IoKind { count, bytes, time, total, class, event };
         let (reads, writes) = (event("DataFileRead", "WALRead"), event("DataFileWrite", "WALWrite"));
         let kinds = [
             kind("reads", "read_bytes", "read_time", Class::Read, read, reads),
@@ -779,17 +787,17 @@ impl Layer {
         match (row.get("backend_type"), object, context) {
             (Some("autovacuum worker"), ..) => {
                 for column in ["reads", "writes", "extends"] {
-                    self.counters.add(Counted::Tally(Tally::AUTOVACUUM), row.number(column), place(column));
+                    self.counters.add(Counted::Tally(WindowCount::AUTOVACUUM), row.number(column), place(column));
                 }
             }
             (Some("client backend"), "relation", "normal") => {
-                self.counters.add(Counted::Tally(Tally::SESSION_WRITES), row.number("writes"), place("writes"));
+                self.counters.add(Counted::Tally(WindowCount::SESSION_WRITES), row.number("writes"), place("writes"));
             }
             _ => {}
         }
     }
 
-    fn operations(&mut self, row: &Fields<'_>, kind: &Kind) {
+    fn operations(&mut self, row: &PostgresRow<'_>, kind: &IoKind) {
         let table = View::Io.name();
         let (line, count, seconds) = (row.line, row.number(kind.count), row.seconds(kind.time));
         let (counted, timed) = ((line, table, kind.count), (line, table, kind.time));
@@ -815,7 +823,7 @@ impl Layer {
         }
     }
 
-    fn database(&mut self, row: &Fields<'_>) {
+    fn database(&mut self, row: &PostgresRow<'_>) {
         let place = |field| (row.line, View::Database.name(), field);
         let read = row.number("blks_read");
         self.blocks(Class::Read, None, read, place("blks_read"));
@@ -830,7 +838,7 @@ impl Layer {
         self.counters.add(Counted::DatabaseSeconds, row.seconds("active_time"), place("active_time"));
     }
 
-    fn wal(&mut self, row: &Fields<'_>) {
+    fn wal(&mut self, row: &PostgresRow<'_>) {
         let place = |field| (row.line, View::Wal.name(), field);
         let (writes, syncs) = (row.number("wal_write"), row.number("wal_sync"));
         for class in [Class::Write, Class::RedoWrite] {
@@ -849,7 +857,7 @@ impl Layer {
         }
     }
 
-    fn statement(&mut self, row: &Fields<'_>) {
+    fn statement(&mut self, row: &PostgresRow<'_>) {
         for (column, total, class) in [
             ("shared_blks_read", Class::Read, None),
             ("local_blks_read", Class::Read, Some(Class::TempRead)),
@@ -861,10 +869,10 @@ impl Layer {
             self.blocks(total, class, row.number(column), (row.line, View::Statements.name(), column));
         }
         let place = |column| (row.line, View::Statements.name(), column);
-        self.counters.add(Counted::Tally(Tally::CALLS), row.number("calls"), place("calls"));
+        self.counters.add(Counted::Tally(WindowCount::CALLS), row.number("calls"), place("calls"));
         // Columns were renamed in versions 13 and 17.
         for (columns, counted) in [
-            (["total_exec_time", "total_time"], Counted::Tally(Tally::EXECUTION_S)),
+            (["total_exec_time", "total_time"], Counted::Tally(WindowCount::EXECUTION_S)),
             (["shared_blk_read_time", "blk_read_time"], Counted::OperationSeconds(Class::Read)),
             (["shared_blk_write_time", "blk_write_time"], Counted::OperationSeconds(Class::Write)),
         ] {

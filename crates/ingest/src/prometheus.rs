@@ -7,12 +7,12 @@ use plimsoll_units::Span;
 use serde_json::Value;
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{Layer, Layers};
-use crate::reading::{Class, Fate, Origin, Scope};
+use crate::reading::{Class, Fate, Origin, ReadingScope};
 use crate::refusal::Refusal;
-use crate::sampled::{Edge, Meaning, Pace, Points, Spacing};
+use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
 use crate::snapshot::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
 use crate::snapshot::{Count, Counted, Snapshot};
 use crate::text::timestamp;
@@ -176,11 +176,11 @@ impl Owner {
         }
     }
 
-    fn scope(&self, host: &str) -> Scope {
+    fn scope(&self, host: &str) -> ReadingScope {
         let host = if self.host.is_empty() { host } else { &self.host };
         let names = [self.container.as_str(), &self.device];
         let part: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-        Scope { host: host.to_owned(), part: part.join(" "), ..Scope::default() }
+        ReadingScope { host: host.to_owned(), part: part.join(" "), ..ReadingScope::default() }
     }
 }
 
@@ -245,7 +245,7 @@ impl Chosen {
     /// Lists the owners, selected or not.
     fn list<'a>(&self, owners: impl Iterator<Item = (&'a Owner, u32)>, out: &mut Builder) {
         for (owner, counters) in owners {
-            let Scope { host, part, .. } = owner.scope("");
+            let ReadingScope { host, part, .. } = owner.scope("");
             let fate = if self.takes(owner) { Fate::Read(counters) } else { Fate::Ignored };
             let gap = if host.is_empty() { "" } else { " " };
             out.part(format!("{}* {host}{gap}{part}", owner.family.prefix()), fate);
@@ -255,7 +255,7 @@ impl Chosen {
 
 /// Metrics in the text format of exporters.
 pub(crate) const TEXT: Form = Form::lines("prometheus-text", "metrics of an exporter", is_exposition, |input| {
-    Box::new(Text { pace: Pace::new(input), ..Text::default() })
+    Box::new(PrometheusText { pace: SampleInterval::new(input), ..PrometheusText::default() })
 });
 
 fn is_exposition(head: &Head<'_>) -> Resemblance {
@@ -282,14 +282,14 @@ fn is_exposition(head: &Head<'_>) -> Resemblance {
 }
 
 /// A line such as `name{label="value"} 12 1700000000000`.
-struct Sample<'a> {
+struct MetricLine<'a> {
     name: &'a str,
     labels: &'a str,
     value: f64,
     at: Option<DateTime>,
 }
 
-fn sample(line: &str) -> Option<Sample<'_>> {
+fn sample(line: &str) -> Option<MetricLine<'_>> {
     let name_end = line.find(['{', ' '])?;
     let (name, rest) = line.split_at(name_end);
     let is_name =
@@ -302,7 +302,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
     let value = words.next()?.parse().ok()?;
     let at = words.next().and_then(|word| word.parse().ok());
     let at = at.and_then(|number| timestamp::of_unix(number).or_else(|| timestamp::of_unix(number / 1e3)));
-    is_name.then_some(Sample { name, labels, value, at })
+    is_name.then_some(MetricLine { name, labels, value, at })
 }
 
 /// The position of the closing brace.
@@ -343,8 +343,8 @@ fn labels_value_end(text: &str) -> Option<usize> {
 }
 
 #[derive(Default)]
-struct Text {
-    pace: Pace,
+struct PrometheusText {
+    pace: SampleInterval,
     /// The current exposition.
     counts: BTreeMap<Owner, Vec<Count>>,
     times: Times,
@@ -364,7 +364,7 @@ struct Times {
     boot: Option<f64>,
 }
 
-impl LineFormat for Text {
+impl LineFormat for PrometheusText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if !line.starts_with(['n', 's', 'd', 'w', 'c']) {
             return Ok(());
@@ -398,8 +398,8 @@ impl LineFormat for Text {
     }
 }
 
-impl Text {
-    fn take_sample(&mut self, sample: &Sample, number: u64, out: &mut Builder) {
+impl PrometheusText {
+    fn take_sample(&mut self, sample: &MetricLine, number: u64, out: &mut Builder) {
         let time: Option<fn(&mut Times) -> &mut Option<f64>> = match sample.name {
             "node_boot_time_seconds" | "node_boot_time" => Some(|times| &mut times.boot),
             "node_time_seconds" | "node_time" => Some(|times| &mut times.now),
@@ -480,7 +480,7 @@ fn is_answer(head: &Head<'_>) -> Resemblance {
 }
 
 /// A series of disks.
-struct Series {
+struct DiskSeries {
     owner: Owner,
     counted: Counted,
     unit: f64,
@@ -493,14 +493,14 @@ struct Series {
 
 /// All series of an input, and the number of others.
 #[derive(Default)]
-struct Found {
-    series: Vec<Series>,
+struct DiskSeriesSet {
+    series: Vec<DiskSeries>,
     nameless: usize,
     others: BTreeMap<String, u64>,
 }
 
-fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    let mut found = Found::default();
+fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut found = DiskSeriesSet::default();
     for (line, value) in json::documents(document, out)? {
         if let Some(error) = json::text(&value, &["error"]) {
             out.caution(Some(Origin::line(line)), format!("the query failed ({error}): repeat it"));
@@ -516,7 +516,8 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     chosen.arrays("", out);
     chosen.list(read.into_iter(), out);
     found.series.retain(|series| chosen.takes(&series.owner));
-    let (rates, others): (Vec<Series>, Vec<Series>) = found.series.into_iter().partition(|series| series.is_rate);
+    let (rates, others): (Vec<DiskSeries>, Vec<DiskSeries>) =
+        found.series.into_iter().partition(|series| series.is_rate);
     let mut marks = Marks::default();
     for series in &others {
         marks.learn(&series.counted, series.points.iter().map(|(_, value)| *value));
@@ -541,7 +542,7 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     }
 }
 
-impl Found {
+impl DiskSeriesSet {
     fn take_document(&mut self, value: &Value, line: u64) {
         let (path, results) = match value {
             Value::Array(list) => ("", list.as_slice()),
@@ -576,7 +577,15 @@ impl Found {
         points.sort_by_key(|(at, _)| *at);
         points.dedup_by_key(|(at, _)| *at);
         let place = format!("{path} {full}{{{}}}", owner.device);
-        self.series.push(Series { owner, counted: metric.counted, unit: metric.unit, is_rate, points, line, place });
+        self.series.push(DiskSeries {
+            owner,
+            counted: metric.counted,
+            unit: metric.unit,
+            is_rate,
+            points,
+            line,
+            place,
+        });
     }
 
     /// Adds cautions for missing and unused series.
@@ -607,7 +616,7 @@ fn point(pair: &Value) -> Option<(DateTime, f64)> {
     Some((timestamp::of_unix(json::number(seconds)?)?, value))
 }
 
-fn put_rates(rates: &[Series], input: &Input, out: &mut Builder) -> Result<(), Refusal> {
+fn put_rates(rates: &[DiskSeries], input: &FormatInput, out: &mut Builder) -> Result<(), Refusal> {
     let (mut points, mut spacing) = (Points::default(), Spacing::default());
     for series in rates {
         let scope = out.scope(series.owner.scope(""));
@@ -630,7 +639,7 @@ fn put_rates(rates: &[Series], input: &Input, out: &mut Builder) -> Result<(), R
 }
 
 /// Converts counters to snapshots in order of time.
-fn put_counters(counters: &[Series], out: &mut Builder) {
+fn put_counters(counters: &[DiskSeries], out: &mut Builder) {
     let mut by_moment: BTreeMap<DateTime, BTreeMap<u32, Vec<Count>>> = BTreeMap::new();
     for series in counters {
         let scope = out.scope(series.owner.scope(""));
@@ -650,7 +659,7 @@ fn put_counters(counters: &[Series], out: &mut Builder) {
     }
 }
 
-fn origin(series: &Series, index: usize, out: &mut Builder) -> Origin {
+fn origin(series: &DiskSeries, index: usize, out: &mut Builder) -> Origin {
     out.origin(series.line, &series.place, &format!("values[{index}]"))
 }
 

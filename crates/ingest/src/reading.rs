@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::form::Kind;
+use crate::form::FormatName;
 use crate::snapshot::Snapshot;
 
 /// The content of an input, and its unread parts.
@@ -16,17 +16,17 @@ pub struct Reading {
     /// The caller's name of the input.
     pub name: String,
     /// The recognised format.
-    pub kind: Kind,
+    pub kind: FormatName,
     /// The version of the program that wrote it, if known.
     pub version: Option<String>,
     /// The subjects of its figures.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<ReadingScope>,
     /// The windows of its figures, in the order of the input.
-    pub windows: Vec<Window>,
+    pub windows: Vec<ReadingWindow>,
     /// Its figures, in the order of the input.
     pub figures: Vec<Figure>,
     /// Results of benchmarks, which never count as demand.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<ReadingEvidence>,
     /// Counters that need a later snapshot of the same scope, possibly of another input.
     pub snapshots: Vec<Snapshot>,
     /// Time of databases, by window.
@@ -36,7 +36,7 @@ pub struct Reading {
     /// Waits of sessions, by event.
     pub waits: Vec<Wait>,
     /// Counts that are neither operations of storage nor waits.
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<WindowCount>,
     /// Memory and processors of the databases.
     pub databases: Vec<Database>,
     /// The database's own estimates for other sizes of its buffer cache.
@@ -51,14 +51,14 @@ pub struct Reading {
     /// The time zone assumed for times without an offset; none if all times have one.
     pub assumed_zone: Option<String>,
     /// Its sections, read or not.
-    pub parts: Vec<Part>,
+    pub parts: Vec<InputPart>,
     /// Reasons to doubt its figures.
     pub cautions: Vec<Caution>,
 }
 
 /// A section of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct InputPart {
     /// Its name in the input.
     pub name: String,
     /// Its outcome.
@@ -170,7 +170,7 @@ pub struct Wait {
 
 /// A count in a window other than operations of storage and waits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tally {
+pub struct WindowCount {
     /// An index into [`Reading::scopes`].
     pub scope: u32,
     /// An index into [`Reading::windows`].
@@ -183,7 +183,7 @@ pub struct Tally {
     pub origin: Origin,
 }
 
-impl Tally {
+impl WindowCount {
     /// Executions of a statement.
     pub const CALLS: &'static str = "calls";
     /// Seconds of executions of a statement.
@@ -255,7 +255,7 @@ impl MissCurve {
 
 /// The subject of a figure. Unknown fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Scope {
+pub struct ReadingScope {
     /// The database, or a pluggable database.
     pub database: String,
     /// The database's identifier, because databases may share a name.
@@ -270,7 +270,7 @@ pub struct Scope {
 
 /// A figure's averaging window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ReadingWindow {
     /// Its begin in the report's own time; reports seldom name their time zone.
     pub begin: Option<DateTime>,
     /// Its length, which hides shorter peaks.
@@ -430,7 +430,7 @@ pub struct Figure {
 
 /// The result of a load. Values that the input lacks are absent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evidence {
+pub struct ReadingEvidence {
     /// An index into [`Reading::scopes`].
     pub scope: u32,
     /// The program's name of the test.
@@ -455,7 +455,7 @@ pub struct Evidence {
     pub origin: Origin,
 }
 
-impl Evidence {
+impl ReadingEvidence {
     /// A result without values.
     pub fn new(scope: u32, test: impl Into<String>, origin: Origin) -> Self {
         Self {

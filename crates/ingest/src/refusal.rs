@@ -4,7 +4,7 @@ use std::fmt;
 
 use plimsoll_units::Bytes;
 
-use crate::form::Kind;
+use crate::form::FormatName;
 use crate::reading::Origin;
 
 /// The reason why an input was refused.
@@ -17,13 +17,13 @@ pub enum Refusal {
     #[error("not a known format{}", Nearest(.nearest.as_ref()))]
     Unknown {
         /// The nearest format, and the mark that is missing.
-        nearest: Option<(Kind, &'static str)>,
+        nearest: Option<(FormatName, &'static str)>,
     },
     /// It has a known format but is unusable.
     #[error("{kind}{}: {reason}", Place(.origin.as_ref()))]
     Unusable {
         /// The recognised format.
-        kind: Kind,
+        kind: FormatName,
         /// The place where reading ended; none for the whole input.
         origin: Option<Origin>,
         /// The fault, and the remedy.
@@ -56,7 +56,7 @@ pub enum Refusal {
 }
 
 /// The end of the message about an unknown input.
-struct Nearest<'a>(Option<&'a (Kind, &'static str)>);
+struct Nearest<'a>(Option<&'a (FormatName, &'static str)>);
 
 impl fmt::Display for Nearest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

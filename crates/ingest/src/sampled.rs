@@ -10,19 +10,19 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::form::Input;
+use crate::form::FormatInput;
 use crate::layers::{Devices, Layer};
-use crate::reading::{Class, Figure, Measure, Origin, Statistic, Window};
+use crate::reading::{Class, Figure, Measure, Origin, ReadingWindow, Statistic};
 use crate::snapshot::{Count, Counted, Risen, Snapshot};
 use crate::text::timestamp;
 
 /// A column of counts: its name in origins, the quantity, and the factor to base units.
-pub(crate) struct Column(pub(crate) &'static str, pub(crate) Counted, pub(crate) f64);
+pub(crate) struct SampledColumn(pub(crate) &'static str, pub(crate) Counted, pub(crate) f64);
 
 /// The counters of a row, with a value for each column. Older kernels do not time the operations of arrays: an array
 /// without any time has no time counters.
 pub(crate) fn counts(
-    columns: &[Column],
+    columns: &[SampledColumn],
     values: &[Option<f64>],
     (layer, wraps): (Layer, Wraps),
     place: &Origin,
@@ -31,9 +31,10 @@ pub(crate) fn counts(
     let counted = || {
         columns.iter().zip(values).filter_map(|(column, value)| Some((column, value.filter(|value| *value >= 0.0)?)))
     };
-    let is_timed = |(column, value): (&Column, f64)| matches!(column.1, Counted::OperationSeconds(_)) && value > 0.0;
+    let is_timed =
+        |(column, value): (&SampledColumn, f64)| matches!(column.1, Counted::OperationSeconds(_)) && value > 0.0;
     let untimed = layer == Layer::Array && !counted().any(is_timed);
-    let count = |(Column(name, counted, unit), value): (&Column, f64)| Count {
+    let count = |(SampledColumn(name, counted, unit), value): (&SampledColumn, f64)| Count {
         counted: counted.clone(),
         value: value * unit,
         wraps_at: (wraps == Wraps::At32Bits).then_some(4_294_967_296.0 * unit),
@@ -54,7 +55,7 @@ pub(crate) enum Wraps {
 
 /// Counters of the devices of a host, sample by sample.
 pub(crate) struct DeviceCounters {
-    columns: &'static [Column],
+    columns: &'static [SampledColumn],
     wraps: Wraps,
     devices: Devices,
     current: Vec<DeviceRow>,
@@ -73,7 +74,7 @@ struct DeviceRow {
 }
 
 impl DeviceCounters {
-    pub(crate) fn new(columns: &'static [Column], wraps: Wraps) -> Self {
+    pub(crate) fn new(columns: &'static [SampledColumn], wraps: Wraps) -> Self {
         Self { columns, wraps, devices: Devices::default(), current: Vec::new(), seen: Vec::new(), samples: 0, rows: 0 }
     }
 
@@ -118,14 +119,14 @@ impl DeviceCounters {
 
 /// Times of samples without their own: the caller's begin and interval.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct SampleInterval {
     pub(crate) begin: Option<DateTime>,
     pub(crate) interval: Option<Span>,
     samples: u32,
 }
 
-impl Pace {
-    pub(crate) fn new(input: &Input) -> Self {
+impl SampleInterval {
+    pub(crate) fn new(input: &FormatInput) -> Self {
         Self { begin: input.begin, interval: input.interval, samples: 0 }
     }
 
@@ -216,7 +217,7 @@ impl Points {
                 Edge::Begin => Some(at),
                 Edge::End => before.and_then(|before| at.checked_sub(before).ok()),
             };
-            let window = out.window(Window { begin, length });
+            let window = out.window(ReadingWindow { begin, length });
             for (scope, points) in scopes {
                 count += points.len() as u32;
                 put(points, (scope, window), length.as_secs_f64(), out);
@@ -254,7 +255,7 @@ mod tests {
 
     use super::{Edge, Meaning, Points, Spacing};
     use crate::builder::Builder;
-    use crate::reading::{Class, Measure, Origin, Scope, Statistic};
+    use crate::reading::{Class, Measure, Origin, ReadingScope, Statistic};
     use crate::snapshot::Counted;
 
     fn check(points: &[(i8, u32, Meaning, f64)], edge: Edge, expected: &[(i8, u32, Measure, f64)]) {
@@ -266,7 +267,7 @@ mod tests {
         }
         let mut out = Builder::test();
         for part in ["a", "b"] {
-            out.scope(Scope { part: part.to_owned(), ..Scope::default() });
+            out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() });
         }
         assert_eq!(all.put(spacing.length(None).unwrap(), edge, &mut out), points.len() as u32);
         let reading = out.finish().unwrap();

@@ -13,7 +13,7 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, Scope, Tally, Wait, Window};
+use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, ReadingScope, ReadingWindow, Wait, WindowCount};
 use crate::text::timestamp;
 
 /// Counters of a scope at a time.
@@ -67,7 +67,7 @@ pub enum Counted {
     Waits(String),
     /// Seconds of sessions waiting for an event.
     WaitSeconds(String),
-    /// Other counts: see [`Tally`].
+    /// Other counts: see [`WindowCount`].
     Tally(&'static str),
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
         }
     }
     let begin = before.at.or_else(|| after.at.and_then(|at| timestamp::before(at, length)));
-    let window = out.window_until(Window { begin, length }, (after.at, after.age));
+    let window = out.window_until(ReadingWindow { begin, length }, (after.at, after.age));
     Risen { counts: &risen, seconds: length.as_secs_f64(), at: (after.scope, window) }.put(&after.origin, out);
 }
 
@@ -190,7 +190,7 @@ impl Risen<'_> {
         let (scope, window) = self.at;
         for (counted, value, place) in self.counts {
             if let Counted::Tally(name) = counted {
-                out.tally(Tally { scope, window, name, value: *value, origin: (*place).clone() });
+                out.tally(WindowCount { scope, window, name, value: *value, origin: (*place).clone() });
             }
         }
         let value = |counted: &Counted| self.get(counted).map(|(rise, _)| rise);
@@ -224,7 +224,7 @@ impl Risen<'_> {
 /// Joins snapshots of a scope from several inputs: the window between two belongs to the later one. A single snapshot
 /// gives the mean since its counters began, if that time is known.
 pub fn join(readings: Vec<Reading>) -> Vec<Reading> {
-    let mut of_scope: BTreeMap<Scope, Vec<Covered>> = BTreeMap::new();
+    let mut of_scope: BTreeMap<ReadingScope, Vec<Covered>> = BTreeMap::new();
     for (input, reading) in readings.iter().enumerate() {
         let mut of_input: BTreeMap<u32, Covered> = BTreeMap::new();
         for snapshot in &reading.snapshots {
@@ -309,11 +309,11 @@ struct Sum {
 }
 
 /// The place of a number: line, table, column.
-pub(crate) type Place = (u64, &'static str, &'static str);
+pub(crate) type CounterPlace = (u64, &'static str, &'static str);
 
 impl Counters {
     /// Adds to a counter; an unreadable number leaves it unchanged.
-    pub(crate) fn add(&mut self, counted: Counted, value: Option<f64>, (line, table, field): Place) {
+    pub(crate) fn add(&mut self, counted: Counted, value: Option<f64>, (line, table, field): CounterPlace) {
         let Some(value) = value.filter(|value| value.is_finite() && *value >= 0.0) else { return };
         self.sums.entry(counted).or_insert(Sum { value: 0.0, line, table, field }).value += value;
     }

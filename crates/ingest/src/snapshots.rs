@@ -11,21 +11,21 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{self, Layer};
-use crate::mysql::{self, Server};
+use crate::mysql::{self, ServerSamples};
 use crate::postgres::{self, Cluster};
-use crate::reading::{Class, Database, Fate, Figure, Measure, Origin, Scope, Statistic, Wait, Window};
+use crate::reading::{Class, Database, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Statistic, Wait};
 use crate::refusal::Refusal;
-use crate::sampled::{self, Column, Wraps};
+use crate::sampled::{self, SampledColumn, Wraps};
 use crate::snapshot::{Counted, Counters, Snapshot};
 use crate::text::timestamp::{self, Stamp, Taken};
 use crate::text::{MIB, MILLI, SECTOR};
 
 /// Snapshots of `plimsoll collect`.
 pub(crate) const FORM: Form = Form::lines("plimsoll-snapshots", "snapshots of plimsoll collect", resembles, |input| {
-    Box::new(Log { input: input.clone(), head: Map::new(), source: None, line: 0, broken: 0, samples: 0 })
+    Box::new(SnapshotLog { input: input.clone(), head: Map::new(), source: None, line: 0, broken: 0, samples: 0 })
 });
 
 /// The name and the version of the format in the head.
@@ -38,24 +38,24 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 #[derive(Default)]
-struct Log {
-    input: Input,
+struct SnapshotLog {
+    input: FormatInput,
     head: Map<String, Value>,
-    source: Option<Source>,
+    source: Option<CounterOwner>,
     line: u64,
     broken: u32,
     samples: u32,
 }
 
 /// The owner of the following counters.
-enum Source {
+enum CounterOwner {
     Postgres(Box<Cluster>, u64),
-    Mysql(Box<Server>),
-    Linux(Scope),
+    Mysql(Box<ServerSamples>),
+    Linux(ReadingScope),
     Oracle(Box<Script>),
 }
 
-impl LineFormat for Log {
+impl LineFormat for SnapshotLog {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         self.line = number;
         let line = line.trim();
@@ -99,7 +99,7 @@ impl LineFormat for Log {
     }
 }
 
-impl Log {
+impl SnapshotLog {
     fn begin(&mut self, format: &str, head: Map<String, Value>, out: &mut Builder) -> Result<(), Refusal> {
         let place = Origin::line(self.line);
         if format.strip_prefix(FORMAT) != Some(VERSION) {
@@ -110,7 +110,7 @@ impl Log {
             out.version(version.split_whitespace().next().unwrap_or(version));
         }
         let name = |key| text(&head, key).unwrap_or_default().to_owned();
-        let scope = Scope { database: name("server"), host: name("host"), ..Scope::default() };
+        let scope = ReadingScope { database: name("server"), host: name("host"), ..ReadingScope::default() };
         let same = self.head.get("source") == head.get("source") && self.head.get("server") == head.get("server");
         // Concatenated files of the same source.
         if self.source.is_some() && same {
@@ -120,16 +120,17 @@ impl Log {
             before.end(out)?;
         }
         self.source = Some(match text(&head, "source") {
-            Some("postgres") => {
-                Source::Postgres(Box::new(Cluster::new(&self.input, scope).block(number(&head, "block_bytes"))), 0)
-            }
-            Some("mysql") => Source::Mysql(Box::new(Server::new(&self.input, scope))),
+            Some("postgres") => CounterOwner::Postgres(
+                Box::new(Cluster::new(&self.input, scope).block(number(&head, "block_bytes"))),
+                0,
+            ),
+            Some("mysql") => CounterOwner::Mysql(Box::new(ServerSamples::new(&self.input, scope))),
             Some("linux") => {
-                let scope = Scope { database: String::new(), ..scope };
+                let scope = ReadingScope { database: String::new(), ..scope };
                 linux_head(&head, &scope, out);
-                Source::Linux(scope)
+                CounterOwner::Linux(scope)
             }
-            Some("oracle") => Source::Oracle(Box::new(Script::new(scope))),
+            Some("oracle") => CounterOwner::Oracle(Box::new(Script::new(scope))),
             other => {
                 let other = other.unwrap_or("missing").to_owned();
                 let reason = format!("its source is {other}, which is unknown: use a newer plimsoll");
@@ -141,7 +142,7 @@ impl Log {
     }
 
     /// The server and its host, from the head.
-    fn database(&self, scope: Scope, out: &mut Builder) {
+    fn database(&self, scope: ReadingScope, out: &mut Builder) {
         let of = |key| number(&self.head, key);
         let Some(window) = out.latest_window() else { return };
         let database = Database {
@@ -162,7 +163,7 @@ impl Log {
     }
 }
 
-impl Source {
+impl CounterOwner {
     fn take(&mut self, object: &Map<String, Value>, line: u64, out: &mut Builder) {
         match self {
             Self::Postgres(cluster, table) => {
@@ -188,7 +189,7 @@ impl Source {
     }
 
     /// Ends the input and returns the owner of the counters.
-    fn end(self, out: &mut Builder) -> Result<Scope, Refusal> {
+    fn end(self, out: &mut Builder) -> Result<ReadingScope, Refusal> {
         match self {
             Self::Postgres(mut cluster, _) => cluster.end(out).map(|()| cluster.scope),
             Self::Mysql(mut server) => server.end(out).map(|()| server.scope),
@@ -216,11 +217,11 @@ fn span(seconds: f64) -> Option<Span> {
 }
 
 /// Devices, from the head.
-fn linux_head(head: &Map<String, Value>, scope: &Scope, out: &mut Builder) {
+fn linux_head(head: &Map<String, Value>, scope: &ReadingScope, out: &mut Builder) {
     for (array, members) in head.get("arrays").and_then(Value::as_object).into_iter().flatten() {
         let members: Vec<&str> = members.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for member in &members {
-            let scope = out.scope(Scope { part: (*member).to_owned(), ..scope.clone() });
+            let scope = out.scope(ReadingScope { part: (*member).to_owned(), ..scope.clone() });
             out.set_beneath(scope);
         }
         let text = format!(
@@ -239,12 +240,12 @@ fn linux_head(head: &Map<String, Value>, scope: &Scope, out: &mut Builder) {
 }
 
 /// Adds the counters of a time.
-fn linux_sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
+fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
     let (at, age) = (at(object).map(|at| out.instant(at)), number(object, "uptime_s").and_then(span));
     let devices = object.get("devices").and_then(Value::as_object).into_iter().flatten();
     for (name, device) in devices {
         let Some(device) = device.as_object() else { continue };
-        let scope = out.scope(Scope { part: name.clone(), ..scope.clone() });
+        let scope = out.scope(ReadingScope { part: name.clone(), ..scope.clone() });
         let values = DEVICE.each_ref().map(|column| number(device, column.0));
         let layer = layers::whole(name).unwrap_or(Layer::Disk);
         let counts = sampled::counts(&DEVICE, &values, (layer, Wraps::Never), &out.origin(line, "devices", ""), out);
@@ -259,20 +260,20 @@ fn linux_sample(scope: &Scope, object: &Map<String, Value>, line: u64, out: &mut
 }
 
 /// The columns of `/proc/diskstats` by their names in a snapshot.
-const DEVICE: [Column; 13] = [
-    Column("reads", Counted::Operations(Class::Read), 1.0),
-    Column("writes", Counted::Operations(Class::Write), 1.0),
-    Column("flushes", Counted::Operations(Class::Flush), 1.0),
-    Column("discards", Counted::Operations(Class::Discard), 1.0),
-    Column("sectors_read", Counted::Bytes(Class::Read), SECTOR),
-    Column("sectors_written", Counted::Bytes(Class::Write), SECTOR),
-    Column("sectors_discarded", Counted::Bytes(Class::Discard), SECTOR),
-    Column("ms_reading", Counted::OperationSeconds(Class::Read), MILLI),
-    Column("ms_writing", Counted::OperationSeconds(Class::Write), MILLI),
-    Column("ms_flushing", Counted::OperationSeconds(Class::Flush), MILLI),
-    Column("ms_discarding", Counted::OperationSeconds(Class::Discard), MILLI),
-    Column("ms_weighted", Counted::QueueSeconds(Class::All), MILLI),
-    Column("ms_busy", Counted::BusySeconds(Class::All), MILLI),
+const DEVICE: [SampledColumn; 13] = [
+    SampledColumn("reads", Counted::Operations(Class::Read), 1.0),
+    SampledColumn("writes", Counted::Operations(Class::Write), 1.0),
+    SampledColumn("flushes", Counted::Operations(Class::Flush), 1.0),
+    SampledColumn("discards", Counted::Operations(Class::Discard), 1.0),
+    SampledColumn("sectors_read", Counted::Bytes(Class::Read), SECTOR),
+    SampledColumn("sectors_written", Counted::Bytes(Class::Write), SECTOR),
+    SampledColumn("sectors_discarded", Counted::Bytes(Class::Discard), SECTOR),
+    SampledColumn("ms_reading", Counted::OperationSeconds(Class::Read), MILLI),
+    SampledColumn("ms_writing", Counted::OperationSeconds(Class::Write), MILLI),
+    SampledColumn("ms_flushing", Counted::OperationSeconds(Class::Flush), MILLI),
+    SampledColumn("ms_discarding", Counted::OperationSeconds(Class::Discard), MILLI),
+    SampledColumn("ms_weighted", Counted::QueueSeconds(Class::All), MILLI),
+    SampledColumn("ms_busy", Counted::BusySeconds(Class::All), MILLI),
 ];
 
 /// Seconds in which some tasks, or all tasks, were stalled on storage.
@@ -290,15 +291,15 @@ fn pressure(object: &Map<String, Value>, line: u64) -> Counters {
 const MAX_SNAPSHOTS: usize = 200_000;
 
 /// An instance and the time of a snapshot.
-type Key = (String, DateTime);
+type SnapshotKey = (String, DateTime);
 
 /// Counts by upper bound in microseconds.
 type Buckets = BTreeMap<u64, f64>;
 
 #[derive(Default)]
 struct Script {
-    scope: Scope,
-    moments: BTreeMap<Key, Moment>,
+    scope: ReadingScope,
+    moments: BTreeMap<SnapshotKey, Moment>,
     hosts: BTreeMap<String, Map<String, Value>>,
     read: BTreeMap<String, u32>,
     refused: bool,
@@ -310,12 +311,12 @@ struct Moment {
     started: Option<DateTime>,
     whole: Counters,
     files: BTreeMap<String, Counters>,
-    events: BTreeMap<String, Event>,
+    events: BTreeMap<String, WaitEvent>,
     metrics: Vec<Metric>,
 }
 
 /// Waits of sessions so far.
-struct Event {
+struct WaitEvent {
     line: u64,
     foreground: bool,
     waits: f64,
@@ -334,7 +335,7 @@ struct Metric {
 }
 
 impl Script {
-    fn new(scope: Scope) -> Self {
+    fn new(scope: ReadingScope) -> Self {
         Self { scope, ..Self::default() }
     }
 
@@ -372,20 +373,20 @@ impl Script {
     }
 
     /// Ends the input.
-    fn end(self, out: &mut Builder) -> Result<Scope, Refusal> {
+    fn end(self, out: &mut Builder) -> Result<ReadingScope, Refusal> {
         if self.read.is_empty() {
             let reason = "it has no readable row: run the script again, and check its last lines".to_owned();
             return Err(out.unusable(reason));
         }
-        let mut before: Option<(&Key, &Moment)> = None;
+        let mut before: Option<(&SnapshotKey, &Moment)> = None;
         for (key, moment) in &self.moments {
             let earlier = before.filter(|(other, _)| other.0 == key.0);
             self.snapshots(key, moment, out);
             let pair = earlier.filter(|(_, earlier)| earlier.started == moment.started && !moment.whole.is_empty());
-            let scope = out.scope(Scope { instance: key.0.clone(), ..self.scope.clone() });
+            let scope = out.scope(ReadingScope { instance: key.0.clone(), ..self.scope.clone() });
             let between = pair.and_then(|((_, begin), earlier)| {
                 let length = span(key.1.duration_since(*begin).as_secs_f64())?;
-                Some((out.window(Window { begin: Some(*begin), length }), earlier))
+                Some((out.window(ReadingWindow { begin: Some(*begin), length }), earlier))
             });
             if let Some((window, earlier)) = between {
                 moment.waits(earlier, (scope, window), out);
@@ -402,13 +403,13 @@ impl Script {
         Ok(self.scope)
     }
 
-    fn snapshots(&self, (instance, at): &Key, moment: &Moment, out: &mut Builder) {
+    fn snapshots(&self, (instance, at): &SnapshotKey, moment: &Moment, out: &mut Builder) {
         let age = moment.started.and_then(|started| span(at.duration_since(started).as_secs_f64()));
         out.divide();
         let files = moment.files.iter().map(|(file, counters)| (format!("file {file}"), counters));
         let whole = [(String::new(), &moment.whole)].into_iter().filter(|(_, counters)| !counters.is_empty());
         for (part, counters) in whole.chain(files) {
-            let scope = out.scope(Scope { instance: instance.clone(), part, ..self.scope.clone() });
+            let scope = out.scope(ReadingScope { instance: instance.clone(), part, ..self.scope.clone() });
             let counts = counters.counts(None, out);
             out.snapshot(Snapshot { scope, at: Some(*at), age, counts, origin: Origin::line(moment.line) });
         }
@@ -417,7 +418,7 @@ impl Script {
     fn host(&self, instance: &str, host: &Map<String, Value>, out: &mut Builder) {
         let Some(window) = out.latest_window() else { return };
         let database = Database {
-            scope: out.scope(Scope { instance: instance.to_owned(), ..self.scope.clone() }),
+            scope: out.scope(ReadingScope { instance: instance.to_owned(), ..self.scope.clone() }),
             window,
             block_bytes: number(host, "block_bytes"),
             cache_bytes: number(host, "cache_bytes"),
@@ -522,8 +523,8 @@ impl Moment {
         }
     }
 
-    fn event(&mut self, name: &str, line: u64) -> &mut Event {
-        let new = || Event { line, foreground: true, waits: 0.0, seconds: None, buckets: Buckets::new() };
+    fn event(&mut self, name: &str, line: u64) -> &mut WaitEvent {
+        let new = || WaitEvent { line, foreground: true, waits: 0.0, seconds: None, buckets: Buckets::new() };
         self.events.entry(name.to_owned()).or_insert_with(new)
     }
 
@@ -555,8 +556,8 @@ impl Moment {
     fn metrics(&self, scope: u32, counted: Option<u32>, out: &mut Builder) {
         for metric_row in &self.metrics {
             let Some((class, measure, scale)) = metric(&metric_row.name) else { continue };
-            let window =
-                counted.unwrap_or_else(|| out.window(Window { begin: metric_row.begin, length: metric_row.length }));
+            let window = counted
+                .unwrap_or_else(|| out.window(ReadingWindow { begin: metric_row.begin, length: metric_row.length }));
             let mean = metric_row.mean.filter(|_| counted.is_none());
             for (value, statistic) in [(mean, Statistic::Mean), (metric_row.highest, Statistic::Maximum)] {
                 let Some(value) = value else { continue };

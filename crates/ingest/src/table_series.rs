@@ -18,8 +18,8 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, Scope, Window};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::Spacing;
 use crate::text::table::cells;
@@ -29,7 +29,7 @@ pub(crate) use features::FORM as FEATURES;
 
 /// Tables of samples.
 pub(crate) const FORM: Form = Form::lines("table", "table of samples", resembles, |input| {
-    Box::new(Samples { input: input.clone(), ..Samples::default() })
+    Box::new(SeriesSamples { input: input.clone(), ..SeriesSamples::default() })
 });
 
 fn resembles(head: &Head<'_>) -> Resemblance {
@@ -45,11 +45,11 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 #[derive(Default)]
-struct Samples {
-    input: Input,
+struct SeriesSamples {
+    input: FormatInput,
     columns: Option<Columns>,
     /// Rows that wait until the interval is known.
-    waiting: Vec<Row>,
+    waiting: Vec<SeriesRow>,
     length: Option<Span>,
     last: Option<DateTime>,
     fields: Vec<Arc<str>>,
@@ -57,15 +57,15 @@ struct Samples {
     line: u64,
 }
 
-struct Row {
+struct SeriesRow {
     line: u64,
     at: DateTime,
-    scope: Scope,
+    scope: ReadingScope,
     /// By column.
     values: Vec<Option<f64>>,
 }
 
-impl LineFormat for Samples {
+impl LineFormat for SeriesSamples {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.trim().is_empty() {
             return Ok(());
@@ -113,7 +113,7 @@ impl LineFormat for Samples {
     }
 }
 
-impl Samples {
+impl SeriesSamples {
     /// Number of rows examined for their interval.
     const EXAMINED: usize = 10_000;
 
@@ -131,7 +131,7 @@ impl Samples {
         }
     }
 
-    fn put(&mut self, row: &Row, out: &mut Builder) {
+    fn put(&mut self, row: &SeriesRow, out: &mut Builder) {
         let (Some(columns), Some(length)) = (&self.columns, self.length) else { return };
         if self.last.is_some_and(|last| row.at < last) {
             out.caution_once(Some(Origin::line(row.line)), "the times go back: sort the rows by time");
@@ -139,10 +139,10 @@ impl Samples {
         self.last = Some(row.at);
         // Monitoring systems timestamp a sample at the end of its window.
         let begin = timestamp::before(row.at, length);
-        let window = out.window(Window { begin, length });
+        let window = out.window(ReadingWindow { begin, length });
         let scope = out.scope(row.scope.clone());
         for ((column, value), field) in columns.iter().zip(&row.values).zip(&self.fields) {
-            if let (Column::Figure { class, measure, unit }, Some(value)) = (column, value) {
+            if let (SeriesColumn::Figure { class, measure, unit }, Some(value)) = (column, value) {
                 let origin = Origin { line: row.line, table: None, field: Arc::clone(field) };
                 out.mean((scope, window), *class, *measure, value * unit, origin);
             }
@@ -150,25 +150,25 @@ impl Samples {
     }
 }
 
-fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<Row> {
-    let mut scope = Scope::default();
+fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<SeriesRow> {
+    let mut scope = ReadingScope::default();
     let (mut at, mut values) = (None, Vec::with_capacity(columns.len()));
     for (column, cell) in columns.iter().zip(cells(line, columns.separator())) {
         let cell = cell.trim();
         values.push(match column {
-            Column::Figure { .. } => columns.numerals().number(cell).filter(|value| value.is_finite()),
+            SeriesColumn::Figure { .. } => columns.numerals().number(cell).filter(|value| value.is_finite()),
             _ => None,
         });
         match column {
-            Column::Time => at = timestamp::parse(cell).map(|at| out.instant(at)),
-            Column::Part => cell.clone_into(&mut scope.part),
-            Column::Host => cell.clone_into(&mut scope.host),
-            Column::Database => cell.clone_into(&mut scope.database),
-            Column::Figure { .. } | Column::Unknown => {}
+            SeriesColumn::Time => at = timestamp::parse(cell).map(|at| out.instant(at)),
+            SeriesColumn::Part => cell.clone_into(&mut scope.part),
+            SeriesColumn::Host => cell.clone_into(&mut scope.host),
+            SeriesColumn::Database => cell.clone_into(&mut scope.database),
+            SeriesColumn::Figure { .. } | SeriesColumn::Unknown => {}
         }
     }
     let is_whole = values.len() == columns.len() && values.iter().any(Option::is_some);
-    Some(Row { line: number, at: at.filter(|_| is_whole)?, scope, values })
+    Some(SeriesRow { line: number, at: at.filter(|_| is_whole)?, scope, values })
 }
 
 /// True for classes and measures of demand.
@@ -178,7 +178,7 @@ fn is_rate(class: Class, measure: Measure) -> bool {
 
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Column {
+enum SeriesColumn {
     Time,
     Part,
     Host,
@@ -197,7 +197,7 @@ enum Column {
 struct Columns {
     separator: char,
     names: Vec<String>,
-    meanings: Vec<Column>,
+    meanings: Vec<SeriesColumn>,
 }
 
 impl Columns {
@@ -210,11 +210,11 @@ impl Columns {
         let names: Vec<String> =
             cells(line, separator).map(|cell| cell.trim().to_owned()).take(Self::MAX_COLUMNS).collect();
         let is_header = names.iter().all(|name| name.parse::<f64>().is_err());
-        let mut meanings: Vec<Column> = names.iter().map(|name| column(name)).collect();
+        let mut meanings: Vec<SeriesColumn> = names.iter().map(|name| column(name)).collect();
         // Columns with equal meaning would be added up: only the first is used.
         for index in 1..meanings.len() {
             if meanings[..index].contains(&meanings[index]) || same(&meanings[..index], meanings[index]) {
-                meanings[index] = Column::Unknown;
+                meanings[index] = SeriesColumn::Unknown;
             }
         }
         (is_header && names.len() > 1).then_some(Self { separator, names, meanings })
@@ -233,7 +233,7 @@ impl Columns {
         self.meanings.len()
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Column> {
+    fn iter(&self) -> impl Iterator<Item = &SeriesColumn> {
         self.meanings.iter()
     }
 
@@ -242,33 +242,32 @@ impl Columns {
     }
 
     fn time(&self) -> Option<usize> {
-        self.meanings.iter().position(|column| *column == Column::Time)
+        self.meanings.iter().position(|column| *column == SeriesColumn::Time)
     }
 
     /// Number of columns with operations or bytes per second.
     fn rates(&self) -> usize {
-        let is =
-            |column: &&Column| matches!(column, Column::Figure { class, measure, .. } if is_rate(*class, *measure));
+        let is = |column: &&SeriesColumn| matches!(column, SeriesColumn::Figure { class, measure, .. } if is_rate(*class, *measure));
         self.meanings.iter().filter(is).count()
     }
 
     /// Names of unrecognised columns.
     fn unknown(&self) -> impl Iterator<Item = &String> {
         let pairs = self.names.iter().zip(&self.meanings);
-        pairs.filter(|(_, column)| **column == Column::Unknown).map(|(name, _)| name)
+        pairs.filter(|(_, column)| **column == SeriesColumn::Unknown).map(|(name, _)| name)
     }
 }
 
 /// True if a column has the class and measure of `column`, in any unit.
-fn same(columns: &[Column], column: Column) -> bool {
-    let Column::Figure { class, measure, .. } = column else { return false };
+fn same(columns: &[SeriesColumn], column: SeriesColumn) -> bool {
+    let SeriesColumn::Figure { class, measure, .. } = column else { return false };
     columns
         .iter()
-        .any(|other| matches!(other, Column::Figure { class: c, measure: m, .. } if (*c, *m) == (class, measure)))
+        .any(|other| matches!(other, SeriesColumn::Figure { class: c, measure: m, .. } if (*c, *m) == (class, measure)))
 }
 
 /// The meaning of a column from its name.
-fn column(name: &str) -> Column {
+fn column(name: &str) -> SeriesColumn {
     let lower = name.to_lowercase();
     let words: Vec<&str> =
         lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -276,16 +275,16 @@ fn column(name: &str) -> Column {
     let first = words.first().copied().unwrap_or_default();
     match first {
         "time" | "timestamp" | "datetime" | "date" | "ts" if !has(&["read", "write", "await", "ms", "us"]) => {
-            return Column::Time;
+            return SeriesColumn::Time;
         }
-        "device" | "disk" | "volume" | "lun" if words.len() == 1 || has(&["name", "id"]) => return Column::Part,
-        "host" | "hostname" | "server" | "vm" => return Column::Host,
-        "database" | "db" if words.len() == 1 || has(&["name"]) => return Column::Database,
+        "device" | "disk" | "volume" | "lun" if words.len() == 1 || has(&["name", "id"]) => return SeriesColumn::Part,
+        "host" | "hostname" | "server" | "vm" => return SeriesColumn::Host,
+        "database" | "db" if words.len() == 1 || has(&["name"]) => return SeriesColumn::Database,
         _ => {}
     }
     let other = "limit max maximum min percent provisioned p50 p90 p95 p99 count sum size";
     if other.split(' ').any(|word| has(&[word])) {
-        return Column::Unknown;
+        return SeriesColumn::Unknown;
     }
     let of = |word: &str| lower.contains(word);
     let class = match (
@@ -294,10 +293,14 @@ fn column(name: &str) -> Column {
     ) {
         (true, false) => Class::Read,
         (false, true) => Class::Write,
-        (true, true) => return Column::Unknown,
+        (true, true) => return SeriesColumn::Unknown,
         (false, false) => Class::All,
     };
-    figure(&lower, &words).map_or(Column::Unknown, |(measure, unit)| Column::Figure { class, measure, unit })
+    figure(&lower, &words).map_or(SeriesColumn::Unknown, |(measure, unit)| SeriesColumn::Figure {
+        class,
+        measure,
+        unit,
+    })
 }
 
 fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
@@ -330,15 +333,15 @@ fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, column};
+    use super::{SeriesColumn, column};
     use crate::reading::{Class, Measure};
 
     #[test]
     fn names_have_meanings() {
-        let figure = |class, measure, unit| Column::Figure { class, measure, unit };
+        let figure = |class, measure, unit| SeriesColumn::Figure { class, measure, unit };
         let table = [
-            ("Time", Column::Time),
-            ("timestamp (UTC)", Column::Time),
+            ("Time", SeriesColumn::Time),
+            ("timestamp (UTC)", SeriesColumn::Time),
             ("read_iops", figure(Class::Read, Measure::Iops, 1.0)),
             ("Write IOPS", figure(Class::Write, Measure::Iops, 1.0)),
             ("IOPS", figure(Class::All, Measure::Iops, 1.0)),
@@ -349,11 +352,11 @@ mod tests {
             ("read_latency_us", figure(Class::Read, Measure::Latency, 1e-6)),
             ("write latency (ms)", figure(Class::Write, Measure::Latency, 1e-3)),
             ("queue_depth", figure(Class::All, Measure::Depth, 1.0)),
-            ("device", Column::Part),
-            ("host", Column::Host),
-            ("cpu", Column::Unknown),
-            ("max_iops", Column::Unknown),
-            ("read_request_size", Column::Unknown),
+            ("device", SeriesColumn::Part),
+            ("host", SeriesColumn::Host),
+            ("cpu", SeriesColumn::Unknown),
+            ("max_iops", SeriesColumn::Unknown),
+            ("read_request_size", SeriesColumn::Unknown),
         ];
         for (name, expected) in table {
             assert_eq!(column(name), expected, "{name}");

@@ -5,7 +5,7 @@
 //! of pages has a working set but no demand.
 //!
 //! A new dialect with lines of fixed columns is a constant in `columns`, with records of a fixed size a constant in
-//! `records`; others implement [`Dialect`], or `dialect::Row` if each line is an operation.
+//! `records`; others implement [`Dialect`], or `dialect::LineDialect` if each line is an operation.
 
 mod columns;
 mod dialect;
@@ -20,12 +20,12 @@ mod tally;
 pub(crate) use columns::{ALIBABA, CLOUDPHYSICS, CYDONIA, CYDONIA_CACHE, FIU, MSR, SIMULATORS, SPC, SYSTOR, TENCENT};
 pub(crate) use dialect::Dialect;
 pub(crate) use records::{ORACLE, VSCSI};
-pub use requests::{Request, Requests, TraceFault};
+pub use requests::{Requests, TraceFault, TraceRequest};
 
-use self::dialect::{Row, Rows, resembles};
-use self::tally::Tally;
+use self::dialect::{LineDialect, LineSplitter, resembles};
+use self::tally::OpCounter;
 use crate::builder::Builder;
-use crate::form::{Form, Format, Input, Takes};
+use crate::form::{Form, Format, FormatInput, Takes};
 use crate::refusal::Refusal;
 
 /// Traces recorded by plimsoll.
@@ -42,27 +42,27 @@ pub(crate) const IOLOG: Form = rows::<logs::Iolog>("trace-fio-iolog", "fio I/O l
 /// Tables of objects for cache simulators.
 pub(crate) const OBJECTS: Form = rows::<columns::Objects>("trace-objects", "libCacheSim trace (CSV)");
 /// Page numbers.
-pub(crate) const PAGES: Form = rows::<columns::Pages>("trace-pages", "trace of page numbers");
+pub(crate) const PAGES: Form = rows::<columns::PageNumbers>("trace-pages", "trace of page numbers");
 
-const fn rows<R: Row + Default + 'static>(id: &'static str, name: &'static str) -> Form {
-    let open = || -> Box<dyn Dialect> { Box::new(Rows::new(R::default())) };
+const fn rows<R: LineDialect + Default + 'static>(id: &'static str, name: &'static str) -> Form {
+    let open = || -> Box<dyn Dialect> { Box::new(LineSplitter::new(R::default())) };
     Form::trace(id, name, Takes::Text, |head| resembles(R::default(), head), open)
 }
 
 /// Counts a trace incrementally, and reports its demand at the end.
-pub(crate) struct Counting {
+pub(crate) struct TraceCounting {
     dialect: Box<dyn Dialect>,
-    tally: Tally,
-    input: Input,
+    tally: OpCounter,
+    input: FormatInput,
 }
 
-impl Counting {
-    pub(crate) fn new(dialect: Box<dyn Dialect>, input: &Input) -> Self {
-        Self { dialect, tally: Tally::default(), input: input.clone() }
+impl TraceCounting {
+    pub(crate) fn new(dialect: Box<dyn Dialect>, input: &FormatInput) -> Self {
+        Self { dialect, tally: OpCounter::default(), input: input.clone() }
     }
 }
 
-impl Format for Counting {
+impl Format for TraceCounting {
     fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
         self.dialect.feed(bytes, &mut self.tally);
         Ok(())

@@ -189,7 +189,7 @@ struct Body {
 }
 
 /// The result of a step: the number of bytes used, or a need for more.
-enum Step {
+enum Unpacked {
     Used(usize),
     Starved,
 }
@@ -209,8 +209,8 @@ impl Archive {
             let mut used = 0;
             while !matches!(self.state, State::Over) {
                 match self.step(&rest[used..], members) {
-                    Ok(Step::Used(more)) => used += more,
-                    Ok(Step::Starved) => break,
+                    Ok(Unpacked::Used(more)) => used += more,
+                    Ok(Unpacked::Starved) => break,
                     Err(refusal) => self.give_up(refusal, members),
                 }
             }
@@ -242,7 +242,7 @@ impl Archive {
         }
     }
 
-    fn step(&mut self, bytes: &[u8], members: &mut impl Members) -> Result<Step, Refusal> {
+    fn step(&mut self, bytes: &[u8], members: &mut impl Members) -> Result<Unpacked, Refusal> {
         match &mut self.state {
             State::Header => self.header(bytes, members),
             State::Body(body) => {
@@ -258,47 +258,47 @@ impl Archive {
                     };
                 }
                 Ok(match progress {
-                    Progress::Over(used) | Progress::More(used) => Step::Used(used),
-                    Progress::Starved => Step::Starved,
+                    Progress::Over(used) | Progress::More(used) => Unpacked::Used(used),
+                    Progress::Starved => Unpacked::Starved,
                 })
             }
             State::Descriptor { crc } => {
-                let Some((length, expected)) = descriptor(bytes) else { return Ok(Step::Starved) };
+                let Some((length, expected)) = descriptor(bytes) else { return Ok(Unpacked::Starved) };
                 members.end((*crc != expected).then_some(DAMAGED));
                 self.state = State::Header;
-                Ok(Step::Used(length))
+                Ok(Unpacked::Used(length))
             }
             State::Skip { left: 0 } => {
                 self.state = State::Header;
-                Ok(Step::Used(0))
+                Ok(Unpacked::Used(0))
             }
             State::Skip { left } => {
                 let used = bytes.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= used as u64;
-                Ok(if used == 0 { Step::Starved } else { Step::Used(used) })
+                Ok(if used == 0 { Unpacked::Starved } else { Unpacked::Used(used) })
             }
-            State::Over => Ok(Step::Starved),
+            State::Over => Ok(Unpacked::Starved),
         }
     }
 
-    fn header(&mut self, bytes: &[u8], members: &mut impl Members) -> Result<Step, Refusal> {
-        let Some(magic) = bytes.first_chunk::<4>() else { return Ok(Step::Starved) };
+    fn header(&mut self, bytes: &[u8], members: &mut impl Members) -> Result<Unpacked, Refusal> {
+        let Some(magic) = bytes.first_chunk::<4>() else { return Ok(Unpacked::Starved) };
         match magic {
             b"PK\x03\x04" => {}
             // The directory or the end record.
             [b'P', b'K', ..] => {
                 self.state = State::Over;
-                return Ok(Step::Used(0));
+                return Ok(Unpacked::Used(0));
             }
             _ => return Err(Refusal::Archive { reason: DAMAGED }),
         }
-        let Some(header) = Header::read(bytes) else { return Ok(Step::Starved) };
+        let Some(header) = MemberHeader::read(bytes) else { return Ok(Unpacked::Starved) };
         self.members += 1;
         if self.members > MAX_MEMBERS {
             return Err(Refusal::Archive { reason: "it has more than 100,000 files: split it into parts" });
         }
         let name = String::from_utf8_lossy(header.name).into_owned();
-        let used = Step::Used(header.length);
+        let used = Unpacked::Used(header.length);
         if name.ends_with('/') || name.starts_with("__MACOSX/") {
             self.state = State::Skip { left: header.packed.unwrap_or(0) };
         } else if let Some(reason) = header.unreadable() {
@@ -354,7 +354,7 @@ const STORED: u16 = 0;
 const DEFLATE: u16 = 8;
 
 /// The header of a member (APPNOTE 6.3.10, 4.3.7).
-struct Header<'a> {
+struct MemberHeader<'a> {
     flags: u16,
     method: u16,
     crc: u32,
@@ -365,7 +365,7 @@ struct Header<'a> {
     length: usize,
 }
 
-impl<'a> Header<'a> {
+impl<'a> MemberHeader<'a> {
     /// None if incomplete.
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let short = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));

@@ -12,10 +12,10 @@ use fastrand::Rng;
 use plimsoll_units::{Instant, Kind, Op, Span, splitmix64};
 
 use crate::arrival::Clockwork;
-use crate::{Due, Load, Outcome};
+use crate::{Due, Load, OpOutcome};
 
 use lane::Lane;
-pub use spec::{JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, Work};
+pub use spec::{JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, WorkerOps};
 
 /// The state of a [`JobSpec`] as a load.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct Job {
     drains: bool,
     requested: Requested,
     /// The next operation, drawn in advance because its due time depends on its kind.
-    next: Next,
+    next: NextOp,
     /// Completed reads or trims whose addresses remain to be written, in order.
     back: Vec<Op>,
     /// End of the current pause.
@@ -53,7 +53,7 @@ struct Requested {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum NextOp {
     Read,
     Write,
     Trim,
@@ -90,7 +90,7 @@ impl Job {
             in_flight: 0,
             drains: false,
             requested: Requested::default(),
-            next: Next::Read,
+            next: NextOp::Read,
             back: Vec::new(),
             rests_until: start,
             spec,
@@ -109,18 +109,18 @@ impl Job {
         self.in_flight == 0
     }
 
-    fn draw(&mut self) -> Next {
+    fn draw(&mut self) -> NextOp {
         if self.spec.flush_every > 0 && self.requested.writes_since_flush >= self.spec.flush_every {
-            return Next::Flush;
+            return NextOp::Flush;
         }
         let reads = match self.spec.work {
-            Work::WriteBack { .. } | Work::TrimWrites if !self.back.is_empty() => return Next::Back,
-            Work::Trims | Work::TrimWrites => return Next::Trim,
-            Work::Reads | Work::WriteBack { .. } => true,
-            Work::Writes => false,
-            Work::Mixed { reads } => reads >= 1.0 || (reads > 0.0 && self.rng.f64() < reads),
+            WorkerOps::WriteBack { .. } | WorkerOps::TrimWrites if !self.back.is_empty() => return NextOp::Back,
+            WorkerOps::Trims | WorkerOps::TrimWrites => return NextOp::Trim,
+            WorkerOps::Reads | WorkerOps::WriteBack { .. } => true,
+            WorkerOps::Writes => false,
+            WorkerOps::Mixed { reads } => reads >= 1.0 || (reads > 0.0 && self.rng.f64() < reads),
         };
-        if reads { Next::Read } else { Next::Write }
+        if reads { NextOp::Read } else { NextOp::Write }
     }
 
     fn is_over(&self) -> bool {
@@ -147,7 +147,8 @@ impl Job {
 
     /// Due time after the last operation: of pending write-backs, then of the last flush.
     fn due_at_end(&self) -> Due {
-        let may_owe = self.in_flight > 0 && matches!(self.spec.work, Work::WriteBack { .. } | Work::TrimWrites);
+        let may_owe =
+            self.in_flight > 0 && matches!(self.spec.work, WorkerOps::WriteBack { .. } | WorkerOps::TrimWrites);
         match self.spec.flush_at_end && self.requested.writes_since_flush > 0 {
             true if self.in_flight == 0 => Due::Now,
             true => Due::Blocked,
@@ -158,22 +159,22 @@ impl Job {
 
     fn clock(&self) -> Option<&Clockwork> {
         match self.paced() {
-            Next::Read => self.clocks[0].as_ref(),
-            Next::Write | Next::Trim => self.clocks[1].as_ref(),
-            Next::Back | Next::Flush => None,
+            NextOp::Read => self.clocks[0].as_ref(),
+            NextOp::Write | NextOp::Trim => self.clocks[1].as_ref(),
+            NextOp::Back | NextOp::Flush => None,
         }
     }
 
     /// The next operation. In a mix, the other direction replaces a drawn one that is ahead of its rate, so that each
     /// direction keeps its own rate; if both are ahead, the earlier one is next (`rate_ddir` of fio's `io_u.c`).
-    fn paced(&self) -> Next {
+    fn paced(&self) -> NextOp {
         let (own, other, instead) = match self.next {
-            Next::Read => (&self.clocks[0], &self.clocks[1], Next::Write),
-            Next::Write => (&self.clocks[1], &self.clocks[0], Next::Read),
-            Next::Trim | Next::Back | Next::Flush => return self.next,
+            NextOp::Read => (&self.clocks[0], &self.clocks[1], NextOp::Write),
+            NextOp::Write => (&self.clocks[1], &self.clocks[0], NextOp::Read),
+            NextOp::Trim | NextOp::Back | NextOp::Flush => return self.next,
         };
         let Some(own) = own else { return self.next };
-        let is_mixed = matches!(self.spec.work, Work::Mixed { reads } if reads > 0.0 && reads < 1.0);
+        let is_mixed = matches!(self.spec.work, WorkerOps::Mixed { reads } if reads > 0.0 && reads < 1.0);
         let is_ahead = own.next() > self.now;
         let is_later = || other.as_ref().is_none_or(|other| other.next() < own.next());
         if is_mixed && is_ahead && is_later() { instead } else { self.next }
@@ -187,7 +188,7 @@ impl Load for Job {
             return self.due_at_end();
         }
         let is_full = self.in_flight >= self.spec.depth || self.drains;
-        if is_full || (self.next == Next::Flush && self.in_flight > 0) {
+        if is_full || (self.next == NextOp::Flush && self.in_flight > 0) {
             return Due::Blocked;
         }
         if self.is_late() {
@@ -205,28 +206,28 @@ impl Load for Job {
         self.now = now;
         // After the end only the last flush is due.
         if self.spec.flush_at_end && (self.is_over() || self.is_late()) {
-            self.next = Next::Flush;
+            self.next = NextOp::Flush;
         }
         self.in_flight += 1;
         self.drains |= self.in_flight >= self.spec.depth && self.spec.refill < self.spec.depth;
         let mut op = match self.next {
-            Next::Read => self.reads.next(Kind::Read, self.index),
-            Next::Write => {
+            NextOp::Read => self.reads.next(Kind::Read, self.index),
+            NextOp::Write => {
                 let kind = if self.spec.durable { Kind::DurableWrite } else { Kind::Write };
                 self.writes.next(kind, self.index)
             }
-            Next::Trim => self.writes.next(Kind::Trim, self.index),
-            Next::Back => {
+            NextOp::Trim => self.writes.next(Kind::Trim, self.index),
+            NextOp::Back => {
                 let kind = if self.spec.durable { Kind::DurableWrite } else { Kind::Write };
                 Op { kind, ..self.back.remove(0) }
             }
-            Next::Flush => Op { offset: self.writes.last(), length: 0, kind: Kind::Flush, stream: self.index },
+            NextOp::Flush => Op { offset: self.writes.last(), length: 0, kind: Kind::Flush, stream: self.index },
         };
         self.cut(&mut op);
         let (lane, clock) = match self.next {
-            Next::Read => (&self.spec.reads, &mut self.clocks[0]),
-            Next::Write | Next::Trim => (&self.spec.writes, &mut self.clocks[1]),
-            Next::Back | Next::Flush => (&self.spec.writes, &mut None),
+            NextOp::Read => (&self.spec.reads, &mut self.clocks[0]),
+            NextOp::Write | NextOp::Trim => (&self.spec.writes, &mut self.clocks[1]),
+            NextOp::Back | NextOp::Flush => (&self.spec.writes, &mut None),
         };
         if let Some(clock) = clock {
             clock.advance(lane.rate_unit.of(&op));
@@ -237,22 +238,22 @@ impl Load for Job {
     }
 
     #[inline]
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         self.now = now;
         self.ended = now;
         self.in_flight -= 1;
         self.drains &= self.in_flight > self.spec.refill;
         let every = match (self.spec.work, op.kind) {
-            (Work::WriteBack { every }, Kind::Read) => every.max(1),
-            (Work::TrimWrites, Kind::Trim) => 1,
+            (WorkerOps::WriteBack { every }, Kind::Read) => every.max(1),
+            (WorkerOps::TrimWrites, Kind::Trim) => 1,
             _ => 0,
         };
-        if every > 0 && outcome == Outcome::Done {
+        if every > 0 && outcome == OpOutcome::Done {
             self.requested.before_back += 1;
             if self.requested.before_back.is_multiple_of(u64::from(every)) {
                 self.back.push(*op);
-                if self.next != Next::Flush {
-                    self.next = Next::Back;
+                if self.next != NextOp::Flush {
+                    self.next = NextOp::Back;
                 }
             }
         }
@@ -271,8 +272,8 @@ impl Job {
     #[inline]
     fn cut(&self, op: &mut Op) {
         let left = self.spec.until.bytes.saturating_sub(self.requested.bytes);
-        if u64::from(op.length) > left && self.next != Next::Back {
-            let lane = if self.next == Next::Read { &self.spec.reads } else { &self.spec.writes };
+        if u64::from(op.length) > left && self.next != NextOp::Back {
+            let lane = if self.next == NextOp::Read { &self.spec.reads } else { &self.spec.writes };
             if left >= u64::from(lane.sizes.smallest()) {
                 op.length = left as u32;
             }
@@ -290,7 +291,7 @@ impl Job {
         }
         self.requested.since_thought += 1;
         // A read and its write-back count as a single operation.
-        if self.next != Next::Back {
+        if self.next != NextOp::Back {
             self.requested.bytes += u64::from(op.length);
             self.requested.operations += 1;
         }

@@ -15,12 +15,12 @@ mod rounds;
 mod stream;
 
 pub use arrival::{Arrival, Pace};
-pub use job::{Job, JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, Work};
-pub use mix::{Mix, Split};
+pub use job::{Job, JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, WorkerOps};
+pub use mix::{BlockMix, Mix};
 pub use place::{Pattern, Region};
 pub use replay::{Recorded, Replay, Tempo};
 pub use rounds::{Repeat, Rounds};
-pub use stream::{Pacer, Phase, Stream, StreamSpec, Streams, Together};
+pub use stream::{Pacer, Stream, StreamPhase, StreamSpec, Streams, Together};
 
 use plimsoll_units::{Instant, Op};
 
@@ -39,7 +39,7 @@ pub enum Due {
 
 /// Result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum OpOutcome {
     /// All of its bytes were transferred.
     Done,
     /// Failed with this `errno`; a short transfer is `EIO`.
@@ -58,5 +58,5 @@ pub trait Load {
     fn take(&mut self, now: Instant) -> Op;
 
     /// Registers the completion of an operation.
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome);
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome);
 }

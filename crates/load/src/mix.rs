@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct Split(Vec<(Bytes, u32)>);
+pub struct BlockMix(Vec<(Bytes, u32)>);
 
-impl Split {
+impl BlockMix {
     /// The same size for every operation.
     pub fn one(size: Bytes) -> Self {
         Self(alloc::vec![(size, 1)])
@@ -49,7 +49,7 @@ impl Split {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
     /// Sizes by weight.
-    pub sizes: Split,
+    pub sizes: BlockMix,
     /// Share of reads, 0 to 1.
     pub reads: f64,
     /// Writes complete when durable (`O_DSYNC`).

@@ -4,7 +4,7 @@
 
 use plimsoll_units::{Instant, Op, Span};
 
-use crate::{Due, Load, Outcome};
+use crate::{Due, Load, OpOutcome};
 
 /// A recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl<I: Iterator<Item = Result<Recorded, E>>, E> Load for Replay<I, E> {
     }
 
     #[inline]
-    fn completed(&mut self, _now: Instant, _op: &Op, _outcome: Outcome) {
+    fn completed(&mut self, _now: Instant, _op: &Op, _outcome: OpOutcome) {
         self.in_flight -= 1;
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             load.take(now);
         }
         assert_eq!(load.due(), Due::Blocked);
-        load.completed(now, &OP, Outcome::Done);
+        load.completed(now, &OP, OpOutcome::Done);
         assert_eq!(load.due(), Due::Now);
         load.take(now);
         assert_eq!(load.due(), Due::Over);

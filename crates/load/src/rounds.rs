@@ -2,8 +2,8 @@
 
 use plimsoll_units::{Instant, Op, Span};
 
-use crate::job::{Job, JobSpec, LaneSpec, Until, Work};
-use crate::{Due, Load, Outcome};
+use crate::job::{Job, JobSpec, LaneSpec, Until, WorkerOps};
+use crate::{Due, Load, OpOutcome};
 
 /// Repetition of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Rounds {
     /// The job that reads back the data written in this round, in order.
     fn back(&self, left: Span) -> JobSpec {
         JobSpec {
-            work: Work::Reads,
+            work: WorkerOps::Reads,
             reads: LaneSpec { rate: None, ..self.spec.writes.clone() },
             flush_every: 0,
             flush_at_end: false,
@@ -134,7 +134,7 @@ impl Load for Rounds {
     }
 
     #[inline]
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         self.job.completed(now, op, outcome);
         if !self.is_last && self.job.is_idle() && self.job.due() == Due::Over {
             self.turn(now);
@@ -159,14 +159,14 @@ mod tests {
         while matches!(rounds.due(), Due::Now | Due::At(_)) {
             let op = rounds.take(now);
             now += Span::from_micros(1);
-            rounds.completed(now, &op, Outcome::Done);
+            rounds.completed(now, &op, OpOutcome::Done);
             ops.push((op.kind, op.offset / 4_096));
         }
         assert_eq!(rounds.due(), Due::Over);
         (ops, rounds.spent())
     }
 
-    fn spec(work: Work, until: Until) -> JobSpec {
+    fn spec(work: WorkerOps, until: Until) -> JobSpec {
         let lane = LaneSpec::new(4_096, Pattern::Shuffled);
         JobSpec::new(work, lane, Region::first(Bytes::kib(64)), until)
     }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn written_data_are_read_back_in_order() {
         let repeat = Repeat { rounds: 2, reads_back: true };
-        let (ops, spent) = done(spec(Work::Writes, Until::bytes(8 * 4_096)), repeat);
+        let (ops, spent) = done(spec(WorkerOps::Writes, Until::bytes(8 * 4_096)), repeat);
         assert_eq!(ops.len(), 32);
         for (index, part) in ops.chunks(8).enumerate() {
             let kind = if index % 2 == 0 { Kind::Write } else { Kind::Read };
@@ -188,8 +188,10 @@ mod tests {
 
     #[test]
     fn only_writes_of_a_mix_are_read_back() {
-        let (ops, _) =
-            done(spec(Work::Mixed { reads: 0.5 }, Until::bytes(16 * 4_096)), Repeat { rounds: 1, reads_back: true });
+        let (ops, _) = done(
+            spec(WorkerOps::Mixed { reads: 0.5 }, Until::bytes(16 * 4_096)),
+            Repeat { rounds: 1, reads_back: true },
+        );
         let writes: Vec<u64> = ops[..16].iter().filter(|(kind, _)| *kind == Kind::Write).map(|(_, at)| *at).collect();
         let back: Vec<u64> = ops[16..].iter().map(|(_, at)| *at).collect();
         assert_eq!(writes, back);
@@ -199,17 +201,17 @@ mod tests {
     #[test]
     fn time_ends_all_rounds() {
         let until = Until { span: Span::from_micros(20), ..Until::bytes(8 * 4_096) };
-        let (ops, spent) = done(spec(Work::Writes, until), Repeat { rounds: 9, reads_back: true });
+        let (ops, spent) = done(spec(WorkerOps::Writes, until), Repeat { rounds: 9, reads_back: true });
         assert_eq!(ops.len(), 20);
         assert_eq!(spent, [Span::from_micros(12), Span::from_micros(8)]);
         let (ops, _) =
-            done(spec(Work::Writes, Until::span(Span::from_micros(5))), Repeat { rounds: 9, reads_back: true });
+            done(spec(WorkerOps::Writes, Until::span(Span::from_micros(5))), Repeat { rounds: 9, reads_back: true });
         assert_eq!(ops.len(), 5, "no reading back after the end of time");
     }
 
     #[test]
     fn once_is_the_job_itself() {
-        let (ops, spent) = done(spec(Work::Writes, Until::bytes(8 * 4_096)), Repeat::ONCE);
+        let (ops, spent) = done(spec(WorkerOps::Writes, Until::bytes(8 * 4_096)), Repeat::ONCE);
         assert_eq!((ops.len(), spent), (8, [Span::from_micros(8), Span::ZERO]));
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrival::{Clockwork, Pace};
 use crate::mix::{Draws, Mix};
 use crate::place::{Pattern, Places, Region};
-use crate::{Due, Load, Outcome};
+use crate::{Due, Load, OpOutcome};
 
 /// Specification of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ impl StreamSpec {
 
 /// When a stream starts and stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phase {
+pub struct StreamPhase {
     /// The first operation is not due before.
     pub start: Instant,
     /// No operation is due at this time or later.
@@ -60,7 +60,7 @@ pub struct Phase {
     pub operations: u64,
 }
 
-impl Phase {
+impl StreamPhase {
     /// From `start` without an end.
     pub const fn unbounded(start: Instant) -> Self {
         Self { start, end: Instant::NEVER, operations: u64::MAX }
@@ -71,7 +71,7 @@ impl Phase {
 #[derive(Clone, Debug)]
 pub struct Pacer {
     timing: Timing,
-    phase: Phase,
+    phase: StreamPhase,
     /// Operations that remain to be issued.
     left: u64,
     now: Instant,
@@ -85,7 +85,7 @@ enum Timing {
 
 impl Pacer {
     /// `None` for recorded arrivals, which cannot be generated. `seed` determines the arrivals.
-    pub fn new(pace: Pace, phase: Phase, seed: u64) -> Option<Self> {
+    pub fn new(pace: Pace, phase: StreamPhase, seed: u64) -> Option<Self> {
         let timing = match pace {
             Pace::Closed { depth } => Timing::Closed { depth, in_flight: 0 },
             Pace::Open { rate, arrival } => Timing::Open(Clockwork::new(phase.start, rate, arrival, seed)?),
@@ -148,7 +148,7 @@ impl Stream {
     /// operations; `seed` determines them. Kinds, addresses and arrivals have separate random streams. A sequential
     /// stream starts at a block that depends on the seed, so that a run does not find the blocks of the previous run in
     /// a cache; with seed 0 at the first.
-    pub fn new(spec: &StreamSpec, index: u8, seed: u64, phase: Phase) -> Option<Self> {
+    pub fn new(spec: &StreamSpec, index: u8, seed: u64, phase: StreamPhase) -> Option<Self> {
         let grid = spec.mix.sizes.smallest().get();
         let blocks = spec.region.length.get().checked_div(grid)?;
         if spec.region.length < spec.mix.sizes.largest() {
@@ -191,7 +191,7 @@ impl Load for Stream {
     }
 
     #[inline]
-    fn completed(&mut self, now: Instant, _op: &Op, _outcome: Outcome) {
+    fn completed(&mut self, now: Instant, _op: &Op, _outcome: OpOutcome) {
         self.pacer.complete(now);
     }
 }
@@ -216,13 +216,13 @@ pub type Streams = Together<Stream>;
 
 impl Streams {
     /// `None` if there are no streams or more than 256, or any of them is not possible: see [`Stream::new`].
-    pub fn new(specs: &[StreamSpec], seed: u64, phase: Phase) -> Option<Self> {
+    pub fn new(specs: &[StreamSpec], seed: u64, phase: StreamPhase) -> Option<Self> {
         let numbered = specs.iter().enumerate().map(|(index, spec)| Some((u8::try_from(index).ok()?, spec.clone())));
         Self::numbered(&numbered.collect::<Option<Vec<_>>>()?, seed, phase)
     }
 
     /// Streams with given indices, for a part of a load that has only some of its streams.
-    pub fn numbered(specs: &[(u8, StreamSpec)], seed: u64, phase: Phase) -> Option<Self> {
+    pub fn numbered(specs: &[(u8, StreamSpec)], seed: u64, phase: StreamPhase) -> Option<Self> {
         let streams: Option<Vec<_>> =
             specs.iter().map(|(index, spec)| Stream::new(spec, *index, seed, phase)).collect();
         let streams = streams.filter(|streams| !streams.is_empty())?;
@@ -295,7 +295,7 @@ impl<L: Load> Load for Together<L> {
     }
 
     #[inline]
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         let place = self.places[usize::from(op.stream)];
         self.members[place].completed(now, op, outcome);
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use plimsoll_load::{
-    Arrival, Due, Job, JobSpec, LaneSpec, Load, Outcome, Pattern, RateUnit, Region, Sizes, Turns, Until, Work,
+    Arrival, Due, Job, JobSpec, LaneSpec, Load, OpOutcome, Pattern, RateUnit, Region, Sizes, Turns, Until, WorkerOps,
 };
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Op, Span};
 
@@ -28,7 +28,7 @@ fn operations(spec: JobSpec, service: Span) -> Vec<(Instant, Op)> {
             _ => {
                 let Some((at, op)) = flights.pop_front() else { break };
                 now = at;
-                job.completed(now, &op, Outcome::Done);
+                job.completed(now, &op, OpOutcome::Done);
                 continue;
             }
         }
@@ -47,7 +47,7 @@ fn places(spec: JobSpec) -> Vec<(Kind, u64)> {
 #[test]
 fn rewrite_reads_and_writes_each_block() {
     let lane = LaneSpec::new(8 * KIB, Pattern::Sequential);
-    let job = JobSpec::new(Work::WriteBack { every: 1 }, lane, file(24), Until::bytes(24 << 10));
+    let job = JobSpec::new(WorkerOps::WriteBack { every: 1 }, lane, file(24), Until::bytes(24 << 10));
     let (r, w) = (Kind::Read, Kind::Write);
     assert_eq!(places(job), [(r, 0), (w, 0), (r, 8), (w, 8), (r, 16), (w, 16)]);
 }
@@ -55,7 +55,7 @@ fn rewrite_reads_and_writes_each_block() {
 #[test]
 fn every_tenth_read_is_written_back_including_the_last() {
     let lane = LaneSpec::new(8 * KIB, Pattern::Uniform);
-    let job = JobSpec::new(Work::WriteBack { every: 10 }, lane, file(1 << 20), Until::operations(100));
+    let job = JobSpec::new(WorkerOps::WriteBack { every: 10 }, lane, file(1 << 20), Until::operations(100));
     let seen = places(job);
     let writes = seen.iter().filter(|(kind, _)| *kind == Kind::Write).count();
     assert_eq!((seen.len(), writes), (110, 10));
@@ -68,7 +68,7 @@ fn every_tenth_read_is_written_back_including_the_last() {
 #[test]
 fn flush_waits_for_operations_in_flight() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
-    let mut job = JobSpec::new(Work::Writes, lane, file(1024), Until::operations(8));
+    let mut job = JobSpec::new(WorkerOps::Writes, lane, file(1024), Until::operations(8));
     job.depth = 4;
     job.flush_every = 4;
     let kinds: Vec<_> = operations(job, Span::from_micros(10)).iter().map(|(_, op)| op.kind).collect();
@@ -83,7 +83,7 @@ fn time_checked_per_pass_ends_whole_passes() {
     for (looks, depth, operations_asked) in [(1, 1, 4), (4, 1, 4), (3, 1, 6), (1, 2, 8), (6, 2, 12), (40, 1, 40)] {
         let until = Until::span(Span::from_micros(31)).looked_at_each(looks);
         let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
-        let job = JobSpec { depth, ..JobSpec::new(Work::Reads, lane, file(1024), until) };
+        let job = JobSpec { depth, ..JobSpec::new(WorkerOps::Reads, lane, file(1024), until) };
         let seen = operations(job, Span::from_micros(10)).len();
         assert_eq!(seen, operations_asked, "each {looks} at depth {depth}");
     }
@@ -98,7 +98,7 @@ fn final_flush_follows_all_writes() {
         (None, Until::span(Span::from_micros(20)), 8),
         (rate, Until::span(Span::from_micros(20)), 2),
     ] {
-        let mut job = JobSpec::new(Work::Writes, LaneSpec { rate, ..lane.clone() }, file(1024), until);
+        let mut job = JobSpec::new(WorkerOps::Writes, LaneSpec { rate, ..lane.clone() }, file(1024), until);
         job.depth = 4;
         job.flush_at_end = true;
         let seen = operations(job, Span::from_micros(10));
@@ -111,7 +111,7 @@ fn final_flush_follows_all_writes() {
 fn files_are_visited_in_turns() {
     let check = |turns, expected: &[u64]| {
         let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
-        let mut job = JobSpec::new(Work::Reads, lane, file(8), Until::operations(6));
+        let mut job = JobSpec::new(WorkerOps::Reads, lane, file(8), Until::operations(6));
         job.files.push(Region { start: 1 << 20, length: Bytes::kib(8) });
         job.turns = turns;
         assert_eq!(places(job).iter().map(|(_, at)| *at).collect::<Vec<_>>(), expected, "{turns:?}");
@@ -125,7 +125,7 @@ fn files_are_visited_in_turns() {
 fn gaps_and_held_places() {
     let check = |pattern, gap, hold, expected: &[u64]| {
         let lane = LaneSpec { gap, hold, ..LaneSpec::new(4 * KIB, pattern) };
-        let job = JobSpec::new(Work::Reads, lane, file(32), Until::operations(expected.len() as u64));
+        let job = JobSpec::new(WorkerOps::Reads, lane, file(32), Until::operations(expected.len() as u64));
         assert_eq!(places(job).iter().map(|(_, at)| *at).collect::<Vec<_>>(), expected, "{pattern:?} {gap} {hold}");
     };
     check(Pattern::Sequential, 4096, 1, &[0, 8, 16, 24, 0]);
@@ -138,8 +138,8 @@ fn gaps_and_held_places() {
 fn reads_follow_the_order_of_writes() {
     let sizes = Sizes::Split(vec![(4 * KIB, 3), (8 * KIB, 1)]);
     let lane = LaneSpec { sizes, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
-    let written = JobSpec::new(Work::Writes, lane, file(1 << 14), Until::operations(500));
-    let read = JobSpec { work: Work::Reads, ..written.clone() };
+    let written = JobSpec::new(WorkerOps::Writes, lane, file(1 << 14), Until::operations(500));
+    let read = JobSpec { work: WorkerOps::Reads, ..written.clone() };
     let at = |spec| operations(spec, Span::ZERO).iter().map(|(_, op)| (op.offset, op.length)).collect::<Vec<_>>();
     assert_eq!(at(written), at(read));
 }
@@ -148,7 +148,7 @@ fn reads_follow_the_order_of_writes() {
 fn rate_and_think_time_are_kept() {
     let rate = Some((Iops::per_second(1000), Arrival::Constant));
     let lane = LaneSpec { rate, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
-    let mut job = JobSpec::new(Work::Reads, lane, file(1024), Until::span(Span::from_millis(100)));
+    let mut job = JobSpec::new(WorkerOps::Reads, lane, file(1024), Until::span(Span::from_millis(100)));
     job.depth = 8;
     let asked = operations(job.clone(), Span::from_micros(10));
     assert_eq!(asked.len(), 100);
@@ -166,7 +166,7 @@ fn rate_and_think_time_are_kept() {
 fn impossible_jobs_are_none() {
     let none = |job: JobSpec| assert!(Job::new(job.clone(), 0, Instant::ZERO).is_none(), "{job:?}");
     let lane = LaneSpec::new(4 * KIB, Pattern::Uniform);
-    let job = JobSpec::new(Work::Reads, lane, file(3), Until::ENDLESS);
+    let job = JobSpec::new(WorkerOps::Reads, lane, file(3), Until::ENDLESS);
     none(job.clone());
     none(JobSpec { files: Vec::new(), ..job.clone() });
     let job = JobSpec { files: vec![file(64)], ..job };
@@ -179,7 +179,7 @@ fn impossible_jobs_are_none() {
 #[test]
 fn zones_receive_their_shares() {
     let lane = LaneSpec { zones: vec![(0.6, 0.1), (0.3, 0.2), (0.1, 0.7)], ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
-    let job = JobSpec::new(Work::Reads, lane, file(4 * 1000), Until::operations(9_000));
+    let job = JobSpec::new(WorkerOps::Reads, lane, file(4 * 1000), Until::operations(9_000));
     let seen = places(job);
     let share = |from, to| seen.iter().filter(|(_, at)| (from..to).contains(at)).count() as f64 / 9_000.0;
     assert!((share(0, 400) - 0.6).abs() < 0.03, "{}", share(0, 400));
@@ -190,7 +190,8 @@ fn zones_receive_their_shares() {
 fn full_queue_drains_to_refill() {
     for (refill, bursts) in [(8, vec![4, 1, 1, 1, 1]), (3, vec![4, 1, 1, 1, 1]), (1, vec![4, 3, 1]), (0, vec![4, 4])] {
         let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
-        let job = JobSpec { depth: 4, refill, ..JobSpec::new(Work::Reads, lane, file(1024), Until::operations(8)) };
+        let job =
+            JobSpec { depth: 4, refill, ..JobSpec::new(WorkerOps::Reads, lane, file(1024), Until::operations(8)) };
         let mut job = Job::new(job, 0, Instant::ZERO).unwrap();
         let (mut flights, mut seen) = (VecDeque::new(), Vec::new());
         loop {
@@ -203,7 +204,7 @@ fn full_queue_drains_to_refill() {
                 seen.push(burst);
             }
             let Some(op) = flights.pop_front() else { break };
-            job.completed(Instant::ZERO, &op, Outcome::Done);
+            job.completed(Instant::ZERO, &op, OpOutcome::Done);
         }
         assert_eq!(seen, bursts, "refilled at {refill}");
     }
@@ -213,7 +214,7 @@ fn full_queue_drains_to_refill() {
 fn share_of_random_operations_follows_the_previous() {
     for share in [0.0, 0.3, 1.0] {
         let lane = LaneSpec { follows: share, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
-        let job = JobSpec::new(Work::Reads, lane, file(1 << 20), Until::operations(4_000));
+        let job = JobSpec::new(WorkerOps::Reads, lane, file(1 << 20), Until::operations(4_000));
         let seen = places(job);
         let following = seen.windows(2).filter(|pair| pair[1].1 == pair[0].1 + 4).count() as f64 / 3_999.0;
         assert!((following - share).abs() < 0.03, "{following} of {share}");
@@ -229,7 +230,7 @@ fn last_operation_of_mixed_sizes_is_truncated() {
         (Sizes::Split(vec![(8 * KIB, 1), (16 * KIB, 1)]), 4, 8),
     ] {
         let lane = LaneSpec { sizes, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
-        let job = JobSpec::new(Work::Reads, lane, file(1024), Until::bytes(kib << 10));
+        let job = JobSpec::new(WorkerOps::Reads, lane, file(1024), Until::bytes(kib << 10));
         let bytes: u64 = operations(job, Span::ZERO).iter().map(|(_, op)| u64::from(op.length)).sum();
         assert!(bytes >> 10 == expected || (kib == 4 && bytes >> 10 >= expected), "{kib}: {}", bytes >> 10);
     }
@@ -242,7 +243,7 @@ fn directions_of_a_mix_keep_their_rates() {
     let count = |reads: LaneSpec, writes: LaneSpec| {
         let until = Until::span(Span::from_secs(1));
         let job =
-            JobSpec { reads, writes, ..JobSpec::new(Work::Mixed { reads: 0.5 }, lane.clone(), file(1024), until) };
+            JobSpec { reads, writes, ..JobSpec::new(WorkerOps::Mixed { reads: 0.5 }, lane.clone(), file(1024), until) };
         let seen = operations(job, Span::from_micros(200));
         let reads = seen.iter().filter(|(_, op)| op.kind == Kind::Read).count();
         (reads, seen.len() - reads)
@@ -258,7 +259,7 @@ fn byte_rate_holds_for_mixed_sizes() {
     let sizes = Sizes::Split(vec![(4 * KIB, 3), (64 * KIB, 1)]);
     let rate = Some((Iops::per_second(1 << 20), Arrival::Constant));
     let lane = LaneSpec { sizes, rate, rate_unit: RateUnit::Bytes, ..LaneSpec::new(4 * KIB, Pattern::Uniform) };
-    let job = JobSpec::new(Work::Reads, lane, file(1 << 20), Until::span(Span::from_secs(10)));
+    let job = JobSpec::new(WorkerOps::Reads, lane, file(1 << 20), Until::span(Span::from_secs(10)));
     let bytes: u64 = operations(job, Span::from_micros(10)).iter().map(|(_, op)| u64::from(op.length)).sum();
     let expected = 10 << 20;
     assert!((expected..=expected + (64 << 10)).contains(&bytes), "{bytes} of {expected}");
@@ -269,18 +270,18 @@ fn trimmed_block_is_written_and_counts_once() {
     let lane = LaneSpec::new(4 * KIB, Pattern::Sequential);
     let job = |work| JobSpec::new(work, lane.clone(), file(64), Until::bytes(12 << 10));
     let (t, w) = (Kind::Trim, Kind::Write);
-    assert_eq!(places(job(Work::Trims)), [(t, 0), (t, 4), (t, 8)]);
-    assert_eq!(places(job(Work::TrimWrites)), [(t, 0), (w, 0), (t, 4), (w, 4), (t, 8), (w, 8)]);
-    let deep = JobSpec { depth: 2, flush_every: 3, ..job(Work::TrimWrites) };
+    assert_eq!(places(job(WorkerOps::Trims)), [(t, 0), (t, 4), (t, 8)]);
+    assert_eq!(places(job(WorkerOps::TrimWrites)), [(t, 0), (w, 0), (t, 4), (w, 4), (t, 8), (w, 8)]);
+    let deep = JobSpec { depth: 2, flush_every: 3, ..job(WorkerOps::TrimWrites) };
     let kinds = |kind| places(deep.clone()).iter().filter(|(found, _)| *found == kind).count();
     assert_eq!((kinds(t), kinds(w)), (3, 3), "no write is lost");
-    assert!(job(Work::Trims).writes() && !job(Work::TrimWrites).reads());
+    assert!(job(WorkerOps::Trims).writes() && !job(WorkerOps::TrimWrites).reads());
 }
 
 #[test]
 fn held_place_is_repeated() {
     let lane = LaneSpec { hold: 3, holds_place: true, ..LaneSpec::new(4 * KIB, Pattern::Shuffled) };
-    let job = JobSpec::new(Work::Reads, lane, file(64), Until::operations(9));
+    let job = JobSpec::new(WorkerOps::Reads, lane, file(64), Until::operations(9));
     let seen: Vec<u64> = places(job).iter().map(|(_, at)| *at).collect();
     for three in seen.chunks(3) {
         assert!(three.iter().all(|at| *at == three[0]), "{seen:?}");

@@ -15,21 +15,21 @@ const NEAR: usize = 32;
 const COMPACT: usize = 64;
 
 /// Time, sequence and number in a single integer, so that ordering takes a single comparison.
-type Entry = u128;
+type AgendaEntry = u128;
 
 /// A queue of numbered events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     /// Entries in order; those before `taken` have been removed.
-    ordered: Vec<Entry>,
+    ordered: Vec<AgendaEntry>,
     taken: usize,
     /// Entries that arrived too far out of order.
-    stray: BinaryHeap<Reverse<Entry>>,
+    stray: BinaryHeap<Reverse<AgendaEntry>>,
 }
 
 /// The position of an entry among the agendas that share a sequence: by time, then by insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Order(Entry);
+pub(crate) struct Order(AgendaEntry);
 
 impl Agenda {
     /// Adds an event; `sequence` must exceed that of every earlier entry.
@@ -42,7 +42,7 @@ impl Agenda {
     }
 
     #[inline]
-    fn insert(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: AgendaEntry) {
         let mut place = self.ordered.len();
         let nearest = self.taken.max(place.saturating_sub(NEAR));
         if nearest > self.taken && self.ordered[nearest - 1] > entry {
@@ -72,14 +72,14 @@ impl Agenda {
     #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {
         let Order(first) = self.first();
-        (first != Entry::MAX).then(|| moment(first))
+        (first != AgendaEntry::MAX).then(|| moment(first))
     }
 
     /// Position of the first entry, comparable between agendas with the same sequence; an empty agenda comes last.
     #[inline]
     pub(crate) fn first(&self) -> Order {
-        let ordered = self.ordered.get(self.taken).copied().unwrap_or(Entry::MAX);
-        let stray = self.stray.peek().map_or(Entry::MAX, |entry| entry.0);
+        let ordered = self.ordered.get(self.taken).copied().unwrap_or(AgendaEntry::MAX);
+        let stray = self.stray.peek().map_or(AgendaEntry::MAX, |entry| entry.0);
         Order(ordered.min(stray))
     }
 
@@ -105,7 +105,7 @@ impl Agenda {
     }
 }
 
-fn moment(entry: Entry) -> Instant {
+fn moment(entry: AgendaEntry) -> Instant {
     Instant::from_nanos((entry >> 64) as u64)
 }
 

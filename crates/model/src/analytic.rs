@@ -42,7 +42,7 @@ pub use hits::{Popularity, che, che_of};
 
 use alloc::vec::Vec;
 
-use network::Flow;
+use network::CentreFlow;
 use plimsoll_units::{Bytes, Kind};
 
 use crate::Stage;
@@ -126,7 +126,7 @@ pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solutio
     let state = match offered {
         Offered::Closed { depth } => closed::closed(&network, depth),
         Offered::Open { iops } if iops > 0.0 && iops / 1e9 < most => open::open(&network, iops / 1e9),
-        Offered::Open { iops } if iops <= 0.0 => walk::State::empty(&network),
+        Offered::Open { iops } if iops <= 0.0 => walk::NetworkState::empty(&network),
         Offered::Open { .. } => return overloaded(&network, most, stages),
     };
     let (rate, mean) = match offered {
@@ -170,8 +170,9 @@ pub fn capacity(spec: &ChainSpec, workload: &Workload) -> Capacity {
 
 impl Workload {
     /// Classes of equal operations with their shares.
-    fn flows(&self) -> [(f64, Flow); 4] {
-        let flow = |kind, length| Flow { kind, length, sequential: self.sequential, space: self.space.get() as f64 };
+    fn flows(&self) -> [(f64, CentreFlow); 4] {
+        let flow =
+            |kind, length| CentreFlow { kind, length, sequential: self.sequential, space: self.space.get() as f64 };
         let length = self.length.get() as f64;
         let others = 1.0 - self.flushes;
         let writes = others * (1.0 - self.reads);

@@ -7,7 +7,7 @@ use plimsoll_units::{Bytes, Kind, Op};
 use crate::spec::Layout;
 
 /// A part of an operation, and its member.
-pub(crate) type Part = (u32, Op);
+pub(crate) type MemberPart = (u32, Op);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
@@ -25,7 +25,7 @@ impl Array {
 
     /// Puts the parts to issue next into `parts` and advances `progress`; no parts means that the operation is
     /// complete.
-    pub(crate) fn parts(&mut self, op: &Op, progress: &mut u32, parts: &mut Vec<Part>) {
+    pub(crate) fn parts(&mut self, op: &Op, progress: &mut u32, parts: &mut Vec<MemberPart>) {
         parts.clear();
         if op.length == 0 {
             if *progress == 0 {
@@ -63,7 +63,7 @@ impl Array {
     }
 
     /// A single part for each member involved: a member's neighbouring rows are contiguous.
-    fn striped(&self, op: &Op, members: u64, parts: &mut Vec<Part>) {
+    fn striped(&self, op: &Op, members: u64, parts: &mut Vec<MemberPart>) {
         for (chunk, from, bytes) in chunks(op, self.interleave) {
             let row = chunk / members;
             add(parts, (chunk % members) as u32, op, row * self.interleave + from, bytes);
@@ -71,7 +71,7 @@ impl Array {
     }
 
     /// The chunks of the next row.
-    fn next_row(&self, op: &Op, progress: &mut u32, parts: &mut Vec<Part>) {
+    fn next_row(&self, op: &Op, progress: &mut u32, parts: &mut Vec<MemberPart>) {
         let start = op.offset + u64::from(*progress);
         let row = self.interleave * self.members;
         let left = u64::from(op.length - *progress).min(row - start % row);
@@ -83,7 +83,7 @@ impl Array {
     }
 
     /// Reads access data only; a write of whole rows writes data and parity; other writes read both first.
-    fn with_parity(&self, op: &Op, parities: u64, progress: &mut u32, parts: &mut Vec<Part>) {
+    fn with_parity(&self, op: &Op, parities: u64, progress: &mut u32, parts: &mut Vec<MemberPart>) {
         let data = self.members - parities;
         let row_bytes = data * self.interleave;
         let whole_rows = op.offset.is_multiple_of(row_bytes) && u64::from(op.length).is_multiple_of(row_bytes);
@@ -119,7 +119,7 @@ fn once(progress: &mut u32, issue: impl FnOnce()) {
 }
 
 /// A write to all `count` members from `first` on, a read to member `turn` of them.
-fn mirrored(op: &Op, first: u64, count: u64, turn: u64, parts: &mut Vec<Part>) {
+fn mirrored(op: &Op, first: u64, count: u64, turn: u64, parts: &mut Vec<MemberPart>) {
     if op.kind == Kind::Read {
         parts.push(((first + turn) as u32, *op));
     } else {
@@ -139,7 +139,7 @@ fn chunks(op: &Op, interleave: u64) -> impl Iterator<Item = (u64, u64, u64)> {
 }
 
 /// Adds bytes to a member's part.
-fn add(parts: &mut Vec<Part>, member: u32, op: &Op, offset: u64, bytes: u64) {
+fn add(parts: &mut Vec<MemberPart>, member: u32, op: &Op, offset: u64, bytes: u64) {
     match parts.iter_mut().find(|part| part.0 == member) {
         Some((_, part)) => {
             let end = (part.offset + u64::from(part.length)).max(offset + bytes);
@@ -166,7 +166,7 @@ mod tests {
             if parts.is_empty() {
                 return shown.join(" | ");
             }
-            let part = |(member, op): &Part| format!("{member}:{}+{}", op.offset >> 10, op.length >> 10);
+            let part = |(member, op): &MemberPart| format!("{member}:{}+{}", op.offset >> 10, op.length >> 10);
             shown.push(parts.iter().map(part).collect::<Vec<_>>().join(" "));
         }
     }

@@ -26,7 +26,7 @@ impl HitRatio {
 
 /// A cache with CLOCK replacement (Corbató 1968): a circulating hand skips blocks that were used since its last pass.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct ClockCache {
     grain: u64,
     places: usize,
     /// Block, and whether it was used since the hand passed.
@@ -36,7 +36,7 @@ pub(crate) struct Clock {
     hand: usize,
 }
 
-impl Clock {
+impl ClockCache {
     pub(crate) fn new(capacity: Bytes, grain: Bytes) -> Self {
         let places = (capacity.get() / grain.get()).max(1) as usize;
         Self { grain: grain.get(), places, ring: Vec::new(), place: BTreeMap::new(), hand: 0 }

@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 use crate::agenda::Agenda;
-use crate::array::Part;
-use crate::curve::Served;
-use crate::program::{Program, Remaining, Resource, Step};
+use crate::array::MemberPart;
+use crate::curve::CurveEffect;
+use crate::program::{Program, ProgramStep, Remaining, Resource};
 use crate::spec::ChainSpec;
-use crate::write_back::{Arrival, Piece};
-use crate::{Answer, Change, ChangeError, Model, Stage};
+use crate::write_back::{Arrival, WritePiece};
+use crate::{Change, ChangeError, Model, ModelAnswer, Stage};
 
 /// A model made of stages that operations pass in order.
 ///
@@ -30,8 +30,8 @@ pub struct Chain {
     sequence: u64,
     /// Passages that continue at the current time.
     woken: VecDeque<u32>,
-    ready: Vec<Answer>,
-    parts: Vec<Part>,
+    ready: Vec<ModelAnswer>,
+    parts: Vec<MemberPart>,
     /// Read-ahead operations that begin at the current time.
     reads: Vec<Op>,
 }
@@ -108,13 +108,13 @@ impl Chain {
     /// Determined answers are those of operations in their last stage. If the first stage is a link, all events within
     /// its latency are determined too, because later arrivals are still in the link.
     #[inline]
-    pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>) {
+    pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<ModelAnswer>) {
         self.advance(now + lead.min(self.program.entry));
         answers.append(&mut self.ready);
         while let Some((at, number)) = self.known.take(now + lead) {
             let Passage { role, bound_by, .. } = self.passages[number as usize];
             if let Role::Whole(slot) = role {
-                answers.push(Answer { slot, at, bound_by });
+                answers.push(ModelAnswer { slot, at, bound_by });
             }
             self.free.push(number);
         }
@@ -142,7 +142,7 @@ impl Chain {
             }
             let Some((at, number)) = self.departures.take(now) else { return };
             let passage = &self.passages[number as usize];
-            if let Step::Served(resource) = self.program.steps[usize::from(passage.step)]
+            if let ProgramStep::Served(resource) = self.program.steps[usize::from(passage.step)]
                 && !self.leave(at, number, usize::from(passage.base + resource))
             {
                 continue;
@@ -167,7 +167,7 @@ impl Chain {
             let passage = &mut self.passages[number as usize];
             let (step, base) = (self.program.steps[usize::from(passage.step)], passage.base);
             match step {
-                Step::Pass(resource) => {
+                ProgramStep::Pass(resource) => {
                     let at = pass(&mut self.program.resources[usize::from(base + resource)], now, &passage.op);
                     held(passage, at.since(now), self.program.stages[usize::from(passage.step)]);
                     passage.step += 1;
@@ -176,15 +176,15 @@ impl Chain {
                         return self.depart(at, number, step);
                     }
                 }
-                Step::End => return self.end(now, number),
-                Step::Split { write, flush } => {
+                ProgramStep::End => return self.end(now, number),
+                ProgramStep::Split { write, flush } => {
                     passage.step = match passage.op.kind {
                         Kind::Read => passage.step + 1,
                         Kind::Write | Kind::DurableWrite | Kind::Trim => write,
                         Kind::Flush => flush,
                     };
                 }
-                Step::Choose { cache, miss } => {
+                ProgramStep::Choose { cache, miss } => {
                     let hit = match &mut self.program.resources[usize::from(base + cache)] {
                         Resource::HitRatio(shares) => shares.hit(&passage.op),
                         Resource::Clock(clock) => clock.hit(&passage.op),
@@ -192,30 +192,33 @@ impl Chain {
                     };
                     passage.step = if hit { passage.step + 1 } else { miss };
                 }
-                Step::Jump(to) => passage.step = to,
-                Step::Seek(disk) => return self.enter_disk(now, number, usize::from(base + disk)),
-                Step::Served(_) => unreachable!("left through a disk or a curve"),
-                Step::Serve(curve) => {
+                ProgramStep::Jump(to) => passage.step = to,
+                ProgramStep::Seek(disk) => return self.enter_disk(now, number, usize::from(base + disk)),
+                ProgramStep::Served(_) => unreachable!("left through a disk or a curve"),
+                ProgramStep::Serve(curve) => {
                     if !self.enter_curve(now, number, usize::from(base + curve)) {
                         return;
                     }
                 }
-                Step::Enter(window) => {
+                ProgramStep::Enter(window) => {
                     if !self.enter_window(now, number, usize::from(base + window)) {
                         return;
                     }
                 }
-                Step::Leave(window) => self.leave_window(now, number, usize::from(base + window)),
-                Step::Fork { array, first, stride, after } => {
+                ProgramStep::Leave(window) => self.leave_window(now, number, usize::from(base + window)),
+                ProgramStep::Fork { array, first, stride, after } => {
                     if self.fork(number, usize::from(base + array), (base + first, stride), after) {
                         return;
                     }
                 }
-                Step::Join => match self.join(number) {
+                ProgramStep::Join => match self.join(number) {
                     Some(whole) => number = whole,
                     None => return,
                 },
-                Step::Accept { .. } | Step::Through { .. } | Step::Follow { .. } | Step::Fetched(_) => {
+                ProgramStep::Accept { .. }
+                | ProgramStep::Through { .. }
+                | ProgramStep::Follow { .. }
+                | ProgramStep::Fetched(_) => {
                     if !self.at_memory(now, number, step, base) {
                         return;
                     }
@@ -225,13 +228,13 @@ impl Chain {
     }
 
     /// Executes a step of a write-back memory or of read-ahead; false if the passage waits or ends there.
-    fn at_memory(&mut self, now: Instant, number: u32, step: Step, base: u16) -> bool {
+    fn at_memory(&mut self, now: Instant, number: u32, step: ProgramStep, base: u16) -> bool {
         let resource = |number: u16| usize::from(base + number);
         match step {
-            Step::Accept { memory, after } => self.accept(now, number, resource(memory), after),
-            Step::Through { memory, body } => self.through(now, number, resource(memory), body),
-            Step::Follow { prefetch, after } => self.follow(now, number, resource(prefetch), after),
-            Step::Fetched(prefetch) => self.fetched(now, number, resource(prefetch)),
+            ProgramStep::Accept { memory, after } => self.accept(now, number, resource(memory), after),
+            ProgramStep::Through { memory, body } => self.through(now, number, resource(memory), body),
+            ProgramStep::Follow { prefetch, after } => self.follow(now, number, resource(prefetch), after),
+            ProgramStep::Fetched(prefetch) => self.fetched(now, number, resource(prefetch)),
             _ => unreachable!("not a step of a memory"),
         }
     }
@@ -241,7 +244,7 @@ impl Chain {
     fn end(&mut self, now: Instant, number: u32) {
         let Passage { role, bound_by, .. } = self.passages[number as usize];
         if let Role::Whole(slot) = role {
-            self.ready.push(Answer { slot, at: now, bound_by });
+            self.ready.push(ModelAnswer { slot, at: now, bound_by });
         }
         self.free.push(number);
     }
@@ -314,12 +317,12 @@ impl Chain {
                 }
             }
             Resource::Curve(curve) => match curve.serve(now) {
-                Served::Again(at) => {
+                CurveEffect::Again(at) => {
                     self.depart_later(at, number);
                     return false;
                 }
-                Served::Through(Some((next, at))) => self.depart_later(at, next),
-                Served::Through(None) => {}
+                CurveEffect::Through(Some((next, at))) => self.depart_later(at, next),
+                CurveEffect::Through(None) => {}
             },
             _ => unreachable!("only disks and curves serve"),
         }
@@ -348,7 +351,7 @@ impl Chain {
         self.departures.enter(at, self.sequence, number);
     }
 
-    fn window(&mut self, window: usize) -> &mut crate::window::Window {
+    fn window(&mut self, window: usize) -> &mut crate::window::AdmissionWindow {
         match &mut self.program.resources[window] {
             Resource::Window(window) => window,
             _ => unreachable!("only windows are entered"),
@@ -447,7 +450,7 @@ impl Chain {
     }
 
     fn start_pieces(&mut self, memory: usize, body: u16, base: u16) {
-        while let Some(Piece { op, epoch }) = self.memory(memory).start() {
+        while let Some(WritePiece { op, epoch }) = self.memory(memory).start() {
             let piece = self.begin(op, Role::Behind(epoch), body, base);
             self.woken.push_back(piece);
         }
@@ -473,7 +476,7 @@ impl Chain {
             }
         };
         self.free.push(number);
-        let mut flush = self.memory(memory).through(&Piece { op: passage.op, epoch });
+        let mut flush = self.memory(memory).through(&WritePiece { op: passage.op, epoch });
         while let Some(satisfied) = flush {
             self.waited(now, satisfied).step = body;
             self.woken.push_back(satisfied);
@@ -580,7 +583,7 @@ impl Model for Chain {
     }
 
     #[inline]
-    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+    fn drain(&mut self, now: Instant, answers: &mut Vec<ModelAnswer>) {
         self.drain_ahead(now, Span::ZERO, answers);
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Curve {
 }
 
 /// Effect of an event of a [`Curve`].
-pub(crate) enum Served {
+pub(crate) enum CurveEffect {
     /// No service (thinning): the time of the next event.
     Again(Instant),
     /// The first passage is served: the next passage and the time of its event.
@@ -52,14 +52,14 @@ impl Curve {
     }
 
     /// Processes the event that was drawn last.
-    pub(crate) fn serve(&mut self, now: Instant) -> Served {
+    pub(crate) fn serve(&mut self, now: Instant) -> CurveEffect {
         let rate = rate(&self.points, self.queue.len());
         if rate < self.drawn && self.rng.f64() * self.drawn >= rate {
-            return Served::Again(self.draw(now));
+            return CurveEffect::Again(self.draw(now));
         }
         self.queue.pop_front();
         let next = self.queue.front().copied();
-        Served::Through(next.map(|passage| (passage, self.draw(now))))
+        CurveEffect::Through(next.map(|passage| (passage, self.draw(now))))
     }
 
     /// Draws the next event as if an operation more were in the queue. If it is absent, the event serves none with the

@@ -47,7 +47,7 @@ pub struct Stage(pub u8);
 
 /// Completion time of an operation, and the stage that bound it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ModelAnswer {
     /// The slot that it was submitted with.
     pub slot: Slot,
     /// The time of the answer.
@@ -100,7 +100,7 @@ pub trait Model {
     fn wake_at(&self) -> Option<Instant>;
 
     /// Appends all answers up to `now`, in order of time.
-    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>);
+    fn drain(&mut self, now: Instant, answers: &mut Vec<ModelAnswer>);
 
     /// Changes the product from `now` on; operations in flight are still answered.
     fn change(&mut self, now: Instant, change: &Change) -> Result<(), ChangeError>;

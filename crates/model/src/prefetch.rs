@@ -17,13 +17,13 @@ pub(crate) struct Prefetch {
     window: u64,
     unit: u64,
     max_streams: usize,
-    streams: Vec<Stream>,
+    streams: Vec<PrefetchStream>,
     /// Reads so far: the age of streams.
     clock: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Stream {
+struct PrefetchStream {
     /// The end of the read that began it; only used before the first prefetch.
     end: u64,
     /// Bytes to prefetch beyond its last read; 0 before its second read.
@@ -89,20 +89,26 @@ impl Prefetch {
     /// The stream that a read belongs to; its second read starts prefetching.
     fn stream_of(&self, op: &Op) -> Option<usize> {
         let (unit, window) = (self.unit, self.window);
-        let belongs = |stream: &Stream| {
+        let belongs = |stream: &PrefetchStream| {
             if stream.ahead == 0 {
                 return stream.end == op.offset;
             }
             (stream.first * unit..=stream.read_to() * unit + window).contains(&op.offset)
         };
-        let of_a_stream = |stream: &Stream| stream.ahead > 0 && belongs(stream);
+        let of_a_stream = |stream: &PrefetchStream| stream.ahead > 0 && belongs(stream);
         self.streams.iter().position(of_a_stream).or_else(|| self.streams.iter().position(belongs))
     }
 
     /// Records a read as the possible start of a stream, in place of the least recently used stream.
     fn remember(&mut self, op: &Op) {
-        let stream =
-            Stream { end: end(op), ahead: 0, first: 0, units: VecDeque::new(), waiting: Vec::new(), used: self.clock };
+        let stream = PrefetchStream {
+            end: end(op),
+            ahead: 0,
+            first: 0,
+            units: VecDeque::new(),
+            waiting: Vec::new(),
+            used: self.clock,
+        };
         if self.streams.len() < self.max_streams {
             self.streams.push(stream);
             return;
@@ -114,7 +120,7 @@ impl Prefetch {
     }
 }
 
-impl Stream {
+impl PrefetchStream {
     /// The unit after the last prefetched unit.
     fn read_to(&self) -> u64 {
         self.first + self.units.len() as u64

@@ -11,7 +11,7 @@ use crate::Stage;
 use crate::array::Array;
 use crate::bank::Bank;
 use crate::buffer::Buffer;
-use crate::cache::{Clock, HitRatio};
+use crate::cache::{ClockCache, HitRatio};
 use crate::cold::Cold;
 use crate::curve::{Curve, DRAWN};
 use crate::disk::Disk;
@@ -23,12 +23,12 @@ use crate::spec::{ChainSpec, Demand, StageSpec};
 use crate::stall::Stall;
 use crate::station::Station;
 use crate::variate::Variate;
-use crate::window::Window;
+use crate::window::AdmissionWindow;
 use crate::write_back::WriteBack;
 
 /// A step of a program. Targets are indices of steps; steps without a jump continue with the next step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step {
+pub(crate) enum ProgramStep {
     /// A stage that determines at arrival when an operation leaves.
     Pass(u16),
     /// A disk: the departure is determined when the preceding operations have left.
@@ -95,9 +95,9 @@ pub(crate) enum Resource {
     Disk(Disk),
     Curve(Curve),
     Prefetch(Prefetch),
-    Window(Window),
+    Window(AdmissionWindow),
     HitRatio(HitRatio),
-    Clock(Clock),
+    Clock(ClockCache),
     Array(Array),
     WriteBack(WriteBack),
     /// A split is stateless.
@@ -116,7 +116,7 @@ pub(crate) enum Remaining {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ProgramStep>,
     /// Remaining work from each step on.
     pub(crate) remaining: Vec<Remaining>,
     /// The stage that each step belongs to.
@@ -133,7 +133,7 @@ impl Program {
         let mut writer = Writer { steps: Vec::new(), stages: Vec::new(), next_stage: 0 };
         let mut frame = Vec::new();
         writer.chain(spec, &mut frame);
-        writer.step(Step::End, Stage(0));
+        writer.step(ProgramStep::End, Stage(0));
         // Members of an array share the tables of their service times.
         let mut services: Vec<Option<Variate>> = alloc::vec![None; usize::from(writer.next_stage)];
         let seeded = |(index, template): (usize, &Template<'_>)| {
@@ -152,15 +152,15 @@ impl Program {
 }
 
 /// The remaining work from `step` on. Jumps lead forward only.
-fn remaining(steps: &[Step], mut step: usize) -> Remaining {
+fn remaining(steps: &[ProgramStep], mut step: usize) -> Remaining {
     let mut remaining = Remaining::None;
     loop {
         match steps[step] {
-            Step::End => return remaining,
-            Step::Jump(to) => step = usize::from(to),
+            ProgramStep::End => return remaining,
+            ProgramStep::Jump(to) => step = usize::from(to),
             // No delay at the end of a write-back memory or of read-ahead.
-            Step::Through { .. } | Step::Fetched(_) => step += 1,
-            Step::Leave(_) => {
+            ProgramStep::Through { .. } | ProgramStep::Fetched(_) => step += 1,
+            ProgramStep::Leave(_) => {
                 remaining = Remaining::Effects;
                 step += 1;
             }
@@ -177,13 +177,13 @@ struct Template<'a> {
 }
 
 struct Writer {
-    steps: Vec<Step>,
+    steps: Vec<ProgramStep>,
     stages: Vec<Stage>,
     next_stage: u8,
 }
 
 impl Writer {
-    fn step(&mut self, step: Step, stage: Stage) -> usize {
+    fn step(&mut self, step: ProgramStep, stage: Stage) -> usize {
         self.steps.push(step);
         self.stages.push(stage);
         self.steps.len() - 1
@@ -206,59 +206,59 @@ impl Writer {
     fn stage<'a>(&mut self, spec: &'a StageSpec, stage: Stage, number: u16, frame: &mut Vec<Template<'a>>) {
         match spec {
             StageSpec::Disk(_) => {
-                self.step(Step::Seek(number), stage);
-                self.step(Step::Served(number), stage);
+                self.step(ProgramStep::Seek(number), stage);
+                self.step(ProgramStep::Served(number), stage);
             }
             StageSpec::Curve { .. } => {
-                self.step(Step::Serve(number), stage);
-                self.step(Step::Served(number), stage);
+                self.step(ProgramStep::Serve(number), stage);
+                self.step(ProgramStep::Served(number), stage);
             }
             StageSpec::Prefetch { inside, .. } => {
-                let follow = self.step(Step::Follow { prefetch: number, after: 0 }, stage);
+                let follow = self.step(ProgramStep::Follow { prefetch: number, after: 0 }, stage);
                 self.chain(inside, frame);
-                self.step(Step::Fetched(number), stage);
-                self.steps[follow] = Step::Follow { prefetch: number, after: self.here() };
+                self.step(ProgramStep::Fetched(number), stage);
+                self.steps[follow] = ProgramStep::Follow { prefetch: number, after: self.here() };
             }
             StageSpec::Window { inside, .. } => {
-                self.step(Step::Enter(number), stage);
+                self.step(ProgramStep::Enter(number), stage);
                 self.chain(inside, frame);
-                self.step(Step::Leave(number), stage);
+                self.step(ProgramStep::Leave(number), stage);
             }
             StageSpec::Split { read, write, flush } => self.split([read, write, flush], stage, frame),
             StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
-                let choose = self.step(Step::Choose { cache: number, miss: 0 }, stage);
+                let choose = self.step(ProgramStep::Choose { cache: number, miss: 0 }, stage);
                 self.chain(hit, frame);
-                let jump = self.step(Step::Jump(0), stage);
-                self.steps[choose] = Step::Choose { cache: number, miss: self.here() };
+                let jump = self.step(ProgramStep::Jump(0), stage);
+                self.steps[choose] = ProgramStep::Choose { cache: number, miss: self.here() };
                 self.chain(miss, frame);
-                self.steps[jump] = Step::Jump(self.here());
+                self.steps[jump] = ProgramStep::Jump(self.here());
             }
             StageSpec::Array { members, member, .. } => self.array(*members, member, stage, number, frame),
             StageSpec::WriteBack { inside, .. } => {
-                let accept = self.step(Step::Accept { memory: number, after: 0 }, stage);
+                let accept = self.step(ProgramStep::Accept { memory: number, after: 0 }, stage);
                 let body = self.here();
                 self.chain(inside, frame);
-                self.step(Step::Through { memory: number, body }, stage);
-                self.steps[accept] = Step::Accept { memory: number, after: self.here() };
+                self.step(ProgramStep::Through { memory: number, body }, stage);
+                self.steps[accept] = ProgramStep::Accept { memory: number, after: self.here() };
             }
             _ => {
-                self.step(Step::Pass(number), stage);
+                self.step(ProgramStep::Pass(number), stage);
             }
         }
     }
 
     fn split<'a>(&mut self, [read, write, flush]: [&'a ChainSpec; 3], stage: Stage, frame: &mut Vec<Template<'a>>) {
-        let split = self.step(Step::Split { write: 0, flush: 0 }, stage);
+        let split = self.step(ProgramStep::Split { write: 0, flush: 0 }, stage);
         self.chain(read, frame);
-        let after_read = self.step(Step::Jump(0), stage);
+        let after_read = self.step(ProgramStep::Jump(0), stage);
         let write_at = self.here();
         self.chain(write, frame);
-        let after_write = self.step(Step::Jump(0), stage);
+        let after_write = self.step(ProgramStep::Jump(0), stage);
         let flush_at = self.here();
         self.chain(flush, frame);
-        self.steps[split] = Step::Split { write: write_at, flush: flush_at };
-        self.steps[after_read] = Step::Jump(self.here());
-        self.steps[after_write] = Step::Jump(self.here());
+        self.steps[split] = ProgramStep::Split { write: write_at, flush: flush_at };
+        self.steps[after_read] = ProgramStep::Jump(self.here());
+        self.steps[after_write] = ProgramStep::Jump(self.here());
     }
 
     fn array<'a>(
@@ -269,15 +269,15 @@ impl Writer {
         array: u16,
         frame: &mut Vec<Template<'a>>,
     ) {
-        let fork = self.step(Step::Join, stage);
+        let fork = self.step(ProgramStep::Join, stage);
         let mut own = Vec::new();
         self.chain(member, &mut own);
-        self.step(Step::Join, stage);
+        self.step(ProgramStep::Join, stage);
         let (first, stride) = (frame.len() as u16, own.len() as u16);
         for _ in 0..members {
             frame.extend_from_slice(&own);
         }
-        self.steps[fork] = Step::Fork { array, first, stride, after: self.here() };
+        self.steps[fork] = ProgramStep::Fork { array, first, stride, after: self.here() };
     }
 }
 
@@ -303,10 +303,10 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Pressure { rate, burst, delay } => Resource::Pressure(Pressure::new(*rate, *burst, *delay)),
         StageSpec::Cold { rest, extra, grain, share } => Resource::Cold(Cold::new(*rest, *extra, *grain, *share)),
         StageSpec::Buffer { capacity, drain, flushing } => Resource::Buffer(Buffer::new(*capacity, *drain, *flushing)),
-        StageSpec::Window { slots, .. } => Resource::Window(Window::new(*slots)),
+        StageSpec::Window { slots, .. } => Resource::Window(AdmissionWindow::new(*slots)),
         StageSpec::Split { .. } => Resource::None,
         StageSpec::Cache { hits, .. } => Resource::HitRatio(HitRatio::new(*hits, seed)),
-        StageSpec::Clock { capacity, grain, .. } => Resource::Clock(Clock::new(*capacity, *grain)),
+        StageSpec::Clock { capacity, grain, .. } => Resource::Clock(ClockCache::new(*capacity, *grain)),
         StageSpec::Array { layout, members, interleave, .. } => {
             Resource::Array(Array::new(*layout, *members, *interleave))
         }

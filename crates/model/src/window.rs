@@ -3,12 +3,12 @@
 use alloc::collections::VecDeque;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub(crate) struct AdmissionWindow {
     free: u32,
     waiting: VecDeque<u32>,
 }
 
-impl Window {
+impl AdmissionWindow {
     pub(crate) fn new(slots: u32) -> Self {
         Self { free: slots, waiting: VecDeque::new() }
     }

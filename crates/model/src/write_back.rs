@@ -13,7 +13,7 @@ const PIECE: u32 = 1 << 20;
 
 /// A piece of a write to be written through.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct WritePiece {
     pub(crate) op: Op,
     /// Number of flushes before it.
     pub(crate) epoch: u32,
@@ -27,7 +27,7 @@ pub(crate) struct WriteBack {
     used: u64,
     under_way: u32,
     /// Pieces accepted and not started.
-    backlog: VecDeque<Piece>,
+    backlog: VecDeque<WritePiece>,
     /// Passages that wait for room, in order.
     waiting: VecDeque<u32>,
     /// Flushes so far.
@@ -115,7 +115,7 @@ impl WriteBack {
     }
 
     /// The next piece to write through, if one may start.
-    pub(crate) fn start(&mut self) -> Option<Piece> {
+    pub(crate) fn start(&mut self) -> Option<WritePiece> {
         if self.under_way == self.depth {
             return None;
         }
@@ -125,7 +125,7 @@ impl WriteBack {
     }
 
     /// Frees the room of a finished piece; returns a flush that is thereby complete.
-    pub(crate) fn through(&mut self, piece: &Piece) -> Option<u32> {
+    pub(crate) fn through(&mut self, piece: &WritePiece) -> Option<u32> {
         self.under_way -= 1;
         self.used -= u64::from(piece.op.length);
         self.unfinished[(piece.epoch - self.oldest) as usize] -= 1;
@@ -165,7 +165,7 @@ impl WriteBack {
             self.used += u64::from(length);
             *self.unfinished.back_mut().expect("the newest epoch is always counted") += 1;
             let op = Op { offset: op.offset + u64::from(*progress), length, kind: Kind::Write, ..*op };
-            self.backlog.push_back(Piece { op, epoch: self.epoch });
+            self.backlog.push_back(WritePiece { op, epoch: self.epoch });
             *progress += length;
         }
         true

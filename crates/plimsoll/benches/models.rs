@@ -8,9 +8,9 @@
 use std::process::Command;
 use std::time::Instant;
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Offer, Part, ProductKind, Setting, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Offer, Part, PriceTerms, ProductKind, Setting};
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, parse};
 use plimsoll_units::{Bytes, Span};
 
@@ -73,7 +73,7 @@ fn catalogue() {
     let start = Instant::now();
     let catalogue = Catalogue::built_in();
     let loaded = start.elapsed();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let configurations = configurations(&catalogue, &terms);
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     let mut times: Vec<f64> = (0..ROUNDS)
@@ -99,7 +99,7 @@ fn quoted(offer: &Offer, ask: &Ask) -> f64 {
     ceiling + offer.prices().first().map_or(0.0, |price| price.monthly.as_f64())
 }
 
-fn configurations(catalogue: &Catalogue, terms: &Terms) -> Vec<Config> {
+fn configurations(catalogue: &Catalogue, terms: &PriceTerms) -> Vec<Config> {
     let mut all = Vec::new();
     for product in catalogue.products().filter(|product| product.kind() != ProductKind::Machine) {
         let set = |name: &str, value: f64| Setting::Option { name: name.into(), value: format!("{value}") };
@@ -128,7 +128,7 @@ fn configurations(catalogue: &Catalogue, terms: &Terms) -> Vec<Config> {
     all
 }
 
-fn one_match(catalogue: &Catalogue, terms: &Terms) -> f64 {
+fn one_match(catalogue: &Catalogue, terms: &PriceTerms) -> f64 {
     let pace = Pace::Open { rate: "5000".parse().unwrap(), arrival: plimsoll_load::Arrival::Poisson };
     let streams = vec![stream(pace)];
     let objective = "p99<=5ms".parse().unwrap();
@@ -172,7 +172,7 @@ fn simpy() -> Option<f64> {
 /// Operations per second of processor time over a fixed number of operations.
 fn rate(model: &str, pace: Pace, operations: u64) -> f64 {
     let mut target = Simulated::new(Chain::new(&parse(model).unwrap(), 1));
-    let phase = Phase { operations, ..Phase::unbounded(plimsoll_units::Instant::ZERO) };
+    let phase = StreamPhase { operations, ..StreamPhase::unbounded(plimsoll_units::Instant::ZERO) };
     let mut load = Streams::new(&[stream(pace)], 1, phase).unwrap();
     let rules = Rules::new(1024, Span::from_millis(100));
     let start = Instant::now();
@@ -186,7 +186,7 @@ fn rate(model: &str, pace: Pace, operations: u64) -> f64 {
 fn stream(pace: Pace) -> StreamSpec {
     StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(Bytes::gib(64)),
         pace,

@@ -45,7 +45,7 @@ pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArg
 use size::SIZE_EXAMPLES;
 pub use size::{SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
-pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, Place, SuiteArgs};
+pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, SuiteArgs, SuiteTarget};
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
     WebArgs,
@@ -68,7 +68,7 @@ pub struct Cli {
 pub enum Command {
     /// Measure storage: its latency curve to saturation, its load line, and what limits it
     #[command(after_help = MEASURE_EXAMPLES)]
-    Measure(Box<Measure>),
+    Measure(Box<MeasureCommand>),
     /// Run the same load against a model, in virtual time
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(Box<Simulate>),
@@ -228,7 +228,7 @@ Examples:
 
 /// `plimsoll measure`
 #[derive(Clone, Debug, Args)]
-pub struct Measure {
+pub struct MeasureCommand {
     /// A directory (a temporary file is created in it), a file, a block device, or an export of an NBD server:
     /// `nbd://HOST:PORT/NAME`, `nbd+unix:///NAME?socket=PATH`
     #[arg(value_name = "PATH|URI")]

@@ -6,12 +6,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 
-use plimsoll_device::nbd::{Address, Connection, Remote};
+use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
 use plimsoll_device::{
     Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
 };
 use plimsoll_drive::{Fault, LoopResult, Observe, PartialRun, Rules, Simulated, Target, drive_streams};
-use plimsoll_load::{Arrival, Pace, Phase, StreamSpec, Streams};
+use plimsoll_load::{Arrival, Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::CpuTime;
 use plimsoll_suite::workers::{self, WorkerHandle, together};
@@ -89,7 +89,7 @@ pub enum Way {
     /// An open file or device with an engine.
     File(OwnedFd, Engine),
     /// An export over NBD with its idle connections.
-    Export(Address, Mutex<Vec<Connection>>),
+    Export(ExportAddress, Mutex<Vec<Connection>>),
 }
 
 /// Real storage, or an export.
@@ -226,7 +226,7 @@ fn turn(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
 }
 
 fn load_of(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
-    let phase = Phase { end: start + trial.lasts, ..Phase::unbounded(start) };
+    let phase = StreamPhase { end: start + trial.lasts, ..StreamPhase::unbounded(start) };
     Streams::numbered(streams, seed, phase).ok_or_else(|| Fault {
         attempt: "placing the load".into(),
         source: io::Error::other("the region of a stream is smaller than an operation"),

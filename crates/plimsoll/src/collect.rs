@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{CollectArgs, CollectCommand, SamplingArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use log::Log;
+use log::CollectLog;
 pub use log::line;
 
 /// Name and version of the format; see docs/inputs.md.
@@ -38,7 +38,7 @@ pub fn run(args: &CollectArgs) -> Result<(), CliError> {
 }
 
 /// A source of counters.
-trait Source {
+trait CounterSource {
     /// Name in the file's header.
     fn name(&self) -> &'static str;
 
@@ -63,7 +63,7 @@ enum Lost {
     Stopped,
 }
 
-fn collect(source: &mut dyn Source, sampling: &SamplingArgs) -> Result<(), CliError> {
+fn collect(source: &mut dyn CounterSource, sampling: &SamplingArgs) -> Result<(), CliError> {
     if sampling.interval < SHORTEST {
         return Err(CliError::usage(format!("--interval: at least {SHORTEST}, as counters have no higher resolution")));
     }
@@ -84,13 +84,13 @@ fn collect(source: &mut dyn Source, sampling: &SamplingArgs) -> Result<(), CliEr
         ("source".to_owned(), json!(source.name())),
         ("interval_s".to_owned(), json!(sampling.interval.as_secs_f64())),
     ]);
-    let log = Log::create(sampling.out.as_deref(), source.name(), &head)?;
+    let log = CollectLog::create(sampling.out.as_deref(), source.name(), &head)?;
     Collection { source, log, console: &mut console, head, before: None, connected: true }.run(sampling, &stop)
 }
 
 struct Collection<'a> {
-    source: &'a mut dyn Source,
-    log: Log,
+    source: &'a mut dyn CounterSource,
+    log: CollectLog,
     console: &'a mut Console,
     head: Map<String, Value>,
     /// The previous snapshot, for progress.

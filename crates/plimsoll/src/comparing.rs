@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_analyse::{Comparison, History, Verdict, compare_sides};
+use plimsoll_analyse::{Comparison, LineHistory, Verdict, compare_sides};
 use plimsoll_record::Curve;
 use plimsoll_report::Page;
 
@@ -67,7 +67,7 @@ pub fn show(sides: [Side; 2], comparison: &Comparison, outputs: &Outputs) -> Res
 }
 
 /// The larger scatter of earlier runs of both subjects.
-fn history([before, after]: &[Side; 2]) -> Option<History> {
+fn history([before, after]: &[Side; 2]) -> Option<LineHistory> {
     let objective = before.curves.first()?.load_line?.objective();
     let compared: Vec<&Curve> = before.curves.iter().chain(&after.curves).collect();
     let of = |side: &Side| store::history(&side.curves[0], objective, &compared);

@@ -2,17 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_analyse::{Point, Purpose, Settle, Settled, Sweep, settle, settle_slot};
+use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, settle, settle_slot};
 use plimsoll_drive::{Fault, LoopResult, Onward, PartialRun};
 use plimsoll_load::{Pace, StreamSpec};
-use plimsoll_record::{Ended, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
+use plimsoll_record::{EndReason, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
 
 use crate::backend::{Backend, PointResult, Trial};
 use crate::checks::lateness;
 use crate::console::Console;
-use crate::plan::Plan;
+use crate::plan::MeasurePlan;
 
 /// Maximum length of the slices of a series: short enough for batch means.
 const LONGEST_SLICE: Span = Span::from_millis(500);
@@ -32,7 +32,7 @@ pub struct SweepResult {
     /// Operations of the omitted runs.
     pub aside: Tally,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: EndReason,
     /// The fault of the target that ended it.
     pub fault: Option<Fault>,
     /// Measuring time on the target's time line.
@@ -42,13 +42,13 @@ pub struct SweepResult {
 /// Executes the plan on a backend until the sweep is complete, the user stops it, or the target fails. `stages` are the
 /// names of a model's stages.
 pub fn follow(
-    plan: &Plan,
+    plan: &MeasurePlan,
     streams: &[StreamSpec],
     stages: &[String],
     stand: &mut dyn Backend,
     console: &mut Console,
 ) -> SweepResult {
-    let mut course = Course::new(plan, streams, stages);
+    let mut course = SweepProgress::new(plan, streams, stages);
     while course.step(stand, console).is_continue() {}
     console.clear();
     course.travelled
@@ -59,14 +59,14 @@ pub fn follow(
 /// `prepare` is called with the index of the side before each of its passes. An interrupt or a fault ends both. The
 /// second side uses the objective of the first unless an objective is given.
 pub fn follow_in_turns(
-    plan: &Plan,
+    plan: &MeasurePlan,
     streams: [&[StreamSpec]; 2],
     stands: &mut [&mut dyn Backend; 2],
     prepare: &dyn Fn(usize) -> Result<(), Fault>,
     console: &mut Console,
 ) -> [SweepResult; 2] {
     const ORDER: [usize; 4] = [0, 1, 1, 0];
-    let mut courses = streams.map(|streams| Course::new(plan, streams, &[]));
+    let mut courses = streams.map(|streams| SweepProgress::new(plan, streams, &[]));
     let mut goes_on = [true; 2];
     for side in ORDER.into_iter().cycle() {
         if !goes_on.contains(&true) {
@@ -84,9 +84,9 @@ pub fn follow_in_turns(
             goes_on[side] = pass.is_continue();
         }
         let ended = courses[side].travelled.ended;
-        if ended != Ended::Complete {
+        if ended != EndReason::Complete {
             let other = &mut courses[1 - side].travelled;
-            other.ended = if ended == Ended::Failed { Ended::Failed } else { Ended::Interrupted };
+            other.ended = if ended == EndReason::Failed { EndReason::Failed } else { EndReason::Interrupted };
             break;
         }
     }
@@ -95,8 +95,8 @@ pub fn follow_in_turns(
 }
 
 /// A sweep in progress and its measurements.
-struct Course<'a> {
-    plan: &'a Plan,
+struct SweepProgress<'a> {
+    plan: &'a MeasurePlan,
     streams: &'a [StreamSpec],
     stages: &'a [String],
     sweep: Sweep,
@@ -106,8 +106,8 @@ struct Course<'a> {
     is_warned: bool,
 }
 
-impl<'a> Course<'a> {
-    fn new(plan: &'a Plan, streams: &'a [StreamSpec], stages: &'a [String]) -> Self {
+impl<'a> SweepProgress<'a> {
+    fn new(plan: &'a MeasurePlan, streams: &'a [StreamSpec], stages: &'a [String]) -> Self {
         let sweep = Sweep::new(plan.sweep.clone());
         Self { plan, streams, stages, sweep, travelled: SweepResult::new(), points: 0, is_warned: false }
     }
@@ -132,11 +132,11 @@ impl<'a> Course<'a> {
             self.is_warned = true;
             console.tell(&notice);
         }
-        let point = Point { warm_up: point.warm_up.max(plan.warm_up), ..point };
+        let point = SweepPoint { warm_up: point.warm_up.max(plan.warm_up), ..point };
         let seed = plan.seed.wrapping_add(self.points);
         self.points += 1;
         let start = Instant::ZERO + travelled.spent;
-        let mut step = Step {
+        let mut step = PendingPoint {
             sweep: &self.sweep,
             point: &point,
             before: travelled.spent,
@@ -178,9 +178,9 @@ impl<'a> Course<'a> {
         let Self { plan, travelled, .. } = self;
         let erred = || plan.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0);
         travelled.ended = match fault {
-            Some(_) => Ended::Failed,
-            None if console.interrupted() => Ended::Interrupted,
-            None if erred() => Ended::Failed,
+            Some(_) => EndReason::Failed,
+            None if console.interrupted() => EndReason::Interrupted,
+            None if erred() => EndReason::Failed,
             None => return ControlFlow::Continue(()),
         };
         travelled.fault = fault;
@@ -195,14 +195,14 @@ impl SweepResult {
             runs: Vec::new(),
             slots: Vec::new(),
             aside: Tally::default(),
-            ended: Ended::Complete,
+            ended: EndReason::Complete,
             fault: None,
             spent: Span::ZERO,
         }
     }
 
     /// Keeps a run, and the slot or the windows that it represents.
-    fn keep(&mut self, run: Run, point: &Point, start: Instant) {
+    fn keep(&mut self, run: Run, point: &SweepPoint, start: Instant) {
         match point.slot {
             None => self.runs.push(run),
             Some((role @ (SlotRole::Soak | SlotRole::Hold), pass)) => {
@@ -278,9 +278,9 @@ fn silent(waited: Span) -> Fault {
 }
 
 /// A point in progress.
-struct Step<'a> {
+struct PendingPoint<'a> {
     sweep: &'a Sweep,
-    point: &'a Point,
+    point: &'a SweepPoint,
     before: Span,
     shortest_slice: Span,
     /// Window of a hold.
@@ -290,7 +290,7 @@ struct Step<'a> {
     next_check: usize,
 }
 
-impl Step<'_> {
+impl PendingPoint<'_> {
     fn take(
         &mut self,
         streams: &[StreamSpec],
@@ -373,7 +373,7 @@ pub fn mean_of(series: &[Slice]) -> (f64, Option<Span>) {
     (if span > 0.0 { operations as f64 / span } else { 0.0 }, response.quantile(0.99))
 }
 
-fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offered_span: Span) -> Settled {
+fn settled(sweep: &Sweep, point: &SweepPoint, series: &[Slice], unserved: u64, offered_span: Span) -> Settled {
     let options = Settle {
         least_warm_up: point.warm_up,
         offered_span,
@@ -384,7 +384,7 @@ fn settled(sweep: &Sweep, point: &Point, series: &[Slice], unserved: u64, offere
     if point.slot.is_some() { settle_slot(series, &options) } else { settle(series, &options) }
 }
 
-fn settled_at_end(sweep: &Sweep, point: &Point, sighting: &PointResult) -> Settled {
+fn settled_at_end(sweep: &Sweep, point: &SweepPoint, sighting: &PointResult) -> Settled {
     let LoopResult { series, unserved, .. } = &sighting.seen;
     if sighting.ends_offered {
         return settled(sweep, point, series, *unserved, Span::MAX);
@@ -454,7 +454,7 @@ mod tests {
     fn in_turns(models: [&str; 2]) -> [SweepResult; 2] {
         let line = ["plimsoll", "simulate", "link(1us)", "--duration", "60s", "--objective", "p99<=10ms"];
         let Command::Simulate(args) = Cli::parse_from(line).command else { panic!("a simulate command") };
-        let plan = Plan::new(&args.load, &args.course).expect("valid flags");
+        let plan = MeasurePlan::new(&args.load, &args.course).expect("valid flags");
         let streams = plan.place(Bytes::gib(1), Grid::Any).expect("sufficient space");
         let [mut a, mut b] = models.map(|text| {
             let model = plimsoll_model::parse(text).expect("stages");
@@ -478,7 +478,7 @@ mod tests {
         let slow = "station(8, 1ms, exponential)";
         for (other, verdict) in [("station(8, 700us, exponential)", Verdict::Better), (slow, Verdict::NoRealChange)] {
             let [a, b] = in_turns([slow, other]);
-            assert_eq!([a.ended, b.ended], [Ended::Complete; 2]);
+            assert_eq!([a.ended, b.ended], [EndReason::Complete; 2]);
             let objective = "p99<=10ms".parse().expect("an objective");
             let compared = compare_interleaved(&a.slots, &b.slots, objective).expect("both sides have passes");
             assert_eq!(compared.verdict(), verdict, "{other}: {compared:?}");

@@ -6,16 +6,18 @@ mod stage;
 
 use std::path::Path;
 
-use plimsoll_database::{Address, Database as Target, Failure, Kind, Make, NoAddress, connect, remove_leftovers};
+use plimsoll_database::{
+    Database as Target, DatabaseAddress, Failure, FailureKind, Make, NoAddress, connect, remove_leftovers,
+};
 use plimsoll_device::describe_host;
 use plimsoll_record::{DatabaseAbout, Source};
-use plimsoll_suite::{Database, Facts, Ground, LocalStorage, UnderlyingStorage};
+use plimsoll_suite::{DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
 use plimsoll_units::Bytes;
 
 pub use data::{Data, check_room};
 pub use snapshots::Snapshots;
 
-use self::stage::Stage;
+use self::stage::StagedVolume;
 use crate::args::{DatabaseArgs, MakeArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
@@ -41,7 +43,7 @@ pub fn ground(
     let facts = Facts { host: Some(describe_host()), space, ..facts };
     let snapshots = Snapshots::of(&*target);
     let sink = snapshots.as_ref().map(Snapshots::sink);
-    Ok((Box::new(Database::new(target, facts).on(below).telling(sink)), snapshots))
+    Ok((Box::new(DatabaseGround::new(target, facts).on(below).telling(sink)), snapshots))
 }
 
 /// A database, and what it is on.
@@ -71,7 +73,7 @@ impl Placed {
             return Ok(Self::here(made(making, &making.path, sessions)?, format!(" at {}", making.path.display())));
         };
         remove_leftovers_of(&std::env::temp_dir(), console);
-        let stage = Stage::make(making, like, console)?;
+        let stage = StagedVolume::make(making, like, console)?;
         let target = made(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
         let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
@@ -106,8 +108,8 @@ pub fn check_not_system(url: &str) -> Result<(), CliError> {
 }
 
 /// An existing database.
-fn connected(url: &str) -> Result<(Address, Box<dyn Target>), CliError> {
-    let address: Address = url.parse().map_err(|error: NoAddress| CliError::usage(error.to_string()))?;
+fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> {
+    let address: DatabaseAddress = url.parse().map_err(|error: NoAddress| CliError::usage(error.to_string()))?;
     let database = connect(&address).map_err(trouble)?;
     Ok((address, database))
 }
@@ -130,13 +132,13 @@ fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Targe
 /// Failures that the user can correct become usage errors.
 fn trouble(failure: Failure) -> CliError {
     match failure.kind {
-        Kind::Unreachable
-        | Kind::Refused
-        | Kind::Missing
-        | Kind::SystemDatabase
-        | Kind::NoSpace
-        | Kind::TooOld
-        | Kind::Unsupported => CliError::usage(failure.message),
+        FailureKind::Unreachable
+        | FailureKind::Refused
+        | FailureKind::Missing
+        | FailureKind::SystemDatabase
+        | FailureKind::NoSpace
+        | FailureKind::TooOld
+        | FailureKind::Unsupported => CliError::usage(failure.message),
         _ => CliError::Failed(anyhow::Error::new(failure)),
     }
 }

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use plimsoll_device::Engine;
-use plimsoll_fio::{Command, Flags, Question, command, engine_help, option_help, print};
+use plimsoll_fio::{FioCommand, Flags, Question, command, engine_help, option_help, print};
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
 use plimsoll_suite::{Facts, Nature, Paths};
@@ -30,13 +30,13 @@ use crate::console::Console;
 use crate::offers::Offers;
 use crate::output::{self, Forms};
 use crate::site::Site;
-use disks::{Disks, Processors};
+use disks::{Disks, ProcessorTicks};
 use notes::Notes;
 use place::Laid;
-use plan::{Around, Ground, Plan, Whereabouts, plan};
-use report::{Course, Results};
+use plan::{Around, Ground, StagePlan, Whereabouts, plan};
+use report::{FioReportInput, Results};
 use run::{Ran, Since};
-use watch::Watch;
+use watch::JobObserver;
 
 /// Parses and runs the jobs, and prints the results.
 pub fn run(args: &FioArgs) -> Result<(), CliError> {
@@ -88,7 +88,7 @@ struct Stead {
 
 impl Stead {
     /// Files and devices of this host, or the target of `--on`.
-    fn new(command: &Command) -> Result<Self, CliError> {
+    fn new(command: &FioCommand) -> Result<Self, CliError> {
         let destroy: Vec<PathBuf> = command.flags.destroy.iter().map(PathBuf::from).collect();
         let Some(on) = &command.flags.on else {
             let facts = Facts {
@@ -119,7 +119,7 @@ impl Stead {
                 "--on takes a configuration of the catalogue, stages, or nbd://HOST/NAME; files are named in the job";
             return Err(CliError::usage(format!("{on}: {why}")));
         }
-        if facts.read_only && command.jobs.iter().any(plimsoll_fio::Job::writes) {
+        if facts.read_only && command.jobs.iter().any(plimsoll_fio::FioJob::writes) {
             let why = format!("the jobs write and would destroy its data: add --destroy {on} to allow it");
             return Err(CliError::usage(format!("{on}: {why}")));
         }
@@ -129,8 +129,8 @@ impl Stead {
 }
 
 fn carry_out(
-    command: &Command,
-    plan: &Plan,
+    command: &FioCommand,
+    plan: &StagePlan,
     site: &mut Stead,
     notes: &mut Notes,
     forms: &Forms,
@@ -144,13 +144,14 @@ fn carry_out(
     let laid = laid.map_err(|why| if console.interrupted() { CliError::Interrupted } else { refused(&[why]) })?;
     let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
     let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
-    let processors = command.flags.idle_profile.map(Processors::new);
-    let mut watch = Watch::new(command, plan, &mut console, &mut results, &version);
+    let processors = command.flags.idle_profile.map(ProcessorTicks::new);
+    let mut watch = JobObserver::new(command, plan, &mut console, &mut results, &version);
     let ran = run::run(plan, &command.jobs, &laid, &mut *site.on, &mut watch);
     let steady = watch.into_steady();
     console.clear();
     let elapsed = if shows_virtual_time(site) { ran.span() } else { since.elapsed() };
-    let course = Course { command, plan, elapsed_s: elapsed.as_nanos() / 1_000_000_000 + 1, version: &version, steady };
+    let course =
+        FioReportInput { command, plan, elapsed_s: elapsed.as_nanos() / 1_000_000_000 + 1, version: &version, steady };
     let mut report = course.report(&ran);
     report.disks = disks.used();
     report.idleness = processors.map(|processors| processors.idleness());
@@ -170,7 +171,7 @@ fn carry_out(
 }
 
 /// Reasons for an early end of jobs, a line each.
-fn failures(command: &Command, plan: &Plan, ran: &Ran) -> Vec<String> {
+fn failures(command: &FioCommand, plan: &StagePlan, ran: &Ran) -> Vec<String> {
     let pairs = plan.stages.iter().zip(&ran.stages).flat_map(|(members, done)| members.iter().zip(done));
     let of_job = |(member, done): (&plan::Member, &run::FinishedJob)| {
         let failure = report::failure(member, plan, done.seen.failed?);
@@ -185,7 +186,7 @@ fn shows_virtual_time(site: &Stead) -> bool {
     site.on.facts().nature == Nature::Model
 }
 
-fn write_logs(command: &Command, plan: &Plan, ran: &Ran) {
+fn write_logs(command: &FioCommand, plan: &StagePlan, ran: &Ran) {
     for (members, done) in plan.stages.iter().zip(&ran.stages) {
         for (member, done) in members.iter().zip(done) {
             let job = &command.jobs[member.job];

@@ -12,9 +12,9 @@ use anyhow::Context;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_device::{Claim, Clock};
 use plimsoll_front::notify::News;
-use plimsoll_front::{Blocks, Files, Handle, Limits, Offer, Server};
+use plimsoll_front::{Blocks, DataFiles, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::{Access, Export, Fidelity, Flat, Serving, Slow, VolumeId, Volumes};
+use plimsoll_volume::{Export, Fidelity, Flat, Serving, Slow, VolumeAccess, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::child::Child;
@@ -29,11 +29,11 @@ use crate::systemd;
 const REQUESTS: u32 = 4096;
 
 /// A server with one export, which has no listening socket yet.
-pub struct Served {
+pub struct UnboundServer {
     /// The server.
     pub server: Server,
     claim: Option<Claim>,
-    access: Access,
+    access: VolumeAccess,
     /// Description of the image and its emulation.
     shown: String,
     rt: bool,
@@ -53,7 +53,7 @@ fn realtime() -> Result<(), CliError> {
     plimsoll_device::realtime().map_err(|error| CliError::usage(error.to_string()))
 }
 
-impl Served {
+impl UnboundServer {
     /// Opens the image, and offers it under a name.
     pub fn open(args: &ImageArgs, export: &str, blocks: Blocks) -> Result<Self, CliError> {
         let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
@@ -63,7 +63,7 @@ impl Served {
             None => Volumes::plain([image.size], Span::ZERO),
             Some(like) => emulated(args, like, &image)?,
         };
-        let files = image.file.map_or_else(Files::memory, |file| Files::given([OwnedFd::from(file)]));
+        let files = image.file.map_or_else(DataFiles::memory, |file| DataFiles::given([OwnedFd::from(file)]));
         let mut server =
             Server::new(volumes, files, Limits::default(), Clock::start()).context("starting the server")?;
         if like.is_some() {
@@ -158,8 +158,8 @@ fn faithfulness(fidelity: &Fidelity) -> String {
     format!("plimsoll: replies followed the model for {faithful} s, not for {not} s; lateness p50 {p50}, p99 {p99}\n")
 }
 
-fn greeting(image: &str, access: Access, addresses: &[impl Display]) -> String {
-    let access = if access == Access::ReadOnly { ", read-only" } else { "" };
+fn greeting(image: &str, access: VolumeAccess, addresses: &[impl Display]) -> String {
+    let access = if access == VolumeAccess::ReadOnly { ", read-only" } else { "" };
     let mut text = format!("Serving {image}{access}\n");
     for address in addresses {
         text += &format!("  {address}\n");

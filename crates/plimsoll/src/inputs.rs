@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_catalogue::{nearest, one_of};
 use plimsoll_choose::what_if::{keep_parts, parts};
-use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join, time_in_utc};
+use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, join, time_in_utc};
 
 use crate::args::InputArgs;
 use crate::cli_error::CliError;
@@ -150,7 +150,7 @@ fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Cl
 fn ingest(name: &str, args: &InputArgs, input: &mut dyn Read) -> Result<Vec<Outcome>, CliError> {
     let zone = args.time_zone.clone();
     let begin = args.begin.as_deref().and_then(|begin| time_in_utc(begin, zone.as_ref()));
-    let known = Input { name: name.to_owned(), begin, interval: args.interval, zone };
+    let known = FormatInput { name: name.to_owned(), begin, interval: args.interval, zone };
     let mut ingest = Ingest::new(known);
     let mut buffer = vec![0; 256 << 10];
     loop {

@@ -5,11 +5,11 @@ use std::fmt;
 use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_front::sockets::{ListenAddress, Listening};
-use plimsoll_front::{Blocks, Service};
+use plimsoll_front::{Blocks, SocketProtocol};
 
 use crate::args::IscsiArgs;
 use crate::cli_error::CliError;
-use crate::image::{Served, check_realtime};
+use crate::image::{UnboundServer, check_realtime};
 use crate::portals;
 use crate::systemd;
 
@@ -17,12 +17,12 @@ use crate::systemd;
 const PORT: u16 = 3260;
 
 /// The logical unit behind a portal, as the tools of libiscsi write it.
-struct Address<'a> {
+struct UnitUrl<'a> {
     portal: &'a str,
     target: &'a str,
 }
 
-impl fmt::Display for Address<'_> {
+impl fmt::Display for UnitUrl<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "iscsi://{}/{}/0", self.portal, self.target)
     }
@@ -44,12 +44,12 @@ pub fn run(args: &IscsiArgs) -> Result<(), CliError> {
     };
     let targets = Targets::new(settings);
     let blocks = Blocks { preferred: args.physical_block.get() as u32, ..Blocks::default() };
-    let mut served = Served::open(&args.image, "", blocks)?;
+    let mut served = UnboundServer::open(&args.image, "", blocks)?;
     for (place, Listening { socket, place: at, .. }) in (0..).zip(listening) {
-        let service = Service::Iscsi(targets.at_portal(place));
+        let service = SocketProtocol::Iscsi(targets.at_portal(place));
         served.server.listen_for(socket, service).with_context(|| format!("listening at {at}"))?;
     }
-    let addresses: Vec<Address<'_>> = addresses.iter().map(|portal| Address { portal, target: &args.target }).collect();
+    let addresses: Vec<UnitUrl<'_>> = addresses.iter().map(|portal| UnitUrl { portal, target: &args.target }).collect();
     let command = args.run.as_deref().map(|command| {
         let variables = addresses.first().map_or_else(Vec::new, |address| {
             let (portal, target) = (address.portal, address.target);

@@ -11,16 +11,16 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_catalogue::{Catalogue, Like};
-use plimsoll_device::nbd::Address;
+use plimsoll_device::nbd::ExportAddress;
 use plimsoll_device::{
-    Access, Activity, ActivityDelta, Caching, Claim, Clock, Direct, Engine, Opened, Subject, SubjectKind, Watch, claim,
-    classify, describe_disk, describe_host,
+    AccessMode, Activity, ActivityDelta, ActivityWatch, Caching, Claim, Clock, Direct, Engine, Opened, Subject,
+    SubjectKind, claim, classify, describe_disk, describe_host,
 };
 use plimsoll_load::{Region, StreamSpec};
-use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Finding, Objective, Source};
+use plimsoll_record::{Conditions, Curve, EndReason, FORMAT, Finding, Objective, Source};
 use plimsoll_units::{Bytes, Span};
 
-use crate::args::{EngineWord, Measure};
+use crate::args::{EngineWord, MeasureCommand};
 use crate::backend::fio::Fio;
 use crate::backend::{Storage, Way};
 use crate::checks::{self, Evidence};
@@ -28,11 +28,11 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{SweepResult, follow};
 use crate::output::{Outputs, finish, judge};
-use crate::plan::{Grid, Plan};
+use crate::plan::{Grid, MeasurePlan};
 use crate::probe;
 use crate::store;
 
-use work::Work;
+use work::MeasuredLoad;
 
 /// Space left free on the filesystem of a scratch file.
 const SPARE: Bytes = Bytes::mib(256);
@@ -40,18 +40,20 @@ const SPARE: Bytes = Bytes::mib(256);
 const LEAST_FILE: Bytes = Bytes::mib(16);
 
 /// Measures the path or export.
-pub fn run(args: &Measure) -> Result<(), CliError> {
-    let work = Work::new(args)?;
+pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
+    let work = MeasuredLoad::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     fio::meant_for_fio(args)?;
     if let Some(path) = args.against.as_ref().or((!args.ab.is_empty()).then_some(&args.path)) {
         return against::run(args, path, &outputs);
     }
     let work = match work {
-        Work::Generated(plan) if !args.target.hosts.is_empty() => return fio::run_on_hosts(args, *plan, &outputs),
+        MeasuredLoad::Generated(plan) if !args.target.hosts.is_empty() => {
+            return fio::run_on_hosts(args, *plan, &outputs);
+        }
         work => work,
     };
-    if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
+    if let Some(uri) = args.path.to_str().filter(|text| ExportAddress::is_meant(text)) {
         return export::run(args, work, uri, &outputs);
     }
     check_target(args, &outputs)?;
@@ -61,14 +63,18 @@ pub fn run(args: &Measure) -> Result<(), CliError> {
 }
 
 /// Refuses outputs over the target, and other targets.
-fn check_target(args: &Measure, outputs: &Outputs) -> Result<(), CliError> {
+fn check_target(args: &MeasureCommand, outputs: &Outputs) -> Result<(), CliError> {
     classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
     outputs.spare(&args.path)?;
     only_this(args)
 }
 
 /// Measures a directory, file or device. Returns the curve, and the objective of an earlier run if it has that.
-fn measured(args: &Measure, work: Work, console: &mut Console) -> Result<(Curve, Option<Objective>), CliError> {
+fn measured(
+    args: &MeasureCommand,
+    work: MeasuredLoad,
+    console: &mut Console,
+) -> Result<(Curve, Option<Objective>), CliError> {
     let subject = classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
     let mut prepared = Site::prepare(args, work, subject)?;
     let streams = prepared.work.place(args, prepared.size, prepared.grid())?;
@@ -79,9 +85,9 @@ fn measured(args: &Measure, work: Work, console: &mut Console) -> Result<(Curve,
 }
 
 /// Measures with the refusals of the command, judges and keeps. Returns the file of the run.
-pub fn kept(args: &Measure, command: Vec<String>, console: &mut Console) -> Result<PathBuf, CliError> {
-    let work = Work::new(args)?;
-    let uri = args.path.to_str().filter(|text| Address::is_meant(text));
+pub fn kept(args: &MeasureCommand, command: Vec<String>, console: &mut Console) -> Result<PathBuf, CliError> {
+    let work = MeasuredLoad::new(args)?;
+    let uri = args.path.to_str().filter(|text| ExportAddress::is_meant(text));
     let (mut curve, remembered) = if let Some(uri) = uri {
         (export::measured(args, work, uri, console)?, None)
     } else {
@@ -116,7 +122,7 @@ fn no_path(path: &Path, unusable: &dyn Display) -> CliError {
 }
 
 /// Fails if `--destroy` names another path.
-fn only_this(args: &Measure) -> Result<(), CliError> {
+fn only_this(args: &MeasureCommand) -> Result<(), CliError> {
     match args.target.destroy.iter().find(|named| **named != args.path) {
         None => Ok(()),
         Some(other) => Err(CliError::usage(format!(
@@ -133,7 +139,7 @@ fn usage(error: impl Display) -> CliError {
 
 /// A measurement site: everything that has to be valid before the first operation.
 struct Site {
-    work: Work,
+    work: MeasuredLoad,
     subject: Subject,
     /// The open file or device, in addition to the handles of the loops.
     file: OwnedFd,
@@ -149,7 +155,7 @@ struct Site {
 }
 
 impl Site {
-    fn prepare(args: &Measure, work: Work, subject: Subject) -> Result<Self, CliError> {
+    fn prepare(args: &MeasureCommand, work: MeasuredLoad, subject: Subject) -> Result<Self, CliError> {
         let mut findings = Vec::new();
         let engine = engine(args.target.engine, &mut findings)?;
         let wanted = if args.target.buffered || work.is_buffered() { Caching::Buffered } else { Caching::Direct };
@@ -167,7 +173,7 @@ impl Site {
             }
             SubjectKind::File | SubjectKind::BlockDevice => {
                 let (work, claim) = permitted(args, work, &mut findings)?;
-                let access = if claim.is_some() { Access::Write } else { Access::Read };
+                let access = if claim.is_some() { AccessMode::Write } else { AccessMode::Read };
                 let size = size_of_existing(args, subject.size)?;
                 let opened = plimsoll_device::open(&args.path, access, wanted);
                 (work, opened.map_err(|error| usage(format!("{}: {error}", args.path.display())))?, size, claim)
@@ -205,11 +211,11 @@ impl Site {
         }
     }
 
-    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, CliError> {
+    fn measure(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<Curve, CliError> {
         let begun = self.begin(args, console)?;
         let streams = &begun.streams;
         let travelled = match (&self.work, &mut self.fio) {
-            (Work::Generated(plan), Some(fio)) => follow(plan, streams, &[], fio, console),
+            (MeasuredLoad::Generated(plan), Some(fio)) => follow(plan, streams, &[], fio, console),
             (work, _) => work.follow(streams, &mut self.storage, console),
         };
         let activity = begun.activity();
@@ -217,7 +223,7 @@ impl Site {
     }
 
     /// Probes and fills the storage.
-    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, CliError> {
+    fn begin(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<Begun, CliError> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
         let failed = |fault| CliError::Failed(anyhow::Error::new(fault));
@@ -238,7 +244,7 @@ impl Site {
         }
         let streams = self.work.place(args, self.size, self.grid())?;
         evidence.data = addressed(&streams);
-        let watch = Watch::new(&self.subject);
+        let watch = ActivityWatch::new(&self.subject);
         let before = watch.snapshot();
         Ok(Begun { started, clock, evidence, streams, watch, before })
     }
@@ -264,7 +270,7 @@ impl Site {
     }
 
     /// Fills a scratch file.
-    fn fill(&mut self, args: &Measure, console: &mut Console) -> Result<(), CliError> {
+    fn fill(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<(), CliError> {
         let most = self.work.filling(args);
         self.size = probe::fill(&mut self.storage, &self.file, self.size, most, console)
             .map_err(|fault| CliError::Failed(anyhow::Error::new(fault)))?;
@@ -292,7 +298,7 @@ impl Site {
     }
 }
 
-fn conditions(plan: &Plan, streams: Vec<StreamSpec>, threads: u32, caching: Caching) -> Conditions {
+fn conditions(plan: &MeasurePlan, streams: Vec<StreamSpec>, threads: u32, caching: Caching) -> Conditions {
     Conditions {
         streams,
         threads,
@@ -310,7 +316,7 @@ struct Begun {
     clock: Clock,
     evidence: Evidence,
     streams: Vec<StreamSpec>,
-    watch: Watch,
+    watch: ActivityWatch,
     before: Activity,
 }
 
@@ -336,7 +342,7 @@ impl Head {
         if runs.is_empty() {
             return Err(match (fault, ended) {
                 (Some(fault), _) => CliError::Failed(anyhow::Error::new(fault)),
-                (None, Ended::Interrupted) => CliError::Interrupted,
+                (None, EndReason::Interrupted) => CliError::Interrupted,
                 _ => CliError::Failed(anyhow::anyhow!(
                     "no operation completed in the given time: use a longer --duration"
                 )),
@@ -400,7 +406,11 @@ fn addressed(streams: &[StreamSpec]) -> Bytes {
 
 /// Permitted operations on an existing file or device: all if it was named in `--destroy` and the safety checks pass,
 /// otherwise reads.
-fn permitted(args: &Measure, work: Work, findings: &mut Vec<Finding>) -> Result<(Work, Option<Claim>), CliError> {
+fn permitted(
+    args: &MeasureCommand,
+    work: MeasuredLoad,
+    findings: &mut Vec<Finding>,
+) -> Result<(MeasuredLoad, Option<Claim>), CliError> {
     if !args.target.destroy.is_empty() {
         let claim = claim(&args.path, &args.target.destroy).map_err(usage)?;
         return Ok((work, Some(claim)));
@@ -409,7 +419,7 @@ fn permitted(args: &Measure, work: Work, findings: &mut Vec<Finding>) -> Result<
 }
 
 /// The plan for storage without `--destroy`: without writes, unless the user requested writes.
-fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Plan, CliError> {
+fn reading(args: &MeasureCommand, plan: MeasurePlan, findings: &mut Vec<Finding>) -> Result<MeasurePlan, CliError> {
     if !plan.writes() {
         return Ok(plan);
     }
@@ -426,7 +436,7 @@ fn reading(args: &Measure, plan: Plan, findings: &mut Vec<Finding>) -> Result<Pl
 }
 
 /// The size of a scratch file.
-fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes, CliError> {
+fn scratch_size(args: &MeasureCommand, work: &MeasuredLoad, subject: &Subject) -> Result<Bytes, CliError> {
     let available = subject.available.unwrap_or_default();
     let path = args.path.display();
     let least = LEAST_FILE.max(work.least_size());
@@ -442,8 +452,8 @@ fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes,
         return Ok(size);
     }
     let (size, spare) = match work {
-        Work::Generated(_) => (work.file_size(available), Bytes::default()),
-        Work::Recorded(_) => (work.file_size(available).max(LEAST_FILE), SPARE),
+        MeasuredLoad::Generated(_) => (work.file_size(available), Bytes::default()),
+        MeasuredLoad::Recorded(_) => (work.file_size(available).max(LEAST_FILE), SPARE),
     };
     if size < least || size.get().saturating_add(spare.get()) > available.get() {
         let size = size.max(least);
@@ -454,7 +464,7 @@ fn scratch_size(args: &Measure, work: &Work, subject: &Subject) -> Result<Bytes,
     Ok(size)
 }
 
-fn size_of_existing(args: &Measure, has: Bytes) -> Result<Bytes, CliError> {
+fn size_of_existing(args: &MeasureCommand, has: Bytes) -> Result<Bytes, CliError> {
     match args.target.size {
         Some(size) if size > has => Err(CliError::usage(format!(
             "{}: its size is {has}, smaller than --size {size}: use a smaller --size, or omit it",

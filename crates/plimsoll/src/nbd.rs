@@ -6,19 +6,19 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 
 use anyhow::Context;
-use plimsoll_device::nbd::{Address, Host};
+use plimsoll_device::nbd::{ExportAddress, NbdHost};
 use plimsoll_front::Blocks;
 
 use self::doors::{Doors, Maker};
 use crate::args::NbdArgs;
 use crate::cli_error::CliError;
-use crate::image::{Served, check_realtime};
+use crate::image::{UnboundServer, check_realtime};
 
 /// Serves until its clients, its command or a signal end it.
 pub fn run(args: &NbdArgs) -> Result<(), CliError> {
     check_realtime(&args.image)?;
     let doors = Doors::open(args)?;
-    let mut served = Served::open(&args.image, &args.export, Blocks::default())?;
+    let mut served = UnboundServer::open(&args.image, &args.export, Blocks::default())?;
     let (addresses, made_by) = (doors.addresses(), doors.made_by);
     let _kept = doors.admit(&mut served.server)?;
     // A socket passed by a service manager takes precedence over standard input.
@@ -36,10 +36,10 @@ pub fn run(args: &NbdArgs) -> Result<(), CliError> {
 }
 
 /// Environment variables with the address of the export, for a command.
-fn variables(address: &Address) -> Vec<(&'static str, OsString)> {
+fn variables(address: &ExportAddress) -> Vec<(&'static str, OsString)> {
     let place = match &address.host {
-        Host::Unix(path) => ("unixsocket", path.into()),
-        Host::Tcp { port, .. } => ("port", port.to_string().into()),
+        NbdHost::Unix(path) => ("unixsocket", path.into()),
+        NbdHost::Tcp { port, .. } => ("port", port.to_string().into()),
     };
     vec![("uri", address.to_string().into()), ("exportname", (&address.export).into()), place]
 }

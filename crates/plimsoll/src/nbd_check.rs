@@ -1,7 +1,7 @@
 //! `plimsoll nbd-check`: conformance and timing of an NBD server.
 
-use plimsoll_device::nbd::Address;
-use plimsoll_front::check::{Permission, Row, Verdict, check};
+use plimsoll_device::nbd::ExportAddress;
+use plimsoll_front::check::{CheckVerdict, FeatureResult, Permission, check};
 
 use crate::args::NbdCheckArgs;
 use crate::cli_error::CliError;
@@ -9,7 +9,7 @@ use crate::output::print;
 
 /// Checks the server.
 pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
-    let address: Address = args.uri.parse().map_err(|error: plimsoll_device::nbd::NoAddress| usage(&error))?;
+    let address: ExportAddress = args.uri.parse().map_err(|error: plimsoll_device::nbd::NoNbdAddress| usage(&error))?;
     if let Some(other) = args.destroy.as_ref().filter(|named| **named != args.uri) {
         return Err(CliError::usage(format!(
             "--destroy {other}: only {} is checked: repeat that URI exactly, or omit --destroy",
@@ -19,7 +19,7 @@ pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
     let permission = Permission { writes: args.destroy.is_some(), ..Permission::default() };
     let rows = check(&address, &permission).map_err(|error| CliError::Failed(anyhow::Error::new(error)))?;
     print(shown(&rows, args.all).as_bytes())?;
-    let failed = rows.iter().filter(|row| row.verdict == Verdict::Fail).count();
+    let failed = rows.iter().filter(|row| row.verdict == CheckVerdict::Fail).count();
     if failed == 0 { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!("{failed} features fail"))) }
 }
 
@@ -28,7 +28,7 @@ fn usage(error: &dyn std::fmt::Display) -> CliError {
 }
 
 /// A line per feature, with request and response for failed features or all.
-fn shown(rows: &[Row], all: bool) -> String {
+fn shown(rows: &[FeatureResult], all: bool) -> String {
     let mut text = String::new();
     let mut area = "";
     for row in rows {
@@ -37,27 +37,27 @@ fn shown(rows: &[Row], all: bool) -> String {
             text += &format!("{area}\n");
         }
         text += &format!("  {:12}{}\n", word(row.verdict), row.feature);
-        if all || row.verdict == Verdict::Fail {
+        if all || row.verdict == CheckVerdict::Fail {
             text += &format!("              sent {}\n              got  {}\n", row.sent, row.got);
-        } else if row.verdict == Verdict::NotTried {
+        } else if row.verdict == CheckVerdict::NotTried {
             text += &format!("              {}\n", row.got);
         }
     }
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     text + &format!(
         "{} pass, {} fail, {} unsupported, {} not tried\n",
-        count(Verdict::Pass),
-        count(Verdict::Fail),
-        count(Verdict::Unsupported),
-        count(Verdict::NotTried)
+        count(CheckVerdict::Pass),
+        count(CheckVerdict::Fail),
+        count(CheckVerdict::Unsupported),
+        count(CheckVerdict::NotTried)
     )
 }
 
-const fn word(verdict: Verdict) -> &'static str {
+const fn word(verdict: CheckVerdict) -> &'static str {
     match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "FAIL",
-        Verdict::Unsupported => "unsupported",
-        Verdict::NotTried => "not tried",
+        CheckVerdict::Pass => "pass",
+        CheckVerdict::Fail => "FAIL",
+        CheckVerdict::Unsupported => "unsupported",
+        CheckVerdict::NotTried => "not tried",
     }
 }

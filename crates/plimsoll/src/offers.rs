@@ -4,7 +4,7 @@ use std::borrow::BorrowMut;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, Terms};
+use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, PriceTerms};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Bytes;
 
@@ -63,7 +63,7 @@ pub struct Offers {
     /// All known products.
     pub catalogue: Catalogue,
     /// Date, currency and region.
-    pub terms: Terms,
+    pub terms: PriceTerms,
 }
 
 impl Offers {
@@ -76,7 +76,7 @@ impl Offers {
             }
         }
         let as_of = args.as_of.unwrap_or_else(today);
-        let terms = Terms { as_of, currency: args.currency, region: args.region.clone() };
+        let terms = PriceTerms { as_of, currency: args.currency, region: args.region.clone() };
         Ok(Self { catalogue, terms })
     }
 
@@ -113,7 +113,7 @@ impl Offers {
 
     /// The terms for this offer. If flags leave currency and region open and several price lists apply: USD if
     /// available, and the first region.
-    pub fn terms_for(&self, offer: &Offer) -> Terms {
+    pub fn terms_for(&self, offer: &Offer) -> PriceTerms {
         let mut terms = self.terms.clone();
         let fits = |price: &plimsoll_catalogue::Price| {
             let currency = terms.currency.is_none_or(|currency| currency == price.monthly.currency);
@@ -131,7 +131,7 @@ impl Offers {
 
     /// The terms of a ranking of all vendors: a common currency, USD by default. Fails for a currency or region without
     /// prices.
-    pub fn ranking_terms(&self) -> Result<Terms, CliError> {
+    pub fn ranking_terms(&self) -> Result<PriceTerms, CliError> {
         let dollars = || "USD".parse::<Currency>().expect("USD is a currency code");
         let currency = self.terms.currency.unwrap_or_else(dollars);
         let currencies = self.catalogue.currencies();
@@ -143,7 +143,7 @@ impl Offers {
             )));
         }
         self.check_region()?;
-        Ok(Terms { currency: Some(currency), ..self.terms.clone() })
+        Ok(PriceTerms { currency: Some(currency), ..self.terms.clone() })
     }
 }
 

@@ -8,7 +8,7 @@ use plimsoll_analyse::{
     Comparison, accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
 };
 use plimsoll_record::{
-    Curve, Ended, Estimate, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun,
+    Curve, EndReason, Estimate, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun,
 };
 use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Page, TextStyle};
@@ -224,7 +224,7 @@ pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), CliEr
 pub fn share_an_objective(curves: &mut [Curve]) {
     let chosen = curves.iter().filter_map(|curve| curve.load_line).map(|line| line.objective());
     let Some(laxest) = chosen.max_by_key(|objective| objective.limit) else { return };
-    for curve in curves.iter_mut().filter(|curve| curve.ended == Ended::Complete) {
+    for curve in curves.iter_mut().filter(|curve| curve.ended == EndReason::Complete) {
         let own = curve.load_line.map(|line| line.objective());
         let origin = curve.basis.map(|basis| basis.origin).filter(|_| own == Some(laxest));
         draw(curve, laxest, origin.unwrap_or(ObjectiveOrigin::Shared));
@@ -232,11 +232,11 @@ pub fn share_an_objective(curves: &mut [Curve]) {
 }
 
 /// Exit status of a command with this end of its measurement.
-pub fn ended(ended: Ended) -> Result<(), CliError> {
+pub fn ended(ended: EndReason) -> Result<(), CliError> {
     match ended {
-        Ended::Complete => Ok(()),
-        Ended::Interrupted => Err(CliError::Interrupted),
-        Ended::Failed => Err(CliError::Failed(anyhow::anyhow!(
+        EndReason::Complete => Ok(()),
+        EndReason::Interrupted => Err(CliError::Interrupted),
+        EndReason::Failed => Err(CliError::Failed(anyhow::anyhow!(
             "incomplete (see the findings): the figures cover the time until then"
         ))),
     }
@@ -246,7 +246,7 @@ pub fn ended(ended: Ended) -> Result<(), CliError> {
 ///
 /// An interrupted or failed run has none.
 fn rungs(curve: &Curve) -> Vec<LoadLine> {
-    if curve.conditions.trace.is_some() || curve.ended != Ended::Complete { Vec::new() } else { ladder(curve) }
+    if curve.conditions.trace.is_some() || curve.ended != EndReason::Complete { Vec::new() } else { ladder(curve) }
 }
 
 /// Joins the slots of each load to a run, orders runs by load, and computes knee and load line.
@@ -263,7 +263,7 @@ pub fn judge(curve: &mut Curve, remembered: Option<Objective>) {
     } else {
         curve.runs = by_load(&curve.runs, objective.map(|(objective, _)| objective));
     }
-    if curve.ended != Ended::Complete {
+    if curve.ended != EndReason::Complete {
         return;
     }
     curve.knee = knee(&curve.runs);

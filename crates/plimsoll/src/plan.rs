@@ -31,7 +31,7 @@ const MOST_RATE: f64 = 2e7;
 
 /// A plan, independent of its target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct MeasurePlan {
     /// The streams before placement.
     pub templates: Vec<Template>,
     /// The addressed part of the space.
@@ -112,7 +112,7 @@ impl Effort {
     }
 }
 
-impl Plan {
+impl MeasurePlan {
     /// Checks the flags against each other and against the preset.
     pub fn new(load: &LoadArgs, course: &CourseArgs) -> Result<Self, CliError> {
         let preset = Preset::find(&load.preset)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_load::{Mix, Pace, Pattern, Split};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern};
 use plimsoll_record::Objective;
 use plimsoll_units::Iops;
 use serde::Deserialize;
@@ -153,7 +153,7 @@ impl Template {
     }
 
     /// Its block sizes.
-    pub const fn sizes(&self) -> &Split {
+    pub const fn sizes(&self) -> &BlockMix {
         &self.mix.sizes
     }
 }

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use plimsoll_device::{Clock, Engine, Ring, Shape, sync, truncate};
 use plimsoll_drive::{Fault, Onward, Rules, Target, drive_streams};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_record::Tally;
 use plimsoll_units::{Bytes, Kind, Span};
 
@@ -56,7 +56,7 @@ pub fn ceiling(engine: Engine, depth: u32, threads: u32) -> Option<f64> {
     let start = ring.now();
     let lasts = Span::from_millis(20);
     let spec = stream(Bytes::kib(4), 1.0, Pattern::Uniform, Bytes::gib(1), Pace::Closed { depth });
-    let mut load = Streams::new(&[spec], 0, Phase { end: start + lasts, ..Phase::unbounded(start) })?;
+    let mut load = Streams::new(&[spec], 0, StreamPhase { end: start + lasts, ..StreamPhase::unbounded(start) })?;
     let rules = Rules::new(depth, Span::from_millis(5));
     let seen = drive_streams(&mut ring, &mut load, &rules, &mut |_| Onward::Continue(())).ok()?;
     let operations: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
@@ -98,6 +98,6 @@ fn glance(storage: &mut Storage, spec: &StreamSpec, lasts: Span) -> Result<Tally
 }
 
 fn stream(size: Bytes, reads: f64, pattern: Pattern, space: Bytes, pace: Pace) -> StreamSpec {
-    let mix = Mix { sizes: Split::one(size), reads, durable: false, flush_every: 0 };
+    let mix = Mix { sizes: BlockMix::one(size), reads, durable: false, flush_every: 0 };
     StreamSpec { name: "probe".into(), mix, pattern, region: Region::first(space), pace }
 }

@@ -28,7 +28,7 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let mut quotes: Vec<Quote> = Vec::new();
     for text in &args.configs {
         let config = offers.config(text)?;
-        let refused = |refusal: plimsoll_catalogue::Refusal| CliError::usage(refusal.to_string());
+        let refused = |refusal: plimsoll_catalogue::ConfigRefusal| CliError::usage(refusal.to_string());
         let offer = offers.catalogue.offer(&config, &offers.terms).map_err(refused)?;
         let terms = offers.terms_for(&offer);
         quotes.push(plimsoll_choose::quote(&offers.catalogue, &config, &terms, &ask).map_err(refused)?);

@@ -13,7 +13,7 @@ use plimsoll_analyse::{Settle, Settled, settle_recorded};
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec, Tempo};
-use plimsoll_record::{Conditions, Ended, Finding, Objective, Outline, Slice, Trace};
+use plimsoll_record::{Conditions, EndReason, Finding, Objective, Outline, Slice, Trace};
 use plimsoll_report::Progress;
 use plimsoll_units::{Bytes, Instant, Iops, Span};
 
@@ -25,7 +25,7 @@ use crate::course::{SweepResult, length, recent_rates, run_of};
 use crate::plan::{DEEPEST, Grid, MOST_BUFFER_MEMORY};
 use crate::words::Percent;
 
-pub use recording::{Part, Recording};
+pub use recording::{Recording, ReplayedPart};
 
 /// Default queue depth of `--as-fast-as-possible`.
 const DEPTH: u32 = 32;
@@ -98,9 +98,9 @@ impl Replaying {
     ) -> Result<Self, CliError> {
         let offers = offers(args, course, venue)?;
         let part = match venue {
-            _ if args.reads_only => Part::Reads,
-            Venue::Model => Part::All,
-            Venue::Storage => Part::Moving,
+            _ if args.reads_only => ReplayedPart::Reads,
+            Venue::Model => ReplayedPart::All,
+            Venue::Storage => ReplayedPart::Moving,
         };
         let recording = Recording::survey(path, part)?;
         let Percent(compressible) = load.compressible;
@@ -155,11 +155,11 @@ impl Replaying {
             }
             let failed = self.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0);
             if fault.is_some() || failed {
-                (travelled.ended, travelled.fault) = (Ended::Failed, fault);
+                (travelled.ended, travelled.fault) = (EndReason::Failed, fault);
                 break;
             }
             if console.interrupted() {
-                travelled.ended = Ended::Interrupted;
+                travelled.ended = EndReason::Interrupted;
                 break;
             }
         }
@@ -222,7 +222,7 @@ impl Replaying {
         let operations = recording.outline().operations;
         let guessed = || Span::from_secs_f64(operations as f64 / GUESSED_IOPS);
         let slice = (lasts.unwrap_or_else(guessed) / SLICES).max(R::SHORTEST_SLICE);
-        let mut watch = Watch {
+        let mut watch = ReplayProgress {
             offered: self.pace(tempo),
             lasts: lasts.filter(|_| matches!(tempo, Tempo::Recorded { .. })),
             operations,
@@ -290,7 +290,7 @@ impl Replaying {
 }
 
 /// Progress of a replay.
-struct Watch {
+struct ReplayProgress {
     offered: Pace,
     /// Duration of arrivals, if recorded.
     lasts: Option<Span>,
@@ -304,7 +304,7 @@ struct Watch {
     heard: Span,
 }
 
-impl Watch {
+impl ReplayProgress {
     fn look(&mut self, series: &[Slice], console: &mut Console) -> Onward {
         let end = |slice: &Slice| (slice.start + slice.span).since(Instant::ZERO);
         // Counts only new slices: the last slice is observed repeatedly.

@@ -12,9 +12,9 @@ use plimsoll_front::Checksums;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::ListenAddress;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
-use plimsoll_service::client::{Address, Client};
+use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance};
-use plimsoll_service::{OpenError, Options, Service};
+use plimsoll_service::{OpenError, Service, ServiceOptions};
 use plimsoll_units::Span;
 use plimsoll_volume::Slow;
 use plimsoll_web::{ConsoleOptions, WebConsole};
@@ -43,7 +43,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let clouds = Clouds::find(&args.cloud, &directory)?;
     let floor = floor(args.rt)?;
     let iscsi = doors.iscsi();
-    let options = Options { floor: told(&floor), iscsi, ..options(args, &directory, doors.addresses())? };
+    let options = ServiceOptions { floor: told(&floor), iscsi, ..options(args, &directory, doors.addresses())? };
     let products = options.products.clone();
     let (service, mut server) = Service::open(options).map_err(refused)?;
     server.set_floor(floor);
@@ -133,7 +133,7 @@ fn control_client(controls: &[ListenAddress]) -> Option<Client> {
         ListenAddress::Unix(path) => Some(path.clone()),
         ListenAddress::Tcp { .. } => None,
     });
-    socket.and_then(|socket| Client::new(Address::Unix(socket), None).ok())
+    socket.and_then(|socket| Client::new(ControlAddress::Unix(socket), None).ok())
 }
 
 /// Attaches again what an earlier run left attached. One that fails stays as it is.
@@ -183,9 +183,9 @@ impl Drop for Closing {
     }
 }
 
-fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<Options, CliError> {
+fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<ServiceOptions, CliError> {
     let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
-    Ok(Options {
+    Ok(ServiceOptions {
         directory: directory.to_owned(),
         capacity: args.capacity.map(plimsoll_units::Bytes::get),
         slow: Slow::by(args.slow),

@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::course::{SweepResult, follow};
 use crate::offers::{NamedModel, Offers};
 use crate::output::{Outputs, finish_all, judge};
-use crate::plan::{Grid, Plan};
+use crate::plan::{Grid, MeasurePlan};
 use crate::replay::{Replaying, Venue};
 
 /// Number of operations and depth for estimating the rate of a model.
@@ -25,7 +25,7 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
     if args.course.threads != 1 {
         return Err(CliError::usage("a simulation has a single loop: omit --threads"));
     }
-    let work = Work::new(args)?;
+    let work = ModelLoad::new(args)?;
     let outputs = Outputs::new(&args.output)?;
     outputs.fit(args.models.len())?;
     let mut offers = Offers::new(&args.terms)?;
@@ -48,7 +48,7 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
 
 /// Simulates the only model of the arguments, and judges its curve.
 pub fn single(args: &Simulate, console: &mut Console) -> Result<Curve, CliError> {
-    let work = Work::new(args)?;
+    let work = ModelLoad::new(args)?;
     let mut offers = Offers::new(&args.terms)?;
     let [text] = &args.models[..] else { return Err(CliError::usage("name a single model")) };
     let product = NamedModel::read(text, || Ok(&mut offers))?;
@@ -59,21 +59,21 @@ pub fn single(args: &Simulate, console: &mut Console) -> Result<Curve, CliError>
 }
 
 /// The load of each model.
-enum Work {
+enum ModelLoad {
     /// A generated load.
-    Generated(Box<Plan>),
+    Generated(Box<MeasurePlan>),
     /// A recorded load.
     Recorded(Box<Replaying>),
 }
 
-impl Work {
+impl ModelLoad {
     fn new(args: &Simulate) -> Result<Self, CliError> {
         match &args.replay.replay {
             Some(path) => {
                 let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Model)?;
                 Ok(Self::Recorded(replaying.into()))
             }
-            None => Ok(Self::Generated(Plan::new(&args.load, &args.course)?.into())),
+            None => Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course)?.into())),
         }
     }
 
@@ -120,14 +120,14 @@ impl Work {
 }
 
 impl NamedModel {
-    fn curve(self, work: &Work, size: Option<Bytes>, console: &mut Console) -> Result<Curve, CliError> {
+    fn curve(self, work: &ModelLoad, size: Option<Bytes>, console: &mut Console) -> Result<Curve, CliError> {
         let size = size.unwrap_or(self.size());
         let mut findings = self.offer.as_ref().map(doubts).unwrap_or_default();
         let (travelled, conditions) = work.follow(&self.model, size, console)?;
         if let Some(fault) = travelled.fault {
             return Err(CliError::Failed(anyhow::Error::new(fault)));
         }
-        if let Work::Recorded(replaying) = work {
+        if let ModelLoad::Recorded(replaying) = work {
             findings.extend(replaying.findings());
         }
         Ok(Curve {
@@ -152,7 +152,7 @@ impl NamedModel {
 }
 
 /// The plan with durations that follow from the required operations.
-fn in_virtual_time(plan: &Plan, model: &ChainSpec, streams: &[StreamSpec]) -> Plan {
+fn in_virtual_time(plan: &MeasurePlan, model: &ChainSpec, streams: &[StreamSpec]) -> MeasurePlan {
     let mut loaded = streams.to_vec();
     loaded[0].pace = Pace::Closed { depth: PILOT_DEPTH };
     let pilot = plimsoll_choose::trial(model, &loaded, PILOT, plan.seed);

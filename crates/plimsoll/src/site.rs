@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::nbd::wire::flag;
-use plimsoll_device::nbd::{Address, Connection, Emulation, NoAddress, TalkError};
+use plimsoll_device::nbd::{Connection, Emulation, ExportAddress, NoNbdAddress, TalkError};
 use plimsoll_device::{Direct, SubjectKind, claim, classify, describe_disk, describe_host};
 use plimsoll_drive::PageCache;
 use plimsoll_record::{Source, Subject};
@@ -33,7 +33,7 @@ pub struct Site<'a> {
 impl Site<'_> {
     /// Prepares the target. Nothing is written.
     pub fn ground(&self, offers: impl FnOnce() -> Result<Offers, CliError>) -> Result<Box<dyn Ground>, CliError> {
-        if Address::is_meant(self.place) {
+        if ExportAddress::is_meant(self.place) {
             return self.export();
         }
         let path = Path::new(self.place);
@@ -97,7 +97,7 @@ impl Site<'_> {
     }
 
     fn export(&self) -> Result<Box<dyn Ground>, CliError> {
-        let address: Address = self.place.parse().map_err(|error: NoAddress| usage(error))?;
+        let address: ExportAddress = self.place.parse().map_err(|error: NoNbdAddress| usage(error))?;
         let unreachable = |error: TalkError| {
             CliError::usage(format!(
                 "{address}: {:#}: start the server, or correct the address",

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{Compute, Design, DesignError, Growth, Search, UnknownProvider, layouts, size, wanted};
-use plimsoll_ingest::{Demand, Subject};
+use plimsoll_ingest::{DatabaseDemand, Demand};
 use plimsoll_units::Bytes;
 
 use crate::args::{SizeArgs, WhatIfWord};
@@ -31,7 +31,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let wanted = wanted(subject, &design).map_err(|unclear: DesignError| CliError::usage(unclear.to_string()))?;
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
-    let asked = what_ifs::Asked { args, subject, design: &design, readings: &readings };
+    let asked = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
     let account = subject.account.as_ref();
     let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, account, &outcomes, args.most.max(1));
@@ -109,7 +109,7 @@ pub fn capacity(capacity: Bytes) -> Result<Bytes, CliError> {
 }
 
 /// The named database, or the only one.
-fn subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d Subject, CliError> {
+fn subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d DatabaseDemand, CliError> {
     let names = || demand.subjects.iter().map(|subject| subject.name.as_str());
     match (name, demand.subjects.as_slice()) {
         (Some(name), subjects) => {

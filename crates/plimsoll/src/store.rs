@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use plimsoll_analyse::{History, different_load};
+use plimsoll_analyse::{LineHistory, different_load};
 use plimsoll_load::StreamSpec;
-use plimsoll_record::{Curve, Ended, FormatError, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
+use plimsoll_record::{Curve, EndReason, FormatError, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
 use plimsoll_units::Bytes;
 
 use crate::cli_error::CliError;
@@ -169,7 +169,7 @@ const MAX_HISTORY: usize = 20;
 
 /// Scatter of the load line between the newest complete runs with the subject, load and objective of `like`, except the
 /// runs in `compared`.
-pub fn history(like: &Curve, objective: Objective, compared: &[&Curve]) -> Option<History> {
+pub fn history(like: &Curve, objective: Objective, compared: &[&Curve]) -> Option<LineHistory> {
     let is_compared =
         |run: &Curve| compared.iter().any(|other| other.started == run.started && other.slots == run.slots);
     let lines = complete_runs_of(&like.subject.name).filter_map(|run| match run.load_line? {
@@ -178,7 +178,7 @@ pub fn history(like: &Curve, objective: Objective, compared: &[&Curve]) -> Optio
         }
         _ => None,
     });
-    History::of(&lines.take(MAX_HISTORY).collect::<Vec<_>>())
+    LineHistory::of(&lines.take(MAX_HISTORY).collect::<Vec<_>>())
 }
 
 /// The complete runs that were kept of a subject, newest first.
@@ -188,7 +188,7 @@ fn complete_runs_of(subject: &str) -> impl Iterator<Item = Curve> {
     let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
     let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
     kept().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
-        Ok(Kept::Curve(curve)) if curve.ended == Ended::Complete && curve.subject.name == subject => Some(*curve),
+        Ok(Kept::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => Some(*curve),
         _ => None,
     })
 }
@@ -308,8 +308,8 @@ pub fn stem(path: &Path) -> String {
 /// Interrupted and failed runs have no verdict.
 fn is_complete(path: &Path) -> bool {
     match load_found(path) {
-        Ok(Kept::Curve(curve)) => curve.ended == Ended::Complete,
-        Ok(Kept::Suite(suite)) => suite.ended == Ended::Complete,
+        Ok(Kept::Curve(curve)) => curve.ended == EndReason::Complete,
+        Ok(Kept::Suite(suite)) => suite.ended == EndReason::Complete,
         Err(_) => false,
     }
 }

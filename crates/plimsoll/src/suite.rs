@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 
 use plimsoll_drive::{Onward, PageCache};
-use plimsoll_record::{Counter, Ended, Finding, SUITE_FORMAT, Slice, SuiteRun};
+use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
-    CompletedStep, Facts, Ground, Nature, Phases, Recipe, Step, StepResult, Watch, Work, perform_phases, session_run,
-    step_run,
+    CompletedStep, Facts, Ground, Nature, Phases, Recipe, Step, StepResult, SuiteObserver, Work, perform_phases,
+    session_run, step_run,
 };
 use plimsoll_units::{Bytes, Instant, Span, Throughput};
 
-use crate::args::{DatabaseArgs, PhaseWord, Place, SuiteArgs};
+use crate::args::{DatabaseArgs, PhaseWord, SuiteArgs, SuiteTarget};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{length, mean_of};
@@ -44,12 +44,12 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     }
     let mut snapshots = None;
     let mut ground = match place {
-        Place::Storage(args) => {
+        SuiteTarget::Storage(args) => {
             let page_cache = args.memory.map(|memory| PageCache { elevator: args.elevator, ..PageCache::new(memory) });
             let storage = Site { place: &args.place, destroy: &args.destroy, seed: 1, page_cache };
             storage.ground(|| Offers::new(&args.terms))?
         }
-        Place::Database(args) => {
+        SuiteTarget::Database(args) => {
             let (ground, taken) = database::ground(args, sessions, &mut console)?;
             snapshots = taken;
             ground
@@ -57,7 +57,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     };
     let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(CliError::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
-        let Place::Storage(place) = place else { return Err(CliError::usage("the database is read-only")) };
+        let SuiteTarget::Storage(place) = place else { return Err(CliError::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
     let own_data = url.filter(|_| options.uses_own_tables());
@@ -77,7 +77,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     let made = made(&mut *recipe, &mut *ground, &mut console, data.as_mut());
     // An open connection could prevent dropping the data.
     drop(ground);
-    let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == Ended::Complete && !failed);
+    let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == EndReason::Complete && !failed);
     let finished = data.map_or(Ok(()), |data| data.finish(is_whole, &mut console));
     let (mut ran, failed) = made?;
     if let Some((path, memory)) = options.state().zip(recipe.state()) {
@@ -94,7 +94,9 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
 /// Runs a suite on a model, without output.
 pub fn simulated(suite: &SuiteArgs, console: &mut Console) -> Result<SuiteRun, CliError> {
     let (place, options) = suite.chosen();
-    let Place::Storage(args) = place else { return Err(CliError::usage("name a configuration of the catalogue")) };
+    let SuiteTarget::Storage(args) = place else {
+        return Err(CliError::usage("name a configuration of the catalogue"));
+    };
     let storage = Site { place: &args.place, destroy: &[], seed: 1, page_cache: None };
     let mut ground = storage.ground(|| Offers::new(&args.terms))?;
     if ground.facts().nature != Nature::Model {
@@ -117,8 +119,8 @@ fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), CliError> {
 /// The outcome of the loading phase alone.
 fn prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), CliError> {
     match ran.ended {
-        Ended::Interrupted => Err(CliError::Interrupted),
-        Ended::Complete if !failed => Ok(()),
+        EndReason::Interrupted => Err(CliError::Interrupted),
+        EndReason::Complete if !failed => Ok(()),
         _ => {
             let why: Vec<String> = ran.findings.iter().map(Finding::text).chain(ran.verdicts.iter().cloned()).collect();
             Err(CliError::Failed(anyhow::anyhow!("the data of {} were not loaded: {}", recipe.name(), why.join("; "))))
@@ -182,7 +184,7 @@ fn made(
 
 /// An argument without its password.
 fn without_password(argument: String) -> String {
-    match argument.parse::<plimsoll_database::Address>() {
+    match argument.parse::<plimsoll_database::DatabaseAddress>() {
         Ok(address) => address.to_string(),
         Err(_) => argument,
     }
@@ -199,7 +201,7 @@ struct OnScreen<'a> {
     spent: Span,
 }
 
-impl Watch for OnScreen<'_> {
+impl SuiteObserver for OnScreen<'_> {
     fn step_begins(&mut self, step: &Step, place: usize, expected: usize) {
         if let Some(data) = &mut self.data {
             data.begins(step);

@@ -1,7 +1,7 @@
 //! Conversion of TLS flags.
 
-use plimsoll_device::nbd::{Address, Encryption, Host};
-use plimsoll_device::tls::{Identity, Names, Peers};
+use plimsoll_device::nbd::{Encryption, ExportAddress, NbdHost};
+use plimsoll_device::tls::{Identity, Peers, ServerNames};
 use plimsoll_front::TlsMode;
 use plimsoll_front::sockets::ListenAddress;
 
@@ -23,16 +23,16 @@ pub fn mode(args: &TlsArgs) -> Result<TlsMode, CliError> {
 }
 
 /// The address of an export for clients, with TLS if required.
-pub fn address(place: &ListenAddress, export: &str, args: &TlsArgs, mode: &TlsMode) -> Address {
+pub fn address(place: &ListenAddress, export: &str, args: &TlsArgs, mode: &TlsMode) -> ExportAddress {
     let host = match place {
-        ListenAddress::Unix(path) => Host::Unix(path.clone()),
-        ListenAddress::Tcp { host, port } => Host::Tcp { name: host.clone(), port: *port },
+        ListenAddress::Unix(path) => NbdHost::Unix(path.clone()),
+        ListenAddress::Tcp { host, port } => NbdHost::Tcp { name: host.clone(), port: *port },
     };
     let certificates = args.tls_certificates.as_ref().and_then(|path| std::path::absolute(path).ok());
     let tls = matches!(mode, TlsMode::Required(_)).then_some(Encryption {
         certificates,
-        names: Names::Matching,
+        names: ServerNames::Matching,
         hostname: None,
     });
-    Address { host, export: export.to_owned(), tls }
+    ExportAddress { host, export: export.to_owned(), tls }
 }

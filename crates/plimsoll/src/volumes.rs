@@ -19,7 +19,7 @@ use anyhow::Context;
 use plimsoll_service::api::{
     Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
 };
-use plimsoll_service::client::{Answer, Client, ClientError, group_path, volume_path};
+use plimsoll_service::client::{Client, ClientError, ResponseBody, group_path, volume_path};
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
 
@@ -130,7 +130,7 @@ impl Desk {
     }
 
     /// The answer as it is, when that was asked for.
-    fn raw(&self, answer: &Answer) -> Result<bool, CliError> {
+    fn raw(&self, answer: &ResponseBody) -> Result<bool, CliError> {
         if self.json {
             print(&answer.0)?;
             print(b"\n")?;
@@ -139,7 +139,7 @@ impl Desk {
     }
 
     /// Shows a volume that was made or changed.
-    fn tell(&self, answer: &Answer, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), CliError> {
+    fn tell(&self, answer: &ResponseBody, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), CliError> {
         if self.raw(answer)? {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_record::Curve;
 use plimsoll_report::{Page, pages};
 use plimsoll_service::Service;
-use plimsoll_service::client::{Address, Client};
+use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_web::{AttachRequest, Commands, ConsoleOptions, Observer};
 
 use crate::args::{self, AttachArgs, Cli, Command, MakeFs, ServeArgs, WebArgs};
@@ -96,7 +96,7 @@ fn suite(arguments: &[String], observer: Observer) -> Result<Page, String> {
 }
 
 fn client(directory: &Path) -> Result<Client, String> {
-    Client::new(Address::Unix(directory.join(home::CONTROL)), None).map_err(|error| error.to_string())
+    Client::new(ControlAddress::Unix(directory.join(home::CONTROL)), None).map_err(|error| error.to_string())
 }
 
 fn attach(directory: &Path, request: &AttachRequest) -> Result<(), String> {

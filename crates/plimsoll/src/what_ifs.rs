@@ -1,19 +1,19 @@
 //! What-ifs of `plimsoll size`.
 
-use plimsoll_catalogue::{Catalogue, Terms};
+use plimsoll_catalogue::{Catalogue, PriceTerms};
 use plimsoll_choose::sizing::{Design, DesignError, Search, Sizing};
 use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, tiers};
-use plimsoll_ingest::{Reading, Subject};
+use plimsoll_ingest::{DatabaseDemand, Reading};
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
 
 /// Input of the what-ifs.
-pub struct Asked<'a> {
+pub struct WhatIfInput<'a> {
     /// The flags.
     pub args: &'a SizeArgs,
     /// The database.
-    pub subject: &'a Subject,
+    pub subject: &'a DatabaseDemand,
     /// The design of its design point.
     pub design: &'a Design,
     /// The inputs.
@@ -21,7 +21,7 @@ pub struct Asked<'a> {
 }
 
 /// Fails for contradictory flags.
-pub fn check(args: &SizeArgs, terms: &Terms) -> Result<(), CliError> {
+pub fn check(args: &SizeArgs, terms: &PriceTerms) -> Result<(), CliError> {
     let asks = |word: WhatIfWord| args.what_if.contains(&word);
     if asks(WhatIfWord::Growth) && args.growth.is_none() {
         return Err(CliError::usage("--what-if growth requires --growth, such as --growth 30%/year"));
@@ -47,13 +47,13 @@ pub fn check(args: &SizeArgs, terms: &Terms) -> Result<(), CliError> {
 
 /// All requested what-ifs.
 pub fn all(
-    asked: &Asked<'_>,
+    asked: &WhatIfInput<'_>,
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     search: &Search,
     sizing: &Sizing,
 ) -> Result<WhatIfs, CliError> {
-    let Asked { args, subject, design, readings } = *asked;
+    let WhatIfInput { args, subject, design, readings } = *asked;
     let mut found = WhatIfs::default();
     for word in &args.what_if {
         match word {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use plimsoll_load::{Pattern, Split};
+use plimsoll_load::{BlockMix, Pattern};
 use plimsoll_units::Bytes;
 
 /// An invalid value with the expected form.
@@ -54,7 +54,7 @@ impl FromStr for Share {
 
 /// Block sizes with shares: `8KiB`, or `4KiB:30,16KiB:70`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockSizes(pub Split);
+pub struct BlockSizes(pub BlockMix);
 
 impl FromStr for BlockSizes {
     type Err = Unreadable;
@@ -68,7 +68,7 @@ impl FromStr for BlockSizes {
             };
             sizes.push((size, share));
         }
-        match Split::weighted(sizes) {
+        match BlockMix::weighted(sizes) {
             Some(split) => Ok(Self(split)),
             None => {
                 unreadable("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::Emulation;
-use plimsoll_front::{Blocks, Files, Handle, Limits, Offer, Server};
+use plimsoll_front::{Blocks, DataFiles, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::{Access, Export, Volumes};
+use plimsoll_volume::{Export, VolumeAccess, Volumes};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -36,8 +36,8 @@ impl Serving {
         let (told, handle) = channel();
         let thread = std::thread::spawn(move || {
             let volumes = Volumes::plain([SIZE], wait);
-            let mut server =
-                Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).expect("a server can be made");
+            let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start())
+                .expect("a server can be made");
             server.offer(offer(Offer::new(Export(0), "data", SIZE)));
             server.listen(listener).expect("it listens");
             told.send(server.handle()).expect("the test waits");
@@ -154,7 +154,7 @@ fn slots_on_an_export_give_a_load_line() {
 #[test]
 fn unmeasurable_exports_are_refused_in_one_line() {
     let serving = Serving::start("refused", Span::ZERO, |mut offer| {
-        offer.access = Access::ReadOnly;
+        offer.access = VolumeAccess::ReadOnly;
         offer.blocks = Blocks { minimum: 4096, payload: 1 << 20, ..offer.blocks };
         offer
     });

@@ -113,7 +113,7 @@ pub struct Conditions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Ended {
+pub enum EndReason {
     /// Completed as planned.
     Complete,
     /// Stopped by the user; contains the runs until then, the last possibly truncated.
@@ -139,7 +139,7 @@ pub struct Curve {
     /// Command that repeats the measurement.
     pub command: Vec<String>,
     /// Reason for the end.
-    pub ended: Ended,
+    pub ended: EndReason,
     /// Origin of the figures.
     pub source: Source,
     /// Target of the load.

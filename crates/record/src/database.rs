@@ -340,7 +340,7 @@ impl Spent {
 /// Distribution of the time of sessions over states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Split {
+pub struct SessionTimes {
     /// Shares of the time of all sessions; their sum is 1.
     pub shares: Vec<(Spent, f64)>,
     /// Method, such as `1,200 looks at 8 sessions`.
@@ -366,7 +366,7 @@ pub struct SessionRun {
     pub storage: StorageSide,
     /// Distribution of session time over the measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<Split>,
+    pub split: Option<SessionTimes>,
     /// Processor time of this program over the measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<CpuTime>,

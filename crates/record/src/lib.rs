@@ -17,10 +17,10 @@ mod suite;
 mod tally;
 mod trace;
 
-pub use curve::{Conditions, Curve, Ended, FORMAT, FormatError, Source, Subject, Trace};
+pub use curve::{Conditions, Curve, EndReason, FORMAT, FormatError, Source, Subject, Trace};
 pub use database::{
-    DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, SessionRun, Spent, Split,
-    StorageSide,
+    DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, HostTime, SessionRun, SessionTimes,
+    Spent, StorageSide,
 };
 pub use evidence::{Evidence, NotEvidence};
 pub use figures::{Estimate, Figures, Knee, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Steadiness};
@@ -32,4 +32,4 @@ pub use run::{CpuTime, Run, Slice};
 pub use slot::{LoadSlot, SlotRole};
 pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, SuiteRun};
 pub use tally::{Counter, Counting, Tally};
-pub use trace::{Action, Asked, Outline, TRACE_FORMAT, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};
+pub use trace::{Action, Outline, TRACE_FORMAT, TraceEntry, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};

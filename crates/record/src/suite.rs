@@ -4,7 +4,7 @@ use plimsoll_load::JobSpec;
 use plimsoll_units::{Instant, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::curve::{Ended, FormatError, Source, Subject, check_format};
+use crate::curve::{EndReason, FormatError, Source, Subject, check_format};
 use crate::database::{DatabaseCounters, DatabaseSide, SessionRun, StorageSide};
 use crate::finding::Finding;
 use crate::histogram::Bins;
@@ -146,7 +146,7 @@ pub struct SuiteRun {
     /// Command that repeats the suite.
     pub command: Vec<String>,
     /// Reason for the end.
-    pub ended: Ended,
+    pub ended: EndReason,
     /// Origin of the figures.
     pub source: Source,
     /// Target of the load.

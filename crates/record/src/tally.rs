@@ -118,11 +118,11 @@ impl Tally {
 /// The recorder of a tally, written to by the loop.
 #[derive(Debug, Default)]
 pub struct Counting {
-    cells: Vec<Option<Box<Cell>>>,
+    cells: Vec<Option<Box<TallyCell>>>,
 }
 
 #[derive(Debug, Default)]
-struct Cell {
+struct TallyCell {
     bytes: u64,
     errors: Vec<(i32, u64)>,
     /// Operations with equal response and service times, counted once: all of a closed load.
@@ -163,7 +163,7 @@ impl Counting {
     }
 
     #[inline]
-    fn cell(&mut self, op: &Op) -> &mut Cell {
+    fn cell(&mut self, op: &Op) -> &mut TallyCell {
         let index = usize::from(op.stream) * Kind::ALL.len() + op.kind.index();
         if index >= self.cells.len() {
             self.cells.resize_with(index + 1, || None);

@@ -67,7 +67,7 @@ impl Action {
 
 /// A line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct TraceEntry {
     /// Arrival in nanoseconds since the first operation.
     pub at: Span,
     /// Kind.
@@ -78,7 +78,7 @@ pub struct Asked {
     pub length: u64,
 }
 
-impl Asked {
+impl TraceEntry {
     /// The operation for a model: a trim is a write that transfers no data.
     pub fn recorded(&self) -> Recorded {
         let kind = match self.action {
@@ -117,8 +117,8 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// Errors of the stream.
-    pub fn write(&mut self, asked: &Asked) -> io::Result<()> {
-        let Asked { at, action, offset, length } = *asked;
+    pub fn write(&mut self, asked: &TraceEntry) -> io::Result<()> {
+        let TraceEntry { at, action, offset, length } = *asked;
         let since = at - *self.first.get_or_insert(at);
         writeln!(self.sink, "{},{},{offset},{length}", since.as_nanos(), action.word())
     }

@@ -1,16 +1,16 @@
 //! Round trip of traces, and rejection of malformed lines with their number.
 
-use plimsoll_load::Split;
-use plimsoll_record::{Action, Asked, Outline, TraceError, TraceReader, TraceWriter};
+use plimsoll_load::BlockMix;
+use plimsoll_record::{Action, Outline, TraceEntry, TraceError, TraceReader, TraceWriter};
 use plimsoll_units::{Bytes, Kind, Span};
 
 const HEAD: &str = "#plimsoll.trace/1\ntime_ns,kind,offset,length\n";
 
-fn asked(at: u64, action: Action, offset: u64, length: u64) -> Asked {
-    Asked { at: Span::from_nanos(at), action, offset, length }
+fn asked(at: u64, action: Action, offset: u64, length: u64) -> TraceEntry {
+    TraceEntry { at: Span::from_nanos(at), action, offset, length }
 }
 
-fn read(text: &str) -> Result<Vec<Asked>, TraceError> {
+fn read(text: &str) -> Result<Vec<TraceEntry>, TraceError> {
     TraceReader::new(text.as_bytes())?.collect()
 }
 
@@ -40,8 +40,8 @@ fn written_trace_is_read_back() {
     assert!(text.ends_with("#dropped 3\n"), "{text}");
 
     let mut reader = TraceReader::new(text.as_bytes()).unwrap();
-    let again: Vec<Asked> = reader.by_ref().map(Result::unwrap).collect();
-    let since_the_first = all.map(|asked| Asked { at: asked.at - all[0].at, ..asked });
+    let again: Vec<TraceEntry> = reader.by_ref().map(Result::unwrap).collect();
+    let since_the_first = all.map(|asked| TraceEntry { at: asked.at - all[0].at, ..asked });
     assert_eq!(again, since_the_first);
     assert_eq!(reader.dropped(), 3);
 }
@@ -129,7 +129,7 @@ fn outline_counts_operations() {
     assert_eq!(outline.reach, 1 << 20);
     assert!((outline.mix.reads - 0.75).abs() < 1e-9);
     assert_eq!((outline.mix.durable, outline.mix.flush_every), (false, 1));
-    assert_eq!(Split::weighted(vec![(Bytes::kib(4), 5_000), (Bytes::kib(8), 5_000)]), Some(outline.mix.sizes));
+    assert_eq!(BlockMix::weighted(vec![(Bytes::kib(4), 5_000), (Bytes::kib(8), 5_000)]), Some(outline.mix.sizes));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn many_sizes_are_rounded_to_powers_of_two() {
     assert_eq!(sizes.largest(), Bytes::kib(4));
     assert!(sizes.sizes().iter().all(|(size, _)| size.get().is_power_of_two()), "{sizes:?}");
     let uneven = outline("0,read,0,3000\n0,read,0,4096\n").unwrap().mix.sizes;
-    assert_eq!(uneven, Split::weighted(vec![(Bytes::kib(4), 10_000)]).unwrap());
+    assert_eq!(uneven, BlockMix::weighted(vec![(Bytes::kib(4), 10_000)]).unwrap());
 }
 
 #[test]

@@ -24,10 +24,10 @@ pub(crate) use legend::cut;
 pub(crate) use mark::plimsoll_mark;
 pub(crate) use panels::panels;
 pub(crate) use percentile::percentiles;
-pub(crate) use plane::{Axis, Group, Joined, Plane, Spot, plane};
+pub(crate) use plane::{Axis, Joined, Plane, PointGroup, Spot, plane};
 pub(crate) use series::{Lane, over_time};
-pub(crate) use shape::Shape;
-pub(crate) use stacks::{Part, Stack, stacks};
+pub(crate) use shape::MarkerShape;
+pub(crate) use stacks::{BarPart, Stack, stacks};
 
 use maud::{Markup, html};
 use plimsoll_record::Curve;

@@ -6,12 +6,12 @@ use crate::{number, pick};
 
 /// Unit of a table's latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum LatencyUnit {
     Micro,
     Milli,
 }
 
-impl Unit {
+impl LatencyUnit {
     /// Microseconds if any median is below a millisecond, otherwise milliseconds.
     pub fn of(curve: &Curve) -> Self {
         let least = pick::seen(curve).filter_map(|run| number::seen(&run.figures.p50_ns)).fold(f64::INFINITY, f64::min);
@@ -80,6 +80,9 @@ mod tests {
 
     #[test]
     fn both_units_keep_three_digits() {
-        assert_eq!((Unit::Micro.show(1_432_000.0), Unit::Milli.show(1_432_000.0)), ("1,430".into(), "1.43".into()));
+        assert_eq!(
+            (LatencyUnit::Micro.show(1_432_000.0), LatencyUnit::Milli.show(1_432_000.0)),
+            ("1,430".into(), "1.43".into())
+        );
     }
 }

@@ -37,8 +37,8 @@ pub use json::{
 };
 pub use markdown::page_markdown;
 pub use page::{
-    Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, Plot, PlotPoint,
-    Section, Shares, Table, TableLayout, Visibility,
+    Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,
+    Plot, PlotPoint, Shares, Table, TableLayout, Visibility,
 };
 pub use progress::{Progress, progress_line};
 pub use svg::svg;

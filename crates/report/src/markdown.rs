@@ -1,6 +1,6 @@
 //! Renders a page as Markdown with GitHub's tables.
 
-use crate::page::{Block, Fact, Page, Section, Table};
+use crate::page::{Block, Fact, Page, PageSection, Table};
 use crate::words::clean;
 
 /// Renders a page as Markdown (`CommonMark` with GitHub's tables), ending in a newline.
@@ -28,7 +28,7 @@ pub fn page_markdown(page: &Page) -> String {
     parts.join("\n\n") + "\n"
 }
 
-fn blocks(section: &Section) -> impl Iterator<Item = String> {
+fn blocks(section: &PageSection) -> impl Iterator<Item = String> {
     section.blocks.iter().map(|block| match block {
         Block::Text(text) => escaped(text),
         Block::Heading(text) => format!("### {}", escaped(text)),

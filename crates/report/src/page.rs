@@ -31,7 +31,7 @@ pub struct Page {
     /// Key figures, with notes as remarks. Terminals omit them, as the sections have them.
     pub figures: Vec<Fact>,
     /// The parts, in reading order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<PageSection>,
     /// Commands that follow from the result: purpose and command line.
     pub next: Vec<(String, String)>,
     /// Names and versions of the programs that recorded the data; empty for this program.
@@ -51,7 +51,7 @@ pub struct Headline {
 
 /// A part of a page.
 #[derive(Clone, Debug, Default)]
-pub struct Section {
+pub struct PageSection {
     /// Title, also in the list of contents.
     pub heading: String,
     /// Anchor for links; generated if empty.
@@ -290,7 +290,7 @@ pub struct Shares {
     pub legend: String,
 }
 
-impl Section {
+impl PageSection {
     /// A section with a heading in every form.
     pub(crate) fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { heading: heading.into(), anchor: String::new(), visibility: Visibility::Open, blocks }
@@ -336,7 +336,7 @@ impl Section {
 
 impl Page {
     /// The sections that have content.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Section> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &PageSection> {
         self.sections.iter().filter(|section| section.has_content())
     }
 }

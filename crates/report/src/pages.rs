@@ -31,7 +31,7 @@ pub use runs::{KeptRun, runs};
 pub use sizing::sizing;
 pub use suites::suites;
 
-use crate::page::{Block, Cell, Page, Section};
+use crate::page::{Block, Cell, Page, PageSection};
 use crate::words::clean;
 
 /// Name of a limit in a cell; a dash for no limit.
@@ -53,7 +53,7 @@ pub fn joined(title: &str, parts: Vec<Page>) -> Page {
         }
         blocks.extend(subject.into_iter().map(Block::Note));
         blocks.push(Block::Facts(figures));
-        page.sections.push(Section::new(title, blocks).with_anchor(format!("part{index}")));
+        page.sections.push(PageSection::new(title, blocks).with_anchor(format!("part{index}")));
         page.sections.extend(sections);
         makers.push(made_by);
     }

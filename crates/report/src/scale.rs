@@ -2,7 +2,7 @@
 
 /// Distribution of values over an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Scale {
+pub(crate) enum AxisScale {
     /// Linear.
     Linear { low: f64, high: f64 },
     /// Logarithmic; both ends are above zero.
@@ -20,7 +20,7 @@ pub(crate) struct Tick {
 /// Axes that span more than this factor are logarithmic.
 const LINEAR_FACTOR: f64 = 10.0;
 
-impl Scale {
+impl AxisScale {
     /// Linear from zero to slightly above `high`.
     pub fn from_zero(high: f64) -> Self {
         let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
@@ -127,19 +127,19 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
 mod tests {
     use super::*;
 
-    fn labelled(scale: Scale, most: usize) -> Vec<f64> {
+    fn labelled(scale: AxisScale, most: usize) -> Vec<f64> {
         scale.ticks(most).iter().filter(|tick| tick.labelled).map(|tick| tick.value.round()).collect()
     }
 
     #[test]
     fn linear_ticks_step_by_one_two_or_five() {
-        assert_eq!(labelled(Scale::Linear { low: 0.0, high: 63_000.0 }, 7), [0., 1e4, 2e4, 3e4, 4e4, 5e4, 6e4]);
-        assert_eq!(labelled(Scale::Linear { low: 0.0, high: 63_000.0 }, 4), [0., 2e4, 4e4, 6e4]);
+        assert_eq!(labelled(AxisScale::Linear { low: 0.0, high: 63_000.0 }, 7), [0., 1e4, 2e4, 3e4, 4e4, 5e4, 6e4]);
+        assert_eq!(labelled(AxisScale::Linear { low: 0.0, high: 63_000.0 }, 4), [0., 2e4, 4e4, 6e4]);
     }
 
     #[test]
     fn log_ticks_label_decades_first() {
-        let scale = Scale::log(84_000.0, 21_000_000.0);
+        let scale = AxisScale::log(84_000.0, 21_000_000.0);
         assert_eq!(scale.ends(), (5e4, 5e7));
         assert_eq!(labelled(scale, 4), [1e5, 1e6, 1e7]);
         assert_eq!(labelled(scale, 12).len(), 10);
@@ -147,23 +147,23 @@ mod tests {
 
     #[test]
     fn places_stay_on_the_axis() {
-        let scale = Scale::log(1e3, 1e6);
+        let scale = AxisScale::log(1e3, 1e6);
         for value in [0.0, 1e3, 5e4, 1e9, f64::NAN] {
             assert!((0.0..=1.0).contains(&scale.place(value)));
         }
-        assert!(Scale::from_zero(f64::NAN).place(0.5) > 0.0);
+        assert!(AxisScale::from_zero(f64::NAN).place(0.5) > 0.0);
     }
 
     #[test]
     fn an_end_without_a_decade_is_survived() {
         for (low, high) in [(1.0, f64::INFINITY), (0.0, 1e3), (-1.0, 1e3), (f64::NAN, 1e3), (1.0, f64::MAX)] {
-            assert!(Scale::log(low, high).ticks(9).len() < 2_000, "{low} to {high}");
+            assert!(AxisScale::log(low, high).ticks(9).len() < 2_000, "{low} to {high}");
         }
     }
 
     #[test]
     fn a_narrow_span_is_drawn_evenly() {
-        assert!(matches!(Scale::for_latency(100.0, 300.0), Scale::Linear { .. }));
-        assert!(matches!(Scale::for_latency(100.0, 3_000.0), Scale::Log { .. }));
+        assert!(matches!(AxisScale::for_latency(100.0, 300.0), AxisScale::Linear { .. }));
+        assert!(matches!(AxisScale::for_latency(100.0, 3_000.0), AxisScale::Log { .. }));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use tables::{below, responses, splits};
 
 /// A number of concurrent sessions, in its median round.
 #[derive(Clone, Copy)]
-pub(crate) struct Point<'a> {
+pub(crate) struct SessionPoint<'a> {
     pub step: &'a StepRun,
     pub crowd: &'a SessionRun,
     /// Number of valid rounds.
@@ -29,16 +29,16 @@ pub(crate) struct Point<'a> {
 }
 
 /// Points that form a curve: the names of their steps have the same prefix before the colon.
-pub(crate) struct Group<'a> {
+pub(crate) struct SessionCurve<'a> {
     /// The common prefix; empty without a colon.
     pub name: String,
     /// Ordered by offered load, closed loads first.
-    pub points: Vec<Point<'a>>,
+    pub points: Vec<SessionPoint<'a>>,
     /// The points as a curve of runs; its subject has the name of the group, if any.
     pub curve: Curve,
 }
 
-impl<'a> Point<'a> {
+impl<'a> SessionPoint<'a> {
     /// The part of the step's name after the colon, or the whole name; the number of sessions if that is long.
     pub fn label(&self) -> String {
         const LONG: usize = 24;
@@ -103,12 +103,12 @@ pub(crate) fn divided(name: &str) -> (&str, &str) {
 }
 
 /// The valid session groups of a suite as curves, in the order of their first steps.
-pub(crate) fn groups(suite: &SuiteRun) -> Vec<Group<'_>> {
-    let mut found: Vec<(&str, Vec<Point<'_>>)> = Vec::new();
+pub(crate) fn groups(suite: &SuiteRun) -> Vec<SessionCurve<'_>> {
+    let mut found: Vec<(&str, Vec<SessionPoint<'_>>)> = Vec::new();
     for row in rows(suite) {
         let StepWork::Sessions(crowd) = &row.step.work else { continue };
         let name = divided(&row.step.name).0;
-        let point = Point { step: row.step, crowd, rounds: row.rounds, is_alone: false, is_told: false };
+        let point = SessionPoint { step: row.step, crowd, rounds: row.rounds, is_alone: false, is_told: false };
         match found.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),
             None => found.push((name, vec![point])),
@@ -118,8 +118,8 @@ pub(crate) fn groups(suite: &SuiteRun) -> Vec<Group<'_>> {
     found.into_iter().map(|(name, points)| group(suite, clean(name), points, alone)).collect()
 }
 
-fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<Point<'a>>, alone: bool) -> Group<'a> {
-    let offered = |point: &Point<'_>| match point.run().offered {
+fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<SessionPoint<'a>>, alone: bool) -> SessionCurve<'a> {
+    let offered = |point: &SessionPoint<'_>| match point.run().offered {
         Pace::Closed { depth } => (false, f64::from(depth)),
         Pace::Open { rate, .. } => (true, rate.as_f64()),
     };
@@ -164,7 +164,7 @@ fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<Point<'a>>, alon
         slots: Vec::new(),
         findings: Vec::new(),
     };
-    Group { name, points, curve }
+    SessionCurve { name, points, curve }
 }
 
 /// Knee and load line of a curve. The suite's own verdict applies if it has a single curve; otherwise each curve is
@@ -183,18 +183,18 @@ fn judged(suite: &SuiteRun, runs: &[Run], alone: bool) -> (Option<Knee>, Option<
     (knee(runs), objective.and_then(|objective| load_line(runs, objective)))
 }
 
-impl Group<'_> {
+impl SessionCurve<'_> {
     /// The point at the knee.
-    pub fn at_knee(&self) -> Option<&Point<'_>> {
+    pub fn at_knee(&self) -> Option<&SessionPoint<'_>> {
         let knee = self.curve.knee?;
-        let away = |point: &&Point<'_>| (point.run().figures.iops.value - knee.iops).abs();
+        let away = |point: &&SessionPoint<'_>| (point.run().figures.iops.value - knee.iops).abs();
         let offered = self.points.iter().filter(|point| point.run().offered == knee.offered);
         offered.min_by(|a, b| away(a).total_cmp(&away(b)))
     }
 
     /// The point with the highest throughput.
-    pub fn best(&self) -> Option<&Point<'_>> {
-        let rate = |point: &&Point<'_>| number::seen(&point.run().figures.iops).unwrap_or(0.0);
+    pub fn best(&self) -> Option<&SessionPoint<'_>> {
+        let rate = |point: &&SessionPoint<'_>| number::seen(&point.run().figures.iops).unwrap_or(0.0);
         self.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).filter(|point| rate(point) > 0.0)
     }
 
@@ -205,7 +205,7 @@ impl Group<'_> {
 }
 
 /// The offered load: `8 sessions`, or the rate of an open load with its number of sessions.
-pub(crate) fn offered(point: &Point<'_>) -> String {
+pub(crate) fn offered(point: &SessionPoint<'_>) -> String {
     match point.run().offered {
         Pace::Closed { .. } => sessions(point.crowd.sessions),
         Pace::Open { rate, .. } => {

@@ -6,12 +6,12 @@ use plimsoll_units::Span;
 use crate::number;
 use crate::page::{Column, ColumnKind, Table, UNKNOWN};
 use crate::sessions::divided;
-use crate::suite::{Row, rows};
+use crate::suite::{StepRow, rows};
 use crate::words::clean;
 
 /// The valid steps of statements, in the order of their first execution, each in its median round.
-fn of<'a>(suite: &'a SuiteRun) -> Vec<(Row<'a>, &'a Statements)> {
-    let both = |row: Row<'a>| match &row.step.work {
+fn of<'a>(suite: &'a SuiteRun) -> Vec<(StepRow<'a>, &'a Statements)> {
+    let both = |row: StepRow<'a>| match &row.step.work {
         StepWork::Statements(work) => Some((row, work.as_ref())),
         _ => None,
     };
@@ -46,7 +46,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
     Table::of_texts(columns, &cells, notes).without_unknown()
 }
 
-fn cells(row: &Row<'_>, work: &Statements) -> Vec<String> {
+fn cells(row: &StepRow<'_>, work: &Statements) -> Vec<String> {
     let count = |count: u64| number::whole(count as f64);
     let or_none = |text: Option<String>| text.unwrap_or(UNKNOWN.into());
     let each = |count: Option<u64>| {

@@ -13,7 +13,7 @@ pub(crate) const MEANT: &str = "over the whole of each step, from its first oper
 
 /// A step with results, in its median round.
 #[derive(Clone, Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct StepRow<'a> {
     pub step: &'a StepRun,
     /// Number of valid rounds.
     pub rounds: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Row<'a> {
     pub bound_by: Option<(&'a str, f64)>,
 }
 
-impl Row<'_> {
+impl StepRow<'_> {
     /// Operations, or files, per second of the median round.
     pub fn rate(&self) -> f64 {
         self.rates[self.rates.len() / 2]
@@ -37,7 +37,7 @@ impl Row<'_> {
 }
 
 /// The valid steps, in the order of their first execution.
-pub(crate) fn rows(suite: &SuiteRun) -> Vec<Row<'_>> {
+pub(crate) fn rows(suite: &SuiteRun) -> Vec<StepRow<'_>> {
     let mut names: Vec<&str> = Vec::new();
     for step in suite.steps.iter().filter(|step| step.counts) {
         if !names.contains(&step.name.as_str()) {
@@ -59,7 +59,7 @@ pub(crate) fn skipped(suite: &SuiteRun) -> impl Iterator<Item = (&str, &str)> {
 const MOST_NAMES: usize = 3;
 
 /// Definitions of the steps' figures, each once, with the names of the steps that it applies to.
-pub(crate) fn meanings<'a>(rows: &[Row<'a>]) -> Vec<(String, &'a str)> {
+pub(crate) fn meanings<'a>(rows: &[StepRow<'a>]) -> Vec<(String, &'a str)> {
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     let of_steps = rows.iter().map(|row| row.step).filter(|step| !step.measures.is_empty());
     for step in of_steps {
@@ -76,7 +76,7 @@ pub(crate) fn meanings<'a>(rows: &[Row<'a>]) -> Vec<(String, &'a str)> {
     said.into_iter().map(|(measures, names)| (clean(&shown(&names)), measures)).collect()
 }
 
-fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
+fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
     let rounds = suite.steps.iter().filter(|step| step.counts && step.name == name);
     let mut ranked: Vec<(f64, &StepRun)> = rounds.filter_map(|step| Some((rate(step)?, step))).collect();
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -104,7 +104,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<Row<'a>> {
         }
         StepWork::Skipped { .. } => return None,
     };
-    Some(Row { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
+    Some(StepRow { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
 }
 
 /// CPU time as a share of one processor.
@@ -127,14 +127,14 @@ fn rate(step: &StepRun) -> Option<f64> {
 }
 
 /// True for operations on blocks and files; those on databases have separate tables.
-fn is_of_storage(row: &Row<'_>) -> bool {
+fn is_of_storage(row: &StepRow<'_>) -> bool {
     matches!(row.step.work, StepWork::Io { .. } | StepWork::Files { .. })
 }
 
 /// The steps on blocks and files as a table.
 pub(crate) fn table(suite: &SuiteRun) -> Table {
     let all = rows(suite);
-    let rows: Vec<&Row<'_>> = all.iter().filter(|row| is_of_storage(row)).collect();
+    let rows: Vec<&StepRow<'_>> = all.iter().filter(|row| is_of_storage(row)).collect();
     let columns = [
         Column::new("step", "", ColumnKind::Text, 0),
         Column::new("moved", "", ColumnKind::Share, 0),
@@ -156,7 +156,7 @@ pub(crate) fn table(suite: &SuiteRun) -> Table {
     Table::of_texts(columns, &cells, notes).without_unknown()
 }
 
-fn cells(row: &Row<'_>) -> Vec<String> {
+fn cells(row: &StepRow<'_>) -> Vec<String> {
     let time = |quantile: f64| row.times.quantile(quantile).map_or(UNKNOWN.into(), |span| span.to_string());
     let mean = row.times.sum_ns.checked_div(row.times.count).map(Span::from_nanos);
     let rounds = match row.rates[..] {

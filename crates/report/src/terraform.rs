@@ -4,15 +4,15 @@
 //! Covers volumes only, not machines, attachments or file systems. Locations are variables.
 
 use plimsoll_catalogue::{Offer, OptionValue, Wrap};
-use plimsoll_choose::sizing::{Choice, Content, Sizing};
+use plimsoll_choose::sizing::{Choice, Sizing, VolumeContent};
 
 use crate::words::{clean, sizing as words};
 
 /// Writes an offer under a volume name as a resource; `None` if the product has no Terraform resource.
-type Written = fn(&Offer, &str) -> Option<Block>;
+type Written = fn(&Offer, &str) -> Option<ResourceBlock>;
 
 /// A resource without its count.
-struct Block {
+struct ResourceBlock {
     resource: &'static str,
     /// Attributes in order, as Terraform expressions.
     attributes: Vec<(&'static str, String)>,
@@ -47,7 +47,7 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
 }
 
 /// The volumes of a provider: those of its layout if all have a resource, otherwise the cheapest choice that has one.
-fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Content, &'s Choice)> {
+fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(VolumeContent, &'s Choice)> {
     let is_written = |choice: &Choice| written(&choice.offer, "").is_some();
     let mut layouts = sizing.layouts.iter().filter(|layout| layout.provider == provider);
     if let Some(layout) = layouts.find(|layout| layout.parts.iter().all(|part| is_written(&part.choice))) {
@@ -55,11 +55,11 @@ fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Con
     }
     let of_it = |choice: &&Choice| choice.offer.product().name().split('/').next() == Some(provider);
     let single = sizing.choices.iter().filter(of_it).find(|choice| is_written(choice));
-    single.map(|choice| (Content::Data, choice)).into_iter().collect()
+    single.map(|choice| (VolumeContent::Data, choice)).into_iter().collect()
 }
 
 /// A comment with the source of price and choice, then the resource.
-fn resource(choice: &Choice, name: &str, block: &Block) -> String {
+fn resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
     let mut out = format!("# {}\n", comment(&choice.offer.short().to_string()));
     if let Some(price) = &choice.price {
         let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
@@ -117,7 +117,7 @@ fn optional<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> 
     names.into_iter().filter_map(|(attribute, name)| Some((attribute, option(offer, name)?))).collect()
 }
 
-fn aws(offer: &Offer, _: &str) -> Option<Block> {
+fn aws(offer: &Offer, _: &str) -> Option<ResourceBlock> {
     if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
         return None;
     }
@@ -125,10 +125,10 @@ fn aws(offer: &Offer, _: &str) -> Option<Block> {
         vec![("availability_zone", "var.aws_availability_zone".to_owned()), ("type", text(kind(offer)))];
     attributes.extend(optional(offer, [("size", "size"), ("iops", "iops"), ("throughput", "throughput")]));
     let variables = &[("aws_availability_zone", "Zone of the machine, such as us-east-1a")];
-    Some(Block { resource: "aws_ebs_volume", attributes, variables })
+    Some(ResourceBlock { resource: "aws_ebs_volume", attributes, variables })
 }
 
-fn azure(offer: &Offer, name: &str) -> Option<Block> {
+fn azure(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     let sort = match kind(offer) {
         "premium-ssd" => "Premium_LRS",
         "premium-ssd-v2" => "PremiumV2_LRS",
@@ -162,10 +162,10 @@ fn azure(offer: &Offer, name: &str) -> Option<Block> {
         ("azure_zone", "Zone of the machine, such as 1"),
     ];
     let used = if matches!(kind(offer), "premium-ssd-v2" | "ultra") { variables } else { &variables[..2] };
-    Some(Block { resource: "azurerm_managed_disk", attributes, variables: used })
+    Some(ResourceBlock { resource: "azurerm_managed_disk", attributes, variables: used })
 }
 
-fn gcp(offer: &Offer, name: &str) -> Option<Block> {
+fn gcp(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     if !kind(offer).starts_with("pd-") && !kind(offer).starts_with("hyperdisk-") {
         return None;
     }
@@ -187,10 +187,10 @@ fn gcp(offer: &Offer, name: &str) -> Option<Block> {
         ("gcp_second_zone", "Second zone of the same region"),
     ];
     let resource = if regional { "google_compute_region_disk" } else { "google_compute_disk" };
-    Some(Block { resource, attributes, variables: if regional { variables } else { &variables[..1] } })
+    Some(ResourceBlock { resource, attributes, variables: if regional { variables } else { &variables[..1] } })
 }
 
-fn oci(offer: &Offer, name: &str) -> Option<Block> {
+fn oci(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     if kind(offer) != "block-volume" {
         return None;
     }
@@ -204,5 +204,5 @@ fn oci(offer: &Offer, name: &str) -> Option<Block> {
         ("oci_compartment_id", "OCID of the compartment"),
         ("oci_availability_domain", "Availability domain of the machine"),
     ];
-    Some(Block { resource: "oci_core_volume", attributes, variables })
+    Some(ResourceBlock { resource: "oci_core_volume", attributes, variables })
 }

@@ -5,7 +5,7 @@ mod paint;
 mod plot;
 mod table;
 
-use crate::page::{Block, Column, Fact, Page, Section, Table};
+use crate::page::{Block, Column, Fact, Page, PageSection, Table};
 
 /// Whether to use escape sequences. Colour is never the only carrier of meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,14 +54,14 @@ pub fn page_text(page: &Page, style: &TextStyle) -> String {
 /// Renders a table of texts with notes. Lines fit the width.
 pub fn grid(columns: &[Column], rows: &[Vec<String>], notes: &[String], style: &TextStyle) -> String {
     let table = Table::of_texts(columns, rows, notes.to_vec());
-    page_text(&Page { sections: vec![Section::bare("", vec![Block::Table(table)])], ..Page::default() }, style)
+    page_text(&Page { sections: vec![PageSection::bare("", vec![Block::Table(table)])], ..Page::default() }, style)
 }
 
 /// Renders a title and names of at most 8 letters with their values; empty values are omitted.
 pub fn facts(title: &str, facts: &[(&'static str, String)], style: &TextStyle) -> String {
     let facts = facts.iter().filter(|(_, text)| !text.is_empty());
     let facts = facts.map(|(name, text)| Fact::new(*name, text)).collect();
-    page_text(&Page { sections: vec![Section::new(title, vec![Block::Facts(facts)])], ..Page::default() }, style)
+    page_text(&Page { sections: vec![PageSection::new(title, vec![Block::Facts(facts)])], ..Page::default() }, style)
 }
 
 impl TextStyle {

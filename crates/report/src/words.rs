@@ -1,7 +1,7 @@
 //! Loads, paces, verdicts and error numbers as text. Renderers escape it.
 
 use plimsoll_load::{Arrival, Mix, Pace, Pattern, StreamSpec};
-use plimsoll_record::{Curve, Ended, Estimate, Finding, LoadLine, Run, Weight};
+use plimsoll_record::{Curve, EndReason, Estimate, Finding, LoadLine, Run, Weight};
 use plimsoll_units::Bytes;
 
 use crate::{number, pick};
@@ -147,11 +147,11 @@ pub fn limit(curve: &Curve) -> Option<String> {
 }
 
 /// Reason why a curve is incomplete, as a sentence; `None` if it is complete.
-pub const fn ended(ended: Ended) -> Option<&'static str> {
+pub const fn ended(ended: EndReason) -> Option<&'static str> {
     match ended {
-        Ended::Complete => None,
-        Ended::Interrupted => Some("Interrupted: no verdict, only the runs until then."),
-        Ended::Failed => Some("Failed: no verdict, only the runs until the target failed."),
+        EndReason::Complete => None,
+        EndReason::Interrupted => Some("Interrupted: no verdict, only the runs until then."),
+        EndReason::Failed => Some("Failed: no verdict, only the runs until the target failed."),
     }
 }
 

@@ -467,7 +467,7 @@ pub struct Floor {
 
 /// Body of every response with status 400 or higher.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Refused {
+pub struct ErrorBody {
     /// Cause and remedy, in one line.
     pub error: String,
 }

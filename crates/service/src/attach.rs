@@ -10,7 +10,7 @@ use plimsoll_device::{LoopDevice, occupant};
 use plimsoll_front::fuse::{self, MountError, Mountpoint, UnmountError};
 
 use crate::api;
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Refusal, RefusalKind};
 use crate::service::Service;
 use crate::volume::place;
 
@@ -149,7 +149,7 @@ fn unmount(name: &str, mountpoint: Mountpoint) -> Result<(), (Refusal, Mountpoin
                 let who = occupant(&directory).map_or("something".to_owned(), |occupant| occupant.to_string());
                 Refusal::conflict(format!("{name} is in use by {who}: stop that, and detach again"))
             }
-            error @ UnmountError::Io { .. } => Refusal::new(Kind::Failed, chain(&error)),
+            error @ UnmountError::Io { .. } => Refusal::new(RefusalKind::Failed, chain(&error)),
         };
         (refusal, mountpoint)
     })
@@ -157,14 +157,14 @@ fn unmount(name: &str, mountpoint: Mountpoint) -> Result<(), (Refusal, Mountpoin
 
 fn not_mounted(error: &MountError) -> Refusal {
     let kind = match error {
-        MountError::NoDevice | MountError::NotAllowed(_) => Kind::Conflict,
-        MountError::Fusermount { .. } | MountError::Io { .. } => Kind::Failed,
+        MountError::NoDevice | MountError::NotAllowed(_) => RefusalKind::Conflict,
+        MountError::Fusermount { .. } | MountError::Io { .. } => RefusalKind::Failed,
     };
     Refusal::new(kind, chain(error))
 }
 
 fn failed(what: &str, path: &Path, source: &io::Error) -> Refusal {
-    Refusal::new(Kind::Failed, format!("{what} {}: {source}", path.display()))
+    Refusal::new(RefusalKind::Failed, format!("{what} {}: {source}", path.display()))
 }
 
 /// Formats an error and its source in one line.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plimsoll_catalogue::OptionValue;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Autotune, Detached, IntervalLoad, Ladder, LevelModel, Policy, Totals};
+use plimsoll_volume::{AutotuneState, Detached, IntervalLoad, Ladder, LevelModel, Policy, Totals};
 
 use crate::api;
 use crate::floor;
@@ -15,7 +15,7 @@ use crate::metadata::VolumeMetadata;
 use crate::open::capacity;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::service::{Inner, Options, Service};
+use crate::service::{Inner, Service, ServiceOptions};
 use crate::volume::Volume;
 use crate::watch::fresh;
 
@@ -33,7 +33,7 @@ pub(crate) struct Automation {
 
 #[derive(Debug)]
 struct Tune {
-    tune: Autotune,
+    tune: AutotuneState,
     /// Totals at the end of the last interval.
     before: Option<Totals>,
 }
@@ -84,7 +84,7 @@ struct Reading {
 
 impl Automation {
     /// Automation of a volume from its metadata; disabled if the product no longer supports it.
-    pub fn new(now: Instant, metadata: &VolumeMetadata, product: &Product, options: &Options) -> Self {
+    pub fn new(now: Instant, metadata: &VolumeMetadata, product: &Product, options: &ServiceOptions) -> Self {
         let requested = metadata.autotune.as_ref();
         requested.and_then(|requested| Self::requested(now, requested, product, options).ok()).unwrap_or_default()
     }
@@ -93,7 +93,7 @@ impl Automation {
         now: Instant,
         requested: &api::Autotune,
         product: &Product,
-        options: &Options,
+        options: &ServiceOptions,
     ) -> Result<Self, Refusal> {
         let (Some(level), Some(offer)) = (product.level(), &product.offer) else {
             return Err(Refusal::bad(format!("{} has no levels, so autotune is not possible", product.like)));
@@ -110,7 +110,7 @@ impl Automation {
                 does("performance")?;
                 let policy = policy(requested, default, product, options)?;
                 let ladder = ladder(&policy, product, options)?;
-                Some(Tune { tune: Autotune::new(now, policy, ladder, level), before: None })
+                Some(Tune { tune: AutotuneState::new(now, policy, ladder, level), before: None })
             }
             None if requested.most.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
                 return Err(Refusal::bad("a level that follows the load needs a default that it goes back to"));
@@ -133,7 +133,12 @@ impl Automation {
 }
 
 /// Policy of level changes: requested values, or else those of the product.
-fn policy(requested: &api::Autotune, default: u32, product: &Product, options: &Options) -> Result<Policy, Refusal> {
+fn policy(
+    requested: &api::Autotune,
+    default: u32,
+    product: &Product,
+    options: &ServiceOptions,
+) -> Result<Policy, Refusal> {
     let highest = product.level_option().and_then(|option| option.high).map_or(default, |high| high as u32);
     let most = requested.most.unwrap_or(highest);
     if most < default {
@@ -173,7 +178,7 @@ fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
 }
 
 /// Levels that the policy can reach, each with its model.
-fn ladder(policy: &Policy, product: &Product, options: &Options) -> Result<Ladder, Refusal> {
+fn ladder(policy: &Policy, product: &Product, options: &ServiceOptions) -> Result<Ladder, Refusal> {
     let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
     if levels.len() > MAX_LEVELS {
         let Policy { default, most, step, .. } = policy;

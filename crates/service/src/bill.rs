@@ -49,12 +49,12 @@ struct Past {
     like: String,
     span_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    sum: Option<Sum>,
+    sum: Option<CostSum>,
 }
 
 /// Cost in millionths of the currency, times the nanoseconds of a month.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Sum {
+struct CostSum {
     currency: String,
     exact: u128,
 }
@@ -139,7 +139,7 @@ impl Present {
     /// Saturates: the clock may have been set back.
     fn ended(self, now_ns: u64) -> Past {
         let span_ns = now_ns.saturating_sub(self.since_ns);
-        let sum = self.price.map(|price| Sum {
+        let sum = self.price.map(|price| CostSum {
             exact: u128::from(price.monthly) * u128::from(span_ns) + u128::from(price.once) * MONTH_NS,
             currency: price.currency,
         });
@@ -187,14 +187,14 @@ const fn is_zero(value: &u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_catalogue::{Catalogue, Config, Terms};
+    use plimsoll_catalogue::{Catalogue, Config, PriceTerms};
 
     use super::*;
 
     const HOUR_NS: u64 = 3_600_000_000_000;
 
     fn offer(config: &str) -> Offer {
-        let terms = Terms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
+        let terms = PriceTerms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
         Catalogue::built_in().offer(&config.parse::<Config>().unwrap(), &terms).unwrap()
     }
 

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::api::Refused;
+use crate::api::ErrorBody;
 use crate::http::Token;
 
 /// Timeout of a response.
@@ -29,7 +29,7 @@ const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 /// Address of a service's control API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
+pub enum ControlAddress {
     /// Path of its Unix socket.
     Unix(PathBuf),
     /// `host:port`.
@@ -39,12 +39,12 @@ pub enum Address {
 /// Text that is not an address of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not the address of a service: write the path of its control socket, or http://HOST:PORT")]
-pub struct NoAddress(String);
+pub struct NoControlAddress(String);
 
-impl FromStr for Address {
-    type Err = NoAddress;
+impl FromStr for ControlAddress {
+    type Err = NoControlAddress;
 
-    fn from_str(text: &str) -> Result<Self, NoAddress> {
+    fn from_str(text: &str) -> Result<Self, NoControlAddress> {
         if let Some(rest) = text.strip_prefix("http://") {
             let authority = rest.trim_end_matches('/');
             let port = authority.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
@@ -53,18 +53,18 @@ impl FromStr for Address {
             return if is_port && is_plain {
                 Ok(Self::Tcp(authority.to_owned()))
             } else {
-                Err(NoAddress(text.to_owned()))
+                Err(NoControlAddress(text.to_owned()))
             };
         }
         let path = text.strip_prefix("unix:").unwrap_or(text);
         if path.is_empty() || path.contains("://") {
-            return Err(NoAddress(text.to_owned()));
+            return Err(NoControlAddress(text.to_owned()));
         }
         Ok(Self::Unix(path.into()))
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ControlAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "{}", path.display()),
@@ -82,7 +82,7 @@ pub enum ClientError {
     )]
     NoService {
         /// Address of the service.
-        address: Address,
+        address: ControlAddress,
         /// Error of the connection.
         source: io::Error,
     },
@@ -91,10 +91,10 @@ pub enum ClientError {
         "the service at {0} is busy: as many clients as it takes are connected to its control; try again, or end those \
          that keep connections open (ss -xp shows them)"
     )]
-    Busy(Address),
+    Busy(ControlAddress),
     /// The token is missing or wrong.
     #[error("the service at {0} refused the token: give its token file with --token-file")]
-    Stranger(Address),
+    Stranger(ControlAddress),
     /// The service refused the request.
     #[error("{message}")]
     Refused {
@@ -107,7 +107,7 @@ pub enum ClientError {
     #[error("{address} is not a plimsoll service: {why}")]
     Broken {
         /// Address of the peer.
-        address: Address,
+        address: ControlAddress,
         /// Received response or error.
         why: String,
     },
@@ -127,56 +127,56 @@ impl ClientError {
 /// A client. Each request opens a new connection.
 #[derive(Debug)]
 pub struct Client {
-    address: Address,
+    address: ControlAddress,
     token: Option<Token>,
     runtime: tokio::runtime::Runtime,
 }
 
 /// Body of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer(pub Vec<u8>);
+pub struct ResponseBody(pub Vec<u8>);
 
 impl Client {
     /// Creates a client for the service at `address`.
     ///
     /// # Errors
     /// The runtime has no event queue.
-    pub fn new(address: Address, token: Option<Token>) -> io::Result<Self> {
+    pub fn new(address: ControlAddress, token: Option<Token>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         Ok(Self { address, token, runtime })
     }
 
     /// Address of the service.
-    pub const fn address(&self) -> &Address {
+    pub const fn address(&self) -> &ControlAddress {
         &self.address
     }
 
     /// Sends a GET request.
-    pub fn get(&self, path: &str) -> Result<Answer, ClientError> {
+    pub fn get(&self, path: &str) -> Result<ResponseBody, ClientError> {
         self.ask(Method::GET, path, Vec::new())
     }
 
     /// Sends a POST request.
-    pub fn post(&self, path: &str, body: &impl Serialize) -> Result<Answer, ClientError> {
+    pub fn post(&self, path: &str, body: &impl Serialize) -> Result<ResponseBody, ClientError> {
         self.ask(Method::POST, path, written(body))
     }
 
     /// Sends a PUT request.
-    pub fn put(&self, path: &str, body: &impl Serialize) -> Result<Answer, ClientError> {
+    pub fn put(&self, path: &str, body: &impl Serialize) -> Result<ResponseBody, ClientError> {
         self.ask(Method::PUT, path, written(body))
     }
 
     /// Sends a DELETE request.
-    pub fn delete(&self, path: &str) -> Result<Answer, ClientError> {
+    pub fn delete(&self, path: &str) -> Result<ResponseBody, ClientError> {
         self.ask(Method::DELETE, path, Vec::new())
     }
 
     /// Deserialises a response.
-    pub fn read<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, ClientError> {
+    pub fn read<T: DeserializeOwned>(&self, answer: &ResponseBody) -> Result<T, ClientError> {
         serde_json::from_slice(&answer.0).map_err(|error| self.broken(&error))
     }
 
-    fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Answer, ClientError> {
+    fn ask(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         self.runtime.block_on(async {
             tokio::time::timeout(RESPONSE_TIMEOUT, self.asked(method, path, body))
                 .await
@@ -184,24 +184,24 @@ impl Client {
         })
     }
 
-    async fn asked(&self, method: Method, path: &str, body: Vec<u8>) -> Result<Answer, ClientError> {
+    async fn asked(&self, method: Method, path: &str, body: Vec<u8>) -> Result<ResponseBody, ClientError> {
         let no_service = |source| ClientError::NoService { address: self.address.clone(), source };
         let request = self.request(method, path, body);
         let answer = match &self.address {
-            Address::Unix(path) => self.sent(self.connect(path).await?, request).await,
-            Address::Tcp(at) => self.sent(TcpStream::connect(at).await.map_err(no_service)?, request).await,
+            ControlAddress::Unix(path) => self.sent(self.connect(path).await?, request).await,
+            ControlAddress::Tcp(at) => self.sent(TcpStream::connect(at).await.map_err(no_service)?, request).await,
         };
         let answer = answer.map_err(|error| self.broken(&error))?;
         let status = answer.status();
         let bytes = Limited::new(answer.into_body(), MAX_RESPONSE_BYTES).collect().await;
         let bytes = bytes.map_err(|error| self.broken(&error))?.to_bytes();
         if status.is_success() {
-            return Ok(Answer(bytes.into()));
+            return Ok(ResponseBody(bytes.into()));
         }
         if status == StatusCode::UNAUTHORIZED {
             return Err(ClientError::Stranger(self.address.clone()));
         }
-        let refused: Refused = serde_json::from_slice(&bytes).map_err(|_| self.broken(&status))?;
+        let refused: ErrorBody = serde_json::from_slice(&bytes).map_err(|_| self.broken(&status))?;
         Err(ClientError::Refused { status: status.as_u16(), message: refused.error })
     }
 
@@ -222,8 +222,8 @@ impl Client {
 
     fn request(&self, method: Method, path: &str, body: Vec<u8>) -> Request<Full<Bytes>> {
         let host = match &self.address {
-            Address::Unix(_) => "localhost",
-            Address::Tcp(authority) => authority,
+            ControlAddress::Unix(_) => "localhost",
+            ControlAddress::Tcp(authority) => authority,
         };
         let mut request = Request::builder().method(method).uri(path).header(HOST, host);
         if !body.is_empty() {
@@ -280,7 +280,11 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<&str>) {
-        assert_eq!(text.parse::<Address>().ok().map(|address| address.to_string()).as_deref(), expected, "{text}");
+        assert_eq!(
+            text.parse::<ControlAddress>().ok().map(|address| address.to_string()).as_deref(),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use plimsoll_front::{DirectoryError, Inspection};
 use plimsoll_volume::{
-    Commit, FileId, Log, LogError, Place, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, VolumeId,
+    Commit, FileId, FilePosition, Log, LogError, Record, Recovered, ShortFile, Store, Unrecoverable, Unreferenced,
+    VolumeId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -230,7 +231,11 @@ fn verify(
 }
 
 /// Maps a block of a data file to the blocks of volumes that refer to it.
-pub(crate) fn damaged_blocks(store: &Store, place: Place, names: &BTreeMap<VolumeId, String>) -> Vec<DamagedBlock> {
+pub(crate) fn damaged_blocks(
+    store: &Store,
+    place: FilePosition,
+    names: &BTreeMap<VolumeId, String>,
+) -> Vec<DamagedBlock> {
     let blocks = store.volumes_at(place).into_iter();
     blocks.filter_map(|(id, offset)| Some(DamagedBlock { volume: names.get(&id)?.clone(), offset })).collect()
 }

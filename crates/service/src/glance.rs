@@ -1,10 +1,10 @@
 //! Volumes and groups as control planes list them: read under the lock alone, without a call to the ring.
 
-use plimsoll_catalogue::{Like, MachineShape, Offer, OptionValue, Terms};
-use plimsoll_volume::Access;
+use plimsoll_catalogue::{Like, MachineShape, Offer, OptionValue, PriceTerms};
+use plimsoll_volume::VolumeAccess;
 
 use crate::api;
-use crate::group::Group;
+use crate::group::ServedGroup;
 use crate::moment;
 use crate::service::Service;
 use crate::tags::Tags;
@@ -78,7 +78,7 @@ impl VolumeGlance {
             level: volume.product.level(),
             rests_from: metadata.rests_from,
             size_bytes: volume.size,
-            writable: volume.access == Access::ReadWrite,
+            writable: volume.access == VolumeAccess::ReadWrite,
             of: metadata.of.clone(),
             group: metadata.group.clone(),
             created: metadata.created.clone(),
@@ -115,7 +115,7 @@ impl Service {
     }
 
     fn group_glance(&self, (name, id, like): (String, u32, String)) -> GroupGlance {
-        let terms = Terms { as_of: moment::today(), currency: None, region: None };
+        let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
         let offer = match like.parse::<Like>() {
             Ok(Like::Config(config)) => self.products().offer(&config, &terms).ok(),
             _ => None,
@@ -125,6 +125,6 @@ impl Service {
     }
 }
 
-fn identity(group: &Group) -> (String, u32, String) {
+fn identity(group: &ServedGroup) -> (String, u32, String) {
     (group.metadata.name.clone(), group.volume.0, group.metadata.like.clone())
 }

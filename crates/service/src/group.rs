@@ -1,6 +1,6 @@
 //! Groups: limits of an instance, shared by several volumes.
 
-use plimsoll_catalogue::{Catalogue, Like, ProductKind, Terms};
+use plimsoll_catalogue::{Catalogue, Like, PriceTerms, ProductKind};
 use plimsoll_front::Server;
 use plimsoll_model::ChainSpec;
 use plimsoll_volume::{Edit, GroupId, VolumeId};
@@ -11,7 +11,7 @@ use crate::moment;
 use crate::names;
 use crate::product::{Product, refused};
 use crate::refusal::Refusal;
-use crate::service::{Service, State};
+use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
 
 /// Size of the volume that stores the group's metadata.
@@ -19,7 +19,7 @@ const SIZE: u64 = 1;
 
 /// A served group.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct ServedGroup {
     pub id: GroupId,
     /// Volume that stores the metadata.
     pub volume: VolumeId,
@@ -28,7 +28,7 @@ pub(crate) struct Group {
     pub stages: Vec<String>,
 }
 
-impl Group {
+impl ServedGroup {
     /// Restores a group at start. Its stored model is used, even if the catalogue no longer has the machine.
     pub fn restore(
         server: &mut Server,
@@ -52,7 +52,7 @@ impl Group {
 impl Service {
     /// All groups, by name.
     pub fn groups(&self) -> Result<Vec<api::Group>, Refusal> {
-        Ok(self.state().groups.values().map(Group::shown).collect())
+        Ok(self.state().groups.values().map(ServedGroup::shown).collect())
     }
 
     /// Creates a group whose limits its volumes share.
@@ -68,7 +68,7 @@ impl Service {
         let volume = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&group.name, &error))?;
         let (seed, stages) = (metadata.seed, model.names());
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
-        let made = Group { id, volume, metadata, stages };
+        let made = ServedGroup { id, volume, metadata, stages };
         let shown = made.shown();
         state.groups.insert(group.name.clone(), made);
         Ok(shown)
@@ -77,7 +77,7 @@ impl Service {
     /// Deletes an empty group.
     pub fn delete_group(&self, name: &str) -> Result<(), Refusal> {
         let mut state = self.state();
-        let Group { id, volume, .. } = *state.group(name)?;
+        let ServedGroup { id, volume, .. } = *state.group(name)?;
         let members = state.volumes.values().filter(|volume| volume.metadata.group.as_deref() == Some(name));
         let members: Vec<&str> = members.map(Volume::name).collect();
         if !members.is_empty() {
@@ -93,7 +93,7 @@ impl Service {
     }
 }
 
-impl State {
+impl ServiceState {
     /// Refuses a product that its rules exclude on the machine of a group, with the rules of a configuration `PRODUCT
     /// on MACHINE`.
     pub(crate) fn fits(&self, product: &Product, group: Option<&str>, products: &Catalogue) -> Result<(), Refusal> {
@@ -101,7 +101,7 @@ impl State {
         let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.metadata.like.parse::<Like>()) else {
             return Ok(());
         };
-        let terms = Terms { as_of: moment::today(), currency: None, region: None };
+        let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
         let mut config = offer.with(&[]);
         // A machine that is missing in the catalogue has no rules.
         if config.machine.is_some() || products.offer(&machine, &terms).is_err() {
@@ -121,7 +121,7 @@ fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainSpec), Refus
     match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
         Like::Stages(model) => Ok((model.to_string(), model)),
         Like::Config(config) => {
-            let terms = Terms { as_of: moment::today(), currency: None, region: None };
+            let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
             let offer = products.offer(&config, &terms).map_err(|refusal| refused(&refusal))?;
             if offer.product().kind() != ProductKind::Machine {
                 let example = "oci/VM.Standard.E4.Flex:16ocpu";

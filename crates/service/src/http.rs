@@ -129,8 +129,8 @@ enum Listener {
     Tcp(TcpListener),
 }
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+trait HttpStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> HttpStream for T {}
 
 impl BoundListener {
     fn new(Entrance { listening, token }: Entrance) -> io::Result<Self> {
@@ -148,7 +148,7 @@ impl Listener {
         })
     }
 
-    async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+    async fn accept(&self) -> io::Result<Box<dyn HttpStream>> {
         Ok(match self {
             Self::Unix(listener) => Box::new(listener.accept().await?.0),
             Self::Tcp(listener) => Box::new(listener.accept().await?.0),
@@ -265,7 +265,7 @@ async fn unless_stopped<T>(stopped: &mut watch::Receiver<bool>, future: impl Fut
 
 /// Serves the requests of a client.
 async fn serve_client(
-    stream: Box<dyn Stream>,
+    stream: Box<dyn HttpStream>,
     router: Router,
     mut stopped: watch::Receiver<bool>,
     head_timeout: Duration,

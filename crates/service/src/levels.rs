@@ -9,7 +9,7 @@ use crate::automation::Automation;
 use crate::metadata::VolumeMetadata;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::service::{Service, State};
+use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
 
 impl Service {
@@ -32,7 +32,12 @@ impl Service {
     }
 
     /// The new product of a volume, and the reason if the vendor makes this change only on detached volumes.
-    fn leveled(&self, state: &State, name: &str, level: &api::Level) -> Result<(Product, Option<String>), Refusal> {
+    fn leveled(
+        &self,
+        state: &ServiceState,
+        name: &str,
+        level: &api::Level,
+    ) -> Result<(Product, Option<String>), Refusal> {
         let volume = state.volume(name)?;
         let product = volume.product.changed(&level.to, self.products(), volume.size)?;
         state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
@@ -49,7 +54,7 @@ impl Service {
     }
 
     /// Refuses a change that the real product makes only while detached, or disconnects the clients if forced.
-    fn detached(&self, name: &str, level: &api::Level, why: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+    fn detached(&self, name: &str, level: &api::Level, why: &str) -> Result<MutexGuard<'_, ServiceState>, Refusal> {
         let refusal = match self.unused(name, "change it") {
             Ok(state) => return Ok(state),
             Err(refusal) => refusal,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_front::Server;
 use plimsoll_front::iscsi::Controller;
-use plimsoll_volume::{Access, Edit, Export, VolumeId};
+use plimsoll_volume::{Edit, Export, VolumeAccess, VolumeId};
 
 use crate::api;
 use crate::automation::Automation;
@@ -15,10 +15,10 @@ use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::service::{Service, State};
+use crate::service::{Service, ServiceState};
 use crate::tags::{Tags, check_tags};
-use crate::volume::{Served, Volume};
-use crate::watch::Watch;
+use crate::volume::{RingVolume, Volume};
+use crate::watch::RecentSeconds;
 
 /// Grace period for the disconnection of the last client.
 const DISCONNECT_GRACE: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ impl Service {
         metadata.tags = tags;
         metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         let edit = Edit::Create { size, text: metadata.text() };
-        self.make(&mut state, edit, metadata, product, (size, Access::ReadWrite))
+        self.make(&mut state, edit, metadata, product, (size, VolumeAccess::ReadWrite))
     }
 
     /// Creates a snapshot: a read-only volume with the present content of this volume.
@@ -56,20 +56,20 @@ impl Service {
         if fork.like.is_some() {
             return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
         }
-        self.fork(name, fork, Access::ReadOnly, Tags::new())
+        self.fork(name, fork, VolumeAccess::ReadOnly, Tags::new())
     }
 
     /// Creates a clone: a writable volume with the present content of this volume.
     pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
-        self.fork(name, fork, Access::ReadWrite, Tags::new())
+        self.fork(name, fork, VolumeAccess::ReadWrite, Tags::new())
     }
 
     /// Creates a clone with tags, in a single commit.
     pub fn clone_tagged(&self, name: &str, fork: &api::Fork, tags: Tags) -> Result<api::Volume, Refusal> {
-        self.fork(name, fork, Access::ReadWrite, tags)
+        self.fork(name, fork, VolumeAccess::ReadWrite, tags)
     }
 
-    fn fork(&self, name: &str, fork: &api::Fork, access: Access, tags: Tags) -> Result<api::Volume, Refusal> {
+    fn fork(&self, name: &str, fork: &api::Fork, access: VolumeAccess, tags: Tags) -> Result<api::Volume, Refusal> {
         check_tags(&tags)?;
         let mut state = self.state();
         let (of, size, group, mut product) = {
@@ -89,7 +89,7 @@ impl Service {
         let mut metadata = VolumeMetadata::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
         metadata.of = Some(name.to_owned());
         metadata.tags = tags;
-        if access == Access::ReadWrite {
+        if access == VolumeAccess::ReadWrite {
             metadata.group = group;
             metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         }
@@ -108,17 +108,17 @@ impl Service {
     /// Makes a volume durable, serves it, and registers its name.
     fn make(
         &self,
-        state: &mut State,
+        state: &mut ServiceState,
         edit: Edit,
         metadata: VolumeMetadata,
         product: Product,
-        (size, access): (u64, Access),
+        (size, access): (u64, VolumeAccess),
     ) -> Result<api::Volume, Refusal> {
         let name = metadata.name.clone();
         let group = metadata.group.as_deref().map(|group| state.group(group).map(|group| group.id)).transpose()?;
         let id: VolumeId = self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(&name, &error))?;
         let unit = self.unit_of(id, &metadata, &product);
-        let served = Served::new(id, &metadata, &product, (size, access), group, self.inner.options.slow);
+        let served = RingVolume::new(id, &metadata, &product, (size, access), group, self.inner.options.slow);
         let served = served.with_unit(unit.clone());
         let export = self.inner.handle.call(move |server| served.begin(server))??;
         let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
@@ -201,12 +201,12 @@ impl Service {
             let (volume, groups) = (state.volume(name)?, &state.groups);
             let group = volume.metadata.group.as_ref().and_then(|group| groups.get(group)).map(|group| group.id);
             let Volume { id, size, access, metadata, product, unit, .. } = volume;
-            let served = Served::new(*id, metadata, product, (*size, *access), group, self.inner.options.slow);
+            let served = RingVolume::new(*id, metadata, product, (*size, *access), group, self.inner.options.slow);
             let served = served.with_unit(unit.clone());
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let volume = state.volume_mut(name)?;
             volume.export = export;
-            (volume.watch, volume.owner) = (Watch::default(), Controller::default());
+            (volume.watch, volume.owner) = (RecentSeconds::default(), Controller::default());
             return Err(Refusal::of_edit(name, &error));
         }
         state.volumes.remove(name);
@@ -215,7 +215,7 @@ impl Service {
 
     /// Locks the state while a volume is unattached and has no clients. Waits a grace period for the last client
     /// without the lock.
-    pub(crate) fn unused(&self, name: &str, action: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+    pub(crate) fn unused(&self, name: &str, action: &str) -> Result<MutexGuard<'_, ServiceState>, Refusal> {
         self.unused_then(name, action, |_, _| true)
     }
 
@@ -226,7 +226,7 @@ impl Service {
         name: &str,
         action: &str,
         then: fn(&mut Server, Export) -> bool,
-    ) -> Result<MutexGuard<'_, State>, Refusal> {
+    ) -> Result<MutexGuard<'_, ServiceState>, Refusal> {
         let begun = Instant::now();
         let id = self.state().volume(name)?.id;
         loop {
@@ -257,7 +257,7 @@ impl Service {
 
     /// Disconnects the clients of a volume after their requests in flight are answered, and offers it again. Waits
     /// without the lock and reads the volume again each time. Returns the locked state.
-    pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+    pub(crate) fn disconnect(&self, name: &str) -> Result<MutexGuard<'_, ServiceState>, Refusal> {
         let until = Instant::now() + IN_FLIGHT_TIMEOUT;
         let id = self.state().volume(name)?.id;
         loop {

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{nearest, one_of};
 
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Refusal, RefusalKind};
 
 /// Maximum length in bytes.
 const NAME_BYTES: usize = 64;
@@ -16,7 +16,7 @@ pub(crate) fn check(name: &str) -> Result<(), Refusal> {
     }
     let shown: String = name.chars().take(NAME_BYTES).flat_map(char::escape_debug).collect();
     Err(Refusal::new(
-        Kind::Bad,
+        RefusalKind::Bad,
         format!(
             "\"{shown}\" is not a valid name: write 1 to {NAME_BYTES} letters, digits, -, _ and ., a letter or digit first"
         ),
@@ -35,5 +35,5 @@ pub(crate) fn unknown<'n>(what: &str, name: &str, known: impl IntoIterator<Item 
         }
         (true, true) => format!("there is no {what} yet"),
     };
-    Refusal::new(Kind::NotFound, format!("there is no {what} \"{shown}\": {advice}"))
+    Refusal::new(RefusalKind::NotFound, format!("there is no {what} \"{shown}\": {advice}"))
 }

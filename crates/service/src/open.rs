@@ -6,34 +6,34 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use plimsoll_device::Clock;
-use plimsoll_front::{DirectoryError, Files, Limits, Recomputed, Server, TornCommit};
+use plimsoll_front::{DataFiles, DirectoryError, Limits, Recomputed, Server, TornCommit};
 use plimsoll_units::{Bytes, Instant};
-use plimsoll_volume::{Access, Geometry, Store, Unrecoverable, Unreferenced, VolumeId, Volumes};
+use plimsoll_volume::{Geometry, Store, Unrecoverable, Unreferenced, VolumeAccess, VolumeId, Volumes};
 
 use crate::attach::left_over;
 use crate::automation::{Automation, Ticker};
 use crate::fsck;
-use crate::group::Group;
+use crate::group::ServedGroup;
 use crate::metadata::{StoredMetadata, VolumeMetadata};
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::OpenError;
-use crate::service::{Inner, Options, Service, State};
-use crate::volume::{Served, Volume};
+use crate::service::{Inner, Service, ServiceOptions, ServiceState};
+use crate::volume::{RingVolume, Volume};
 
 /// A volume found in the store.
-struct Found {
+struct StoredVolume {
     id: VolumeId,
     size: u64,
-    access: Access,
+    access: VolumeAccess,
 }
 
-pub(crate) fn open(options: Options) -> Result<(Service, Server), OpenError> {
+pub(crate) fn open(options: ServiceOptions) -> Result<(Service, Server), OpenError> {
     let directory = options.directory.clone();
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
     made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
     let (mut files, held) =
-        Files::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
+        DataFiles::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
     let names = fsck::names(&held.log.commits);
     let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
     let (store, mut jobs) = if held.log.commits.is_empty() {
@@ -110,7 +110,7 @@ fn torn(TornCommit { bytes, kept }: &TornCommit) -> String {
 }
 
 /// Space limit of the store: the option, or the space used plus the free space of the filesystem.
-pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
+pub(crate) fn capacity(options: &ServiceOptions, taken: u64) -> u64 {
     options.capacity.unwrap_or_else(|| {
         let free =
             rustix::fs::statvfs(&options.directory).map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
@@ -119,14 +119,14 @@ pub(crate) fn capacity(options: &Options, taken: u64) -> u64 {
 }
 
 /// Serves all volumes of the store.
-fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result<State, OpenError> {
+fn serve_all(server: &mut Server, directory: &Path, options: &ServiceOptions) -> Result<ServiceState, OpenError> {
     let (volumes, ..) = server.volumes();
-    let about: Vec<(Found, String)> = volumes
+    let about: Vec<(StoredVolume, String)> = volumes
         .store()
         .volumes()
-        .map(|about| (Found { id: about.volume, size: about.size, access: about.access }, about.text.to_owned()))
+        .map(|about| (StoredVolume { id: about.volume, size: about.size, access: about.access }, about.text.to_owned()))
         .collect();
-    let (mut state, mut found) = (State::default(), Vec::new());
+    let (mut state, mut found) = (ServiceState::default(), Vec::new());
     let wrong =
         |id: VolumeId, why: String| OpenError::VolumeMetadata { directory: directory.to_path_buf(), volume: id.0, why };
     for (one, text) in about {
@@ -134,7 +134,8 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
             StoredMetadata::Volume(metadata) => found.push((one, *metadata)),
             StoredMetadata::Group(metadata) => {
                 let id = one.id;
-                let group = Group::restore(server, id, metadata, &options.products).map_err(|why| wrong(id, why))?;
+                let group =
+                    ServedGroup::restore(server, id, metadata, &options.products).map_err(|why| wrong(id, why))?;
                 state.groups.insert(group.metadata.name.clone(), group);
             }
         }
@@ -153,10 +154,10 @@ fn serve_all(server: &mut Server, directory: &Path, options: &Options) -> Result
 /// Serves an existing volume.
 fn restore_volume(
     ring: &mut Server,
-    state: &State,
-    Found { id, size, access }: Found,
+    state: &ServiceState,
+    StoredVolume { id, size, access }: StoredVolume,
     metadata: VolumeMetadata,
-    options: &Options,
+    options: &ServiceOptions,
 ) -> Result<Volume, String> {
     let product = Product::restore(&metadata.like, &metadata.model, &options.products)?;
     let group = match &metadata.group {
@@ -165,7 +166,7 @@ fn restore_volume(
     };
     let iscsi = options.iscsi.as_ref().zip(ring.store_id());
     let unit = iscsi.map(|(iscsi, store)| Box::new(iscsi.unit(store, id, &metadata, &product)));
-    let served = Served::new(id, &metadata, &product, (size, access), group, options.slow).with_unit(unit.clone());
+    let served = RingVolume::new(id, &metadata, &product, (size, access), group, options.slow).with_unit(unit.clone());
     let export = served.begin(ring).map_err(|not| not.to_string())?;
     let automation = Automation::new(Instant::ZERO, &metadata, &product, options);
     Ok(Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_catalogue::{
-    Catalogue, Chosen, Config, Like, Offer, OptionValue, ProductKind, Refusal as NotOffered, Setting, Terms,
+    Catalogue, Chosen, Config, ConfigRefusal as NotOffered, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting,
 };
 use plimsoll_front::Medium;
 use plimsoll_model::{ChainSpec, StageSpec};
@@ -173,7 +173,7 @@ pub(crate) fn refused(refusal: &NotOffered) -> Refusal {
 
 /// The smallest offer that holds `size`, for a configuration without a size.
 fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<Offer, Refusal> {
-    let terms = Terms { as_of: moment::today(), currency: None, region: None };
+    let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
     let offer = catalogue.offer(config, &terms);
     let Some(size) = size.filter(|_| !config.volume.has_size()) else {
         return offer.map_err(|refusal| refused(&refusal));

@@ -7,7 +7,7 @@ use std::path::Path;
 use plimsoll_front::RecordedTrace;
 
 use crate::api;
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Refusal, RefusalKind};
 use crate::service::Service;
 use crate::volume::Volume;
 
@@ -30,7 +30,7 @@ impl Service {
         })?;
         let (export, slow) = (volume.export, self.inner.options.slow);
         let begun = self.inner.handle.call(move |server| server.record(export, slow, file))?;
-        begun.map_err(|error| Refusal::new(Kind::Failed, error.to_string()))?;
+        begun.map_err(|error| Refusal::new(RefusalKind::Failed, error.to_string()))?;
         volume.recording = Some(recording.file.clone());
         self.show(volume)
     }
@@ -50,7 +50,7 @@ impl Service {
             None => Ok(None),
             Some(Ok(RecordedTrace { operations, dropped })) => Ok(Some(api::Recorded { file, operations, dropped })),
             Some(Err(error)) => Err(Refusal::new(
-                Kind::Failed,
+                RefusalKind::Failed,
                 format!("{file} ends before the recording did ({error}): record again where there is room"),
             )),
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use plimsoll_front::{DirectoryError, EditFailed, Ended};
+use plimsoll_front::{DirectoryError, EditFailed, ServerEnded};
 use plimsoll_units::Bytes;
 use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 
@@ -12,14 +12,14 @@ use plimsoll_volume::{EditError, Errno, NotServed, Unrecoverable};
 #[error("{message}")]
 pub struct Refusal {
     /// Kind of the refusal.
-    pub kind: Kind,
+    pub kind: RefusalKind,
     /// Cause and remedy, in one line.
     pub message: String,
 }
 
 /// Kinds of refusals, with their HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RefusalKind {
     /// Invalid, or in conflict with the catalogue or the volume's abilities: 400.
     Bad,
     /// Unknown volume or group: 404.
@@ -85,16 +85,16 @@ pub enum OpenError {
 }
 
 impl Refusal {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
     pub(crate) fn bad(message: impl Into<String>) -> Self {
-        Self::new(Kind::Bad, message)
+        Self::new(RefusalKind::Bad, message)
     }
 
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
-        Self::new(Kind::Conflict, message)
+        Self::new(RefusalKind::Conflict, message)
     }
 
     /// Refusal for a failed edit of a volume.
@@ -102,10 +102,10 @@ impl Refusal {
         match error {
             EditFailed::Refused(refused) => Self::of_store(name, refused),
             EditFailed::NotDurable(Errno::NoSpc) => {
-                Self::new(Kind::NoSpace, "the filesystem of the data directory is full: make room and try again")
+                Self::new(RefusalKind::NoSpace, "the filesystem of the data directory is full: make room and try again")
             }
             EditFailed::NotDurable(errno) => Self::new(
-                Kind::Failed,
+                RefusalKind::Failed,
                 format!("the data directory failed ({errno}): look at its disk, then start again"),
             ),
             EditFailed::Ended(ended) => Self::from(ended),
@@ -115,22 +115,24 @@ impl Refusal {
     fn of_store(name: &str, error: &EditError) -> Self {
         let (kind, message) = match error {
             EditError::Shrinks { present, asked } => (
-                Kind::Bad,
+                RefusalKind::Bad,
                 format!("{name} has {}, and a volume only grows: {} is less", shown(*present), shown(*asked)),
             ),
             EditError::Size { asked, most } => {
-                (Kind::Bad, format!("a volume has 1 byte to {}, not {}", shown(*most), shown(*asked)))
+                (RefusalKind::Bad, format!("a volume has 1 byte to {}, not {}", shown(*most), shown(*asked)))
             }
             EditError::ReadOnly(_) => {
-                (Kind::Bad, format!("{name} is a snapshot, which never changes: clone it and change the clone"))
+                (RefusalKind::Bad, format!("{name} is a snapshot, which never changes: clone it and change the clone"))
             }
-            EditError::Itself(_) => (Kind::Bad, format!("{name} cannot be restored from itself: name its snapshot")),
+            EditError::Itself(_) => {
+                (RefusalKind::Bad, format!("{name} cannot be restored from itself: name its snapshot"))
+            }
             EditError::InUse(_) => (
-                Kind::Conflict,
+                RefusalKind::Conflict,
                 format!("{name} is in use by requests or another change: try again when they have ended"),
             ),
-            EditError::TooMany { most, of } => (Kind::Conflict, format!("the store takes at most {most} {of}")),
-            EditError::Unknown(_) | EditError::NoStore | EditError::Failed => (Kind::Failed, error.to_string()),
+            EditError::TooMany { most, of } => (RefusalKind::Conflict, format!("the store takes at most {most} {of}")),
+            EditError::Unknown(_) | EditError::NoStore | EditError::Failed => (RefusalKind::Failed, error.to_string()),
         };
         Self::new(kind, message)
     }
@@ -141,20 +143,20 @@ pub(crate) fn shown(bytes: u64) -> Bytes {
     Bytes::new(bytes)
 }
 
-impl From<&Ended> for Refusal {
-    fn from(_: &Ended) -> Self {
-        Self::new(Kind::Failed, "the service is stopping")
+impl From<&ServerEnded> for Refusal {
+    fn from(_: &ServerEnded) -> Self {
+        Self::new(RefusalKind::Failed, "the service is stopping")
     }
 }
 
-impl From<Ended> for Refusal {
-    fn from(ended: Ended) -> Self {
+impl From<ServerEnded> for Refusal {
+    fn from(ended: ServerEnded) -> Self {
         Self::from(&ended)
     }
 }
 
 impl From<NotServed> for Refusal {
     fn from(not: NotServed) -> Self {
-        Self::new(Kind::Failed, not.to_string())
+        Self::new(RefusalKind::Failed, not.to_string())
     }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_front::Ended;
-use plimsoll_volume::{Place, VolumeId};
+use plimsoll_front::ServerEnded;
+use plimsoll_volume::{FilePosition, VolumeId};
 
 use crate::api;
 use crate::fsck::{DamagedBlock, damaged_blocks};
 use crate::refusal::Refusal;
-use crate::service::{Service, State};
+use crate::service::{Service, ServiceState};
 
 /// Bytes compared per step.
 const PIECE: u64 = 1 << 20;
@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 1_000;
 
 /// Known damaged blocks, with the volumes that had them when they were found, and the number of reads of each.
 #[derive(Debug, Default)]
-pub(crate) struct Damages(BTreeMap<Place, (Vec<DamagedBlock>, u64)>);
+pub(crate) struct Damages(BTreeMap<FilePosition, (Vec<DamagedBlock>, u64)>);
 
 impl Damages {
     /// Offsets of the damaged blocks of a volume, and the number of reads of them.
@@ -40,7 +40,7 @@ impl Damages {
     }
 }
 
-impl State {
+impl ServiceState {
     fn names(&self) -> BTreeMap<VolumeId, String> {
         self.volumes.values().map(|volume| (volume.id, volume.name().to_owned())).collect()
     }
@@ -81,7 +81,7 @@ impl Service {
         };
         if let Err(error) = std::thread::Builder::new().name("scrub".into()).spawn(work) {
             self.scrubbing().running = false;
-            return Err(Refusal::new(crate::Kind::Failed, format!("starting a thread: {error}")));
+            return Err(Refusal::new(crate::RefusalKind::Failed, format!("starting a thread: {error}")));
         }
         Ok(begun)
     }
@@ -96,9 +96,9 @@ impl Service {
     }
 
     /// Body of the scrub thread.
-    fn scrub(&self, places: &[(Place, u64)], rate: u64) -> Result<(), Refusal> {
+    fn scrub(&self, places: &[(FilePosition, u64)], rate: u64) -> Result<(), Refusal> {
         let begun = Instant::now();
-        let failed = |error: std::io::Error| Refusal::new(crate::Kind::Failed, format!("reading data: {error}"));
+        let failed = |error: std::io::Error| Refusal::new(crate::RefusalKind::Failed, format!("reading data: {error}"));
         let mut done = 0;
         for (place, length) in places {
             let file = place.file;
@@ -108,13 +108,13 @@ impl Service {
             while at < end {
                 let piece = PIECE.min(end - at);
                 for found in sources.scan(at, piece).map_err(failed)? {
-                    self.confirm(Place { at: found, ..*place })?;
+                    self.confirm(FilePosition { at: found, ..*place })?;
                 }
                 (at, done) = (at + piece, done + piece);
                 self.scrubbing().done_bytes = done;
                 let due = Duration::from_secs_f64(done as f64 / rate as f64);
                 if self.inner.ticker.wait(due.saturating_sub(begun.elapsed())) {
-                    return Err(Refusal::from(Ended));
+                    return Err(Refusal::from(ServerEnded));
                 }
             }
         }
@@ -122,7 +122,7 @@ impl Service {
     }
 
     /// Examines a mismatch again: the block may have been in the process of being written.
-    fn confirm(&self, place: Place) -> Result<(), Refusal> {
+    fn confirm(&self, place: FilePosition) -> Result<(), Refusal> {
         loop {
             let names = self.state().names();
             let looked = self.inner.handle.call(move |server| {
@@ -140,15 +140,15 @@ impl Service {
                     return Ok(());
                 }
                 Ok((None, _)) => std::thread::sleep(RETRY),
-                Err(error) => return Err(Refusal::new(crate::Kind::Failed, format!("reading data: {error}"))),
+                Err(error) => return Err(Refusal::new(crate::RefusalKind::Failed, format!("reading data: {error}"))),
             }
         }
     }
 
     /// Updates the damaged blocks found by reads, and logs new damage.
-    pub(crate) fn watch_damage(&self, state: &mut State) -> Result<(), Ended> {
+    pub(crate) fn watch_damage(&self, state: &mut ServiceState) -> Result<(), ServerEnded> {
         let names = state.names();
-        let known: Vec<Place> = state.damages.0.keys().copied().collect();
+        let known: Vec<FilePosition> = state.damages.0.keys().copied().collect();
         let found = self.inner.handle.call(move |server| {
             let damaged = server.damaged();
             let store = server.volumes().0.store();

@@ -15,7 +15,7 @@ use plimsoll_volume::{Slow, StoreId};
 
 use crate::api;
 use crate::automation::Ticker;
-use crate::group::Group;
+use crate::group::ServedGroup;
 use crate::iscsi::IscsiOptions;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
@@ -24,7 +24,7 @@ use crate::volume::Volume;
 
 /// Options of a service.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServiceOptions {
     /// Data directory; created with mode 0700 if missing.
     pub directory: PathBuf,
     /// Space limit for data in bytes; `None` for the space of the filesystem.
@@ -59,13 +59,13 @@ pub struct Service {
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub options: Options,
+    pub options: ServiceOptions,
     pub handle: Handle,
     pub clock: Clock,
     pub store: StoreId,
     /// Time of start, RFC 3339.
     pub started: String,
-    pub state: Mutex<State>,
+    pub state: Mutex<ServiceState>,
     pub ticker: Ticker,
     pub scrub: Mutex<api::ScrubState>,
     pub notices: Vec<String>,
@@ -73,15 +73,15 @@ pub(crate) struct Inner {
 
 /// All named objects.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct ServiceState {
     pub volumes: BTreeMap<String, Volume>,
-    pub groups: BTreeMap<String, Group>,
+    pub groups: BTreeMap<String, ServedGroup>,
     /// FUSE mounts of volumes.
     pub mounted: BTreeMap<String, Mountpoint>,
     pub damages: Damages,
 }
 
-impl State {
+impl ServiceState {
     pub fn volume(&self, name: &str) -> Result<&Volume, Refusal> {
         self.volumes.get(name).ok_or_else(|| self.unknown(name))
     }
@@ -93,7 +93,7 @@ impl State {
         Err(self.unknown(name))
     }
 
-    pub fn group(&self, name: &str) -> Result<&Group, Refusal> {
+    pub fn group(&self, name: &str) -> Result<&ServedGroup, Refusal> {
         let known = || self.groups.keys().map(String::as_str);
         self.groups.get(name).ok_or_else(|| names::unknown("group", name, known()))
     }
@@ -119,7 +119,7 @@ impl Service {
     ///
     /// The caller adds listeners to the server, runs it on a separate thread, and drops it afterwards. All methods
     /// block until the server runs.
-    pub fn open(options: Options) -> Result<(Self, Server), OpenError> {
+    pub fn open(options: ServiceOptions) -> Result<(Self, Server), OpenError> {
         crate::open::open(options)
     }
 
@@ -148,7 +148,7 @@ impl Service {
             let usage = server.volumes().0.store().usage();
             (usage, server.has_checksums())
         })?;
-        let Options { directory, slow, listens, iscsi, realtime, floor, made_by, .. } = &self.inner.options;
+        let ServiceOptions { directory, slow, listens, iscsi, realtime, floor, made_by, .. } = &self.inner.options;
         Ok(api::About {
             made_by: made_by.clone(),
             directory: directory.display().to_string(),
@@ -180,7 +180,7 @@ impl Service {
         self.show(self.state().volume(name)?)
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, ServiceState> {
         // Poisoning is harmless: the state changes only after the change that it describes.
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

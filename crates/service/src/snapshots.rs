@@ -1,6 +1,6 @@
 //! Snapshots of several volumes with the content of the same moment, as volume groups take them.
 
-use plimsoll_volume::{Access, Edit, VolumeId};
+use plimsoll_volume::{Edit, VolumeAccess, VolumeId};
 
 use crate::api;
 use crate::automation::Automation;
@@ -9,7 +9,7 @@ use crate::moment;
 use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::tags::{Tags, check_tags};
-use crate::volume::{Served, Volume};
+use crate::volume::{RingVolume, Volume};
 
 /// A snapshot of a volume to be created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,8 +46,8 @@ impl Service {
         let VolumeId(first) = first.map_err(|error| Refusal::of_edit("a volume of the group", &error))?;
         let mut shown = Vec::new();
         for (number, (metadata, product, size)) in made.into_iter().enumerate() {
-            let (id, access) = (VolumeId(first + number as u32), Access::ReadOnly);
-            let served = Served::new(id, &metadata, &product, (size, access), None, self.inner.options.slow);
+            let (id, access) = (VolumeId(first + number as u32), VolumeAccess::ReadOnly);
+            let served = RingVolume::new(id, &metadata, &product, (size, access), None, self.inner.options.slow);
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
             let volume = Volume::new(id, export, (size, access), metadata, product, automation);

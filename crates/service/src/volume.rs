@@ -3,7 +3,7 @@
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::iscsi::{Controller, UnitIdentity};
 use plimsoll_front::{Offer, Server};
-use plimsoll_volume::{Access, Export, GroupId, Limits, NotServed, Serving, Slow, VolumeId};
+use plimsoll_volume::{Export, GroupId, Limits, NotServed, Serving, Slow, VolumeAccess, VolumeId};
 
 use crate::api;
 use crate::automation::Automation;
@@ -11,7 +11,7 @@ use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::watch::Watch;
+use crate::watch::RecentSeconds;
 
 /// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.
 const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 64 << 20, block: 1 };
@@ -22,7 +22,7 @@ pub(crate) struct Volume {
     pub id: VolumeId,
     pub export: Export,
     pub size: u64,
-    pub access: Access,
+    pub access: VolumeAccess,
     pub metadata: VolumeMetadata,
     pub product: Product,
     pub faults: Option<api::Faults>,
@@ -30,7 +30,7 @@ pub(crate) struct Volume {
     /// Path of the recording.
     pub recording: Option<String>,
     pub automation: Automation,
-    pub watch: Watch,
+    pub watch: RecentSeconds,
     /// Identity over iSCSI; `None` if the service has no portal.
     pub unit: Option<Box<UnitIdentity>>,
     /// Controller with the optimized paths, if they are asymmetric.
@@ -39,17 +39,17 @@ pub(crate) struct Volume {
 
 /// Everything that is sent to the ring loop to serve a volume.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct RingVolume {
     serving: Serving,
     offer: Offer,
 }
 
-impl Served {
+impl RingVolume {
     pub fn new(
         volume: VolumeId,
         metadata: &VolumeMetadata,
         product: &Product,
-        (size, access): (u64, Access),
+        (size, access): (u64, VolumeAccess),
         group: Option<GroupId>,
         slow: Slow,
     ) -> Self {
@@ -79,12 +79,12 @@ impl Volume {
     pub fn new(
         id: VolumeId,
         export: Export,
-        (size, access): (u64, Access),
+        (size, access): (u64, VolumeAccess),
         metadata: VolumeMetadata,
         product: Product,
         automation: Automation,
     ) -> Self {
-        let watch = Watch::default();
+        let watch = RecentSeconds::default();
         let (faults, attachment, recording, unit) = (None, None, None, None);
         let owner = Controller::default();
         Self {
@@ -151,7 +151,7 @@ impl Volume {
             like: self.product.like.clone(),
             level: self.product.level(),
             size_bytes: self.size,
-            writable: self.access == Access::ReadWrite,
+            writable: self.access == VolumeAccess::ReadWrite,
             of: of.clone(),
             group: group.clone(),
             created: created.clone(),
@@ -177,7 +177,7 @@ pub(crate) fn place(attachment: &api::Attachment) -> String {
     device.into_iter().chain(mounted).collect()
 }
 
-fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, Access), slow: Slow) -> Offer {
+fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, VolumeAccess), slow: Slow) -> Offer {
     let like = product.offer.is_some().then(|| product.like.clone());
     let emulation = Emulation { like, model: product.model.to_string(), slow: slow.times() };
     Offer { access, medium: product.medium(), ..Offer::new(export, name, size) }.emulated(&emulation)

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 
 use plimsoll_record::Bins;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Access, Breach, Class, Export, Period, Totals, Verdict, Volumes};
+use plimsoll_volume::{Breach, Class, Export, FidelityVerdict, Period, Totals, VolumeAccess, Volumes};
 
 use crate::api;
 use crate::moment;
 use crate::refusal::Refusal;
-use crate::service::{Service, State};
+use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
 
 /// Number of seconds kept.
@@ -20,7 +20,7 @@ const KEPT: usize = 600;
 
 /// Recent seconds of a volume.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct RecentSeconds {
     periods: VecDeque<api::Period>,
     /// Earliest start of unread seconds, in model time.
     until: Instant,
@@ -36,7 +36,7 @@ struct Reading {
     in_flight: u32,
 }
 
-impl Watch {
+impl RecentSeconds {
     /// Earliest start of unread seconds.
     pub const fn until(&self) -> Instant {
         self.until
@@ -129,7 +129,7 @@ impl Service {
                 like: volume.product.like.clone(),
                 level: volume.product.level(),
                 size_bytes: volume.size,
-                writable: volume.access == Access::ReadWrite,
+                writable: volume.access == VolumeAccess::ReadWrite,
                 clients: glance.clients,
                 attached: volume.attachment.is_some(),
                 ops: glance.ops,
@@ -143,7 +143,7 @@ impl Service {
     }
 }
 
-fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::Stats {
+fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> api::Stats {
     let Reading { totals, counted: (faithful, unfaithful), lateness, in_flight, .. } = reading;
     let count = |class: Class| api::KindCount {
         kind: class.name().to_owned(),
@@ -171,7 +171,7 @@ fn stats(state: &State, volume: &Volume, reading: Reading, slow: u32) -> api::St
 }
 
 /// Replies by the limit that held them longest.
-fn bound_by(state: &State, volume: &Volume, totals: &Totals) -> Vec<api::BoundCount> {
+fn bound_by(state: &ServiceState, volume: &Volume, totals: &Totals) -> Vec<api::BoundCount> {
     let count = |limit: String, count: u64| api::BoundCount { limit, count };
     let own = totals.bound_by_volume().map(|(name, times)| count(name.to_owned(), times));
     let group = volume.metadata.group.as_ref().and_then(|group| state.groups.get(group));
@@ -182,14 +182,14 @@ fn bound_by(state: &State, volume: &Volume, totals: &Totals) -> Vec<api::BoundCo
 }
 
 fn shown(period: &Period) -> api::Period {
-    let sum = |of: fn(&plimsoll_volume::Window) -> u64| period.windows.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&plimsoll_volume::FidelityWindow) -> u64| period.windows.iter().map(of).sum::<u64>();
     let quantile = |bins: &Bins, share| bins.quantile(share).map_or(0, Span::as_nanos);
     let verdict = match period.verdict {
-        Verdict::Idle | Verdict::Faithful => "faithful",
-        Verdict::Unfaithful(Breach::Median) => "median late",
-        Verdict::Unfaithful(Breach::Tail) => "tail late",
-        Verdict::Unfaithful(Breach::Flow) => "flow differs",
-        Verdict::Unfaithful(Breach::Offered) => "offered less",
+        FidelityVerdict::Idle | FidelityVerdict::Faithful => "faithful",
+        FidelityVerdict::Unfaithful(Breach::Median) => "median late",
+        FidelityVerdict::Unfaithful(Breach::Tail) => "tail late",
+        FidelityVerdict::Unfaithful(Breach::Flow) => "flow differs",
+        FidelityVerdict::Unfaithful(Breach::Offered) => "offered less",
     };
     api::Period {
         start_s: period.start.as_nanos() / 1_000_000_000,

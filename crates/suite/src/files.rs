@@ -19,9 +19,9 @@ use crate::step::{FileWork, FilesStep};
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A temporary directory for the files.
-pub(crate) struct Tree(PathBuf);
+pub(crate) struct FileTree(PathBuf);
 
-impl Tree {
+impl FileTree {
     pub(crate) fn new(directory: &Path) -> Result<Self, Fault> {
         let path = directory.join(format!(".plimsoll-files-{}", std::process::id()));
         fs::create_dir(&path).map_err(|source| Fault { attempt: format!("making {}", path.display()), source })?;
@@ -30,7 +30,7 @@ impl Tree {
 
     pub(crate) fn work(&self, step: &FilesStep, observe: Observe<'_>) -> Result<FilesResult, Fault> {
         let failed = |source| Fault { attempt: format!("working on files in {}", self.0.display()), source };
-        let names = Names::new(step);
+        let names = FileNames::new(step);
         for directory in 0..step.directories.max(1) {
             fs::create_dir_all(self.0.join(directory.to_string())).map_err(failed)?;
         }
@@ -59,7 +59,7 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
+impl Drop for FileTree {
     fn drop(&mut self) {
         // Remaining files stay; the directory's name identifies its owner.
         let _ = fs::remove_dir_all(&self.0);
@@ -90,13 +90,13 @@ fn touch(work: FileWork, path: &Path, content: &mut [u8]) -> io::Result<()> {
 }
 
 /// Names and sizes of a step's files: the same for every step with the same seed.
-struct Names {
+struct FileNames {
     step: FilesStep,
     /// Random parts of the names; empty for ascending names.
     random: Vec<u64>,
 }
 
-impl Names {
+impl FileNames {
     fn new(step: &FilesStep) -> Self {
         let mut rng = Rng::with_seed(step.seed);
         let random = if step.ordered { Vec::new() } else { (0..step.files).map(|_| rng.u64(..)).collect() };

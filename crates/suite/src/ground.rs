@@ -16,7 +16,7 @@ use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::{DatabaseAbout, Finding, Host, Source, Subject};
 use plimsoll_units::{Bytes, Span};
 
-pub use database::{Database, Sink};
+pub use database::{DatabaseGround, Sink};
 pub use disk::{Disk, DiskPlace};
 pub use export::Export;
 pub use model::Model;
@@ -24,7 +24,7 @@ pub use paths::Paths;
 
 use crate::result::{IoResult, StepResult};
 use crate::sql::{SessionsStep, StatementsStep};
-use crate::step::{FileSpec, FilesStep, IoStep, Part, Worker};
+use crate::step::{FilePart, FileSpec, FilesStep, IoStep, Worker};
 
 /// The kind of a ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub enum Unfit {
     ReadOnly(String),
     /// An existing file that may not be written to.
     #[error(transparent)]
-    Refused(#[from] plimsoll_device::Refusal),
+    Refused(#[from] plimsoll_device::WriteRefusal),
     /// A file cannot be created.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -206,7 +206,7 @@ fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Reg
 }
 
 /// Opened files, their regions in a common address space, and a worker's parts in it.
-type Joined<T> = (Vec<T>, Vec<Region>, Vec<Part>);
+type Joined<T> = (Vec<T>, Vec<Region>, Vec<FilePart>);
 
 /// Places a worker's files contiguously, and opens each once.
 fn joined<T>(
@@ -224,14 +224,14 @@ fn joined<T>(
             bases.push(Region { start: end, length: size(part.file) });
             end += size(part.file).get();
         }
-        parts.push(Part { file: known.unwrap_or(numbers.len() - 1), ..*part });
+        parts.push(FilePart { file: known.unwrap_or(numbers.len() - 1), ..*part });
     }
     Ok((opened, bases, parts))
 }
 
 /// A worker's job on the regions of a space.
 fn placed(worker: &Worker, regions: &[Region]) -> JobSpec {
-    let place = |part: &Part| Region { start: regions[part.file].start + part.start, length: part.length };
+    let place = |part: &FilePart| Region { start: regions[part.file].start + part.start, length: part.length };
     JobSpec { files: worker.parts.iter().map(place).collect(), ..worker.job.clone() }
 }
 

@@ -16,10 +16,11 @@ pub mod workers;
 
 pub use below::{LocalStorage, StorageSample, UnderlyingStorage};
 pub use conduct::{Conduct, Signal, ToleratedErrors};
-pub use ground::{Database, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
+pub use ground::{DatabaseGround, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
 pub use options::{SuiteOptions, Surroundings, percent};
 pub use recipe::{
-    CompletedStep, Outcome, Phases, Recipe, Watch, database_result, perform, perform_phases, session_run, step_run,
+    CompletedStep, Phases, Recipe, SuiteObserver, SuiteOutcome, database_result, perform, perform_phases, session_run,
+    step_run,
 };
 pub use result::{FailedOperation, FilesResult, IoResult, LoggedOperation, Queues, StepResult, WorkerResult};
 pub use sql::{
@@ -27,5 +28,6 @@ pub use sql::{
     TransactionKind, TransactionRunner, Transactions, WorkUnit,
 };
 pub use step::{
-    Access, Before, Descriptor, FileSpec, FileWork, FilesStep, IoStep, Keep, Order, Part, Step, Work, Worker,
+    Before, Descriptor, FileAccess, FilePart, FileSpec, FileWork, FilesStep, IoStep, Keep, Step, Work, Worker,
+    WorkerOrder,
 };

@@ -4,7 +4,7 @@ use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, PartialRun};
 use plimsoll_load::Pace;
 use plimsoll_record::{
-    Counter, DatabaseSide, Ended, Finding, JobRun, Listing, Run, SessionRun, Slice, Statements, StepRun, StepWork,
+    Counter, DatabaseSide, EndReason, Finding, JobRun, Listing, Run, SessionRun, Slice, Statements, StepRun, StepWork,
     Tally,
 };
 use plimsoll_units::{Bytes, Instant, Span};
@@ -89,12 +89,12 @@ pub trait Recipe {
 
 /// Steps in order, each with the purpose of its figures.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan<T> {
+pub(crate) struct StepPlan<T> {
     purposes: Vec<T>,
     pub(crate) steps: Vec<Step>,
 }
 
-impl<T> Plan<T> {
+impl<T> StepPlan<T> {
     /// Executed steps with their purposes.
     pub(crate) fn done<'a>(
         &'a self,
@@ -109,7 +109,7 @@ impl<T> Plan<T> {
     }
 }
 
-impl<T> FromIterator<(T, Step)> for Plan<T> {
+impl<T> FromIterator<(T, Step)> for StepPlan<T> {
     fn from_iter<I: IntoIterator<Item = (T, Step)>>(planned: I) -> Self {
         let (purposes, steps) = planned.into_iter().unzip();
         Self { purposes, steps }
@@ -122,7 +122,7 @@ pub(crate) fn settings<const N: usize>(settings: [(&str, String); N]) -> Vec<(St
 }
 
 /// Observes a suite while it runs.
-pub trait Watch {
+pub trait SuiteObserver {
     /// A step begins: its index, and the expected number of steps.
     fn step_begins(&mut self, step: &Step, place: usize, expected: usize);
 
@@ -135,11 +135,11 @@ pub trait Watch {
 
 /// The result of a suite.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct SuiteOutcome {
     /// The executed steps.
     pub done: Vec<CompletedStep>,
     /// Reason of the end.
-    pub ended: Ended,
+    pub ended: EndReason,
     /// The failure that ended it, if any.
     pub fault: Option<Fault>,
 }
@@ -160,7 +160,11 @@ pub enum Phases {
 ///
 /// # Errors
 /// The files do not fit or cannot be created; no step was executed.
-pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn Watch) -> Result<Outcome, Unfit> {
+pub fn perform(
+    recipe: &mut dyn Recipe,
+    ground: &mut dyn Ground,
+    watch: &mut dyn SuiteObserver,
+) -> Result<SuiteOutcome, Unfit> {
     perform_phases(recipe, ground, watch, Phases::All)
 }
 
@@ -171,12 +175,12 @@ pub fn perform(recipe: &mut dyn Recipe, ground: &mut dyn Ground, watch: &mut dyn
 pub fn perform_phases(
     recipe: &mut dyn Recipe,
     ground: &mut dyn Ground,
-    watch: &mut dyn Watch,
+    watch: &mut dyn SuiteObserver,
     phases: Phases,
-) -> Result<Outcome, Unfit> {
+) -> Result<SuiteOutcome, Unfit> {
     ground.prepare_files(&recipe.files())?;
     let facts = ground.facts().clone();
-    let mut outcome = Outcome { done: Vec::new(), ended: Ended::Complete, fault: None };
+    let mut outcome = SuiteOutcome { done: Vec::new(), ended: EndReason::Complete, fault: None };
     let mut measuring = false;
     while let Some(step) = recipe.next(&outcome.done, &facts) {
         if phases == Phases::Load && step.counts {
@@ -190,7 +194,7 @@ pub fn perform_phases(
             && !std::mem::replace(&mut measuring, true)
             && let Err(fault) = ground.begin_measuring()
         {
-            outcome.ended = Ended::Failed;
+            outcome.ended = EndReason::Failed;
             outcome.fault = Some(fault);
             break;
         }
@@ -216,12 +220,12 @@ pub fn perform_phases(
             outcome.done.push(done);
         }
         if fault.is_some() {
-            outcome.ended = Ended::Failed;
+            outcome.ended = EndReason::Failed;
             outcome.fault = fault;
             break;
         }
         if stopped {
-            outcome.ended = Ended::Interrupted;
+            outcome.ended = EndReason::Interrupted;
             break;
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use plimsoll_analyse::Precision;
 use plimsoll_database::{Failure, ObjectChanges, Row, Session, Value};
 use plimsoll_load::Pace;
-use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Finding, Objective, Slice, Split, StorageSide};
+use plimsoll_record::{Bins, CpuTime, DatabaseCounters, Finding, Objective, SessionTimes, Slice, StorageSide};
 use plimsoll_units::Span;
 
 /// A request to a session.
@@ -217,7 +217,7 @@ pub struct SessionsResult {
     /// Counters of the storage over the window.
     pub storage: StorageSide,
     /// Breakdown of the sessions' time in the window.
-    pub split: Option<Split>,
+    pub split: Option<SessionTimes>,
     /// Processor time of this program in the window.
     pub client: Option<CpuTime>,
     /// Transactions whose rows differ from those of others of their kind.

@@ -37,7 +37,7 @@ impl FileSpec {
 
 /// A part of a file that a worker uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FilePart {
     /// Index of the file in the suite.
     pub file: usize,
     /// First byte.
@@ -60,7 +60,7 @@ pub enum Descriptor {
 
 /// Access of a worker's operations to its files.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct FileAccess {
     /// I/O engine.
     pub engine: Engine,
     /// Direct I/O (`O_DIRECT`).
@@ -77,7 +77,7 @@ pub struct Access {
     pub contents: Contents,
 }
 
-impl Access {
+impl FileAccess {
     /// Random data through the page cache, by synchronous calls of the worker; a flush is an `fsync`.
     pub const fn buffered() -> Self {
         Self {
@@ -103,9 +103,9 @@ pub struct Worker {
     /// Its operations, on the parts below.
     pub job: JobSpec,
     /// Its files, at least a single part.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FilePart>,
     /// Access to the files.
-    pub access: Access,
+    pub access: FileAccess,
     /// Delay of the start.
     pub begins: Span,
     /// Whether every operation is logged.
@@ -116,8 +116,8 @@ pub struct Worker {
 
 impl Worker {
     /// A worker on a whole file that begins immediately.
-    pub fn new(job: JobSpec, file: usize, size: Bytes, access: Access) -> Self {
-        let parts = vec![Part { file, start: 0, length: size }];
+    pub fn new(job: JobSpec, file: usize, size: Bytes, access: FileAccess) -> Self {
+        let parts = vec![FilePart { file, start: 0, length: size }];
         Self { job, parts, access, begins: Span::ZERO, logged: false, conduct: Conduct::default() }
     }
 }
@@ -136,7 +136,7 @@ pub enum Before {
 
 /// Concurrency of the workers of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum WorkerOrder {
     /// Concurrent.
     #[default]
     Together,
@@ -164,7 +164,7 @@ pub struct IoStep {
     /// Preparation of their files.
     pub before: Before,
     /// Their concurrency.
-    pub order: Order,
+    pub order: WorkerOrder,
     /// Detail of the series.
     pub keep: Keep,
     /// Length of a slice of the series; `None` for a default by the duration of the step.
@@ -253,9 +253,10 @@ impl Step {
     }
 
     /// Preparation that writes the whole first file in blocks of 1 MiB and flushes it; `change` adapts the job.
-    pub(crate) fn fill(name: &str, size: Bytes, access: Access, change: impl FnOnce(&mut JobSpec)) -> Self {
+    pub(crate) fn fill(name: &str, size: Bytes, access: FileAccess, change: impl FnOnce(&mut JobSpec)) -> Self {
         let lane = LaneSpec::new(1 << 20, Pattern::Sequential);
-        let mut job = JobSpec::new(plimsoll_load::Work::Writes, lane, Region::first(size), Until::bytes(size.get()));
+        let mut job =
+            JobSpec::new(plimsoll_load::WorkerOps::Writes, lane, Region::first(size), Until::bytes(size.get()));
         job.flush_at_end = true;
         change(&mut job);
         Self::io(name, vec![Worker::new(job, 0, size, access)]).uncounted()

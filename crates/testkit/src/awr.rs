@@ -3,7 +3,7 @@
 mod storage;
 mod time;
 
-use super::sheet::{Table, shown};
+use super::sheet::{SheetTable, shown};
 use super::{Workload, head};
 
 /// Releases with different report formats.
@@ -30,22 +30,22 @@ impl Release {
 
 /// Format of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum AwrFormat {
     Html(Release),
     Text,
     Statspack,
 }
 
-impl Dialect {
+impl AwrFormat {
     /// True if waits are in whole milliseconds, and histograms begin at 1 ms.
     fn is_coarse(self) -> bool {
         !matches!(self, Self::Html(Release::R12 | Release::R19))
     }
 }
 
-fn sections(work: &Workload, dialect: Dialect) -> Vec<Table> {
+fn sections(work: &Workload, dialect: AwrFormat) -> Vec<SheetTable> {
     let mut tables = Vec::new();
-    if let Dialect::Html(_) = dialect {
+    if let AwrFormat::Html(_) = dialect {
         tables.push(storage::profile(work));
     }
     tables.push(time::model(work, dialect));
@@ -54,8 +54,8 @@ fn sections(work: &Workload, dialect: Dialect) -> Vec<Table> {
     tables.extend(time::histograms(work, dialect));
     tables.push(storage::statistics(work));
     match dialect {
-        Dialect::Statspack => tables.push(storage::functions(work)),
-        Dialect::Html(Release::R11 | Release::R12) => {
+        AwrFormat::Statspack => tables.push(storage::functions(work)),
+        AwrFormat::Html(Release::R11 | Release::R12) => {
             tables.push(storage::file_types(work));
             tables.push(storage::tablespaces(work));
         }
@@ -69,14 +69,14 @@ pub(super) fn html(work: &Workload, release: Release) -> String {
     let title = format!("AWR Report for DB: {}, Inst: {}", shown(&work.database), shown(&work.instance));
     let mut page = format!("<html lang=\"en\"><head><title>{title}</title></head><body class=\"awr\">\n");
     page += "<h1 class=\"awr\">WORKLOAD REPOSITORY report for</h1>\n";
-    for table in head::tables(work, release).into_iter().chain(sections(work, Dialect::Html(release))) {
+    for table in head::tables(work, release).into_iter().chain(sections(work, AwrFormat::Html(release))) {
         table.html(&mut page);
     }
     page + "End of Report</body></html>\n"
 }
 
-pub(super) fn text(work: &Workload, dialect: Dialect) -> String {
-    let is_statspack = dialect == Dialect::Statspack;
+pub(super) fn text(work: &Workload, dialect: AwrFormat) -> String {
+    let is_statspack = dialect == AwrFormat::Statspack;
     let mut page = if is_statspack { head::statspack(work) } else { head::awr_text(work) };
     if !is_statspack {
         page += &storage::profile_text(work);

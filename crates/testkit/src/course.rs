@@ -6,7 +6,7 @@ use super::Workload;
 
 /// A workload with a daily cycle.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Course {
+pub struct DailyWorkload {
     /// Workload of an instance in the busiest window; its begin is that of the first window.
     pub busiest: Workload,
     /// Number of consecutive windows.
@@ -21,7 +21,7 @@ const DAY: [u64; 24] = [8, 6, 5, 5, 6, 10, 20, 45, 80, 95, 100, 90, 70, 80, 92, 
 /// The same for scans: reports and backups run at night.
 const NIGHT: [u64; 24] = [60, 90, 100, 95, 70, 30, 10, 5, 5, 8, 10, 8, 6, 6, 8, 8, 6, 5, 5, 5, 8, 12, 20, 40];
 
-impl Course {
+impl DailyWorkload {
     /// Workloads of all windows and instances, in order of time.
     pub fn workloads(&self) -> Vec<Workload> {
         let instances = self.instances.max(1);

@@ -3,15 +3,15 @@
 use jiff::civil::DateTime;
 
 use super::awr::Release;
-use super::sheet::Table;
+use super::sheet::SheetTable;
 use super::{Workload, number};
 
 const DATABASE: &str = "This table displays database instance information";
 
 /// Header tables of an HTML report.
-pub(super) fn tables(work: &Workload, release: Release) -> Vec<Table> {
+pub(super) fn tables(work: &Workload, release: Release) -> Vec<SheetTable> {
     let mut tables = if release == Release::R11 { one_table(work, release) } else { two_tables(work, release) };
-    let mut host = Table::new(
+    let mut host = SheetTable::new(
         "",
         "This table displays host information",
         &[("Host Name", 16), ("Platform", 32), ("CPUs", 4), ("Cores", 5), ("Sockets", 7), ("Memory (GB)", 10)],
@@ -20,7 +20,7 @@ pub(super) fn tables(work: &Workload, release: Release) -> Vec<Table> {
     tables.push(host);
     tables.push(snapshots(work));
     let cache = format!("{}M", number(work.cache_mib as f64, 0));
-    let mut caches = Table::new(
+    let mut caches = SheetTable::new(
         "",
         "This table displays cache sizes and other statistics for                     different types of cache",
         &[("", 14), ("Begin", 10), ("End", 10), (" ", 16), ("  ", 10)],
@@ -32,8 +32,8 @@ pub(super) fn tables(work: &Workload, release: Release) -> Vec<Table> {
 
 const PLATFORM: &str = "Linux x86 64-bit";
 
-fn one_table(work: &Workload, release: Release) -> Vec<Table> {
-    let mut table = Table::new(
+fn one_table(work: &Workload, release: Release) -> Vec<SheetTable> {
+    let mut table = SheetTable::new(
         "",
         DATABASE,
         &[
@@ -50,19 +50,20 @@ fn one_table(work: &Workload, release: Release) -> Vec<Table> {
     vec![table]
 }
 
-fn two_tables(work: &Workload, release: Release) -> Vec<Table> {
+fn two_tables(work: &Workload, release: Release) -> Vec<SheetTable> {
     let titles = ["DB Name", "DB Id", "Unique Name", "Role", "Edition", "Release", "RAC", "CDB"];
-    let mut database = Table::new("", DATABASE, &titles.map(|title| (title, 12)));
+    let mut database = SheetTable::new("", DATABASE, &titles.map(|title| (title, 12)));
     database.row([&work.database, "1", &work.database, "PRIMARY", "EE", release.version(), "NO", "NO"]);
-    let mut instance = Table::new("", DATABASE, &["Instance", "Inst Num", "Startup Time"].map(|title| (title, 16)));
+    let mut instance =
+        SheetTable::new("", DATABASE, &["Instance", "Inst Num", "Startup Time"].map(|title| (title, 16)));
     let midnight = work.begin.date().to_datetime(jiff::civil::Time::midnight());
     instance.row([&work.instance, "1", &moment(midnight)]);
     vec![database, instance]
 }
 
-fn snapshots(work: &Workload) -> Table {
+fn snapshots(work: &Workload) -> SheetTable {
     let columns = [("", 12), ("Snap Id", 9), ("Snap Time", 19), ("Sessions", 8), ("Cursors/Session", 9)];
-    let mut table = Table::new("", "This table displays snapshot information", &columns);
+    let mut table = SheetTable::new("", "This table displays snapshot information", &columns);
     table.row(["Begin Snap:", "1", &moment(work.begin), "", ""]);
     table.row(["End Snap:", "2", &moment(work.end()), "", ""]);
     table.row(["Elapsed:", "", &minutes(f64::from(work.minutes)), "", ""]);

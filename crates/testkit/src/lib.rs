@@ -14,7 +14,7 @@ mod writing;
 use jiff::civil::DateTime;
 
 pub use awr::Release;
-pub use course::Course;
+pub use course::DailyWorkload;
 pub use sysstat::Generation;
 pub use writing::{Writing, Written};
 
@@ -94,12 +94,12 @@ impl Workload {
 
     /// AWR report as text, in the format of release 11.2.0.4.
     pub fn awr_text(&self) -> String {
-        awr::text(self, awr::Dialect::Text)
+        awr::text(self, awr::AwrFormat::Text)
     }
 
     /// Statspack report, in the format of release 11.2.
     pub fn statspack(&self) -> String {
-        awr::text(self, awr::Dialect::Statspack)
+        awr::text(self, awr::AwrFormat::Statspack)
     }
 
     /// Length of the window in seconds.

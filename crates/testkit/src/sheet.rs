@@ -1,7 +1,7 @@
 //! Tables in HTML, or as text under a ruler.
 
 /// A table of a report.
-pub(super) struct Table {
+pub(super) struct SheetTable {
     pub(super) heading: &'static str,
     /// The attribute `summary` in HTML.
     pub(super) summary: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl SheetTable {
     pub(super) fn new(heading: &'static str, summary: &'static str, columns: &[(&'static str, usize)]) -> Self {
         Self { heading, summary, columns: columns.to_vec(), group: None, ornament: "", rows: Vec::new() }
     }

@@ -22,7 +22,7 @@ pub enum Generation {
 }
 
 /// A device over a window.
-struct Device {
+struct SampledDevice {
     name: &'static str,
     reads: f64,
     read_kib: f64,
@@ -32,7 +32,7 @@ struct Device {
     write_ms: f64,
 }
 
-impl Device {
+impl SampledDevice {
     fn all(work: &Workload) -> [Self; 2] {
         let each = |bytes: u64| bytes as f64 / 1024.0 / work.seconds();
         let (read_ms, redo_ms) = (work.read_us as f64 / 1e3, work.redo_us as f64 / 1e3);
@@ -141,7 +141,7 @@ pub(super) fn iostat(works: &[Workload], generation: Generation) -> String {
     for (index, work) in std::iter::once(first).chain(works).enumerate() {
         let at = if index == 0 { work.begin } else { work.end() };
         text += &format!("\n{}\n{}", at.strftime("%m/%d/%Y %H:%M:%S"), processors(work));
-        let devices = Device::all(work);
+        let devices = SampledDevice::all(work);
         text += &format!("\n{title:<10}");
         for (name, _) in devices[0].columns(generation) {
             text += &format!(" {name:>10}");
@@ -163,7 +163,7 @@ pub(super) fn iostat_json(works: &[Workload]) -> String {
     let statistics: Vec<Value> = works
         .iter()
         .map(|work| {
-            let disks: Vec<Value> = Device::all(work)
+            let disks: Vec<Value> = SampledDevice::all(work)
                 .iter()
                 .map(|device| {
                     let columns = device.columns(Generation::Flushes);
@@ -203,7 +203,7 @@ pub(super) fn sar(works: &[Workload]) -> String {
         if index % 20 == 0 {
             text += &title(work.begin);
         }
-        for device in Device::all(work) {
+        for device in SampledDevice::all(work) {
             text += &format!("{}        {:<10}", work.end().strftime("%H:%M:%S"), device.name);
             for value in device.totals() {
                 text += &format!(" {value:>10.2}");
@@ -219,7 +219,7 @@ pub(super) fn sadf(works: &[Workload]) -> String {
     let mut text = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util\n".to_owned();
     for work in works {
         let (interval, at) = (u64::from(work.minutes) * 60, work.end().strftime("%Y-%m-%d %H:%M:%S UTC"));
-        for device in Device::all(work) {
+        for device in SampledDevice::all(work) {
             text += &format!("{};{interval};{at};{}", work.host, device.name);
             for value in device.totals() {
                 text += &format!(";{value:.2}");
@@ -230,7 +230,7 @@ pub(super) fn sadf(works: &[Workload]) -> String {
     text
 }
 
-impl Device {
+impl SampledDevice {
     /// Columns of sar, with directions only for bytes.
     fn totals(&self) -> [f64; 8] {
         let size = ratio(self.kib(), self.rate());

@@ -1,7 +1,7 @@
 //! Report formats.
 
 use super::sysstat::{self, Generation};
-use super::{Course, Release, Workload, others};
+use super::{DailyWorkload, Release, Workload, others};
 
 /// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Writing {
 
     /// Writes a course in this format. Oracle's reports and fio: a file per window and instance; other formats: a file
     /// per instance with all windows.
-    pub fn write(self, course: &Course) -> Vec<Written> {
+    pub fn write(self, course: &DailyWorkload) -> Vec<Written> {
         let works = course.workloads();
         if let Some((what, ending)) = self.of_each() {
             let written = |work: &Workload| {

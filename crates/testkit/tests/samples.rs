@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use plimsoll_testkit::{Course, Workload, Writing};
+use plimsoll_testkit::{DailyWorkload, Workload, Writing};
 
 /// Single-window formats cover the hour before noon, series a day. `UPDATE_GENERATED=1` writes the file.
 fn check(name: &str, form: Writing, windows: u32) {
     let busiest = Workload::shop(if windows == 1 { 10 } else { 0 });
-    let text = form.write(&Course { busiest, windows, instances: 1 }).remove(0).text;
+    let text = form.write(&DailyWorkload { busiest, windows, instances: 1 }).remove(0).text;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples").join(name);
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::write(&path, &text).expect("the sample can be written");

@@ -1,9 +1,9 @@
 //! The storage of the volumes' bytes: a store or whole files.
 
 use crate::flat::Flat;
-use crate::job::{FileId, Job, JobId};
+use crate::job::{FileId, FileJob, JobId};
 use crate::request::{Errno, Request, Ticket};
-use crate::store::{About, Ended, Extent, Store, VolumeId};
+use crate::store::{About, Extent, Store, StoreEnd, VolumeId};
 
 /// Turns requests into jobs and reports their end, without moving data.
 ///
@@ -33,7 +33,7 @@ impl Backing {
         ticket: Ticket,
         volume: VolumeId,
         request: &Request,
-        jobs: &mut Vec<Job>,
+        jobs: &mut Vec<FileJob>,
     ) -> Result<(), Errno> {
         match self {
             Self::Store(store) => store.accept(tag, ticket, volume, request, jobs),
@@ -43,7 +43,7 @@ impl Backing {
 
     /// Reports a finished job.
     #[inline]
-    pub(crate) fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub(crate) fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         match self {
             Self::Store(store) => store.worked(job, outcome, jobs),
             Self::Flat(flat) => flat.worked(job, outcome, jobs),
@@ -52,7 +52,7 @@ impl Backing {
 
     /// Drains requests and edits that ended since the last call.
     #[inline]
-    pub(crate) fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+    pub(crate) fn ended(&mut self) -> std::vec::Drain<'_, StoreEnd> {
         match self {
             Self::Store(store) => store.ended(),
             Self::Flat(flat) => flat.ended(),

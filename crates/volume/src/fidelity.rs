@@ -31,7 +31,7 @@ pub struct Flow {
 
 /// An interval of 100 ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct FidelityWindow {
     /// Answers of the model.
     pub model: Flow,
     /// Answers that left.
@@ -53,7 +53,7 @@ pub enum Breach {
 
 /// Fidelity of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FidelityVerdict {
     /// No requests.
     Idle,
     /// All rules are met.
@@ -68,13 +68,13 @@ pub struct Period {
     /// Start, in model time.
     pub start: Instant,
     /// Windows, in order.
-    pub windows: Vec<Window>,
+    pub windows: Vec<FidelityWindow>,
     /// Lateness of answers at the client.
     pub lateness: Bins,
     /// Response times of the model, without lateness.
     pub response: Bins,
     /// Fidelity.
-    pub verdict: Verdict,
+    pub verdict: FidelityVerdict,
 }
 
 /// Recorder of a volume's fidelity.
@@ -83,9 +83,9 @@ pub struct Fidelity {
     /// Number of the first open window.
     first: u64,
     /// Open windows.
-    open: VecDeque<Window>,
+    open: VecDeque<FidelityWindow>,
     /// Closed windows of the current period.
-    closed: Vec<Window>,
+    closed: Vec<FidelityWindow>,
     lateness: Recorder,
     response: Recorder,
     /// Requests in flight, and their maximum in the current window.
@@ -153,10 +153,10 @@ impl Fidelity {
     }
 
     /// The window of `at`; times before the first open window count there.
-    fn window(&mut self, at: Instant) -> &mut Window {
+    fn window(&mut self, at: Instant) -> &mut FidelityWindow {
         let index = number(at).saturating_sub(self.first) as usize;
         if index >= self.open.len() {
-            self.open.resize(index + 1, Window::default());
+            self.open.resize(index + 1, FidelityWindow::default());
         }
         &mut self.open[index]
     }
@@ -173,12 +173,12 @@ impl Fidelity {
     fn close_until(&mut self, present: u64) {
         while self.first < present {
             let quiet = self.open.is_empty() && self.lateness.is_empty() && self.response.is_empty();
-            if quiet && self.closed.iter().all(|window| *window == Window::default()) {
+            if quiet && self.closed.iter().all(|window| *window == FidelityWindow::default()) {
                 // No events since: skips the idle time.
                 self.first = present / WINDOWS * WINDOWS;
                 (self.room, self.in_flight_max) = (Span::ZERO, self.in_flight);
                 let begun = present % WINDOWS;
-                self.closed = vec![Window::default(); begun as usize];
+                self.closed = vec![FidelityWindow::default(); begun as usize];
                 self.first += begun;
                 return;
             }
@@ -199,9 +199,9 @@ impl Fidelity {
         let verdict = judge(&windows, &lateness, &response, std::mem::take(&mut self.room));
         self.total.merge(&lateness);
         match verdict {
-            Verdict::Idle => return,
-            Verdict::Faithful => self.counted.0 += 1,
-            Verdict::Unfaithful(_) => self.counted.1 += 1,
+            FidelityVerdict::Idle => return,
+            FidelityVerdict::Faithful => self.counted.0 += 1,
+            FidelityVerdict::Unfaithful(_) => self.counted.1 += 1,
         }
         if self.periods.len() == KEPT {
             self.periods.pop_front();
@@ -220,10 +220,10 @@ const fn number(at: Instant) -> u64 {
 }
 
 /// Applies the rules in the module documentation.
-fn judge(windows: &[Window], lateness: &Bins, response: &Bins, room: Span) -> Verdict {
-    let idle = windows.iter().all(|window| *window == Window::default());
+fn judge(windows: &[FidelityWindow], lateness: &Bins, response: &Bins, room: Span) -> FidelityVerdict {
+    let idle = windows.iter().all(|window| *window == FidelityWindow::default());
     if idle && lateness.is_empty() && response.is_empty() {
-        return Verdict::Idle;
+        return FidelityVerdict::Idle;
     }
     let typical = response.quantile(0.5).unwrap_or(Span::ZERO);
     let beyond = |quantile, share, least: Span| {
@@ -231,20 +231,20 @@ fn judge(windows: &[Window], lateness: &Bins, response: &Bins, room: Span) -> Ve
         late > least.max(typical * share / 100)
     };
     if beyond(0.5, 2, Span::from_micros(15)) {
-        Verdict::Unfaithful(Breach::Median)
+        FidelityVerdict::Unfaithful(Breach::Median)
     } else if beyond(0.99, 10, Span::from_micros(100)) {
-        Verdict::Unfaithful(Breach::Tail)
+        FidelityVerdict::Unfaithful(Breach::Tail)
     } else if windows.iter().any(differs) {
-        Verdict::Unfaithful(Breach::Flow)
+        FidelityVerdict::Unfaithful(Breach::Flow)
     } else if lateness.sum_ns > room.as_nanos() / 20 {
-        Verdict::Unfaithful(Breach::Offered)
+        FidelityVerdict::Unfaithful(Breach::Offered)
     } else {
-        Verdict::Faithful
+        FidelityVerdict::Faithful
     }
 }
 
-fn differs(window: &Window) -> bool {
-    let Window { model, achieved } = window;
+fn differs(window: &FidelityWindow) -> bool {
+    let FidelityWindow { model, achieved } = window;
     let ops = model.ops.abs_diff(achieved.ops);
     let bytes = model.bytes.abs_diff(achieved.bytes);
     ops > 1 && (ops * 20 > model.ops || bytes * 20 > model.bytes)

@@ -1,23 +1,23 @@
 //! Volumes as whole files, byte for byte: without map, log and snapshots.
 
-use crate::job::{FileId, Io, Job, JobId, Place};
-use crate::record::Access;
+use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
+use crate::record::VolumeAccess;
 use crate::request::{Command, Errno, Request, Space, Ticket};
 use crate::slab::Slab;
-use crate::store::{About, Ended, Extent, VolumeId};
+use crate::store::{About, Extent, StoreEnd, VolumeId};
 
 /// Volumes in order of their data files' numbers.
 #[derive(Debug)]
 pub struct Flat {
-    volumes: Vec<(u64, Access)>,
-    under_way: Slab<Work>,
-    ended: Vec<Ended>,
+    volumes: Vec<(u64, VolumeAccess)>,
+    under_way: Slab<PendingWork>,
+    ended: Vec<StoreEnd>,
     /// Set after a failed sync: acknowledged writes may be lost, so further changes are refused.
     failed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Work {
+struct PendingWork {
     tag: u32,
     file: FileId,
     /// Work after the current job.
@@ -35,7 +35,7 @@ enum Rest {
 
 impl Flat {
     /// Creates volumes with these sizes in bytes, numbered from 0.
-    pub fn new(volumes: impl IntoIterator<Item = (u64, Access)>) -> Self {
+    pub fn new(volumes: impl IntoIterator<Item = (u64, VolumeAccess)>) -> Self {
         let volumes = volumes.into_iter().collect();
         Self { volumes, under_way: Slab::new(), ended: Vec::new(), failed: false }
     }
@@ -52,7 +52,7 @@ impl Flat {
             Command::Flush if self.failed => Err(Errno::Io),
             Command::Flush => Ok(()),
             _ if request.length == 0 => Err(Errno::Inval),
-            _ if request.changes() && access == Access::ReadOnly => Err(Errno::Perm),
+            _ if request.changes() && access == VolumeAccess::ReadOnly => Err(Errno::Perm),
             _ if request.changes() && self.failed => Err(Errno::Io),
             Command::Write if end > size => Err(Errno::NoSpc),
             _ if end > size => Err(Errno::Inval),
@@ -61,8 +61,8 @@ impl Flat {
     }
 
     #[inline]
-    fn begin(&mut self, work: Work, io: Io, jobs: &mut Vec<Job>) {
-        jobs.push(Job { id: JobId(self.under_way.insert(work)), io });
+    fn begin(&mut self, work: PendingWork, io: Io, jobs: &mut Vec<FileJob>) {
+        jobs.push(FileJob { id: JobId(self.under_way.insert(work)), io });
     }
 
     /// Size and access of a volume.
@@ -78,11 +78,11 @@ impl Flat {
         ticket: Ticket,
         volume: VolumeId,
         request: &Request,
-        jobs: &mut Vec<Job>,
+        jobs: &mut Vec<FileJob>,
     ) -> Result<(), Errno> {
         self.admit(volume, request)?;
         let file = FileId(volume.0);
-        let place = Place { file, at: request.offset };
+        let place = FilePosition { file, at: request.offset };
         let length = request.length as u32;
         let rest = if request.fua && request.changes() { Rest::Sync } else { Rest::Nothing };
         let (io, rest) = match request.command {
@@ -94,29 +94,29 @@ impl Flat {
             }
             Command::WriteZeroes { space: Space::Keep } => (Io::Zero { place, length: request.length }, rest),
             Command::Cache => {
-                self.ended.push(Ended::Request(tag, Ok(())));
+                self.ended.push(StoreEnd::Request(tag, Ok(())));
                 return Ok(());
             }
         };
-        self.begin(Work { tag, file, rest }, io, jobs);
+        self.begin(PendingWork { tag, file, rest }, io, jobs);
         Ok(())
     }
 
     /// Reports a finished job.
     #[inline]
-    pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         let Some(work) = self.under_way.remove(job.0) else { return };
         self.failed |= work.rest == Rest::Synced && outcome.is_err();
         if work.rest == Rest::Sync && outcome.is_ok() {
-            self.begin(Work { rest: Rest::Synced, ..work }, Io::Sync { file: work.file, length: 0 }, jobs);
+            self.begin(PendingWork { rest: Rest::Synced, ..work }, Io::Sync { file: work.file, length: 0 }, jobs);
             return;
         }
-        self.ended.push(Ended::Request(work.tag, outcome));
+        self.ended.push(StoreEnd::Request(work.tag, outcome));
     }
 
     /// Drains requests that ended since the last call.
     #[inline]
-    pub fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+    pub fn ended(&mut self) -> std::vec::Drain<'_, StoreEnd> {
         self.ended.drain(..)
     }
 

@@ -13,7 +13,7 @@ pub struct FileId(pub u32);
 
 /// A position in a data file, which reads as zeros beyond its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct FilePosition {
     /// The file.
     pub file: FileId,
     /// Byte offset.
@@ -26,7 +26,7 @@ pub struct JobId(pub u32);
 
 /// An operation on data files. Each job is reported once with [`crate::Volumes::worked`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct FileJob {
     /// Identifier.
     pub id: JobId,
     /// The operation.
@@ -44,7 +44,7 @@ pub enum Io {
         /// First byte in the payload.
         into: u32,
         /// Start in the files.
-        place: Place,
+        place: FilePosition,
         /// Length in bytes.
         length: u32,
     },
@@ -64,30 +64,30 @@ pub enum Io {
         /// First byte in the payload.
         from: u32,
         /// Start in the files.
-        place: Place,
+        place: FilePosition,
         /// Length in bytes.
         length: u32,
     },
     /// Copies a range of the data files.
     Copy {
         /// Start of the source.
-        from: Place,
+        from: FilePosition,
         /// Start of the target.
-        to: Place,
+        to: FilePosition,
         /// Length in bytes.
         length: u32,
     },
     /// Zeros a range, which stays allocated.
     Zero {
         /// Start.
-        place: Place,
+        place: FilePosition,
         /// Length in bytes.
         length: u64,
     },
     /// Zeros a range, and deallocates it if the filesystem supports that. No volume refers to it, and no request waits.
     Punch {
         /// Start.
-        place: Place,
+        place: FilePosition,
         /// Length in bytes.
         length: u64,
     },

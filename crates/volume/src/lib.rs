@@ -25,19 +25,19 @@ mod volumes;
 
 pub use backing::Backing;
 pub use faults::Faults;
-pub use fidelity::{Breach, Fidelity, Flow, Period, Verdict, Window};
+pub use fidelity::{Breach, Fidelity, FidelityVerdict, FidelityWindow, Flow, Period};
 pub use flat::Flat;
-pub use job::{FileId, Io, Job, JobId, Place};
-pub use life::{Autotune, Detached, IntervalLoad, Ladder, LadderError, LevelModel, Policy};
+pub use job::{FileId, FileJob, FilePosition, Io, JobId};
+pub use life::{AutotuneState, Detached, IntervalLoad, Ladder, LadderError, LevelModel, Policy};
 pub use log::{Log, LogError, StoreId};
-pub use record::{Access, Commit, Record};
+pub use record::{Commit, Record, VolumeAccess};
 pub use request::{Class, Command, Errno, Request, Space, Ticket};
 pub use slow::Slow;
 pub use store::{
-    About, Edit, EditError, Ended, Extent, Geometry, Recovered, ShortFile, Store, Unrecoverable, Unreferenced, Usage,
-    VolumeId,
+    About, Edit, EditError, Extent, Geometry, Recovered, ShortFile, Store, StoreEnd, Unrecoverable, Unreferenced,
+    Usage, VolumeId,
 };
-pub use superblock::{BLOCK_BYTES, Block, BlockError, FileKind, Superblock, header, read_header};
+pub use superblock::{BLOCK_BYTES, BlockError, FileKind, Superblock, SuperblockData, header, read_header};
 pub use totals::{Label, Totals};
 pub use volumes::{
     Bound, Edited, Export, GroupId, Lead, Limits, NotAccepted, NotServed, Reply, Serving, Then, Volumes,

@@ -6,6 +6,6 @@ mod autotune;
 mod detached;
 mod ladder;
 
-pub use autotune::{Autotune, IntervalLoad, Policy};
+pub use autotune::{AutotuneState, IntervalLoad, Policy};
 pub use detached::Detached;
 pub use ladder::{Ladder, LadderError, LevelModel};

@@ -20,7 +20,7 @@ use std::fmt;
 
 use crc32c::crc32c;
 
-use crate::record::{Access, Commit, Record};
+use crate::record::{Commit, Record, VolumeAccess};
 use crate::store::{TEXT_MAX, VolumeId};
 
 const MAGIC: [u8; 4] = *b"PLM2";
@@ -196,7 +196,7 @@ fn put(bytes: &mut Vec<u8>, record: &Record) {
         }
         Record::Create { volume, size, access } => {
             words(2, &[volume.0, size as u32, (size >> 32) as u32]);
-            bytes.push((access == Access::ReadOnly).into());
+            bytes.push((access == VolumeAccess::ReadOnly).into());
         }
         Record::Fork { from, to } => words(3, &[from.0, to.0]),
         Record::Map { volume, first, count, at } => words(4, &[volume.0, first, count, at]),
@@ -213,7 +213,7 @@ fn put(bytes: &mut Vec<u8>, record: &Record) {
 /// Decodes the frame at a position: identity, commit, and length in bytes.
 fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     let bytes = bytes.get(usize::try_from(position).ok()?..)?;
-    let mut head = Reader(bytes.strip_prefix(&MAGIC)?);
+    let mut head = ByteReader(bytes.strip_prefix(&MAGIC)?);
     let taken = u64::from(head.word()?) + 8;
     if taken < FRAME_BYTES || taken > bytes.len() as u64 {
         return None;
@@ -222,7 +222,7 @@ fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     if crc32c(body).to_le_bytes() != sum {
         return None;
     }
-    let mut reader = Reader(&body[8..]);
+    let mut reader = ByteReader(&body[8..]);
     let id = StoreId(reader.take(16)?.try_into().ok()?);
     let sequence = reader.long()?;
     let whole = reader.byte()? == 1;
@@ -234,9 +234,9 @@ fn frame(bytes: &[u8], position: u64) -> Option<(StoreId, Commit, u64)> {
     Some((id, Commit { sequence, whole, at, records }, taken))
 }
 
-struct Reader<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
             }
             2 => {
                 let (volume, size) = (self.volume()?, self.long()?);
-                let access = if self.byte()? == 0 { Access::ReadWrite } else { Access::ReadOnly };
+                let access = if self.byte()? == 0 { VolumeAccess::ReadWrite } else { VolumeAccess::ReadOnly };
                 Record::Create { volume, size, access }
             }
             3 => Record::Fork { from: self.volume()?, to: self.volume()? },

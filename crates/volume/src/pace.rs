@@ -3,7 +3,7 @@
 //! The models of a group are advanced in order of time across volumes, so that the times of `drain` do not affect
 //! answers, as with a single model.
 
-use plimsoll_model::{Answer, Chain, ChainSpec, Change, ChangeError, Model};
+use plimsoll_model::{Chain, ChainSpec, Change, ChangeError, Model, ModelAnswer};
 use plimsoll_units::{Instant, Op, Slot, Span};
 
 use crate::totals::Label;
@@ -12,19 +12,19 @@ use crate::volumes::Bound;
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     paths: Vec<Path>,
-    groups: Vec<Group>,
+    groups: Vec<ModelGroup>,
     /// Entries of requests in flight, by slot.
-    entries: Vec<Entry>,
-    answers: Vec<Answer>,
+    entries: Vec<PacedRequest>,
+    answers: Vec<ModelAnswer>,
     passed: Vec<Passed>,
 }
 
 /// Models of a volume.
 #[derive(Clone, Debug)]
 struct Path {
-    present: Line,
+    present: ModelLine,
     /// Previous models with requests in flight, oldest first.
-    earlier: Vec<Line>,
+    earlier: Vec<ModelLine>,
     group: Option<usize>,
     /// How much earlier than due known answers leave. Zero in a group, whose model must see all requests in order of
     /// time.
@@ -33,7 +33,7 @@ struct Path {
 
 /// A model of a volume.
 #[derive(Clone, Debug)]
-struct Line {
+struct ModelLine {
     chain: Chain,
     /// Labels by stage.
     labels: Vec<Label>,
@@ -42,14 +42,14 @@ struct Line {
 
 /// Volumes with a shared model.
 #[derive(Clone, Debug)]
-struct Group {
+struct ModelGroup {
     chain: Chain,
     members: Vec<usize>,
     is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PacedRequest {
     op: Op,
     submitted: Instant,
     /// Answer of the volume's own model: the binding stage, and the time.
@@ -65,7 +65,7 @@ pub(crate) struct Passed {
     pub(crate) bound_by: Bound,
 }
 
-impl Line {
+impl ModelLine {
     fn new(model: &ChainSpec, seed: u64, labels: Vec<Label>) -> Self {
         Self { chain: Chain::new(model, seed), labels, under_way: 0 }
     }
@@ -78,10 +78,10 @@ impl Line {
 
     /// Appends answers; `answers` is empty before and after.
     #[inline]
-    fn drain(&mut self, now: Instant, lead: Span, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+    fn drain(&mut self, now: Instant, lead: Span, answers: &mut Vec<ModelAnswer>, passed: &mut Vec<Passed>) {
         self.chain.drain_ahead(now, lead, answers);
         self.under_way -= answers.len() as u32;
-        passed.extend(answers.drain(..).map(|Answer { slot, at, bound_by }| {
+        passed.extend(answers.drain(..).map(|ModelAnswer { slot, at, bound_by }| {
             let bound_by = Bound::Volume(self.labels[usize::from(bound_by.0)]);
             Passed { slot, at, bound_by }
         }));
@@ -95,7 +95,7 @@ impl Path {
     }
 
     #[inline]
-    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+    fn drain(&mut self, now: Instant, answers: &mut Vec<ModelAnswer>, passed: &mut Vec<Passed>) {
         if self.earlier.is_empty() {
             self.present.drain(now, self.lead, answers, passed);
         } else {
@@ -105,7 +105,7 @@ impl Path {
 
     /// Drains all models in order of time.
     #[cold]
-    fn drain_all(&mut self, now: Instant, answers: &mut Vec<Answer>, passed: &mut Vec<Passed>) {
+    fn drain_all(&mut self, now: Instant, answers: &mut Vec<ModelAnswer>, passed: &mut Vec<Passed>) {
         let begin = passed.len();
         for line in self.earlier.iter_mut().chain([&mut self.present]) {
             line.drain(now, self.lead, answers, passed);
@@ -121,7 +121,7 @@ impl Pace {
     }
 
     pub(crate) fn add_group(&mut self, shared: &ChainSpec, seed: u64) -> usize {
-        let new = Group { chain: Chain::new(shared, seed), members: Vec::new(), is_open: true };
+        let new = ModelGroup { chain: Chain::new(shared, seed), members: Vec::new(), is_open: true };
         if let Some(unused) = self.groups.iter().position(|group| !group.is_open) {
             self.groups[unused] = new;
             return unused;
@@ -150,7 +150,7 @@ impl Pace {
         labels: Vec<Label>,
         group: Option<usize>,
     ) {
-        let new = Path { present: Line::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
+        let new = Path { present: ModelLine::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
         // Volumes without a model have no path: idle paths keep the numbering.
         self.paths.resize(self.paths.len().max(path + 1), Path { group: None, ..new.clone() });
         self.paths[path] = new;
@@ -192,7 +192,7 @@ impl Pace {
     pub(crate) fn change_model(&mut self, now: Instant, path: usize, model: &ChainSpec, seed: u64, labels: Vec<Label>) {
         self.settle(now, path);
         let path = &mut self.paths[path];
-        let before = std::mem::replace(&mut path.present, Line::new(model, seed, labels));
+        let before = std::mem::replace(&mut path.present, ModelLine::new(model, seed, labels));
         if before.under_way > 0 {
             path.earlier.push(before);
         }
@@ -209,7 +209,7 @@ impl Pace {
     #[inline]
     pub(crate) fn submit(&mut self, now: Instant, path: usize, slot: Slot, op: &Op) {
         self.settle(now, path);
-        let entry = Entry { op: *op, submitted: now, own: (Bound::Fault, Span::ZERO), entered: now };
+        let entry = PacedRequest { op: *op, submitted: now, own: (Bound::Fault, Span::ZERO), entered: now };
         if slot.index() >= self.entries.len() {
             self.entries.resize(slot.index() + 1, entry);
         }
@@ -237,7 +237,7 @@ impl Pace {
         }
     }
 
-    fn passed_group(&self, answer: &Answer) -> Passed {
+    fn passed_group(&self, answer: &ModelAnswer) -> Passed {
         let entry = &self.entries[answer.slot.index()];
         let (bound, own) = entry.own;
         let shared = answer.at.since(entry.entered);
@@ -247,7 +247,7 @@ impl Pace {
 
     /// Passes the answers of a group's volumes up to `now` to the group's model, at their times.
     fn advance(&mut self, group: usize, now: Instant) {
-        let Group { chain, members, .. } = &mut self.groups[group];
+        let ModelGroup { chain, members, .. } = &mut self.groups[group];
         loop {
             let wakes = members.iter().filter_map(|path| self.paths[*path].wake_at());
             let Some(at) = wakes.min().filter(|at| *at <= now) else { return };

@@ -21,7 +21,7 @@ pub enum Record {
         /// Size in bytes.
         size: u64,
         /// Access.
-        access: Access,
+        access: VolumeAccess,
     },
     /// Copies the content of the volume `from` to `to`. Both exist.
     Fork {
@@ -73,7 +73,7 @@ pub enum Record {
 
 /// Access to a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum VolumeAccess {
     /// A writable volume.
     ReadWrite,
     /// A snapshot.

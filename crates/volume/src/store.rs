@@ -28,8 +28,8 @@ pub(crate) use edit::TEXT_MAX;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::job::{FileId, Io, Job, JobId, Place};
-use crate::record::Access;
+use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
+use crate::record::VolumeAccess;
 use crate::request::{Command, Errno, Request, Ticket};
 use crate::slab::Slab;
 use edit::Waiting;
@@ -37,7 +37,7 @@ use epoch::Epochs;
 use map::Map;
 use plan::Plan;
 use round::Rounds;
-use space::{Clusters, Space};
+use space::{ClusterSpace, Clusters};
 
 /// Maximum number of retries of a request while space is being freed.
 const AGAIN_MAX: u8 = 32;
@@ -63,7 +63,7 @@ pub struct About<'a> {
     /// Size in bytes.
     pub size: u64,
     /// Access.
-    pub access: Access,
+    pub access: VolumeAccess,
     /// Description by the shell.
     pub text: &'a str,
 }
@@ -85,8 +85,8 @@ pub struct Usage {
 pub struct Store {
     geometry: Geometry,
     stored: Vec<Option<Stored>>,
-    space: Space,
-    flights: Slab<Flight>,
+    space: ClusterSpace,
+    flights: Slab<AcceptedRequest>,
     jobs: Slab<Owner>,
     /// Clusters of volumes with a copy in progress.
     copying: BTreeSet<(VolumeId, u32)>,
@@ -100,7 +100,7 @@ pub struct Store {
     unclean: VecDeque<Clusters>,
     punching: u32,
     edits: VecDeque<Waiting>,
-    ended: Vec<Ended>,
+    ended: Vec<StoreEnd>,
     /// Set after a failed data sync: acknowledged writes may be lost, so further changes are refused.
     failed: bool,
 }
@@ -109,7 +109,7 @@ pub struct Store {
 #[derive(Clone, Debug)]
 struct Stored {
     size: u64,
-    access: Access,
+    access: VolumeAccess,
     text: String,
     map: Map,
     /// Accepted requests that have not ended.
@@ -123,7 +123,7 @@ struct Stored {
 }
 
 impl Stored {
-    const fn new(size: u64, access: Access, text: String) -> Self {
+    const fn new(size: u64, access: VolumeAccess, text: String) -> Self {
         let map = Map::new();
         Self { size, access, text, map, in_flight: 0, changes: 0, frozen: false, leaving: false }
     }
@@ -131,7 +131,7 @@ impl Stored {
 
 /// An accepted request.
 #[derive(Clone, Debug)]
-struct Flight {
+struct AcceptedRequest {
     tag: u32,
     ticket: Ticket,
     volume: VolumeId,
@@ -168,7 +168,7 @@ enum Waiter {
 
 /// The end of a request or edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum StoreEnd {
     /// A request, by its tag.
     Request(u32, Result<(), Errno>),
     /// An edit.
@@ -182,10 +182,10 @@ impl Store {
     /// If the geometry is invalid.
     pub fn new(geometry: Geometry, capacity: u64) -> Self {
         assert!(geometry.is_valid(), "{geometry:?} is within its bounds");
-        Self::with(geometry, Vec::new(), Space::new(clusters_of(geometry, capacity), geometry.clusters_per_file))
+        Self::with(geometry, Vec::new(), ClusterSpace::new(clusters_of(geometry, capacity), geometry.clusters_per_file))
     }
 
-    fn with(geometry: Geometry, stored: Vec<Option<Stored>>, space: Space) -> Self {
+    fn with(geometry: Geometry, stored: Vec<Option<Stored>>, space: ClusterSpace) -> Self {
         Self {
             geometry,
             stored,
@@ -276,14 +276,14 @@ impl Store {
     }
 
     /// Runs of the data files with the content of a volume or of all volumes, ascending and without duplicates.
-    pub fn places(&self, volume: Option<VolumeId>) -> Vec<(Place, u64)> {
+    pub fn places(&self, volume: Option<VolumeId>) -> Vec<(FilePosition, u64)> {
         let wanted = |number: u32| volume.is_none_or(|volume| volume.0 == number);
         let stored =
             (0..).zip(&self.stored).filter(|(number, _)| wanted(*number)).filter_map(|(_, stored)| stored.as_ref());
         let runs = stored.flat_map(|stored| stored.map.allocated(0..self.geometry.clusters(stored.size)));
         let mut runs: Vec<(u32, u32)> = runs.map(|(_, count, at)| (at, at + count)).collect();
         runs.sort_unstable();
-        let mut places: Vec<(Place, u64)> = Vec::new();
+        let mut places: Vec<(FilePosition, u64)> = Vec::new();
         let mut covered = 0;
         for (first, end) in runs {
             let first = first.max(covered);
@@ -296,7 +296,7 @@ impl Store {
     }
 
     /// Volumes whose content includes a byte of the data files, each with the offset.
-    pub fn volumes_at(&self, Place { file, at }: Place) -> Vec<(VolumeId, u64)> {
+    pub fn volumes_at(&self, FilePosition { file, at }: FilePosition) -> Vec<(VolumeId, u64)> {
         let cluster = file.0 * self.geometry.clusters_per_file + self.geometry.cluster(at);
         let within = at - self.geometry.byte(self.geometry.cluster(at));
         let mut found = Vec::new();
@@ -317,7 +317,7 @@ impl Store {
     }
 
     /// Starts the work of a request, or parks it.
-    fn start(&mut self, number: u32, jobs: &mut Vec<Job>) {
+    fn start(&mut self, number: u32, jobs: &mut Vec<FileJob>) {
         match self.plan(number, jobs) {
             Plan::Begun { jobs: 0 } => self.settle(number, jobs),
             Plan::Begun { .. } => {}
@@ -334,14 +334,14 @@ impl Store {
     }
 
     /// Retries parked requests.
-    fn retry(&mut self, jobs: &mut Vec<Job>) {
+    fn retry(&mut self, jobs: &mut Vec<FileJob>) {
         for number in std::mem::take(&mut self.parked) {
             self.start(number, jobs);
         }
     }
 
     /// Handles the completion of a request's jobs.
-    fn settle(&mut self, number: u32, jobs: &mut Vec<Job>) {
+    fn settle(&mut self, number: u32, jobs: &mut Vec<FileJob>) {
         let Some(flight) = self.flights.get_mut(number) else { return };
         let (volume, request, outcome) = (flight.volume, flight.request, flight.outcome);
         let moves = std::mem::take(&mut flight.moves);
@@ -396,11 +396,11 @@ impl Store {
         if let Some(stored) = self.stored[flight.volume.0 as usize].as_mut() {
             stored.in_flight -= 1;
         }
-        self.ended.push(Ended::Request(flight.tag, flight.outcome));
+        self.ended.push(StoreEnd::Request(flight.tag, flight.outcome));
     }
 
-    fn job(&mut self, owner: Owner, io: Io) -> Job {
-        Job { id: JobId(self.jobs.insert(owner)), io }
+    fn job(&mut self, owner: Owner, io: Io) -> FileJob {
+        FileJob { id: JobId(self.jobs.insert(owner)), io }
     }
 
     /// Accepts a request and appends the jobs that can begin. At its end, [`Self::ended`] yields its tag.
@@ -411,13 +411,13 @@ impl Store {
         ticket: Ticket,
         volume: VolumeId,
         request: &Request,
-        jobs: &mut Vec<Job>,
+        jobs: &mut Vec<FileJob>,
     ) -> Result<(), Errno> {
         let failed = self.failed;
         let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut).ok_or(Errno::Inval)?;
         admit(stored, request, failed)?;
         stored.in_flight += 1;
-        let flight = Flight {
+        let flight = AcceptedRequest {
             tag,
             ticket,
             volume,
@@ -442,7 +442,7 @@ impl Store {
 
     /// Reports a finished job.
     #[inline]
-    pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         match self.jobs.remove(job.0) {
             Some(Owner::Flight { number, wrote }) => {
                 if let Some(file) = wrote {
@@ -464,7 +464,7 @@ impl Store {
 
     /// Drains requests and edits that ended since the last call.
     #[inline]
-    pub fn ended(&mut self) -> std::vec::Drain<'_, Ended> {
+    pub fn ended(&mut self) -> std::vec::Drain<'_, StoreEnd> {
         self.ended.drain(..)
     }
 }
@@ -477,7 +477,7 @@ fn admit(stored: &Stored, request: &Request, failed: bool) -> Result<(), Errno> 
         (Command::Flush, _) if failed => Err(Errno::Io),
         (Command::Flush, _) => Ok(()),
         _ if request.length == 0 => Err(Errno::Inval),
-        _ if request.changes() && stored.access == Access::ReadOnly => Err(Errno::Perm),
+        _ if request.changes() && stored.access == VolumeAccess::ReadOnly => Err(Errno::Perm),
         _ if request.changes() && failed => Err(Errno::Io),
         (Command::Write, _) if end > stored.size => Err(Errno::NoSpc),
         _ if end > stored.size => Err(Errno::Inval),

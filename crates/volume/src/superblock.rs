@@ -23,7 +23,7 @@ const KEEPS: u32 = 1;
 const SUM_AT: usize = BLOCK_BYTES - 4;
 
 /// A block.
-pub type Block = [u8; BLOCK_BYTES];
+pub type SuperblockData = [u8; BLOCK_BYTES];
 
 /// An unusable block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +68,7 @@ impl Superblock {
     }
 
     /// Encodes the next state; returns the block and its offset in the file.
-    pub fn advance(&mut self) -> (Block, u64) {
+    pub fn advance(&mut self) -> (SuperblockData, u64) {
         self.generation += 1;
         let flags = if self.keeps_unreferenced { KEEPS } else { 0 };
         let fields = [self.generation.to_le_bytes(), self.next.to_le_bytes()].concat();
@@ -112,7 +112,7 @@ impl FileKind {
 }
 
 /// Header of a data file or of an auxiliary file.
-pub fn header(kind: FileKind, id: StoreId, file: FileId) -> Block {
+pub fn header(kind: FileKind, id: StoreId, file: FileId) -> SuperblockData {
     block(kind.magic(), FORMAT, id, &file.0.to_le_bytes())
 }
 
@@ -125,7 +125,7 @@ pub fn read_header(kind: FileKind, bytes: &[u8]) -> Result<(StoreId, FileId), Bl
     Ok((id, FileId(u32::from_le_bytes(std::array::from_fn(|index| fields[index])))))
 }
 
-fn block(magic: [u8; 8], format: u32, id: StoreId, fields: &[u8]) -> Block {
+fn block(magic: [u8; 8], format: u32, id: StoreId, fields: &[u8]) -> SuperblockData {
     let mut block = [0; BLOCK_BYTES];
     let bytes = [magic.as_slice(), &format.to_le_bytes(), &id.0, fields].concat();
     block[..bytes.len()].copy_from_slice(&bytes);

@@ -14,15 +14,15 @@ use crate::backing::Backing;
 use crate::faults::{Fate, Faults, Injector};
 use crate::fidelity::Fidelity;
 use crate::flat::Flat;
-use crate::job::{FileId, Job, JobId};
+use crate::job::{FileId, FileJob, JobId};
 use crate::pace::{Pace, Passed};
-use crate::record::Access;
+use crate::record::VolumeAccess;
 use crate::request::{Errno, Request, Ticket};
 use crate::slab::Slab;
 use crate::slow::Slow;
-use crate::store::{Edit, EditError, Ended, Extent, Store, VolumeId};
+use crate::store::{Edit, EditError, Extent, Store, StoreEnd, VolumeId};
 use crate::totals::{Label, Totals};
-use flight::{Flight, Served, Timing};
+use flight::{Flight, ServedVolume, Timing};
 
 /// A served volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -146,7 +146,7 @@ pub struct Volumes {
     backing: Backing,
     pace: Pace,
     slow: Slow,
-    served: Vec<Served>,
+    served: Vec<ServedVolume>,
     flights: Slab<Flight>,
     /// Delayed answers: time of departure, slot, and due time.
     held: BinaryHeap<Reverse<(Instant, u32, Instant)>>,
@@ -155,7 +155,7 @@ pub struct Volumes {
     /// Latest time passed in.
     now: Instant,
     passed: Vec<Passed>,
-    ended: Vec<Ended>,
+    ended: Vec<StoreEnd>,
     edited: Vec<Edited>,
 }
 
@@ -183,7 +183,7 @@ impl Volumes {
     }
 
     /// Begins an edit of the store, visible when it ends. Returns the created or changed volume.
-    pub fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
+    pub fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<FileJob>) -> Result<VolumeId, EditError> {
         if let Edit::Delete { volume } = *edit
             && self.served.iter().any(|served| served.volume == volume && served.is_open)
         {
@@ -200,8 +200,8 @@ impl Volumes {
     /// requests in flight, of any length.
     pub fn plain(sizes: impl IntoIterator<Item = u64>, delay: Span) -> Self {
         // The front's offers state which of them are read-only.
-        let flat = Flat::new(sizes.into_iter().map(|size| (size, Access::ReadWrite)));
-        let served = flat.volumes().map(|volume| Served::plain(volume, delay)).collect();
+        let flat = Flat::new(sizes.into_iter().map(|size| (size, VolumeAccess::ReadWrite)));
+        let served = flat.volumes().map(|volume| ServedVolume::plain(volume, delay)).collect();
         Self { served, ..Self::new(flat, Slow::NOT) }
     }
 
@@ -253,7 +253,7 @@ impl Volumes {
         let now = self.advance(now);
         let unused = self.served.iter().position(|served| !served.is_open && served.is_idle());
         let number = unused.unwrap_or(self.served.len());
-        let mut new = Served::new(now, serving);
+        let mut new = ServedVolume::new(now, serving);
         let labels = new.totals.labels(&model.names());
         self.pace.set_path(number, model, seed, labels, group.map(|group| group.0 as usize));
         match self.served.get_mut(number) {
@@ -325,7 +325,7 @@ impl Volumes {
         export: Export,
         ticket: Ticket,
         request: &Request,
-        jobs: &mut Vec<Job>,
+        jobs: &mut Vec<FileJob>,
     ) -> Result<(), NotAccepted> {
         let (slot, fate) = self.admit(now, export, ticket, request)?;
         let volume = self.served[export.0 as usize].volume;
@@ -362,7 +362,7 @@ impl Volumes {
         export: Export,
         ticket: Ticket,
         part: &Request,
-        jobs: &mut Vec<Job>,
+        jobs: &mut Vec<FileJob>,
     ) -> Result<(), NotAccepted> {
         self.advance(now);
         let served = self.served.get_mut(export.0 as usize).filter(|served| served.is_open);
@@ -411,7 +411,7 @@ impl Volumes {
     }
 
     /// Reports a finished job; appends jobs that can start now.
-    pub fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         self.advance(now);
         self.backing.worked(job, outcome, jobs);
         self.collect();
@@ -462,7 +462,9 @@ impl Volumes {
     pub fn remodel(&mut self, now: Instant, export: Export, model: &ChainSpec, seed: u64) {
         let now = self.advance(now);
         let path = export.0 as usize;
-        let Some(Served { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(path) else { return };
+        let Some(ServedVolume { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(path) else {
+            return;
+        };
         let labels = totals.labels(&model.names());
         let before = std::mem::replace(present, model.clone());
         match before.changes_to(model) {
@@ -539,8 +541,8 @@ impl Volumes {
         all.extend(self.backing.ended());
         for ended in all.drain(..) {
             match ended {
-                Ended::Request(slot, outcome) => self.finish(slot, outcome),
-                Ended::Edit(ticket, outcome) => self.edited.push(Edited { ticket, outcome }),
+                StoreEnd::Request(slot, outcome) => self.finish(slot, outcome),
+                StoreEnd::Edit(ticket, outcome) => self.edited.push(Edited { ticket, outcome }),
             }
         }
         self.ended = all;

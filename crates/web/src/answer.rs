@@ -28,7 +28,7 @@ pub struct Input {
 
 /// An answer.
 #[derive(Debug)]
-pub enum Answer {
+pub enum WebAnswer {
     /// A document.
     Html(Markup),
     /// A value.
@@ -41,7 +41,7 @@ pub enum Answer {
 
 /// A refusal: status, and cause with remedy.
 #[derive(Debug)]
-pub struct Refused {
+pub struct WebRefusal {
     /// Status of the response.
     pub status: StatusCode,
     /// Cause and remedy in one line.
@@ -49,7 +49,7 @@ pub struct Refused {
 }
 
 /// Result of a request.
-pub type Outcome = Result<Answer, Refused>;
+pub type WebResult = Result<WebAnswer, WebRefusal>;
 
 impl Input {
     /// A variable part of the path.
@@ -58,19 +58,19 @@ impl Input {
     }
 
     /// The body in its type.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Refused> {
-        serde_json::from_slice(&self.body).map_err(|error| Refused::bad(format!("invalid request: {error}")))
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, WebRefusal> {
+        serde_json::from_slice(&self.body).map_err(|error| WebRefusal::bad(format!("invalid request: {error}")))
     }
 }
 
-impl Answer {
+impl WebAnswer {
     /// A value as JSON.
     pub fn json(value: &impl Serialize) -> Self {
         Self::Json(serde_json::to_vec(value).expect("keys are strings and numbers finite or null"))
     }
 }
 
-impl Refused {
+impl WebRefusal {
     /// A refusal of this status.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
@@ -102,21 +102,21 @@ impl Refused {
     }
 }
 
-impl From<plimsoll_service::Refusal> for Refused {
+impl From<plimsoll_service::Refusal> for WebRefusal {
     fn from(refusal: plimsoll_service::Refusal) -> Self {
-        use plimsoll_service::Kind;
+        use plimsoll_service::RefusalKind;
         let status = match refusal.kind {
-            Kind::Bad => StatusCode::BAD_REQUEST,
-            Kind::NotFound => StatusCode::NOT_FOUND,
-            Kind::Conflict => StatusCode::CONFLICT,
-            Kind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
-            Kind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+            RefusalKind::Bad => StatusCode::BAD_REQUEST,
+            RefusalKind::NotFound => StatusCode::NOT_FOUND,
+            RefusalKind::Conflict => StatusCode::CONFLICT,
+            RefusalKind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+            RefusalKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, refusal.message)
     }
 }
 
-impl Answer {
+impl WebAnswer {
     /// As a response.
     pub fn response(self) -> Response {
         match self {

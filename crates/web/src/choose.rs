@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
-use plimsoll_catalogue::{Currency, Product, ProductKind, Terms};
+use plimsoll_catalogue::{Currency, PriceTerms, Product, ProductKind};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
     Choice, ClassObjective, Design, Growth, Search, Sizing, UnknownProvider, Wanted, layouts, size as sized, wanted,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache};
-use plimsoll_ingest::{Outcome as Ingested, Subject};
+use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
 use plimsoll_report::pages::{self, DemandDetail};
 use plimsoll_report::{Page, page_fragment};
 use plimsoll_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::Shared;
-use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::ConsoleState;
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::figures;
 use crate::language::Language;
 use crate::layout::{self, Frame};
@@ -54,13 +54,13 @@ pub struct SizeRequest {
     /// Choices may be slower than the storage of today.
     pub may_be_slower: bool,
     /// Extent of the search.
-    pub extent: Extent,
+    pub extent: FileExtent,
 }
 
 /// Extent of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Extent {
+pub enum FileExtent {
     /// Products that led the last ranking: fast enough for a slider.
     Leaders,
     /// All products.
@@ -82,7 +82,7 @@ impl Default for SizeRequest {
             reads_left: 1.0,
             providers: Vec::new(),
             may_be_slower: true,
-            extent: Extent::default(),
+            extent: FileExtent::default(),
         }
     }
 }
@@ -128,7 +128,7 @@ struct CacheEntry {
 
 /// The result of a search.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchResult {
     /// Configurations that carry the load.
     pub sizing: Sizing,
     /// What would be if.
@@ -136,7 +136,7 @@ pub struct Found {
 }
 
 /// Uploads.
-pub fn list_page(input: &Input) -> Answer {
+pub fn list_page(input: &Input) -> WebAnswer {
     let l = input.language;
     let frame = Frame { title: l.pick("Choose", "選定"), place: "/choose", scripts: &["choose.js"], language: l };
     let content = html! {
@@ -165,7 +165,7 @@ pub fn list_page(input: &Input) -> Answer {
 }
 
 /// The ranking of a case with its sliders.
-pub fn case_page(shared: &Shared, input: &Input) -> Outcome {
+pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let case = input.part(0);
     let parsed = shared.reports.parsed(case)?;
@@ -253,18 +253,18 @@ fn what_if_fields(l: Language, parsed: &Parsed) -> Markup {
 }
 
 /// The diagnosis of a case.
-pub fn diagnosis_page(shared: &Shared, input: &Input) -> Outcome {
+pub fn diagnosis_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let parsed = shared.reports.parsed(input.part(0))?;
     Ok(report_page(input, "diagnosis", &diagnosis(&parsed)))
 }
 
 /// The demand of a case.
-pub fn demand_page(shared: &Shared, input: &Input) -> Outcome {
+pub fn demand_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let parsed = shared.reports.parsed(input.part(0))?;
     Ok(report_page(input, "demand", &pages::demand(&parsed.outcomes, &parsed.demand, DemandDetail::Figures)))
 }
 
-fn report_page(input: &Input, tab: &str, page: &Page) -> Answer {
+fn report_page(input: &Input, tab: &str, page: &Page) -> WebAnswer {
     let l = input.language;
     let frame = Frame { title: &page.title, place: "/choose", scripts: &["report.js"], language: l };
     let content = html! {
@@ -288,12 +288,12 @@ pub fn subject_names(parsed: &Parsed) -> String {
 }
 
 /// Ranks configurations.
-pub fn size(shared: &Shared, input: &Input) -> Outcome {
+pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
     let subject = subject(&parsed, &request.subject)?;
     let found = search(shared, &parsed, subject, &request)?;
-    let page = (request.extent == Extent::Report).then(|| page(&parsed, subject, &found));
+    let page = (request.extent == FileExtent::Report).then(|| page(&parsed, subject, &found));
     let caches = found.what_ifs.cache.as_ref().map(caches).unwrap_or_default();
     let shown = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
     let choices: Vec<ChoiceEntry> = shown.into_iter().flatten().take(MAX_CHOICES).map(entry).collect();
@@ -305,31 +305,31 @@ pub fn size(shared: &Shared, input: &Input) -> Outcome {
         None => "no configuration meets all conditions; the nearest are listed".to_owned(),
     };
     let html = page.map(|page| page_fragment(&page).into_string());
-    Ok(Answer::json(&Ranking { headline, choices, caches, looked_at: found.sizing.evaluated, html }))
+    Ok(WebAnswer::json(&Ranking { headline, choices, caches, looked_at: found.sizing.evaluated, html }))
 }
 
 /// The best choice of each cloud as Terraform.
-pub fn terraform(shared: &Shared, input: &Input) -> Outcome {
+pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
-    let request = SizeRequest { extent: Extent::Report, ..request };
+    let request = SizeRequest { extent: FileExtent::Report, ..request };
     let found = search(shared, &parsed, subject(&parsed, &request.subject)?, &request)?;
     let text = plimsoll_report::terraform(&found.sizing)
-        .ok_or_else(|| Refused::bad("no volume of a cloud carries the demand: loosen the conditions"))?;
-    Ok(Answer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
+        .ok_or_else(|| WebRefusal::bad("no volume of a cloud carries the demand: loosen the conditions"))?;
+    Ok(WebAnswer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
 }
 
 /// The page of a sizing.
-pub fn page(parsed: &Parsed, subject: &Subject, found: &Found) -> Page {
+pub fn page(parsed: &Parsed, subject: &DatabaseDemand, found: &SearchResult) -> Page {
     pages::sizing(&found.sizing, &found.what_ifs, subject.account.as_ref(), &parsed.outcomes, MAX_CHOICES)
 }
 
 /// The named subject, or the only one.
-pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p Subject, Refused> {
+pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand, WebRefusal> {
     let subjects = &parsed.demand.subjects;
     match subjects.iter().find(|subject| subject.name == name).or(subjects.first()) {
         Some(subject) => Ok(subject),
-        None => Err(Refused::bad(match parsed.refusals().first() {
+        None => Err(WebRefusal::bad(match parsed.refusals().first() {
             Some(refusal) => refusal.clone(),
             None => "the reports have no operations of storage: upload an AWR report, or iostat".to_owned(),
         })),
@@ -338,26 +338,26 @@ pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p Subject, Refuse
 
 /// Searches the catalogue. The last report is kept, as files and Terraform follow its page.
 pub fn search(
-    shared: &Shared,
+    shared: &ConsoleState,
     parsed: &Parsed,
-    subject: &Subject,
+    subject: &DatabaseDemand,
     request: &SizeRequest,
-) -> Result<Arc<Found>, Refused> {
+) -> Result<Arc<SearchResult>, WebRefusal> {
     if let Some((_, found)) = parsed.report().as_ref().filter(|(known, _)| known == request) {
         return Ok(Arc::clone(found));
     }
     let wanted = wanted_of(subject, request)?;
     let terms = terms();
-    let unknown = |unknown: UnknownProvider| Refused::bad(unknown.to_string());
-    if request.extent != Extent::Report {
+    let unknown = |unknown: UnknownProvider| WebRefusal::bad(unknown.to_string());
+    if request.extent != FileExtent::Report {
         let leaders = parsed.leaders().clone();
-        let uses_leaders = request.extent == Extent::Leaders && request.providers.is_empty() && !leaders.is_empty();
+        let uses_leaders = request.extent == FileExtent::Leaders && request.providers.is_empty() && !leaders.is_empty();
         let names = if uses_leaders { leaders } else { products(shared, &request.providers).map_err(unknown)? };
         let sizing = divided(shared, &wanted, &terms, &names).map_err(unknown)?;
         if !uses_leaders {
             *parsed.leaders() = leading(&sizing);
         }
-        return Ok(Arc::new(Found { sizing, what_ifs: WhatIfs::default() }));
+        return Ok(Arc::new(SearchResult { sizing, what_ifs: WhatIfs::default() }));
     }
     let among = Search::among(&shared.products, &request.providers).map_err(unknown)?;
     let mut sizing = sized(&shared.products, &wanted, &terms, &among);
@@ -370,14 +370,14 @@ pub fn search(
     let misses = curves.next().filter(|_| curves.next().is_none());
     let cache = cache(&shared.products, &terms, &few, &sizing, (subject.account.as_ref(), misses, None));
     *parsed.leaders() = leaders;
-    let found = Arc::new(Found { sizing, what_ifs: WhatIfs { cache, ..WhatIfs::default() } });
+    let found = Arc::new(SearchResult { sizing, what_ifs: WhatIfs { cache, ..WhatIfs::default() } });
     *parsed.report() = Some((request.clone(), Arc::clone(&found)));
     Ok(found)
 }
 
 /// The design point of a request.
-fn wanted_of(subject: &Subject, request: &SizeRequest) -> Result<Wanted, Refused> {
-    let mut wanted = wanted(subject, &design(request)?).map_err(|unclear| Refused::bad(unclear.to_string()))?;
+fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<Wanted, WebRefusal> {
+    let mut wanted = wanted(subject, &design(request)?).map_err(|unclear| WebRefusal::bad(unclear.to_string()))?;
     if request.reads_left < 1.0 {
         let left = request.reads_left.max(0.01);
         for load in wanted.points.iter_mut().flat_map(|point| &mut point.classes).filter(|load| load.reads >= 1.0) {
@@ -390,7 +390,7 @@ fn wanted_of(subject: &Subject, request: &SizeRequest) -> Result<Wanted, Refused
 }
 
 /// Names of the products to search.
-fn products(shared: &Shared, providers: &[String]) -> Result<Vec<String>, UnknownProvider> {
+fn products(shared: &ConsoleState, providers: &[String]) -> Result<Vec<String>, UnknownProvider> {
     let named = Search::among(&shared.products, providers)?.products;
     let is_ranked = |product: &&Product| product.kind() != ProductKind::Machine && product.ranked();
     let all = || shared.products.products().filter(is_ranked).map(|product| product.name().to_owned()).collect();
@@ -398,7 +398,12 @@ fn products(shared: &Shared, providers: &[String]) -> Result<Vec<String>, Unknow
 }
 
 /// A search that is divided among threads by product. Only its choices are complete.
-fn divided(shared: &Shared, wanted: &Wanted, terms: &Terms, names: &[String]) -> Result<Sizing, UnknownProvider> {
+fn divided(
+    shared: &ConsoleState,
+    wanted: &Wanted,
+    terms: &PriceTerms,
+    names: &[String],
+) -> Result<Sizing, UnknownProvider> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS).min(names.len()).max(1);
     let parts = (0..threads).map(|part| names.iter().skip(part).step_by(threads).cloned().collect::<Vec<String>>());
     let searches: Vec<Search> =
@@ -434,15 +439,15 @@ fn leading(sizing: &Sizing) -> Vec<String> {
     leaders
 }
 
-fn design(request: &SizeRequest) -> Result<Design, Refused> {
+fn design(request: &SizeRequest) -> Result<Design, WebRefusal> {
     let capacity: Bytes =
-        request.capacity.trim().parse().map_err(|error| Refused::bad(format!("data today: {error}")))?;
+        request.capacity.trim().parse().map_err(|error| WebRefusal::bad(format!("data today: {error}")))?;
     if capacity < MIN_CAPACITY {
-        return Err(Refused::bad("data today: write a size with its unit, such as 2TiB"));
+        return Err(WebRefusal::bad("data today: write a size with its unit, such as 2TiB"));
     }
     let is_in = |value: f64, most: f64| (0.0..=most).contains(&value);
     if !is_in(request.growth, 1_000.0) || !is_in(request.headroom, 1_000.0) || request.months > 240 {
-        return Err(Refused::bad("growth and headroom are percentages, and months at most 240"));
+        return Err(WebRefusal::bad("growth and headroom are percentages, and months at most 240"));
     }
     let objective = (request.p99_ms > 0.0).then(|| format!("read:p99<={}us", (request.p99_ms * 1e3).round()));
     let objective = objective.map(|text| text.parse::<ClassObjective>()).transpose();
@@ -450,16 +455,16 @@ fn design(request: &SizeRequest) -> Result<Design, Refused> {
     Ok(Design {
         growth,
         headroom: request.headroom / 100.0,
-        objectives: objective.map_err(|error| Refused::bad(error.to_string()))?.into_iter().collect(),
+        objectives: objective.map_err(|error| WebRefusal::bad(error.to_string()))?.into_iter().collect(),
         may_be_slower: request.may_be_slower,
         ..Design::of(capacity)
     })
 }
 
 /// Present terms in US dollars, by which providers are compared.
-fn terms() -> Terms {
+fn terms() -> PriceTerms {
     let dollars: Currency = "USD".parse().expect("USD is a currency code");
-    Terms { currency: Some(dollars), ..figures::terms() }
+    PriceTerms { currency: Some(dollars), ..figures::terms() }
 }
 
 fn money(choice: &Choice) -> String {

@@ -13,7 +13,7 @@ use hyper::header::CONTENT_TYPE;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::answer::Refused;
+use crate::answer::WebRefusal;
 
 /// Concurrent streams.
 const MAX_STREAMS: usize = 24;
@@ -41,9 +41,9 @@ impl Default for Streams {
 
 impl Streams {
     /// A response and the sender of its events; refused if there are too many.
-    pub fn open(&self) -> Result<(Response, EventSender), Refused> {
+    pub fn open(&self) -> Result<(Response, EventSender), WebRefusal> {
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
-            Refused::new(
+            WebRefusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 format!("more than {MAX_STREAMS} pages are open: close some of them"),
             )

@@ -2,12 +2,14 @@
 //!
 //! Computed from the catalogue alone, so that they follow a slider.
 
-use plimsoll_catalogue::{Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, ProductKind, Setting, Terms};
+use plimsoll_catalogue::{
+    Ask, Bound, Chosen, Config, Date, Like, Offer, OptionValue, PriceTerms, ProductKind, Setting,
+};
 use plimsoll_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::Shared;
-use crate::answer::Refused;
+use crate::ConsoleState;
+use crate::answer::WebRefusal;
 
 /// Small random reads, by which IOPS are stated.
 const SMALL: Ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
@@ -75,8 +77,8 @@ pub struct Range {
 }
 
 /// Present terms, in every currency.
-pub fn terms() -> Terms {
-    Terms { as_of: today(), currency: None, region: None }
+pub fn terms() -> PriceTerms {
+    PriceTerms { as_of: today(), currency: None, region: None }
 }
 
 /// Present date.
@@ -86,9 +88,9 @@ fn today() -> Date {
 }
 
 /// Figures of what is asked.
-pub fn figures(shared: &Shared, request: &FiguresRequest) -> Result<ConfigFigures, Refused> {
+pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<ConfigFigures, WebRefusal> {
     if request.like.len() > LIKE_BYTES {
-        return Err(Refused::bad(format!("a configuration is limited to {LIKE_BYTES} bytes")));
+        return Err(WebRefusal::bad(format!("a configuration is limited to {LIKE_BYTES} bytes")));
     }
     let present = match &request.volume {
         Some(name) => Some(offer(shared, &shared.service.volume(name)?.like)?),
@@ -105,7 +107,7 @@ pub fn figures(shared: &Shared, request: &FiguresRequest) -> Result<ConfigFigure
     }
     if let Some(bytes) = request.size_bytes {
         let larger = offer.holding(bytes).ok_or_else(|| {
-            Refused::bad(format!("{} has no size of {}: choose a smaller size", offer.short(), Bytes::new(bytes)))
+            WebRefusal::bad(format!("{} has no size of {}: choose a smaller size", offer.short(), Bytes::new(bytes)))
         })?;
         offer = offered(shared, &larger)?;
     }
@@ -151,31 +153,31 @@ fn range(option: &Chosen) -> Option<Range> {
 }
 
 /// Offer of a configuration. Stages are refused: the catalogue knows no figures of them.
-pub fn offer(shared: &Shared, like: &str) -> Result<Offer, Refused> {
-    match like.trim().parse::<Like>().map_err(|error| Refused::bad(error.to_string()))? {
+pub fn offer(shared: &ConsoleState, like: &str) -> Result<Offer, WebRefusal> {
+    match like.trim().parse::<Like>().map_err(|error| WebRefusal::bad(error.to_string()))? {
         Like::Config(config) => offered(shared, &config),
-        Like::Stages(_) => Err(Refused::bad(
+        Like::Stages(_) => Err(WebRefusal::bad(
             "stages of a model have no price and no limits of the catalogue: simulate them under Model",
         )),
     }
 }
 
 /// Settings of the present product, or another configuration.
-fn changed(shared: &Shared, present: &Offer, to: &str) -> Result<Offer, Refused> {
+fn changed(shared: &ConsoleState, present: &Offer, to: &str) -> Result<Offer, WebRefusal> {
     let whole: Result<Config, _> = to.trim().parse();
     let is_product = whole.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
     if is_product {
         return offer(shared, to);
     }
     let settings: Result<Config, _> = format!("{}:{}", present.product().name(), to.trim()).parse();
-    let settings = settings.map_err(|error| Refused::bad(error.to_string()))?;
+    let settings = settings.map_err(|error| WebRefusal::bad(error.to_string()))?;
     offered(shared, &present.with(&settings.volume.settings))
 }
 
-fn offered(shared: &Shared, config: &Config) -> Result<Offer, Refused> {
-    let offer = shared.products.offer(config, &terms()).map_err(|refusal| Refused::bad(refusal.to_string()))?;
+fn offered(shared: &ConsoleState, config: &Config) -> Result<Offer, WebRefusal> {
+    let offer = shared.products.offer(config, &terms()).map_err(|refusal| WebRefusal::bad(refusal.to_string()))?;
     if offer.product().kind() == ProductKind::Machine {
-        return Err(Refused::bad(format!("{config} is a machine: use it for a group of volumes")));
+        return Err(WebRefusal::bad(format!("{config} is a machine: use it for a group of volumes")));
     }
     Ok(offer)
 }
@@ -192,7 +194,7 @@ pub struct ProductEntry {
 }
 
 /// All volumes of the catalogue.
-pub fn products(shared: &Shared) -> Vec<ProductEntry> {
+pub fn products(shared: &ConsoleState) -> Vec<ProductEntry> {
     let storage = shared.products.products().filter(|product| product.kind() != ProductKind::Machine);
     let entry = |product: &plimsoll_catalogue::Product| {
         let unit = product.capacity_unit().0;

@@ -14,8 +14,8 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method, StatusCode};
 
-use crate::Shared;
-use crate::answer::Refused;
+use crate::ConsoleState;
+use crate::answer::WebRefusal;
 use crate::language::Language;
 
 /// Sources that a page may use: this server only; icons may be data.
@@ -33,7 +33,7 @@ const RAW: &str = "application/octet-stream";
 const JSON: &str = "application/json";
 
 /// Refuses what breaks a rule, and adds the headers of every answer.
-pub async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let language = Language::of_cookie(cookie(headers, "lang"));
     let is_asset = request.uri().path().starts_with(ASSETS);
@@ -56,10 +56,10 @@ pub async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Ne
     response
 }
 
-fn check(shared: &Shared, request: &Request) -> Result<(), Refused> {
+fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     let (headers, path) = (request.headers(), request.uri().path());
     let host = host(headers).filter(|host| is_own(host, shared.address.port())).ok_or_else(|| {
-        Refused::new(StatusCode::MISDIRECTED_REQUEST, format!("open the console as http://{}", shared.address))
+        WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, format!("open the console as http://{}", shared.address))
     })?;
     same_site(headers)?;
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -73,14 +73,14 @@ fn check(shared: &Shared, request: &Request) -> Result<(), Refused> {
     if session.is_some_and(|session| shared.sessions.admits(session)) {
         return Ok(());
     }
-    Err(Refused::new(
+    Err(WebRefusal::new(
         StatusCode::UNAUTHORIZED,
         "no session: open the URL that plimsoll printed; each URL works once, and a page of the console makes another",
     ))
 }
 
 /// Name of the session cookie. Cookies do not distinguish ports, so the name has to.
-pub fn cookie_name(shared: &Shared) -> String {
+pub fn cookie_name(shared: &ConsoleState) -> String {
     format!("plimsoll-{}", shared.address.port())
 }
 
@@ -108,25 +108,25 @@ fn is_own(host: &str, port: u16) -> bool {
 }
 
 /// Refuses requests that a page of another site starts, other than links to a page.
-fn same_site(headers: &HeaderMap) -> Result<(), Refused> {
+fn same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
     let value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let is_foreign = value("sec-fetch-site").is_some_and(|site| site != b"same-origin" && site != b"none");
     let is_link = value("sec-fetch-mode") == Some(b"navigate") && value("sec-fetch-dest") == Some(b"document");
     if is_foreign && !is_link {
-        return Err(Refused::new(StatusCode::FORBIDDEN, "requests of other sites are refused"));
+        return Err(WebRefusal::new(StatusCode::FORBIDDEN, "requests of other sites are refused"));
     }
     Ok(())
 }
 
-fn same_origin(headers: &HeaderMap, host: &str) -> Result<(), Refused> {
+fn same_origin(headers: &HeaderMap, host: &str) -> Result<(), WebRefusal> {
     let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
     if origin == Some(&format!("http://{host}")) {
         return Ok(());
     }
-    Err(Refused::new(StatusCode::FORBIDDEN, "a change needs the Origin of the console itself"))
+    Err(WebRefusal::new(StatusCode::FORBIDDEN, "a change needs the Origin of the console itself"))
 }
 
-fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), Refused> {
+fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), WebRefusal> {
     if *method == Method::DELETE {
         return Ok(());
     }
@@ -137,7 +137,7 @@ fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), Ref
     if media == wanted {
         return Ok(());
     }
-    Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {wanted}")))
+    Err(WebRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {wanted}")))
 }
 
 #[cfg(test)]

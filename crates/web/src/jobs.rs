@@ -7,8 +7,8 @@ use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::Shared;
-use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::ConsoleState;
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::commands::{CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
 use crate::events::EventSender;
 use crate::story;
@@ -24,11 +24,11 @@ const MAX_NOTICES: usize = 50;
 #[derive(Debug, Default)]
 pub struct Jobs {
     next: AtomicU64,
-    jobs: Mutex<Vec<Arc<Job>>>,
+    jobs: Mutex<Vec<Arc<WebJob>>>,
 }
 
 #[derive(Debug)]
-struct Job {
+struct WebJob {
     id: u64,
     /// Command line that repeats it.
     command: String,
@@ -88,9 +88,9 @@ pub struct MeasureRequest {
 
 impl MeasureRequest {
     /// Arguments of `plimsoll measure`.
-    pub fn arguments(&self) -> Result<Vec<String>, Refused> {
+    pub fn arguments(&self) -> Result<Vec<String>, WebRefusal> {
         if self.path.trim().is_empty() {
-            return Err(Refused::bad("name a directory, a file, a block device or the URI of an export"));
+            return Err(WebRefusal::bad("name a directory, a file, a block device or the URI of an export"));
         }
         let mut arguments = vec!["measure".to_owned()];
         let options = [
@@ -110,14 +110,14 @@ impl MeasureRequest {
 }
 
 impl Jobs {
-    fn list(&self) -> MutexGuard<'_, Vec<Arc<Job>>> {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<WebJob>>> {
         // Poisoning is harmless: the list changes in single steps.
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, id: &str) -> Result<Arc<Job>, Refused> {
+    fn find(&self, id: &str) -> Result<Arc<WebJob>, WebRefusal> {
         let found = self.list().iter().find(|job| job.id.to_string() == id).cloned();
-        found.ok_or_else(|| Refused::not_found("no such measurement: the list has all of this run of the service"))
+        found.ok_or_else(|| WebRefusal::not_found("no such measurement: the list has all of this run of the service"))
     }
 
     /// Stops all measurements.
@@ -126,7 +126,7 @@ impl Jobs {
     }
 }
 
-impl Job {
+impl WebJob {
     fn state(&self) -> MutexGuard<'_, JobState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,9 +170,9 @@ struct Listed<'a> {
 }
 
 /// All measurements, newest first.
-pub fn list(shared: &Shared) -> Answer {
+pub fn list(shared: &ConsoleState) -> WebAnswer {
     let jobs = shared.jobs.list().clone();
-    let listed = |job: &Arc<Job>| {
+    let listed = |job: &Arc<WebJob>| {
         let state = job.state().clone();
         serde_json::json!(Listed {
             id: job.id,
@@ -183,14 +183,14 @@ pub fn list(shared: &Shared) -> Answer {
             run: state.ended.and_then(|end| end.run),
         })
     };
-    Answer::json(&jobs.iter().rev().map(listed).collect::<Vec<_>>())
+    WebAnswer::json(&jobs.iter().rev().map(listed).collect::<Vec<_>>())
 }
 
 /// Starts a measurement. Its refusals arrive as the end of the measurement.
-pub fn start(shared: &Shared, input: &Input) -> Outcome {
+pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: MeasureRequest = input.read()?;
     let arguments = request.arguments()?;
-    let job = Arc::new(Job {
+    let job = Arc::new(WebJob {
         id: shared.jobs.next.fetch_add(1, Ordering::Relaxed) + 1,
         command: format!("plimsoll {}", arguments.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
         path: request.path.clone(),
@@ -202,7 +202,7 @@ pub fn start(shared: &Shared, input: &Input) -> Outcome {
     {
         let mut jobs = shared.jobs.list();
         if jobs.iter().any(|job| job.is_running()) {
-            return Err(Refused::new(
+            return Err(WebRefusal::new(
                 StatusCode::CONFLICT,
                 "a measurement is in progress, and two would disturb each other: stop it, or wait for its end",
             ));
@@ -230,7 +230,7 @@ pub fn start(shared: &Shared, input: &Input) -> Outcome {
     if let Err(error) = thread {
         job.end(Err(format!("no thread for the measurement: {error}")));
     }
-    Ok(Answer::json(&serde_json::json!({ "id": job.id, "command": job.command })))
+    Ok(WebAnswer::json(&serde_json::json!({ "id": job.id, "command": job.command })))
 }
 
 /// A word of a command line.
@@ -240,23 +240,23 @@ fn quoted(word: &str) -> String {
 }
 
 /// Stops a measurement; its points are kept.
-pub fn stop(shared: &Shared, input: &Input) -> Outcome {
+pub fn stop(shared: &ConsoleState, input: &Input) -> WebResult {
     shared.jobs.find(input.part(0))?.stop.store(true, Ordering::Relaxed);
-    Ok(Answer::Done)
+    Ok(WebAnswer::Done)
 }
 
 /// Removes a finished measurement from the list; its run stays.
-pub fn remove(shared: &Shared, input: &Input) -> Outcome {
+pub fn remove(shared: &ConsoleState, input: &Input) -> WebResult {
     let job = shared.jobs.find(input.part(0))?;
     if job.is_running() {
-        return Err(Refused::new(StatusCode::CONFLICT, "the measurement is in progress: stop it first"));
+        return Err(WebRefusal::new(StatusCode::CONFLICT, "the measurement is in progress: stop it first"));
     }
     shared.jobs.list().retain(|other| other.id != job.id);
-    Ok(Answer::Done)
+    Ok(WebAnswer::Done)
 }
 
 /// Sends all points so far, then each new one, and the progress.
-pub async fn follow(shared: &Shared, id: &str, sender: &EventSender) {
+pub async fn follow(shared: &ConsoleState, id: &str, sender: &EventSender) {
     let Ok(job) = shared.jobs.find(id) else {
         sender.send("gone", "{}").await;
         return;

@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 use maud::{DOCTYPE, Markup, html};
 
-use crate::answer::Answer;
+use crate::answer::WebAnswer;
 use crate::language::Language;
 
 /// A page of the console.
@@ -28,7 +28,7 @@ const MENU: [(&str, &str, &str); 4] = [
 ];
 
 /// A page with the menu.
-pub fn page(frame: &Frame<'_>, content: &Markup) -> Answer {
+pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
     let language = frame.language;
     let body = html! {
         a class="skip" href="#content" { (language.pick("Skip to content", "本文へ")) }
@@ -52,7 +52,7 @@ pub fn page(frame: &Frame<'_>, content: &Markup) -> Answer {
         main id="content" tabindex="-1" { (content) }
         p id="status" class="visually-hidden" role="status" {}
     };
-    Answer::Html(document(frame, &body))
+    WebAnswer::Html(document(frame, &body))
 }
 
 fn document(frame: &Frame<'_>, body: &Markup) -> Markup {
@@ -93,7 +93,7 @@ pub fn entrance(language: Language) -> Markup {
 }
 
 /// A refusal as a page.
-pub fn refusal(status: StatusCode, message: &str, language: Language) -> Answer {
+pub fn refusal(status: StatusCode, message: &str, language: Language) -> WebAnswer {
     let frame = Frame { title: status.canonical_reason().unwrap_or("Refused"), place: "", scripts: &[], language };
     let content = html! {
         h1 { (status.as_u16()) " " (status.canonical_reason().unwrap_or("Refused")) }

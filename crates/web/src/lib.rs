@@ -60,13 +60,13 @@ pub struct ConsoleOptions {
 #[derive(Debug)]
 pub struct WebConsole {
     stop: watch::Sender<bool>,
-    shared: Arc<Shared>,
+    shared: Arc<ConsoleState>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 /// State that all requests share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ConsoleState {
     pub address: SocketAddr,
     pub directory: PathBuf,
     pub runs: Option<PathBuf>,
@@ -101,7 +101,7 @@ impl WebConsole {
         let sessions = Sessions::open(&directory)?;
         let reports = Reports::open(&directory)?;
         let live = Live::new(service.clone());
-        let shared = Shared {
+        let shared = ConsoleState {
             address,
             directory,
             runs,
@@ -130,7 +130,7 @@ impl WebConsole {
     }
 }
 
-impl Shared {
+impl ConsoleState {
     /// A URL that opens the console once. The token is in the fragment, which browsers do not send.
     pub fn link(&self) -> io::Result<String> {
         Ok(format!("http://{}/enter#{}", self.address, self.sessions.link()?))

@@ -19,7 +19,7 @@ const MAX_MARKS: usize = 128;
 
 /// A sample of all volumes.
 #[derive(Debug, Default)]
-pub struct Sample {
+pub struct VolumeSample {
     /// Name and JSON of each volume.
     pub volumes: BTreeMap<String, String>,
     /// Time in milliseconds since 1970.
@@ -41,7 +41,7 @@ pub struct LevelMark {
 #[derive(Debug)]
 pub struct Live {
     service: Service,
-    sample: watch::Sender<Arc<Sample>>,
+    sample: watch::Sender<Arc<VolumeSample>>,
     marks: Mutex<BTreeMap<String, Marks>>,
 }
 
@@ -58,7 +58,7 @@ impl Live {
     }
 
     /// Receives all samples from now on.
-    pub fn subscribe(&self) -> watch::Receiver<Arc<Sample>> {
+    pub fn subscribe(&self) -> watch::Receiver<Arc<VolumeSample>> {
         self.sample.subscribe()
     }
 
@@ -69,17 +69,17 @@ impl Live {
     }
 
     /// A sample of all volumes, now.
-    fn sampled(&self) -> Sample {
+    fn sampled(&self) -> VolumeSample {
         let at_ms = now_ms();
         match self.service.live() {
-            Err(refusal) => Sample { at_ms, error: Some(refusal.message), ..Sample::default() },
+            Err(refusal) => VolumeSample { at_ms, error: Some(refusal.message), ..VolumeSample::default() },
             Ok(volumes) => {
                 self.note(&volumes, at_ms);
                 let json = |volume: LiveVolume| {
                     let json = serde_json::to_string(&volume).expect("keys are strings");
                     (volume.name, json)
                 };
-                Sample { volumes: volumes.into_iter().map(json).collect(), at_ms, error: None }
+                VolumeSample { volumes: volumes.into_iter().map(json).collect(), at_ms, error: None }
             }
         }
     }
@@ -107,7 +107,7 @@ impl Live {
 }
 
 /// Samples while there are subscribers.
-pub async fn run(shared: Arc<crate::Shared>) {
+pub async fn run(shared: Arc<crate::ConsoleState>) {
     let mut ticks = tokio::time::interval(INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -121,7 +121,7 @@ pub async fn run(shared: Arc<crate::Shared>) {
     }
 }
 
-impl Sample {
+impl VolumeSample {
     /// All volumes as one event.
     pub fn json(&self) -> String {
         let volumes: Vec<&str> = self.volumes.values().map(String::as_str).collect();

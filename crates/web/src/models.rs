@@ -9,8 +9,8 @@ use maud::{PreEscaped, html};
 use plimsoll_report::page_fragment;
 use serde::{Deserialize, Serialize};
 
-use crate::Shared;
-use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::ConsoleState;
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::commands::{CurvePoint, Observer};
 use crate::figures;
 use crate::jobs::PRESETS;
@@ -59,7 +59,7 @@ struct Simulated {
 }
 
 /// The form, the chart and the list of articles.
-pub fn page(input: &Input) -> Answer {
+pub fn page(input: &Input) -> WebAnswer {
     let l = input.language;
     let frame = Frame { title: l.pick("Model", "モデル"), place: "/model", scripts: &["model.js"], language: l };
     let content = html! {
@@ -91,11 +91,13 @@ pub fn page(input: &Input) -> Answer {
 }
 
 /// Simulates a model within a time limit.
-pub fn simulate(shared: &Shared, input: &Input) -> Outcome {
+pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SimulateRequest = input.read()?;
     let model = request.model.trim();
     if model.is_empty() || model.len() > MODEL_BYTES {
-        return Err(Refused::bad("write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)"));
+        return Err(WebRefusal::bad(
+            "write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)",
+        ));
     }
     let mut arguments = vec!["simulate".to_owned(), "--quick".to_owned()];
     for (name, value) in [("preset", &request.preset), ("reads", &request.reads), ("block-size", &request.block)] {
@@ -107,10 +109,10 @@ pub fn simulate(shared: &Shared, input: &Input) -> Outcome {
     let stop = Arc::clone(&input.cancelled);
     let observer = Observer::new(|_| (), Arc::clone(&stop));
     let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(&arguments, observer));
-    let curve = curve.map_err(Refused::bad)?;
+    let curve = curve.map_err(WebRefusal::bad)?;
     let priced = figures::offer(shared, model).ok().map(|offer| figures::of_offer(&offer));
     let load_line = curve.load_line.map(|line| plimsoll_report::words::load_line(&line));
-    Ok(Answer::json(&Simulated {
+    Ok(WebAnswer::json(&Simulated {
         points: curve.runs.iter().map(CurvePoint::of).collect(),
         load_line,
         cut: stop.load(Ordering::Relaxed),
@@ -135,9 +137,9 @@ fn limited<T>(span: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> T 
 }
 
 /// An article, simulated.
-pub fn article_page(shared: &Shared, input: &Input) -> Outcome {
+pub fn article_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let known = ARTICLES.iter().find(|(name, ..)| *name == input.part(0));
-    let (name, title, config) = known.ok_or_else(|| Refused::not_found("no such article: the list has five"))?;
+    let (name, title, config) = known.ok_or_else(|| WebRefusal::not_found("no such article: the list has five"))?;
     let known = shared.articles.lock().unwrap_or_else(PoisonError::into_inner).get(*name).cloned();
     let fragment = match known {
         Some(fragment) => fragment,
@@ -148,12 +150,17 @@ pub fn article_page(shared: &Shared, input: &Input) -> Outcome {
 }
 
 /// Simulates an article; a complete one is kept, as the same simulation gives the same figures.
-fn simulated_article(shared: &Shared, input: &Input, name: &'static str, config: &str) -> Result<String, Refused> {
+fn simulated_article(
+    shared: &ConsoleState,
+    input: &Input,
+    name: &'static str,
+    config: &str,
+) -> Result<String, WebRefusal> {
     let arguments = ["suite", "articles", "--article", name, "--measure", STEP, config].map(str::to_owned);
     let stop = Arc::clone(&input.cancelled);
     let observer = Observer::new(|_| (), Arc::clone(&stop));
     let page = limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.suite)(&arguments, observer));
-    let fragment = page_fragment(&page.map_err(Refused::bad)?).into_string();
+    let fragment = page_fragment(&page.map_err(WebRefusal::bad)?).into_string();
     if !stop.load(Ordering::Relaxed) {
         shared.articles.lock().unwrap_or_else(PoisonError::into_inner).insert(name, fragment.clone());
     }

@@ -7,14 +7,14 @@ use plimsoll_service::api::{Stats, Volume};
 use plimsoll_units::Bytes;
 use serde::Serialize;
 
-use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::commands::AttachRequest;
 use crate::language::Language;
 use crate::layout::{self, Frame};
-use crate::{Shared, live, story};
+use crate::{ConsoleState, live, story};
 
 /// All volumes, groups, and the form that creates a volume.
-pub fn volumes(shared: &Shared, input: &Input) -> Outcome {
+pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let groups = shared.service.groups()?;
     let about = shared.service.about()?;
@@ -137,7 +137,7 @@ fn figures(l: Language) -> Markup {
 }
 
 /// A volume.
-pub fn volume(shared: &Shared, input: &Input) -> Outcome {
+pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let volume = shared.service.volume(input.part(0))?;
     let others = shared.service.list()?;
@@ -289,7 +289,7 @@ fn details(l: Language, volume: &Volume) -> Markup {
 
 /// History of a volume, compact.
 #[derive(Serialize)]
-struct History {
+struct VolumeHistory {
     /// Time of the newest second in milliseconds since 1970.
     at_ms: u64,
     /// Model seconds, IOPS, bytes per second, p50 and p99 in nanoseconds, and whether the second is faithful.
@@ -299,30 +299,33 @@ struct History {
 }
 
 /// Recent seconds of a volume as JSON.
-pub fn history(shared: &Shared, name: &str, seconds: usize) -> Option<String> {
+pub fn history(shared: &ConsoleState, name: &str, seconds: usize) -> Option<String> {
     let Stats { periods, .. } = shared.service.stats(name).ok()?;
     let recent = &periods[periods.len().saturating_sub(seconds)..];
     let second = |period: &plimsoll_service::api::Period| {
         let is_faithful = period.verdict == "faithful";
         (period.start_s, period.ops, period.bytes, period.p50_ns, period.p99_ns, is_faithful)
     };
-    let history =
-        History { at_ms: live::now_ms(), seconds: recent.iter().map(second).collect(), marks: shared.live.marks(name) };
+    let history = VolumeHistory {
+        at_ms: live::now_ms(),
+        seconds: recent.iter().map(second).collect(),
+        marks: shared.live.marks(name),
+    };
     serde_json::to_string(&history).ok()
 }
 
 /// Attaches a volume to the host.
-pub fn attach(shared: &Shared, input: &Input) -> Outcome {
+pub fn attach(shared: &ConsoleState, input: &Input) -> WebResult {
     let mut request: AttachRequest = input.read()?;
     input.part(0).clone_into(&mut request.name);
     let directory = shared.service.about()?.directory;
-    (shared.commands.attach)(Path::new(&directory), &request).map_err(Refused::bad)?;
-    Ok(Answer::Done)
+    (shared.commands.attach)(Path::new(&directory), &request).map_err(WebRefusal::bad)?;
+    Ok(WebAnswer::Done)
 }
 
 /// Detaches a volume from the host.
-pub fn detach(shared: &Shared, input: &Input) -> Outcome {
+pub fn detach(shared: &ConsoleState, input: &Input) -> WebResult {
     let directory = shared.service.about()?.directory;
-    (shared.commands.detach)(Path::new(&directory), input.part(0)).map_err(Refused::bad)?;
-    Ok(Answer::Done)
+    (shared.commands.detach)(Path::new(&directory), input.part(0)).map_err(WebRefusal::bad)?;
+    Ok(WebAnswer::Done)
 }

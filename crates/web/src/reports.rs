@@ -20,9 +20,9 @@ use plimsoll_units::Bytes;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
-use crate::Shared;
-use crate::answer::{Answer, Input, Outcome, Refused, plain_name};
-use crate::choose::{Found, SizeRequest};
+use crate::ConsoleState;
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
+use crate::choose::{SearchResult, SizeRequest};
 use crate::guard;
 use crate::language::Language;
 use crate::session::{make_private, secret};
@@ -69,7 +69,7 @@ pub struct Parsed {
     report: Mutex<LastReport>,
 }
 
-type LastReport = Option<(SizeRequest, Arc<Found>)>;
+type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
 
 /// A case in the list.
 #[derive(Debug, Serialize)]
@@ -123,23 +123,23 @@ impl Reports {
     }
 
     /// The folder of a case that exists.
-    pub fn folder(&self, id: &str) -> Result<PathBuf, Refused> {
+    pub fn folder(&self, id: &str) -> Result<PathBuf, WebRefusal> {
         let path = self.folder.join(id);
         if plain_name(id) == id && path.is_dir() {
             return Ok(path);
         }
-        Err(Refused::not_found("no such reports: they may have been deleted; upload them again"))
+        Err(WebRefusal::not_found("no such reports: they may have been deleted; upload them again"))
     }
 
     /// Figures of a case.
-    pub fn parsed(&self, id: &str) -> Result<Arc<Parsed>, Refused> {
+    pub fn parsed(&self, id: &str) -> Result<Arc<Parsed>, WebRefusal> {
         self.folder(id)?;
         if let Some(parsed) = self.known().get(id) {
             return Ok(Arc::clone(parsed));
         }
         let mut outcomes = Vec::new();
         for path in self.files(id) {
-            let failed = |error: io::Error| Refused::failed(format!("{}: {error}", name_of(&path)));
+            let failed = |error: io::Error| WebRefusal::failed(format!("{}: {error}", name_of(&path)));
             outcomes.extend(ingest(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
         }
         let outcomes = joined(outcomes);
@@ -220,31 +220,31 @@ fn joined(outcomes: Vec<Ingested>) -> Vec<Ingested> {
 }
 
 /// All cases.
-pub fn list(shared: &Shared) -> Answer {
-    Answer::json(&shared.reports.cases())
+pub fn list(shared: &ConsoleState) -> WebAnswer {
+    WebAnswer::json(&shared.reports.cases())
 }
 
 /// Creates an empty case.
-pub fn create(shared: &Shared, _: &Input) -> Outcome {
+pub fn create(shared: &ConsoleState, _: &Input) -> WebResult {
     if shared.reports.cases().len() >= MAX_CASES {
-        return Err(Refused::bad(format!("there are {MAX_CASES} sets of reports: delete some of them")));
+        return Err(WebRefusal::bad(format!("there are {MAX_CASES} sets of reports: delete some of them")));
     }
-    let random = secret().map_err(|error| Refused::failed(error.to_string()))?;
+    let random = secret().map_err(|error| WebRefusal::failed(error.to_string()))?;
     let id = format!("{}-{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"), &random[..6]);
-    make_private(&shared.reports.folder.join(&id)).map_err(|error| Refused::failed(error.to_string()))?;
-    Ok(Answer::json(&serde_json::json!({ "id": id })))
+    make_private(&shared.reports.folder.join(&id)).map_err(|error| WebRefusal::failed(error.to_string()))?;
+    Ok(WebAnswer::json(&serde_json::json!({ "id": id })))
 }
 
 /// Deletes a case with its files.
-pub fn delete(shared: &Shared, input: &Input) -> Outcome {
+pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
     let folder = shared.reports.folder(input.part(0))?;
     shared.reports.known().remove(input.part(0));
-    fs::remove_dir_all(folder).map_err(|error| Refused::failed(error.to_string()))?;
-    Ok(Answer::Done)
+    fs::remove_dir_all(folder).map_err(|error| WebRefusal::failed(error.to_string()))?;
+    Ok(WebAnswer::Done)
 }
 
 /// Stores the body of a request as a file of a case.
-pub async fn upload(shared: Arc<Shared>, case: String, request: Request) -> Response {
+pub async fn upload(shared: Arc<ConsoleState>, case: String, request: Request) -> Response {
     let headers = request.headers().clone();
     let language = Language::of_cookie(guard::cookie(&headers, "lang"));
     match stored(&shared, &case, request).await {
@@ -253,12 +253,12 @@ pub async fn upload(shared: Arc<Shared>, case: String, request: Request) -> Resp
     }
 }
 
-async fn stored(shared: &Arc<Shared>, case: &str, request: Request) -> Outcome {
+async fn stored(shared: &Arc<ConsoleState>, case: &str, request: Request) -> WebResult {
     let reports = &shared.reports;
     let folder = reports.folder(case)?;
     let name = file_name(request.headers())?;
     let too_large = || {
-        Refused::new(
+        WebRefusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             format!(
                 "a file is limited to {}, all files to {}: delete reports that are not needed",
@@ -268,12 +268,15 @@ async fn stored(shared: &Arc<Shared>, case: &str, request: Request) -> Outcome {
         )
     };
     let _permit = reports.uploads.try_acquire().map_err(|_| {
-        Refused::new(StatusCode::SERVICE_UNAVAILABLE, format!("{MAX_UPLOADS} uploads are in progress: try again later"))
+        WebRefusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("{MAX_UPLOADS} uploads are in progress: try again later"),
+        )
     })?;
     let stored: u64 = reports.cases().iter().map(|case| case.bytes).sum();
     let count = reports.files(case).len();
     if count >= MAX_FILES {
-        return Err(Refused::bad(format!("a set of reports has at most {MAX_FILES} files")));
+        return Err(WebRefusal::bad(format!("a set of reports has at most {MAX_FILES} files")));
     }
     let most = MAX_FILE_BYTES.min(MAX_TOTAL_BYTES.saturating_sub(stored));
     if hyper::body::Body::size_hint(request.body()).lower() > most {
@@ -281,15 +284,15 @@ async fn stored(shared: &Arc<Shared>, case: &str, request: Request) -> Outcome {
     }
     let number = reports.drafts.fetch_add(1, Ordering::Relaxed);
     let draft = Draft { path: folder.join(format!("{number}.part")), kept: AtomicBool::new(false) };
-    let failed = |error: io::Error| Refused::failed(format!("the report cannot be stored: {error}"));
+    let failed = |error: io::Error| WebRefusal::failed(format!("the report cannot be stored: {error}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.path).map_err(failed)?;
     let mut body = request.into_body();
     let mut length = 0;
     loop {
         let piece = tokio::time::timeout(PIECE_TIMEOUT, body.frame()).await;
-        let piece = piece.map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the upload stopped: try again"))?;
+        let piece = piece.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, "the upload stopped: try again"))?;
         let Some(frame) = piece else { break };
-        let frame = frame.map_err(|_| Refused::bad("the upload broke off: try again"))?;
+        let frame = frame.map_err(|_| WebRefusal::bad("the upload broke off: try again"))?;
         let Some(data) = frame.data_ref() else { continue };
         length += data.len() as u64;
         if length > most {
@@ -298,12 +301,12 @@ async fn stored(shared: &Arc<Shared>, case: &str, request: Request) -> Outcome {
         file.write_all(data).map_err(failed)?;
     }
     if length == 0 {
-        return Err(Refused::bad(format!("{name} is empty: choose a report")));
+        return Err(WebRefusal::bad(format!("{name} is empty: choose a report")));
     }
     fs::rename(&draft.path, folder.join(format!("{count:03}-{name}"))).map_err(failed)?;
     draft.kept.store(true, Ordering::Relaxed);
     reports.known().remove(case);
-    Ok(Answer::json(&serde_json::json!({ "name": name, "bytes": length })))
+    Ok(WebAnswer::json(&serde_json::json!({ "name": name, "bytes": length })))
 }
 
 /// A part of a file; removed unless the upload is complete.
@@ -321,13 +324,13 @@ impl Drop for Draft {
 }
 
 /// The name of the uploaded file: its last part, without special characters.
-fn file_name(headers: &HeaderMap) -> Result<String, Refused> {
+fn file_name(headers: &HeaderMap) -> Result<String, WebRefusal> {
     let encoded = headers.get(NAME_HEADER).and_then(|name| name.to_str().ok()).unwrap_or_default();
     let decoded = decoded(encoded);
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = plain_name(last);
     if Path::new(&name).extension().is_some_and(|end| end == "part") || last.is_empty() {
-        return Err(Refused::bad(format!("{NAME_HEADER}: the name of the file is missing")));
+        return Err(WebRefusal::bad(format!("{NAME_HEADER}: the name of the file is missing")));
     }
     Ok(name)
 }

@@ -15,10 +15,10 @@ use hyper::StatusCode;
 use hyper::header::{HeaderValue, SET_COOKIE};
 use tokio::sync::watch;
 
-use crate::answer::{Answer, Input, Outcome, Refused};
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::events::{EventSender, Streams};
 use crate::language::Language;
-use crate::{Shared, assets, choose, figures, guard, jobs, layout, live, models, pages, reports, runs, story};
+use crate::{ConsoleState, assets, choose, figures, guard, jobs, layout, live, models, pages, reports, runs, story};
 
 /// Maximum length of a body, other than of uploads.
 const BODY_MAX: usize = 64 << 10;
@@ -27,13 +27,13 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seconds of history of a new page.
 const HISTORY: usize = 300;
 
-type Act = fn(&Shared, &Input) -> Outcome;
+type Act = fn(&ConsoleState, &Input) -> WebResult;
 
 /// Pages, and other answers without effect.
 const READS: [(&str, Act); 21] = [
     ("/", pages::volumes),
     ("/volumes/{name}", pages::volume),
-    ("/api/products", |shared, _| Ok(Answer::json(&figures::products(shared)))),
+    ("/api/products", |shared, _| Ok(WebAnswer::json(&figures::products(shared)))),
     ("/measure", |_, input| Ok(runs::measure_page(input))),
     ("/runs/{name}", runs::run_page),
     ("/runs/{name}/json", runs::json),
@@ -57,7 +57,7 @@ const READS: [(&str, Act); 21] = [
 /// Computations and changes.
 const WRITES: [(&str, &str, Act); 15] = [
     ("post", "/api/links", link),
-    ("post", "/api/figures", |shared, input| Ok(Answer::json(&figures::figures(shared, &input.read()?)?))),
+    ("post", "/api/figures", |shared, input| Ok(WebAnswer::json(&figures::figures(shared, &input.read()?)?))),
     ("post", "/api/volumes/{name}/attach", pages::attach),
     ("post", "/api/volumes/{name}/detach", pages::detach),
     ("post", "/api/jobs", jobs::start),
@@ -74,7 +74,7 @@ const WRITES: [(&str, &str, Act); 15] = [
 ];
 
 /// Router of the console, with its access rules.
-pub fn router(shared: &Arc<Shared>, stopped: &watch::Receiver<bool>) -> Router {
+pub fn router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>) -> Router {
     let mut router = Router::new();
     for (path, act) in READS {
         router = router.route(path, handler(MethodFilter::GET, shared, act));
@@ -104,15 +104,15 @@ pub fn router(shared: &Arc<Shared>, stopped: &watch::Receiver<bool>) -> Router {
         .nest("/api/control", plimsoll_service::http::router(&shared.service))
         .fallback(|request: Request| async move {
             let language = language(&request);
-            let refused = Refused::not_found("no such page: choose one from the menu");
+            let refused = WebRefusal::not_found("no such page: choose one from the menu");
             refused.response(request.headers(), language)
         })
         .layer(middleware::from_fn_with_state(Arc::clone(shared), guard::guard))
 }
 
 /// The page that a printed URL opens, and the exchange of its token for a session.
-fn entrance(shared: &Arc<Shared>) -> Router {
-    let page = |request: Request| async move { Answer::Html(layout::entrance(language(&request))).response() };
+fn entrance(shared: &Arc<ConsoleState>) -> Router {
+    let page = |request: Request| async move { WebAnswer::Html(layout::entrance(language(&request))).response() };
     let exchange = Arc::clone(shared);
     let enter = move |request: Request| {
         let shared = Arc::clone(&exchange);
@@ -129,16 +129,16 @@ fn entrance(shared: &Arc<Shared>) -> Router {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct EntryToken {
     token: String,
 }
 
-fn entered(shared: &Shared, body: &[u8]) -> Result<Response, Refused> {
+fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
     let input = Input { body: body.to_vec(), ..Input::default() };
-    let Entry { token } = input.read()?;
-    let failed = |error: std::io::Error| Refused::failed(format!("the session cannot be kept: {error}"));
+    let EntryToken { token } = input.read()?;
+    let failed = |error: std::io::Error| WebRefusal::failed(format!("the session cannot be kept: {error}"));
     let session = shared.sessions.enter(&token).map_err(failed)?.ok_or_else(|| {
-        Refused::new(
+        WebRefusal::new(
             StatusCode::UNAUTHORIZED,
             "this URL was used before: restart plimsoll for a new one, or make one in an open page",
         )
@@ -153,13 +153,13 @@ fn entered(shared: &Shared, body: &[u8]) -> Result<Response, Refused> {
 }
 
 /// Another URL that opens the console once.
-fn link(shared: &Shared, _: &Input) -> Outcome {
-    let link = shared.link().map_err(|error| Refused::failed(format!("no random bytes: {error}")))?;
-    Ok(Answer::json(&serde_json::json!({ "url": link })))
+fn link(shared: &ConsoleState, _: &Input) -> WebResult {
+    let link = shared.link().map_err(|error| WebRefusal::failed(format!("no random bytes: {error}")))?;
+    Ok(WebAnswer::json(&serde_json::json!({ "url": link })))
 }
 
 /// A handler that runs on a thread for blocking work.
-fn handler(filter: MethodFilter, shared: &Arc<Shared>, act: Act) -> axum::routing::MethodRouter {
+fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Act) -> axum::routing::MethodRouter {
     let shared = Arc::clone(shared);
     on(filter, move |parameters: RawPathParams, request: Request| {
         let shared = Arc::clone(&shared);
@@ -174,10 +174,12 @@ fn handler(filter: MethodFilter, shared: &Arc<Shared>, act: Act) -> axum::routin
                     let _gone = SetOnDrop(Arc::clone(&cancelled));
                     let input = Input { path, body, language, cancelled };
                     let done = tokio::task::spawn_blocking(move || act(&shared, &input)).await;
-                    done.unwrap_or_else(|_| Err(Refused::failed("the request failed: see the output of the program")))
+                    done.unwrap_or_else(|_| {
+                        Err(WebRefusal::failed("the request failed: see the output of the program"))
+                    })
                 }
             };
-            outcome.map_or_else(|refused| refused.response(&headers, language), Answer::response)
+            outcome.map_or_else(|refused| refused.response(&headers, language), WebAnswer::response)
         }
     })
 }
@@ -191,15 +193,15 @@ impl Drop for SetOnDrop {
     }
 }
 
-async fn body(body: Body) -> Result<Vec<u8>, Refused> {
+async fn body(body: Body) -> Result<Vec<u8>, WebRefusal> {
     let read = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await;
-    let read = read.map_err(|_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))?;
+    let read = read.map_err(|_| WebRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))?;
     read.map(|bytes| bytes.to_vec()).map_err(|error| {
         let is_long = std::error::Error::source(&error).is_some_and(<dyn std::error::Error>::is::<LengthLimitError>);
         if is_long {
-            Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "the request is longer than 64 KiB")
+            WebRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the request is longer than 64 KiB")
         } else {
-            Refused::bad("the request broke off")
+            WebRefusal::bad("the request broke off")
         }
     })
 }
@@ -213,7 +215,7 @@ fn first(parameters: &RawPathParams) -> String {
 }
 
 /// Event streams: all volumes, a volume, a measurement.
-fn event_routes(shared: &Arc<Shared>, streams: &Streams, stopped: &watch::Receiver<bool>) -> Router {
+fn event_routes(shared: &Arc<ConsoleState>, streams: &Streams, stopped: &watch::Receiver<bool>) -> Router {
     let stream = |feed: Feed| {
         let (shared, streams, stopped) = (Arc::clone(shared), streams.clone(), stopped.clone());
         get(move |parameters: RawPathParams, request: Request| {
@@ -246,7 +248,7 @@ enum Feed {
 
 /// Sends the events of a stream until the client, the object or the server is gone.
 async fn follow(
-    shared: Arc<Shared>,
+    shared: Arc<ConsoleState>,
     feed: Feed,
     name: String,
     sender: EventSender,
@@ -265,7 +267,7 @@ async fn follow(
     }
 }
 
-async fn follow_volumes(shared: &Arc<Shared>, feed: Feed, name: &str, sender: &EventSender) {
+async fn follow_volumes(shared: &Arc<ConsoleState>, feed: Feed, name: &str, sender: &EventSender) {
     let mut samples = shared.live.subscribe();
     if matches!(feed, Feed::Volume) {
         let (reader, volume) = (Arc::clone(shared), name.to_owned());
@@ -296,6 +298,6 @@ async fn follow_volumes(shared: &Arc<Shared>, feed: Feed, name: &str, sender: &E
 }
 
 /// Starts the sampler.
-pub fn background(shared: &Arc<Shared>) -> impl Future<Output = ()> + Send + 'static {
+pub fn background(shared: &Arc<ConsoleState>) -> impl Future<Output = ()> + Send + 'static {
     live::run(Arc::clone(shared))
 }

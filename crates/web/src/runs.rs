@@ -12,8 +12,8 @@ use plimsoll_report::pages::{self, KeptRun};
 use plimsoll_report::{Page, page_csv, page_fragment, page_html};
 use serde::{Deserialize, Serialize};
 
-use crate::Shared;
-use crate::answer::{Answer, Input, Outcome, Refused, plain_name};
+use crate::ConsoleState;
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
 use crate::commands::CurvePoint;
 use crate::jobs::PRESETS;
 use crate::layout::{self, Frame};
@@ -42,13 +42,13 @@ pub struct RunEntry {
 }
 
 /// A run of one load, or of a suite.
-enum Run {
+enum RunSummary {
     Curve(Box<Curve>),
     Suite(Box<SuiteRun>),
 }
 
-impl Run {
-    fn page(&self, shared: &Shared) -> Page {
+impl RunSummary {
+    fn page(&self, shared: &ConsoleState) -> Page {
         match self {
             Self::Curve(curve) => (shared.commands.curves)(std::slice::from_ref(curve)),
             Self::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
@@ -57,7 +57,7 @@ impl Run {
 }
 
 /// The form of a measurement, its live curve, and the library.
-pub fn measure_page(input: &Input) -> Answer {
+pub fn measure_page(input: &Input) -> WebAnswer {
     let l = input.language;
     let frame = Frame { title: l.pick("Measure", "測定"), place: "/measure", scripts: &["measure.js"], language: l };
     let content = html! {
@@ -124,7 +124,7 @@ pub fn measure_page(input: &Input) -> Answer {
 }
 
 /// The report of a run.
-pub fn run_page(shared: &Shared, input: &Input) -> Outcome {
+pub fn run_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let name = input.part(0);
     let page = load(shared, name)?.page(shared);
@@ -143,10 +143,10 @@ pub fn run_page(shared: &Shared, input: &Input) -> Outcome {
 }
 
 /// The comparison of two runs.
-pub fn compare(shared: &Shared, input: &Input) -> Outcome {
+pub fn compare(shared: &ConsoleState, input: &Input) -> WebResult {
     let (before, after) = (input.part(0), input.part(1));
     let paths = [file(shared, before)?, file(shared, after)?].map(|path| path.display().to_string());
-    let page = (shared.commands.compare)(&paths[0], &paths[1]).map_err(Refused::bad)?;
+    let page = (shared.commands.compare)(&paths[0], &paths[1]).map_err(WebRefusal::bad)?;
     let frame = Frame {
         title: input.language.pick("Comparison", "比較"),
         place: "/measure",
@@ -157,39 +157,39 @@ pub fn compare(shared: &Shared, input: &Input) -> Outcome {
 }
 
 /// The file of a run.
-pub fn json(shared: &Shared, input: &Input) -> Outcome {
+pub fn json(shared: &ConsoleState, input: &Input) -> WebResult {
     let bytes = fs::read(file(shared, input.part(0))?).map_err(|error| unreadable(input.part(0), &error))?;
-    Ok(Answer::File(format!("{}.json", input.part(0)), "application/json", bytes))
+    Ok(WebAnswer::File(format!("{}.json", input.part(0)), "application/json", bytes))
 }
 
 /// The tables of a run.
-pub fn csv(shared: &Shared, input: &Input) -> Outcome {
+pub fn csv(shared: &ConsoleState, input: &Input) -> WebResult {
     let csv = page_csv(&load(shared, input.part(0))?.page(shared));
-    Ok(Answer::File(format!("{}.csv", input.part(0)), "text/csv; charset=utf-8", csv.into_bytes()))
+    Ok(WebAnswer::File(format!("{}.csv", input.part(0)), "text/csv; charset=utf-8", csv.into_bytes()))
 }
 
 /// The report of a run as one file.
-pub fn html(shared: &Shared, input: &Input) -> Outcome {
+pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let html = page_html(&load(shared, input.part(0))?.page(shared));
-    Ok(Answer::File(format!("{}.html", input.part(0)), "text/html; charset=utf-8", html.into_bytes()))
+    Ok(WebAnswer::File(format!("{}.html", input.part(0)), "text/html; charset=utf-8", html.into_bytes()))
 }
 
 /// The page of a run, for a document that joins several.
-pub fn page_of(shared: &Shared, name: &str) -> Result<Page, Refused> {
+pub fn page_of(shared: &ConsoleState, name: &str) -> Result<Page, WebRefusal> {
     Ok(load(shared, name)?.page(shared))
 }
 
 /// Points of a curve, to draw it over others.
-pub fn points(shared: &Shared, input: &Input) -> Outcome {
+pub fn points(shared: &ConsoleState, input: &Input) -> WebResult {
     match load(shared, input.part(0))? {
-        Run::Curve(curve) => Ok(Answer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
-        Run::Suite(_) => Err(Refused::bad("a suite has no curve: choose a run of one load")),
+        RunSummary::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
+        RunSummary::Suite(_) => Err(WebRefusal::bad("a suite has no curve: choose a run of one load")),
     }
 }
 
 /// All runs, newest first.
-pub fn list(shared: &Shared) -> Answer {
-    let Some(folder) = &shared.runs else { return Answer::json(&Vec::<RunEntry>::new()) };
+pub fn list(shared: &ConsoleState) -> WebAnswer {
+    let Some(folder) = &shared.runs else { return WebAnswer::json(&Vec::<RunEntry>::new()) };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
     paths.sort();
@@ -211,7 +211,7 @@ pub fn list(shared: &Shared) -> Answer {
         let label = fs::read_to_string(path.with_extension("label")).unwrap_or_default();
         runs.push(RunEntry { label, ..entry });
     }
-    Answer::json(&runs)
+    WebAnswer::json(&runs)
 }
 
 fn entry(path: &Path) -> RunEntry {
@@ -226,7 +226,7 @@ fn entry(path: &Path) -> RunEntry {
         label: String::new(),
     };
     match read(path) {
-        Ok(Run::Curve(curve)) => RunEntry {
+        Ok(RunSummary::Curve(curve)) => RunEntry {
             result: KeptRun::of_curve(name, &curve).result,
             source: curve.source.word().to_owned(),
             subject: curve.subject.name,
@@ -234,7 +234,7 @@ fn entry(path: &Path) -> RunEntry {
             is_curve: true,
             ..unreadable
         },
-        Ok(Run::Suite(suite)) => RunEntry {
+        Ok(RunSummary::Suite(suite)) => RunEntry {
             result: KeptRun::of_suite(name, &suite).result,
             source: suite.source.word().to_owned(),
             subject: suite.subject.name,
@@ -252,28 +252,28 @@ struct Label {
 }
 
 /// Sets the label of a run; an empty one removes it.
-pub fn label(shared: &Shared, input: &Input) -> Outcome {
+pub fn label(shared: &ConsoleState, input: &Input) -> WebResult {
     let path = file(shared, input.part(0))?.with_extension("label");
     let Label { label } = input.read()?;
     let label: String = label.chars().filter(|c| !c.is_control()).take(MAX_LABEL).collect();
     let done = if label.trim().is_empty() { fs::remove_file(&path) } else { fs::write(&path, label.trim()) };
     match done {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unreadable(input.part(0), &error)),
-        _ => Ok(Answer::Done),
+        _ => Ok(WebAnswer::Done),
     }
 }
 
 /// Deletes a run and its label.
-pub fn delete(shared: &Shared, input: &Input) -> Outcome {
+pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
     let path = file(shared, input.part(0))?;
     fs::remove_file(&path).map_err(|error| unreadable(input.part(0), &error))?;
     let _ = fs::remove_file(path.with_extension("label"));
-    Ok(Answer::Done)
+    Ok(WebAnswer::Done)
 }
 
 /// The file of a run that exists.
-fn file(shared: &Shared, name: &str) -> Result<PathBuf, Refused> {
-    let unknown = || Refused::not_found(format!("{name}: no such run: the list has all of them"));
+fn file(shared: &ConsoleState, name: &str) -> Result<PathBuf, WebRefusal> {
+    let unknown = || WebRefusal::not_found(format!("{name}: no such run: the list has all of them"));
     let folder = shared.runs.as_ref().ok_or_else(unknown)?;
     if plain_name(name) != name {
         return Err(unknown());
@@ -282,27 +282,27 @@ fn file(shared: &Shared, name: &str) -> Result<PathBuf, Refused> {
     if path.is_file() { Ok(path) } else { Err(unknown()) }
 }
 
-fn load(shared: &Shared, name: &str) -> Result<Run, Refused> {
+fn load(shared: &ConsoleState, name: &str) -> Result<RunSummary, WebRefusal> {
     read(&file(shared, name)?)
 }
 
-fn read(path: &Path) -> Result<Run, Refused> {
+fn read(path: &Path) -> Result<RunSummary, WebRefusal> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let length = fs::metadata(path).map_err(|error| unreadable(&name, &error))?.len();
     if length > MAX_RUN_BYTES {
-        return Err(Refused::bad(format!("{name}: larger than any run")));
+        return Err(WebRefusal::bad(format!("{name}: larger than any run")));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(&name, &error))?;
     let read = match Curve::from_json(&bytes) {
-        Ok(curve) => Ok(Run::Curve(curve.into())),
+        Ok(curve) => Ok(RunSummary::Curve(curve.into())),
         Err(FormatError::Version(version)) if version == SUITE_FORMAT => {
-            SuiteRun::from_json(&bytes).map(|suite| Run::Suite(suite.into()))
+            SuiteRun::from_json(&bytes).map(|suite| RunSummary::Suite(suite.into()))
         }
         Err(error) => Err(error),
     };
-    read.map_err(|error| Refused::bad(format!("{name}: {error}")))
+    read.map_err(|error| WebRefusal::bad(format!("{name}: {error}")))
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> Refused {
-    Refused::failed(format!("{name}: {error}"))
+fn unreadable(name: &str, error: &std::io::Error) -> WebRefusal {
+    WebRefusal::failed(format!("{name}: {error}"))
 }

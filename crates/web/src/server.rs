@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::{Shared, routes};
+use crate::{ConsoleState, routes};
 
 /// Concurrent connections; further ones wait.
 const MAX_CONNECTIONS: usize = 96;
@@ -27,7 +27,11 @@ const BLOCKING_THREADS: usize = 8;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 /// Starts the thread. It ends when `stopped` becomes true.
-pub fn start(listener: TcpListener, shared: Arc<Shared>, stopped: watch::Receiver<bool>) -> io::Result<JoinHandle<()>> {
+pub fn start(
+    listener: TcpListener,
+    shared: Arc<ConsoleState>,
+    stopped: watch::Receiver<bool>,
+) -> io::Result<JoinHandle<()>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()

@@ -22,17 +22,17 @@ const FILE: &str = "sessions";
 #[derive(Debug)]
 pub struct Sessions {
     file: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<SessionStore>,
 }
 
 #[derive(Default)]
-struct State {
+struct SessionStore {
     links: Vec<String>,
     /// Secret, and the time of its creation in seconds since 1970.
     sessions: Vec<(String, u64)>,
 }
 
-impl std::fmt::Debug for State {
+impl std::fmt::Debug for SessionStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State").field("sessions", &self.sessions.len()).finish_non_exhaustive()
     }
@@ -52,7 +52,7 @@ impl Sessions {
             Some((secret.to_owned(), created.parse().ok()?))
         };
         let sessions = text.lines().filter_map(session).take(MAX_SESSIONS).collect();
-        Ok(Self { file, state: Mutex::new(State { links: Vec::new(), sessions }) })
+        Ok(Self { file, state: Mutex::new(SessionStore { links: Vec::new(), sessions }) })
     }
 
     /// The token of a new link.
@@ -92,7 +92,7 @@ impl Sessions {
         state.sessions.iter().map(admits).fold(false, |any, one| any | one)
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, SessionStore> {
         // Poisoning is harmless: lists change in single steps.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

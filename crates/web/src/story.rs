@@ -9,9 +9,9 @@ use plimsoll_report::{Page, page_html, pages};
 use plimsoll_service::api::Create;
 use serde::{Deserialize, Serialize};
 
-use crate::Shared;
-use crate::answer::{Answer, Input, Outcome, Refused, plain_name};
-use crate::choose::{self, Extent, SizeRequest};
+use crate::ConsoleState;
+use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
+use crate::choose::{self, FileExtent, SizeRequest};
 use crate::runs;
 use crate::session::write_private;
 
@@ -41,7 +41,7 @@ struct EmulateRequest {
 }
 
 /// Creates the emulated volume of a choice.
-pub fn emulate(shared: &Shared, input: &Input) -> Outcome {
+pub fn emulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
     let EmulateRequest { like, wanted } = input.read()?;
     let parsed = shared.reports.parsed(case)?;
@@ -49,22 +49,22 @@ pub fn emulate(shared: &Shared, input: &Input) -> Outcome {
     let create = Create { name: name.clone(), like: like.clone(), ..Create::default() };
     shared.service.create(&create)?;
     keep(&shared.directory, case, &Story { wanted, like, volume: name.clone(), run: None });
-    Ok(Answer::json(&serde_json::json!({ "volume": name })))
+    Ok(WebAnswer::json(&serde_json::json!({ "volume": name })))
 }
 
 /// A name for a volume that is not in use.
-fn free_name(shared: &Shared, subject: &str) -> Result<String, Refused> {
+fn free_name(shared: &ConsoleState, subject: &str) -> Result<String, WebRefusal> {
     let plain: String = plain_name(&subject.to_lowercase()).chars().take(MAX_NAME).collect();
     let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();
     let stem = if plain.is_empty() { "choice".to_owned() } else { plain };
     let volumes = shared.service.list()?;
     let is_free = |name: &String| volumes.iter().all(|volume| volume.name != *name);
     let names = std::iter::once(stem.clone()).chain((2..1_000).map(|number| format!("{stem}-{number}")));
-    names.into_iter().find(is_free).ok_or_else(|| Refused::bad("too many volumes of this name: delete some of them"))
+    names.into_iter().find(is_free).ok_or_else(|| WebRefusal::bad("too many volumes of this name: delete some of them"))
 }
 
 /// The case that a volume was created for.
-pub fn case_of(shared: &Shared, volume: &str) -> Option<String> {
+pub fn case_of(shared: &ConsoleState, volume: &str) -> Option<String> {
     let cases = fs::read_dir(shared.directory.join(FOLDER)).ok()?.flatten();
     let ids = cases.filter_map(|entry| Some(entry.path().file_stem()?.to_string_lossy().into_owned()));
     ids.into_iter().find(|id| {
@@ -73,7 +73,7 @@ pub fn case_of(shared: &Shared, volume: &str) -> Option<String> {
 }
 
 /// Name of the database of a case.
-pub fn title(shared: &Shared, case: &str) -> String {
+pub fn title(shared: &ConsoleState, case: &str) -> String {
     shared.reports.parsed(case).map_or_else(|_| case.to_owned(), |parsed| choose::subject_names(&parsed))
 }
 
@@ -85,12 +85,12 @@ pub fn note_run(directory: &Path, case: &str, run: &str) {
 }
 
 /// Diagnosis, choice and measurement as one file that needs no network.
-pub fn html(shared: &Shared, input: &Input) -> Outcome {
+pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
     let parsed = shared.reports.parsed(case)?;
     let story = read(&shared.directory, case).unwrap_or_default();
     let subject = choose::subject(&parsed, &story.wanted.subject)?;
-    let request = SizeRequest { extent: Extent::Report, ..story.wanted };
+    let request = SizeRequest { extent: FileExtent::Report, ..story.wanted };
     let found = choose::search(shared, &parsed, subject, &request)?;
     let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::page(&parsed, subject, &found)];
     let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);
@@ -98,7 +98,7 @@ pub fn html(shared: &Shared, input: &Input) -> Outcome {
         parts.push(runs::page_of(shared, &run)?);
     }
     let page = pages::joined(&format!("Storage for {}", choose::subject_names(&parsed)), parts);
-    Ok(Answer::File(format!("storage-{case}.html"), "text/html; charset=utf-8", page_html(&page).into_bytes()))
+    Ok(WebAnswer::File(format!("storage-{case}.html"), "text/html; charset=utf-8", page_html(&page).into_bytes()))
 }
 
 fn path(directory: &Path, case: &str) -> Option<std::path::PathBuf> {

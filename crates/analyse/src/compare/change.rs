@@ -24,12 +24,12 @@ pub(super) struct Pair {
 }
 
 /// All runs of an offered load.
-struct Group<'a> {
+struct LoadRuns<'a> {
     offered: Pace,
     runs: Vec<&'a Run>,
 }
 
-impl Group<'_> {
+impl LoadRuns<'_> {
     fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
         let weighted = |run: &&Run| (read(run, quantity), run.total.operations().max(1) as f64);
         pooled(&self.runs.iter().map(weighted).collect::<Vec<_>>()).filter(|estimate| estimate.value > 0.0)
@@ -59,8 +59,8 @@ fn read(run: &Run, quantity: Quantity) -> Estimate {
 
 /// Runs of both curves by offered load.
 pub(super) struct Paired<'a> {
-    a: Vec<Group<'a>>,
-    b: Vec<Group<'a>>,
+    a: Vec<LoadRuns<'a>>,
+    b: Vec<LoadRuns<'a>>,
 }
 
 impl<'a> Paired<'a> {
@@ -69,14 +69,14 @@ impl<'a> Paired<'a> {
     }
 
     /// Loads offered in both curves, closed before open, lightest first.
-    fn matched(&self) -> impl Iterator<Item = (&Group<'a>, &Group<'a>)> {
+    fn matched(&self) -> impl Iterator<Item = (&LoadRuns<'a>, &LoadRuns<'a>)> {
         self.a.iter().filter_map(|a| Some((a, self.b.iter().find(|b| a.is_same_load(b))?)))
     }
 
     /// Pairs of quantities per load: a closed load shows changes in the rate, an open load in response times, unless
     /// overloaded.
     pub(super) fn points(&self) -> Vec<Pair> {
-        let numbers = |a: &Group<'_>, b: &Group<'_>| match a.offered {
+        let numbers = |a: &LoadRuns<'_>, b: &LoadRuns<'_>| match a.offered {
             Pace::Closed { .. } => [Quantity::Iops, Quantity::P99].as_slice(),
             Pace::Open { .. } if a.is_overloaded() || b.is_overloaded() => &[Quantity::Iops],
             Pace::Open { .. } => &[Quantity::Mean, Quantity::P99],
@@ -92,7 +92,7 @@ impl<'a> Paired<'a> {
     }
 
     pub(super) fn most_iops(&self) -> Option<Pair> {
-        let most = |groups: &[Group<'_>]| {
+        let most = |groups: &[LoadRuns<'_>]| {
             let rates = groups.iter().filter_map(|group| group.estimate(Quantity::Iops));
             rates.max_by(|a, b| a.value.total_cmp(&b.value))
         };
@@ -116,19 +116,19 @@ impl<'a> Paired<'a> {
     }
 }
 
-fn pair(a: &Group<'_>, b: &Group<'_>, quantity: Quantity) -> Option<Pair> {
+fn pair(a: &LoadRuns<'_>, b: &LoadRuns<'_>, quantity: Quantity) -> Option<Pair> {
     Some(Pair { quantity, offered: Some(a.offered), a: a.estimate(quantity)?, b: b.estimate(quantity)? })
 }
 
-fn grouped(runs: &[Run]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+fn grouped(runs: &[Run]) -> Vec<LoadRuns<'_>> {
+    let mut groups: Vec<LoadRuns<'_>> = Vec::new();
     for run in runs {
         match groups.iter_mut().find(|group| group.offered == run.offered) {
             Some(group) => group.runs.push(run),
-            None => groups.push(Group { offered: run.offered, runs: vec![run] }),
+            None => groups.push(LoadRuns { offered: run.offered, runs: vec![run] }),
         }
     }
-    let sort = |group: &Group<'_>| (matches!(group.offered, Pace::Open { .. }), offered_size(group.offered));
+    let sort = |group: &LoadRuns<'_>| (matches!(group.offered, Pace::Open { .. }), offered_size(group.offered));
     groups.sort_by(|a, b| sort(a).0.cmp(&sort(b).0).then(sort(a).1.total_cmp(&sort(b).1)));
     groups
 }

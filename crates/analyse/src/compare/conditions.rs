@@ -10,7 +10,7 @@ use super::Difference;
 /// Conditions that are known on at least a side and differ, in the words of a report. Excludes the seed, which must not
 /// matter, and the pace of the leading stream, which a curve varies.
 pub(super) fn differences(a: &Curve, b: &Curve) -> Vec<Difference> {
-    let mut found = Found::default();
+    let mut found = ConditionFound::default();
     found.differ("source", a.source.word(), b.source.word());
     found.differ("made by", &a.made_by, &b.made_by);
     found.differ("target", &a.subject.name, &b.subject.name);
@@ -27,16 +27,16 @@ pub(super) fn differences(a: &Curve, b: &Curve) -> Vec<Difference> {
 /// First difference between the loads of two curves, such as `I/O: direct and buffered`; excludes the objective, the
 /// seed and the pace of the leading stream.
 pub fn different_load(a: &Curve, b: &Curve) -> Option<String> {
-    let mut found = Found::default();
+    let mut found = ConditionFound::default();
     load(&mut found, a, b);
     let difference = found.0.into_iter().find(|difference| difference.what != "objective")?;
     Some(format!("{}: {} and {}", difference.what, difference.a, difference.b))
 }
 
 #[derive(Default)]
-struct Found(Vec<Difference>);
+struct ConditionFound(Vec<Difference>);
 
-impl Found {
+impl ConditionFound {
     fn differ(&mut self, what: &str, a: impl Display, b: impl Display) {
         let (a, b) = (a.to_string(), b.to_string());
         if a != b {
@@ -50,7 +50,7 @@ impl Found {
     }
 }
 
-fn load(found: &mut Found, a: &Curve, b: &Curve) {
+fn load(found: &mut ConditionFound, a: &Curve, b: &Curve) {
     let (a, b) = (&a.conditions, &b.conditions);
     let direct = |direct: bool| if direct { "direct" } else { "buffered" };
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -109,7 +109,7 @@ fn stream_in_words(stream: &StreamSpec, index: usize) -> String {
     words.join(", ")
 }
 
-fn devices(found: &mut Found, a: &Device, b: &Device) {
+fn devices(found: &mut ConditionFound, a: &Device, b: &Device) {
     found.maybe("device model", a.model.as_ref(), b.model.as_ref());
     found.maybe("device size", a.size.as_ref(), b.size.as_ref());
     found.maybe("rotational", a.rotational.as_ref(), b.rotational.as_ref());
@@ -120,7 +120,7 @@ fn devices(found: &mut Found, a: &Device, b: &Device) {
     found.maybe("mount options", a.mount_options.as_ref(), b.mount_options.as_ref());
 }
 
-fn hosts(found: &mut Found, a: &Host, b: &Host) {
+fn hosts(found: &mut ConditionFound, a: &Host, b: &Host) {
     found.maybe("kernel", a.kernel.as_ref(), b.kernel.as_ref());
     found.maybe("processor", a.cpu.as_ref(), b.cpu.as_ref());
     found.maybe("processors", a.cpus.as_ref(), b.cpus.as_ref());

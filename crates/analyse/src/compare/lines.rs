@@ -37,14 +37,14 @@ pub enum Method {
 
 /// Scatter of the load line between earlier runs of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct History {
+pub struct LineHistory {
     /// Standard deviation of the logarithm of the line.
     pub deviation: f64,
     /// Number of runs, at least 3.
     pub runs: usize,
 }
 
-impl History {
+impl LineHistory {
     /// Scatter of load lines in operations per second; `None` with fewer than 3.
     pub fn of(lines: &[f64]) -> Option<Self> {
         (lines.len() >= RUNS_FOR_SCATTER)
@@ -111,7 +111,7 @@ impl LineComparison {
 ///
 /// # Errors
 /// The reason why no comparison is possible, as a clause.
-pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<History>) -> Result<LineComparison, String> {
+pub fn compare_lines(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory>) -> Result<LineComparison, String> {
     let objective = a.first().ok_or("no run has a load line")?.objective();
     let (first, second) = (known(a)?, known(b)?);
     match (first.len(), second.len()) {
@@ -143,7 +143,12 @@ fn known(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
     lines.iter().map(ends).collect()
 }
 
-fn single(objective: Objective, a: (f64, f64, f64), b: (f64, f64, f64), history: Option<History>) -> LineComparison {
+fn single(
+    objective: Objective,
+    a: (f64, f64, f64),
+    b: (f64, f64, f64),
+    history: Option<LineHistory>,
+) -> LineComparison {
     // The half widths facing each other.
     let facing = if b.0 > a.0 { (a.2 - a.0) + (b.0 - b.1) } else { (a.0 - a.1) + (b.2 - b.0) };
     let between = history.map_or(0.0, |history| student(history.runs - 1) * history.deviation * 2f64.sqrt());

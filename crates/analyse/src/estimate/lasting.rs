@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Estimate, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
 
-use super::{Estimated, RUNG_LN, Scale, median, missed_by};
+use super::{Estimated, LoadScale, RUNG_LN, median, missed_by};
 
 /// Maximum logit of the median window: twice the late share allowed by the objective, as a window is a single sample.
 const ALLOWED: f64 = std::f64::consts::LN_2;
@@ -54,7 +54,7 @@ fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
 }
 
 /// The estimate after holds: unchanged if its line lasts or was not tested, otherwise the highest lasting load.
-pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective, scale: &Scale) -> Estimated {
+pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective, scale: &LoadScale) -> Estimated {
     let Some(Estimate { value, .. }) = found.line.iops() else { return found };
     let is_at = |hold: &Hold, line: f64| scale.iops(hold.x + SAME_RUNGS * RUNG_LN) >= line;
     // Loads above the line do not test it.

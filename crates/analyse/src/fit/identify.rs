@@ -2,9 +2,9 @@
 
 use plimsoll_model::Service;
 
-use super::points::{Point, different};
+use super::points::{FitPoint, different};
 use super::search::{QUICK, adjust_but, loss, with};
-use super::shape::{Meaning, Shape, Shows, extra_of_writes};
+use super::shape::{Meaning, ModelShape, Shows, extra_of_writes};
 use super::{Candidate, Parameter};
 
 /// Maximum increase of the loss for an equally good description: two standard deviations of a point.
@@ -13,7 +13,7 @@ const AS_WELL: f64 = 4.0;
 const FALLS: f64 = 0.95;
 
 /// Parameters of the chosen shape.
-pub(super) fn parameters(best: &Candidate, points: &[Point], ranges: Option<&[(f64, f64)]>) -> Vec<Parameter> {
+pub(super) fn parameters(best: &Candidate, points: &[FitPoint], ranges: Option<&[(f64, f64)]>) -> Vec<Parameter> {
     let parameter = |(index, meaning): (usize, &Meaning)| {
         let open = open_side(best, points, index);
         let value = best.numbers[index];
@@ -33,7 +33,7 @@ pub(super) fn parameters(best: &Candidate, points: &[Point], ranges: Option<&[(f
 }
 
 /// Additional time of writes, if the shape supports it and both kinds were counted.
-fn writes_beside_reads(shape: Shape, points: &[Point]) -> Option<Parameter> {
+fn writes_beside_reads(shape: ModelShape, points: &[FitPoint]) -> Option<Parameter> {
     shape.spread()?;
     let (point, (read, write)) = points.iter().find_map(|point| Some((point, point.kinds?)))?;
     Some(Parameter {
@@ -48,7 +48,7 @@ fn writes_beside_reads(shape: Shape, points: &[Point]) -> Option<Parameter> {
 
 /// Reason why a parameter is not identified: half or twice its value, with the others adjusted, describes the runs
 /// equally well.
-fn open_side(best: &Candidate, points: &[Point], index: usize) -> Option<String> {
+fn open_side(best: &Candidate, points: &[FitPoint], index: usize) -> Option<String> {
     let least = loss(best.shape, &best.numbers, points);
     let as_well = |factor: f64| {
         let numbers = with(&best.numbers, index, best.numbers[index] * factor);
@@ -65,12 +65,12 @@ fn open_side(best: &Candidate, points: &[Point], index: usize) -> Option<String>
 }
 
 /// Runs that identify a parameter, with their figures.
-fn words(shape: Shape, shows: Shows, points: &[Point]) -> String {
+fn words(shape: ModelShape, shows: Shows, points: &[FitPoint]) -> String {
     let (first, last) = (&points[0], most(points));
     match shows {
         Shows::First => format!("{}: mean {:.1} us", first.words(), first.mean_ns / 1e3),
         Shows::Last => format!("{}: {:.0} IOPS, the most", last.words(), last.iops),
-        Shows::Growth if matches!(shape, Shape::Disk) => {
+        Shows::Growth if matches!(shape, ModelShape::Disk) => {
             format!("from {} to {}: {:.0} to {:.0} IOPS", first.words(), last.words(), first.iops, last.iops)
         }
         Shows::Growth => {
@@ -80,14 +80,14 @@ fn words(shape: Shape, shows: Shows, points: &[Point]) -> String {
     }
 }
 
-fn most(points: &[Point]) -> &Point {
+fn most(points: &[FitPoint]) -> &FitPoint {
     points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("there is a point")
 }
 
 /// Collects caveats.
 pub(super) fn doubts(
     best: &Candidate,
-    points: &[Point],
+    points: &[FitPoint],
     parameters: &[Parameter],
     intervals: bool,
     doubts: &mut Vec<String>,
@@ -124,7 +124,7 @@ pub(super) fn doubts(
             "service times are taken as {spread}: means say little about their spread, so tails are a guess"
         ));
     }
-    if matches!(best.shape, Shape::Disk) {
+    if matches!(best.shape, ModelShape::Disk) {
         doubts.push(
             "only the sum of seek, half a turn and transfer is identified, not its parts; a queue of 32 is assumed"
                 .into(),
@@ -148,7 +148,7 @@ pub(super) fn doubts(
 }
 
 /// Caveats about the distinction of reads and writes.
-fn writes(shape: Shape, points: &[Point], doubts: &mut Vec<String>) {
+fn writes(shape: ModelShape, points: &[FitPoint], doubts: &mut Vec<String>) {
     let mixed = points.iter().any(|point| point.workload.reads > 0.0 && point.workload.reads < 1.0);
     let shares = |share: f64| points.iter().any(|point| (point.workload.reads - share).abs() < 0.1);
     let both = mixed || (shares(0.0) && shares(1.0));

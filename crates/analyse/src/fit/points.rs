@@ -9,7 +9,7 @@ use super::NotFitted;
 
 /// A run.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
+pub(super) struct FitPoint {
     pub(super) workload: Workload,
     pub(super) offered: Offered,
     pub(super) iops: f64,
@@ -20,7 +20,7 @@ pub(super) struct Point {
     pub(super) kinds: Option<(f64, f64)>,
 }
 
-impl Point {
+impl FitPoint {
     /// Operations in flight: the depth, or by Little's law for an open load.
     pub(super) fn depth(&self) -> f64 {
         match self.offered {
@@ -53,7 +53,7 @@ impl Point {
 
 /// Usable runs of all curves, each sorted by operations in flight, with caveats. Uses closed loads if there are at
 /// least three depths, otherwise also open loads.
-pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<Point>, Vec<String>), NotFitted> {
+pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<String>), NotFitted> {
     if evidence.is_empty() {
         return Err(NotFitted::NoEvidence);
     }
@@ -75,19 +75,19 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<Point>, Vec<Strin
     if left_out > 0 {
         doubts.push(format!("{left_out} runs were left out: not steady, overloaded, or with void findings"));
     }
-    let only_closed: Vec<Point> = all.iter().filter(|point| point.closed().is_some()).cloned().collect();
+    let only_closed: Vec<FitPoint> = all.iter().filter(|point| point.closed().is_some()).cloned().collect();
     if different(&only_closed) >= 3 && only_closed.len() < all.len() {
         doubts.push(format!("{} runs of open loads were not fitted to", all.len() - only_closed.len()));
         all = only_closed;
     }
     // Curves with different workloads stay separate: each is solved in a single pass.
-    let curve = |point: &Point| curves.iter().position(|workload| *workload == point.workload);
+    let curve = |point: &FitPoint| curves.iter().position(|workload| *workload == point.workload);
     all.sort_by(|a, b| curve(a).cmp(&curve(b)).then(a.depth().total_cmp(&b.depth())));
     if all.is_empty() { Err(NotFitted::NoRun) } else { Ok((all, doubts)) }
 }
 
 /// Distinct loads, in the order of the points.
-pub(super) fn loads(points: &[Point]) -> Vec<Offered> {
+pub(super) fn loads(points: &[FitPoint]) -> Vec<Offered> {
     let mut loads: Vec<Offered> = Vec::new();
     for point in points {
         if !loads.contains(&point.offered) {
@@ -98,7 +98,7 @@ pub(super) fn loads(points: &[Point]) -> Vec<Offered> {
 }
 
 /// Number of distinct loads.
-pub(super) fn different(points: &[Point]) -> usize {
+pub(super) fn different(points: &[FitPoint]) -> usize {
     loads(points).len()
 }
 
@@ -109,7 +109,7 @@ fn is_usable(run: &Run) -> bool {
     steady && !void && figures.iops.value > 0.0 && figures.mean_ns.value > 0.0
 }
 
-fn point(stream: &StreamSpec, run: &Run) -> Point {
+fn point(stream: &StreamSpec, run: &Run) -> FitPoint {
     let offered = match run.offered {
         Pace::Closed { depth } => Offered::Closed { depth },
         Pace::Open { rate, .. } => Offered::Open { iops: rate.as_f64() },
@@ -125,7 +125,7 @@ fn point(stream: &StreamSpec, run: &Run) -> Point {
         (Offered::Closed { depth }, None, Some(_)) => f64::from(depth) * 1e9 / iops,
         _ => mean_ns,
     };
-    Point { workload: workload(stream), offered, iops, mean_ns, scatter, kinds: kinds(&run.total) }
+    FitPoint { workload: workload(stream), offered, iops, mean_ns, scatter, kinds: kinds(&run.total) }
 }
 
 /// The half width of a 95 % interval is 1.96 standard deviations.

@@ -4,11 +4,11 @@ use fastrand::Rng;
 use plimsoll_model::analytic::{iops_at, solve};
 
 use super::Misfit;
-use super::points::Point;
-use super::shape::Shape;
+use super::points::FitPoint;
+use super::shape::ModelShape;
 
 /// Parameters of a shape, all positive.
-pub(super) type Numbers = Vec<f64>;
+pub(super) type ShapeParameters = Vec<f64>;
 
 /// Evaluations of a full search, and of a refinement.
 pub(super) const THOROUGH: u32 = 260;
@@ -27,12 +27,12 @@ const SEED: u64 = 1;
 
 /// Deviation of the shape at each of `points`: logarithm of its mean response time over the measured one. `all` are the
 /// points for which the spec is built.
-pub(super) fn off(shape: Shape, numbers: &[f64], points: &[Point], all: &[Point]) -> Vec<f64> {
+pub(super) fn off(shape: ModelShape, numbers: &[f64], points: &[FitPoint], all: &[FitPoint]) -> Vec<f64> {
     let spec = shape.spec(numbers, all);
     let mut off = Vec::with_capacity(points.len());
     // Points of the same workload are solved together, by depth.
     for group in points.chunk_by(|a, b| a.workload == b.workload && a.closed().is_some() && b.closed().is_some()) {
-        let depths: Vec<u32> = group.iter().filter_map(Point::closed).collect();
+        let depths: Vec<u32> = group.iter().filter_map(FitPoint::closed).collect();
         let means = if depths.is_empty() {
             group.iter().map(|point| solve(&spec, &point.workload, point.offered).mean_ns).collect()
         } else {
@@ -45,7 +45,7 @@ pub(super) fn off(shape: Shape, numbers: &[f64], points: &[Point], all: &[Point]
 }
 
 /// Operations per second of the shape at four times the measured number in flight.
-pub(super) fn beyond(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
+pub(super) fn beyond(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> f64 {
     let Some(last) = points.last() else { return 0.0 };
     let depth = (4.0 * last.depth()).clamp(4.0, 4096.0) as u32;
     iops_at(&shape.spec(numbers, points), &last.workload, &[depth])[0]
@@ -59,14 +59,14 @@ pub(super) fn summary(off: &[f64]) -> Misfit {
 }
 
 /// Error of the shape on the points.
-pub(super) fn misfit(shape: Shape, numbers: &[f64], points: &[Point]) -> Misfit {
+pub(super) fn misfit(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> Misfit {
     summary(&off(shape, numbers, points, points))
 }
 
 /// Loss: Huber loss of the deviations relative to each point's scatter, linear beyond three times the scatter, so that
 /// a single outlier has limited influence.
-pub(super) fn loss(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
-    let huber = |(point, off): (&Point, f64)| {
+pub(super) fn loss(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> f64 {
+    let huber = |(point, off): (&FitPoint, f64)| {
         let away = off.abs() / point.scatter.unwrap_or(0.01).hypot(FLOOR);
         if away <= 3.0 { away * away } else { 6.0 * away - 9.0 }
     };
@@ -74,8 +74,8 @@ pub(super) fn loss(shape: Shape, numbers: &[f64], points: &[Point]) -> f64 {
 }
 
 /// Best parameters: a short search from each start, a full search from the best, then other counts.
-pub(super) fn search(shape: Shape, points: &[Point]) -> Numbers {
-    let priced = |numbers: Numbers| (loss(shape, &numbers, points), numbers);
+pub(super) fn search(shape: ModelShape, points: &[FitPoint]) -> ShapeParameters {
+    let priced = |numbers: ShapeParameters| (loss(shape, &numbers, points), numbers);
     let starts = shape.starts(points).into_iter().map(|start| priced(adjust(shape, &start, points, QUICK)));
     let start = starts.min_by(|a, b| a.0.total_cmp(&b.0)).expect("a shape has a start").1;
     let mut best = priced(adjust(shape, &start, points, THOROUGH));
@@ -85,7 +85,7 @@ pub(super) fn search(shape: Shape, points: &[Point]) -> Numbers {
         let whole = best.1[count].round().max(1.0);
         let others = [whole - 1.0, whole + 1.0, (whole * 0.75).round(), (whole * 1.33).round()];
         let at = |number: f64| {
-            let start: Numbers = with(&best.1, count, number);
+            let start: ShapeParameters = with(&best.1, count, number);
             priced(adjust_but(shape, &start, points, QUICK, Some(count)))
         };
         let next = others.into_iter().filter(|number| *number >= 1.0).map(at).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -98,25 +98,25 @@ pub(super) fn search(shape: Shape, points: &[Point]) -> Numbers {
 }
 
 /// Replaces a parameter.
-pub(super) fn with(numbers: &[f64], index: usize, number: f64) -> Numbers {
+pub(super) fn with(numbers: &[f64], index: usize, number: f64) -> ShapeParameters {
     let mut numbers = numbers.to_vec();
     numbers[index] = number;
     numbers
 }
 
 /// Best parameters found from `start` within `evaluations`.
-pub(super) fn adjust(shape: Shape, start: &[f64], points: &[Point], evaluations: u32) -> Numbers {
+pub(super) fn adjust(shape: ModelShape, start: &[f64], points: &[FitPoint], evaluations: u32) -> ShapeParameters {
     adjust_but(shape, start, points, evaluations, None)
 }
 
 /// Same, with a parameter held fixed.
 pub(super) fn adjust_but(
-    shape: Shape,
+    shape: ModelShape,
     start: &[f64],
-    points: &[Point],
+    points: &[FitPoint],
     evaluations: u32,
     kept: Option<usize>,
-) -> Numbers {
+) -> ShapeParameters {
     let free: Vec<usize> = (0..start.len()).filter(|index| Some(*index) != kept).collect();
     let whole = |logs: &[f64]| {
         let mut numbers = start.to_vec();
@@ -192,7 +192,7 @@ fn wide(corners: &[(f64, Vec<f64>)]) -> f64 {
 /// 95 % intervals of the parameters by parametric bootstrap: the model's figures are perturbed by each run's scatter
 /// (at least the model's deviation), and bent jointly by the error of the analytic solution in the middle of a curve.
 /// `None` if no run has an interval.
-pub(super) fn scatter(shape: Shape, numbers: &Numbers, points: &[Point]) -> Option<Vec<(f64, f64)>> {
+pub(super) fn scatter(shape: ModelShape, numbers: &ShapeParameters, points: &[FitPoint]) -> Option<Vec<(f64, f64)>> {
     if points.iter().all(|point| point.scatter.is_none()) {
         return None;
     }
@@ -203,13 +203,13 @@ pub(super) fn scatter(shape: Shape, numbers: &Numbers, points: &[Point]) -> Opti
     let mut found: Vec<Vec<f64>> = vec![Vec::new(); numbers.len()];
     for _ in 0..REPETITIONS {
         let bent = BEND * normal(&mut rng);
-        let moved = |(index, point): (usize, &Point)| {
+        let moved = |(index, point): (usize, &FitPoint)| {
             let along = index as f64 / (points.len() - 1).max(1) as f64;
             let by =
                 normal(&mut rng) * point.scatter.unwrap_or(misfit).max(misfit) + bent * 4.0 * along * (1.0 - along);
-            Point { mean_ns: point.mean_ns * (off[index] + by).exp(), ..point.clone() }
+            FitPoint { mean_ns: point.mean_ns * (off[index] + by).exp(), ..point.clone() }
         };
-        let again: Vec<Point> = points.iter().enumerate().map(moved).collect();
+        let again: Vec<FitPoint> = points.iter().enumerate().map(moved).collect();
         let numbers = adjust(shape, numbers, &again, QUICK);
         found.iter_mut().zip(numbers).for_each(|(found, number)| found.push(number));
     }

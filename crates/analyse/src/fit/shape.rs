@@ -3,12 +3,12 @@
 use plimsoll_model::{ChainSpec, Demand, DiskSpec, Duplex, Named, Rate, Service, StageSpec};
 use plimsoll_units::{Bytes, Iops, Span, Throughput};
 
-use super::points::Point;
-use super::search::Numbers;
+use super::points::FitPoint;
+use super::search::ShapeParameters;
 
 /// A model structure. Servers and dies have a distribution of service times.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(super) enum ModelShape {
     /// A constant delay.
     Delay,
     /// A delay and a rate limit.
@@ -54,7 +54,7 @@ const DISK_QUEUE: u32 = 32;
 /// Rotation time at 7,200 rpm in nanoseconds.
 const TURN_NS: f64 = 8_333_333.0;
 
-impl Shape {
+impl ModelShape {
     /// Every shape, with the default spread.
     pub(super) fn all() -> [Self; 8] {
         let spread = SPREADS[0];
@@ -71,7 +71,7 @@ impl Shape {
     }
 
     /// False for shapes with more parameters than the loads support, or with response times that they cannot have.
-    pub(super) fn is_possible(self, points: &[Point], loads: usize) -> bool {
+    pub(super) fn is_possible(self, points: &[FitPoint], loads: usize) -> bool {
         let most = if loads < 3 { loads } else { loads - 1 };
         let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
         self.count() <= most && (turns || self != Self::Disk)
@@ -183,10 +183,10 @@ impl Shape {
 
     /// Starting values: from the response time at the lightest load, with various shares of the servers, and from the
     /// rate at the heaviest load.
-    pub(super) fn starts(self, points: &[Point]) -> Vec<Numbers> {
+    pub(super) fn starts(self, points: &[FitPoint]) -> Vec<ShapeParameters> {
         let alone_ns = points.first().map_or(1e5, |point| point.mean_ns);
         let most = points.iter().map(|point| point.iops).fold(1.0, f64::max);
-        let parts = |start: &dyn Fn(f64, f64, f64) -> Numbers| {
+        let parts = |start: &dyn Fn(f64, f64, f64) -> ShapeParameters| {
             let part = |part: f64| start((1.0 - part) * alone_ns, part * alone_ns, most * part * alone_ns / 1e9);
             [0.2, 0.5, 0.85].into_iter().map(part).collect()
         };
@@ -202,7 +202,7 @@ impl Shape {
     }
 
     /// Stages with these parameters, for the loads of `points`.
-    pub(super) fn spec(self, numbers: &[f64], points: &[Point]) -> ChainSpec {
+    pub(super) fn spec(self, numbers: &[f64], points: &[FitPoint]) -> ChainSpec {
         let largest = points.iter().map(|point| point.workload.length).max().unwrap_or(Bytes::kib(4));
         let path = || named("path", link(numbers[0]));
         let write_ns = extra_of_writes(points);
@@ -239,7 +239,7 @@ impl Shape {
 }
 
 /// Additional time of writes over reads in nanoseconds, at the lightest load with both; negative if writes were faster.
-pub(super) fn extra_of_writes(points: &[Point]) -> Option<f64> {
+pub(super) fn extra_of_writes(points: &[FitPoint]) -> Option<f64> {
     let (reads, writes) = points.iter().find_map(|point| point.kinds)?;
     Some(writes - reads)
 }

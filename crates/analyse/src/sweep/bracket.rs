@@ -3,7 +3,7 @@
 use plimsoll_load::Pace;
 use plimsoll_record::Run;
 
-use super::{Point, Purpose, Sweep};
+use super::{Purpose, Sweep, SweepPoint};
 use crate::estimate::{crossing_so_far, windows};
 use crate::load_line::chosen_objective;
 
@@ -20,7 +20,7 @@ const FAR_BEYOND: f64 = 10.0;
 
 impl Sweep {
     /// The next depth; `None` at the end of the bracket.
-    pub(super) fn bracket(&self, runs: &[Run]) -> Option<Point> {
+    pub(super) fn bracket(&self, runs: &[Run]) -> Option<SweepPoint> {
         let (factor, seconds) = self.steps();
         let last = self.issued.iter().rev().find_map(|point| match point.pace {
             Pace::Closed { depth } => Some(depth),
@@ -43,7 +43,7 @@ impl Sweep {
     /// A depth between the two around the load line; `None` if they are close, or without a line.
     ///
     /// Every depth is measured once: the line uses the windows of all depths.
-    pub(super) fn closer(&self, runs: &[Run]) -> Option<Point> {
+    pub(super) fn closer(&self, runs: &[Run]) -> Option<SweepPoint> {
         let objective = self.plan.objective.or_else(|| chosen_objective(runs))?;
         let (x, _) = crossing_so_far(&windows(runs), objective)?;
         let depths = || {

@@ -2,7 +2,7 @@
 
 use plimsoll_load::Pace;
 
-use super::{Point, Purpose, Sweep};
+use super::{Purpose, Sweep, SweepPoint};
 
 impl Sweep {
     /// Total number of points of the given loads.
@@ -13,7 +13,7 @@ impl Sweep {
     }
 
     /// The next given load. The first round ignores the budget; further points need remaining time.
-    pub(super) fn named(&self, left_s: f64) -> Option<Point> {
+    pub(super) fn named(&self, left_s: f64) -> Option<SweepPoint> {
         let depths = self.plan.depths.iter().flatten().map(|&depth| Pace::Closed { depth });
         let arrival = self.plan.arrival;
         let rates = self.plan.rates.iter().flatten().map(|&rate| Pace::Open { rate, arrival });

@@ -9,7 +9,7 @@ use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadSlot, Measure, Objective, SlotRole};
 use plimsoll_units::{Iops, Span};
 
-use super::{Point, Purpose};
+use super::{Purpose, SweepPoint};
 use crate::estimate::{RUNG_LN, crossing_so_far, estimate, holds, rung, rung_load};
 
 /// Lengths of slots, and division of the budget.
@@ -68,7 +68,7 @@ const MAX_PASSES: u32 = 500;
 
 /// Stage of the passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum PassStage {
     Most,
     Scouting,
     Passing,
@@ -85,8 +85,8 @@ pub(super) struct Passes {
     arrival: Arrival,
     max_depth: u32,
     rng: Rng,
-    stage: Stage,
-    queue: VecDeque<Point>,
+    stage: PassStage,
+    queue: VecDeque<SweepPoint>,
     pass: u32,
     /// Highest operations per second of the leading stream; zero before its measurement.
     most: f64,
@@ -100,7 +100,7 @@ impl Passes {
             arrival,
             max_depth,
             rng: Rng::with_seed(plan.seed),
-            stage: Stage::Most,
+            stage: PassStage::Most,
             queue: VecDeque::new(),
             pass: 0,
             most: 0.0,
@@ -113,18 +113,23 @@ impl Passes {
     }
 
     /// The next slot; `None` at the end. `slots` are all slots so far, `spent_s` the elapsed seconds.
-    pub(super) fn next(&mut self, slots: &[LoadSlot], objective: Option<Objective>, spent_s: f64) -> Option<Point> {
+    pub(super) fn next(
+        &mut self,
+        slots: &[LoadSlot],
+        objective: Option<Objective>,
+        spent_s: f64,
+    ) -> Option<SweepPoint> {
         // Each iteration fills the queue or ends a stage.
         for _ in 0..8 {
             if let Some(point) = self.queue.pop_front() {
                 return Some(point);
             }
             match self.stage {
-                Stage::Most => self.look_for_most(objective),
-                Stage::Scouting => self.scout(slots, objective)?,
-                Stage::Passing => self.around(slots, objective?, spent_s),
-                Stage::Holding(line) => self.hold(slots, objective?, spent_s, line),
-                Stage::Done => return None,
+                PassStage::Most => self.look_for_most(objective),
+                PassStage::Scouting => self.scout(slots, objective)?,
+                PassStage::Passing => self.around(slots, objective?, spent_s),
+                PassStage::Holding(line) => self.hold(slots, objective?, spent_s, line),
+                PassStage::Done => return None,
             }
         }
         None
@@ -145,7 +150,7 @@ impl Passes {
             point(pace, seconds, self.warm_up(seconds, objective), (Purpose::Bracket, SlotRole::Most), 0)
         });
         self.queue.extend(points.collect::<Vec<_>>());
-        self.stage = Stage::Scouting;
+        self.stage = PassStage::Scouting;
     }
 
     fn scout(&mut self, slots: &[LoadSlot], objective: Option<Objective>) -> Option<()> {
@@ -160,7 +165,7 @@ impl Passes {
             let rungs = shares.map(|share| rung(share * self.most));
             self.issue(&rungs, objective, (Purpose::Below, SlotRole::Scout));
         }
-        self.stage = Stage::Passing;
+        self.stage = PassStage::Passing;
         Some(())
     }
 
@@ -192,7 +197,7 @@ impl Passes {
         }
         let rate =
             estimate(slots, objective).and_then(|found| found.load).filter(|rate| self.plan.hold > 0.0 && *rate > 0.0);
-        self.stage = rate.map_or(Stage::Done, |rate| Stage::Holding(rung_below(rate)));
+        self.stage = rate.map_or(PassStage::Done, |rate| PassStage::Holding(rung_below(rate)));
         self.pass = 0;
     }
 
@@ -212,7 +217,7 @@ impl Passes {
         let is_over = self.pass > MAX_HOLDS || self.pass as usize > made.len();
         // A single failure may be caused by a neighbour: a second hold is always made.
         if lasts || is_over || (made.len() > 1 && left < held + soak) {
-            self.stage = Stage::Done;
+            self.stage = PassStage::Done;
             return;
         }
         let depth = SOAK_DEPTH.min(self.max_depth);
@@ -267,7 +272,14 @@ fn allowed(objective: Objective) -> f64 {
     }
 }
 
-fn point(pace: Pace, seconds: f64, warm_up: f64, (purpose, role): (Purpose, SlotRole), pass: u32) -> Point {
+fn point(pace: Pace, seconds: f64, warm_up: f64, (purpose, role): (Purpose, SlotRole), pass: u32) -> SweepPoint {
     let span = Span::from_secs_f64(seconds);
-    Point { pace, warm_up: Span::from_secs_f64(warm_up), least: span, most: span, purpose, slot: Some((role, pass)) }
+    SweepPoint {
+        pace,
+        warm_up: Span::from_secs_f64(warm_up),
+        least: span,
+        most: span,
+        purpose,
+        slot: Some((role, pass)),
+    }
 }

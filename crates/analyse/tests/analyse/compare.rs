@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 use plimsoll_analyse::{Comparison, Quantity, Verdict, compare};
-use plimsoll_load::{Mix, Pace, Pattern, Region, Split, StreamSpec};
-use plimsoll_record::{Conditions, Curve, Ended, FORMAT, Figures, Run, Source, Subject};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
+use plimsoll_record::{Conditions, Curve, EndReason, FORMAT, Figures, Run, Source, Subject};
 use plimsoll_units::{Bytes, Span};
 
 use crate::toy::{self, known, normal, open};
@@ -12,7 +12,7 @@ use crate::toy::{self, known, normal, open};
 const BETWEEN_RUNS: f64 = 0.02;
 
 pub fn curve(runs: Vec<Run>) -> Curve {
-    let mix = Mix { sizes: Split::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 };
+    let mix = Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 };
     let stream = StreamSpec {
         name: "data".into(),
         mix,
@@ -26,7 +26,7 @@ pub fn curve(runs: Vec<Run>) -> Curve {
         started: None,
         wall: Span::from_secs(60),
         command: vec![],
-        ended: Ended::Complete,
+        ended: EndReason::Complete,
         source: Source::Measured { engine: "io_uring".into() },
         subject: Subject { name: "/data".into(), kind: "directory".into(), size: Bytes::gib(1), device: None },
         host: None,

@@ -2,10 +2,10 @@
 
 use fastrand::Rng;
 use plimsoll_analyse::{Fitted, NotFitted, Parameter, fit};
-use plimsoll_load::{Mix, Pace, Pattern, Region, Split, StreamSpec};
-use plimsoll_model::{Answer, Chain, Model, parse};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
+use plimsoll_model::{Chain, Model, ModelAnswer, parse};
 use plimsoll_record::{
-    Conditions, Curve, Ended, Estimate, Evidence, FORMAT, Figures, Run, Source, Steadiness, Subject, Tally,
+    Conditions, Curve, EndReason, Estimate, Evidence, FORMAT, Figures, Run, Source, Steadiness, Subject, Tally,
 };
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
@@ -13,7 +13,7 @@ use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 fn simulate(model: &str, depth: u32, count: usize) -> f64 {
     let mut chain = Chain::new(&parse(model).expect("a model"), 3);
     let mut rng = Rng::with_seed(9);
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut answers: Vec<ModelAnswer> = Vec::new();
     let mut op = || Op { offset: rng.u64(0..1 << 20) * 8192, length: 8192, kind: Kind::Read, stream: 0 };
     (0..depth).for_each(|slot| chain.submit(Instant::ZERO, Slot(slot), &op()));
     let (mut done, mut warm_at, mut now) = (0, Instant::ZERO, Instant::ZERO);
@@ -58,7 +58,7 @@ fn run(depth: u32, iops: f64, half: Option<f64>) -> Run {
 fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
     let stream = StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(Bytes::gib(8)),
         pace: Pace::Closed { depth: 1 },
@@ -78,7 +78,7 @@ fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
         started: None,
         wall: Span::from_secs(60),
         command: Vec::new(),
-        ended: Ended::Complete,
+        ended: EndReason::Complete,
         source,
         subject: Subject { name: "x".into(), kind: "block device".into(), size: Bytes::gib(8), device: None },
         host: None,

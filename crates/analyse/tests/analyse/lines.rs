@@ -1,6 +1,6 @@
 //! Comparison of load lines: no difference for equal storage, a difference for faster storage.
 
-use plimsoll_analyse::{History, LineComparison, Method, Verdict, compare_interleaved, compare_lines, estimate};
+use plimsoll_analyse::{LineComparison, LineHistory, Method, Verdict, compare_interleaved, compare_lines, estimate};
 use plimsoll_record::{Estimate, LoadLine, Objective};
 use plimsoll_units::Span;
 
@@ -21,7 +21,7 @@ fn lines(values: &[f64]) -> Vec<LoadLine> {
     values.iter().map(|iops| line(*iops, 0.1)).collect()
 }
 
-fn compared(a: &[LoadLine], b: &[LoadLine], history: Option<History>) -> LineComparison {
+fn compared(a: &[LoadLine], b: &[LoadLine], history: Option<LineHistory>) -> LineComparison {
     compare_lines(a, b, history).expect("both have lines")
 }
 
@@ -39,11 +39,11 @@ fn single_runs_differ_if_their_intervals_are_disjoint() {
 
 #[test]
 fn scatter_between_earlier_runs_widens_the_comparison_of_single_runs() {
-    let history = History::of(&[7_000.0, 10_000.0, 14_000.0]);
+    let history = LineHistory::of(&[7_000.0, 10_000.0, 14_000.0]);
     let pair = (vec![line(10_000.0, 0.02)], vec![line(15_000.0, 0.02)]);
     assert_eq!(compared(&pair.0, &pair.1, None).verdict(), Verdict::Better);
     assert_eq!(compared(&pair.0, &pair.1, history).verdict(), Verdict::NoRealChange);
-    assert_eq!(History::of(&[7_000.0, 10_000.0]), None);
+    assert_eq!(LineHistory::of(&[7_000.0, 10_000.0]), None);
 }
 
 #[test]

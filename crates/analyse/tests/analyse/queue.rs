@@ -1,7 +1,7 @@
 //! Storage of known load line: queues in virtual time, with optional neighbour, drift or stalls.
 
 use fastrand::Rng;
-use plimsoll_analyse::{Point, SlotPlan, Sweep, SweepPlan};
+use plimsoll_analyse::{SlotPlan, Sweep, SweepPlan, SweepPoint};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadSlot, Objective, Recorder, SlotRole};
 use plimsoll_units::{Instant, Kind, Span};
@@ -119,7 +119,7 @@ impl Queue {
     }
 
     /// Measures a point; returns its slots, several for a hold.
-    pub fn measure(&mut self, point: &Point, window: Span) -> Vec<LoadSlot> {
+    pub fn measure(&mut self, point: &SweepPoint, window: Span) -> Vec<LoadSlot> {
         let start = self.now;
         self.free.iter_mut().for_each(|free| *free = start);
         self.paced = self.paced.max(start);

@@ -1,7 +1,7 @@
 //! Closed loads of increasing depth, and loads given by the user, on a queue with several servers.
 
 use fastrand::Rng;
-use plimsoll_analyse::{Point, Precision, Purpose, Settle, Sweep, SweepPlan, settle};
+use plimsoll_analyse::{Precision, Purpose, Settle, Sweep, SweepPlan, SweepPoint, settle};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Objective, Run, Slice};
 use plimsoll_units::{Iops, Span};
@@ -70,7 +70,7 @@ impl Storage {
     }
 
     /// Measures a point like the real loop, with regular checks for its end. Also returns the duration.
-    fn measure(self, rng: &mut Rng, sweep: &Sweep, point: &Point) -> (Run, Span) {
+    fn measure(self, rng: &mut Rng, sweep: &Sweep, point: &SweepPoint) -> (Run, Span) {
         let span = point.least / 16;
         let mut series = Vec::new();
         let mut settle_for = Settle {
@@ -126,7 +126,7 @@ fn plan(budget: Span, objective: Option<Objective>) -> SweepPlan {
 }
 
 struct Swept {
-    points: Vec<Point>,
+    points: Vec<SweepPoint>,
     spent: Span,
 }
 
@@ -159,7 +159,8 @@ fn sweep(storage: Storage, plan: &SweepPlan, seed: u64) -> Swept {
 fn depth_increases_until_saturation() {
     for (storage, deepest) in [(FAST, 64..=256), (SLOW, 2..=64)] {
         let swept = sweep(storage, &plan(Span::from_secs(60), None), 1);
-        let depth = |point: &Point| if let Pace::Closed { depth } = point.pace { depth } else { panic!("{point:?}") };
+        let depth =
+            |point: &SweepPoint| if let Pace::Closed { depth } = point.pace { depth } else { panic!("{point:?}") };
         let rising = swept.count(Purpose::Bracket);
         let (rising, closer) = swept.points.split_at(rising);
         assert!(

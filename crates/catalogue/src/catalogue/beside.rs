@@ -10,14 +10,14 @@ use crate::config::{Config, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
 use crate::number::{plain, shown};
-use crate::offer::{Offer, Terms};
+use crate::offer::{Offer, PriceTerms};
 use crate::product::{Product, ProductKind, PublishedTable, Range};
-use crate::refusal::Refusal;
+use crate::refusal::ConfigRefusal;
 use crate::standing::Ask;
 
 /// Quantity in a column of a published table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
+enum TableQuantity {
     Iops,
     Bytes(f64),
     PeakIops,
@@ -26,16 +26,16 @@ enum Figure {
     RefillSeconds,
 }
 
-const FIGURES: [(&str, Figure); 9] = [
-    ("iops", Figure::Iops),
-    ("mbps", Figure::Bytes(1e6)),
-    ("mibps", Figure::Bytes(1_048_576.0)),
-    ("bytes", Figure::Bytes(1.0)),
-    ("peak_iops", Figure::PeakIops),
-    ("peak_mbps", Figure::PeakBytes(1e6)),
-    ("peak_mibps", Figure::PeakBytes(1_048_576.0)),
-    ("burst_s", Figure::BurstSeconds),
-    ("refill_s", Figure::RefillSeconds),
+const FIGURES: [(&str, TableQuantity); 9] = [
+    ("iops", TableQuantity::Iops),
+    ("mbps", TableQuantity::Bytes(1e6)),
+    ("mibps", TableQuantity::Bytes(1_048_576.0)),
+    ("bytes", TableQuantity::Bytes(1.0)),
+    ("peak_iops", TableQuantity::PeakIops),
+    ("peak_mbps", TableQuantity::PeakBytes(1e6)),
+    ("peak_mibps", TableQuantity::PeakBytes(1_048_576.0)),
+    ("burst_s", TableQuantity::BurstSeconds),
+    ("refill_s", TableQuantity::RefillSeconds),
 ];
 
 impl Catalogue {
@@ -100,9 +100,9 @@ impl Catalogue {
         }
     }
 
-    fn quote(&self, product: &str, settings: Vec<Setting>, as_of: Date) -> Result<Offer, Refusal> {
+    fn quote(&self, product: &str, settings: Vec<Setting>, as_of: Date) -> Result<Offer, ConfigRefusal> {
         let volume = Part { product: product.to_owned(), settings };
-        let terms = Terms { as_of, currency: None, region: None };
+        let terms = PriceTerms { as_of, currency: None, region: None };
         self.offer(&Config { wraps: Vec::new(), volume, machine: None }, &terms)
     }
 
@@ -158,7 +158,7 @@ fn setting(option: &str, value: &Value) -> Setting {
 }
 
 /// Parses `mbps@1MiB write sequential`.
-fn read_column(column: &str) -> Result<(Ask, Figure), String> {
+fn read_column(column: &str) -> Result<(Ask, TableQuantity), String> {
     let unreadable = || {
         let names: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
         format!("the column {column:?} cannot be read: write {} @SIZE [read | write] [sequential]", names.join(", "))
@@ -180,17 +180,17 @@ fn read_column(column: &str) -> Result<(Ask, Figure), String> {
     if block == Bytes::ZERO { Err(unreadable()) } else { Ok((ask, figure)) }
 }
 
-fn look_up(offer: &Offer, ask: &Ask, figure: Figure) -> Option<f64> {
+fn look_up(offer: &Offer, ask: &Ask, figure: TableQuantity) -> Option<f64> {
     let standing = offer.standing(ask);
     // Without credits, the peak equals the sustained bound.
     let peak = standing.peak.map(|peak| peak.bound).or_else(|| standing.binding().copied());
     match figure {
-        Figure::Iops => standing.binding().map(|bound| bound.iops),
-        Figure::Bytes(unit) => standing.binding().map(|bound| bound.bytes_per_second / unit),
-        Figure::PeakIops => peak.map(|bound| bound.iops),
-        Figure::PeakBytes(unit) => peak.map(|bound| bound.bytes_per_second / unit),
-        Figure::BurstSeconds => standing.peak.map(|peak| peak.seconds),
-        Figure::RefillSeconds => {
+        TableQuantity::Iops => standing.binding().map(|bound| bound.iops),
+        TableQuantity::Bytes(unit) => standing.binding().map(|bound| bound.bytes_per_second / unit),
+        TableQuantity::PeakIops => peak.map(|bound| bound.iops),
+        TableQuantity::PeakBytes(unit) => peak.map(|bound| bound.bytes_per_second / unit),
+        TableQuantity::BurstSeconds => standing.peak.map(|peak| peak.seconds),
+        TableQuantity::RefillSeconds => {
             let ceiling = &offer.ceilings[standing.peak?.credits_of];
             ceiling
                 .credits

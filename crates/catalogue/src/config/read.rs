@@ -20,7 +20,7 @@ const WRAP: &str = "write stripe(N[,INTERLEAVE]), split-stripe(N[,INTERLEAVE]), 
                     raid5(N[,INTERLEAVE]), raid6(N[,INTERLEAVE]) or page-cache(SIZE) before of";
 
 /// The unparsable part, and the expected syntax.
-type Refused<'t> = (&'t str, String);
+type Unparsable<'t> = (&'t str, String);
 
 impl FromStr for Config {
     type Err = ConfigError;
@@ -30,7 +30,7 @@ impl FromStr for Config {
     }
 }
 
-fn read(text: &str) -> Result<Config, Refused<'_>> {
+fn read(text: &str) -> Result<Config, Unparsable<'_>> {
     let (mut volume, machine) = match text.split_once(" on ") {
         Some((volume, machine)) => (volume.trim(), Some(part(machine.trim())?)),
         None => (text, None),
@@ -46,7 +46,7 @@ fn read(text: &str) -> Result<Config, Refused<'_>> {
     Ok(Config { wraps, volume: part(volume)?, machine })
 }
 
-fn part(text: &str) -> Result<Part, Refused<'_>> {
+fn part(text: &str) -> Result<Part, Unparsable<'_>> {
     let (product, settings) = text.split_once(':').map_or((text, None), |(product, rest)| (product, Some(rest)));
     let stray = |c: char| c.is_whitespace() || "(),@=\"'".contains(c) || c.is_control();
     if matches!(product, "" | "on" | "of") || product.contains(stray) {
@@ -78,7 +78,7 @@ pub(crate) fn same_place(a: &Setting, b: &Setting) -> bool {
     }
 }
 
-fn setting(text: &str) -> Result<Setting, Refused<'_>> {
+fn setting(text: &str) -> Result<Setting, Unparsable<'_>> {
     let refused = || (text, SETTING.to_owned());
     let name = |name: &str| {
         let mut letters = name.chars();
@@ -118,7 +118,7 @@ fn number_and_word(text: &str) -> Option<(&str, &str)> {
     (is_number && !number.ends_with('.')).then_some((number, word))
 }
 
-fn wrap(text: &str) -> Result<Wrap, Refused<'_>> {
+fn wrap(text: &str) -> Result<Wrap, Unparsable<'_>> {
     let refused = || (text, WRAP.to_owned());
     let (name, inside) = text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(refused)?;
     let arguments: Vec<&str> = inside.split(',').map(str::trim).collect();

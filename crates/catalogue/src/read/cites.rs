@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::section::{Section, Text, section};
+use super::section::{Section, SpannedText, section};
 use crate::cite::{Cite, Status};
 use crate::complaint::Complaints;
 use crate::nearest;
@@ -108,7 +108,7 @@ impl Cites {
         Given { source: source.map(|source| source.text.to_owned()), date, status }
     }
 
-    fn known(&self, source: Text, to: &mut Complaints) {
+    fn known(&self, source: SpannedText, to: &mut Complaints) {
         if self.documents.contains_key(source.text) {
             return;
         }
@@ -119,7 +119,7 @@ impl Cites {
     }
 }
 
-fn status(text: Text, to: &mut Complaints) -> Option<Status> {
+fn status(text: SpannedText, to: &mut Complaints) -> Option<Status> {
     let found = Status::ALL.into_iter().find(|status| status.name() == text.text);
     if found.is_none() {
         let names = Status::ALL.map(Status::name);

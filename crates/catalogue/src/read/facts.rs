@@ -1,7 +1,7 @@
 //! Durability, sharing, the appearance over iSCSI and known deviations of a product file.
 
-use super::Reader;
-use super::section::{Section, Text, elements, number};
+use super::PartReader;
+use super::section::{Section, SpannedText, elements, number};
 use crate::deviation::{Deviation, SaturatingLoad};
 use crate::durability::Durability;
 use crate::expression::Type;
@@ -11,7 +11,7 @@ use crate::sharing::SharingMode;
 
 const RATES: &str = "a share of volumes lost in a year, or [low, high], each from 0 to 1";
 
-impl Reader<'_> {
+impl PartReader<'_> {
     pub(super) fn durability(&mut self, head: &Section) -> Option<Durability> {
         let section = head.section("durability", "[durability]", &mut self.to)?;
         let rates: Vec<Option<f64>> = match section.get("annual_failure_rate") {
@@ -95,7 +95,7 @@ impl Reader<'_> {
             if names.is_empty() {
                 self.to.at(section.at, "[[deviation]] has no loads", "loads = [\"random read\", ...]");
             }
-            let mut load = |text: Text| self.word(text, "loads", &SaturatingLoad::ALL, SaturatingLoad::name);
+            let mut load = |text: SpannedText| self.word(text, "loads", &SaturatingLoad::ALL, SaturatingLoad::name);
             let loads = names.into_iter().filter_map(&mut load).collect();
             let why = section.required("why", &mut self.to).map_or("", |why| why.text).to_owned();
             section.finish(&mut self.to);

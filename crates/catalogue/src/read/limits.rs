@@ -1,10 +1,10 @@
 //! Figures, ceilings, rules and latencies of a product file.
 
-use super::Reader;
+use super::PartReader;
 use super::section::Section;
 use crate::expression::{Expression, Type};
-use crate::offer::{Access, Kinds, Latency, Scope};
-use crate::product::{Figure, Limit, Origin, ProductKind, Rule, Validity};
+use crate::offer::{Access, Kinds, LatencyStatement, Scope};
+use crate::product::{Limit, NamedNumber, Origin, ProductKind, Rule, Validity};
 
 impl Scope {
     const ALL: [Self; 9] = [
@@ -24,10 +24,10 @@ impl Kinds {
     const ALL: [Self; 3] = [Self::All, Self::Read, Self::Write];
 }
 
-impl Reader<'_> {
+impl PartReader<'_> {
     /// Named numbers. Figures with disjoint validity may share a name.
-    pub(super) fn figures(&mut self, head: &Section) -> Vec<Figure> {
-        let mut read: Vec<Figure> = Vec::new();
+    pub(super) fn figures(&mut self, head: &Section) -> Vec<NamedNumber> {
+        let mut read: Vec<NamedNumber> = Vec::new();
         for section in head.sections("figure", "[[figure]]", &mut self.to) {
             let validity = self.validity(&section);
             let cite = self.cites.cite(&section, &mut self.to);
@@ -46,7 +46,7 @@ impl Reader<'_> {
                 let declared =
                     self.names.declare(name.text, Type::Number, Origin::Figure).or_else(|slot| earlier(slot).ok_or(()));
                 match declared {
-                    Ok(variable) => read.push(Figure { variable, value, unit, validity, cite }),
+                    Ok(variable) => read.push(NamedNumber { variable, value, unit, validity, cite }),
                     Err(()) => self.to.at(name.at, format!("{:?} has a meaning already", name.text), "another name"),
                 }
             }
@@ -151,13 +151,13 @@ impl Reader<'_> {
         rules
     }
 
-    pub(super) fn latency(&mut self, head: &Section) -> Vec<(Latency, Validity)> {
+    pub(super) fn latency(&mut self, head: &Section) -> Vec<(LatencyStatement, Validity)> {
         let sections = head.sections("latency", "[[latency]]", &mut self.to);
         let mut read = |section: Section| {
             let text = section.required("text", &mut self.to).map_or("", |text| text.text).into();
             let (validity, cite) = (self.validity(&section), self.cites.cite(&section, &mut self.to));
             section.finish(&mut self.to);
-            (Latency { text, cite }, validity)
+            (LatencyStatement { text, cite }, validity)
         };
         sections.into_iter().map(&mut read).collect()
     }

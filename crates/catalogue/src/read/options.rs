@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Reader;
+use super::PartReader;
 use super::section::{Section, section};
 use crate::expression::{Expression, Type, Value};
 use crate::nearest;
@@ -10,7 +10,7 @@ use crate::product::{Bounds, OptionRule, Origin, Range};
 
 const KINDS: [&str; 3] = ["size", "number", "choice"];
 
-impl Reader<'_> {
+impl PartReader<'_> {
     /// Declares options as variables before expressions are parsed.
     pub(super) fn declare_options(&mut self, head: &Section) {
         let Some(options) = head.section("options", "[options]", &mut self.to) else { return };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Reader;
-use super::section::{Section, Text, Value, elements, number_text, section, wrong};
+use super::PartReader;
+use super::section::{Section, SpannedText, SpannedValue, elements, number_text, section, wrong};
 use crate::cite::Cite;
 use crate::decimal::Decimal;
 use crate::expression::{Expression, Type};
@@ -13,7 +13,7 @@ use crate::product::{Amount, Origin, PriceList, PricePart, SnapshotRate, Tiers, 
 
 const DECIMAL: &str = "decimal digits in quotation marks, such as \"0.0255\"";
 
-impl Reader<'_> {
+impl PartReader<'_> {
     pub(super) fn prices(&mut self, head: &Section, tiers: Option<&Tiers>) -> Vec<PriceList> {
         let sections = head.sections("price", "[[price]]", &mut self.to);
         sections.into_iter().filter_map(|section| self.price_list(section, tiers)).collect()
@@ -111,7 +111,7 @@ impl Reader<'_> {
         }
     }
 
-    fn decimal(&mut self, value: Value) -> Option<Decimal> {
+    fn decimal(&mut self, value: SpannedValue) -> Option<Decimal> {
         let decimal = value.get_ref().as_str().and_then(|text| text.parse().ok());
         if decimal.is_none() {
             let shown = value.get_ref().as_str().or_else(|| number_text(value)).unwrap_or("no text");
@@ -123,7 +123,7 @@ impl Reader<'_> {
         decimal
     }
 
-    fn graduated(&mut self, amounts: Value, quantity: Expression) -> Option<Amount> {
+    fn graduated(&mut self, amounts: SpannedValue, quantity: Expression) -> Option<Amount> {
         let mut steps: Vec<(Option<Decimal>, Decimal)> = Vec::new();
         let rows = elements(amounts, "amounts", &mut self.to);
         let last = rows.len().saturating_sub(1);
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// The variable of a machine's column.
-    fn column(&mut self, name: Text) -> Option<usize> {
+    fn column(&mut self, name: SpannedText) -> Option<usize> {
         let is_cell = |variable: &Variable| variable.origin == Origin::Cell && *variable.name == *name.text;
         let found = self.names.list.iter().position(is_cell);
         if found.is_none() {
@@ -157,7 +157,7 @@ impl Reader<'_> {
         found
     }
 
-    fn by_tier(&mut self, value: Value, tiers: Option<&Tiers>) -> Option<Amount> {
+    fn by_tier(&mut self, value: SpannedValue, tiers: Option<&Tiers>) -> Option<Amount> {
         let (Some(entries), Some(tiers)) = (section(value, "by_tier"), tiers) else {
             wrong(value, "by_tier", "a table of tiers and amounts, in a file with [tiers]", &mut self.to);
             return None;

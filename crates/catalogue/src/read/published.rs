@@ -1,6 +1,6 @@
 //! Published tables of a product file, which the limits must reproduce.
 
-use super::Reader;
+use super::PartReader;
 use super::section::{Section, elements, section};
 use crate::date::Date;
 use crate::expression::Value;
@@ -11,7 +11,7 @@ const TOLERANCE: f64 = 0.005;
 /// A date after all validity periods.
 const FAR: Date = Date::year(9999);
 
-impl Reader<'_> {
+impl PartReader<'_> {
     pub(super) fn published(&mut self, head: &Section) -> Vec<PublishedTable> {
         let sections = head.sections("published", "[[published]]", &mut self.to);
         sections.into_iter().map(|section| self.published_table(section)).collect()

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use toml::de::DeValue;
 
-use super::Reader;
-use super::section::{Section, Text, Value as Toml, elements, number, wrong};
+use super::PartReader;
+use super::section::{Section, SpannedText, SpannedValue as Toml, elements, number, wrong};
 use crate::expression::{Type, Value};
 use crate::offer::OptionValue;
-use crate::product::{Machines, Origin, ProductKind, Row, Tiers};
+use crate::product::{Machines, Origin, ProductKind, TableRow, Tiers};
 
 /// Rows before the first column became their name.
-struct Table {
+struct UnnamedRows {
     columns: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     at: usize,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn as_option_value(value: Value) -> Option<OptionValue> {
     }
 }
 
-impl Reader<'_> {
+impl PartReader<'_> {
     pub(super) fn tiers(&mut self, head: &Section) -> Option<Tiers> {
         let section = head.section("tiers", "[tiers]", &mut self.to)?;
         let default = section.text("default", &mut self.to);
@@ -63,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// Sizes must ascend, so that the first sufficient tier is the smallest.
-    fn tier_sizes(&mut self, table: &Table, column: usize) -> Vec<f64> {
+    fn tier_sizes(&mut self, table: &UnnamedRows, column: usize) -> Vec<f64> {
         let mut sizes = Vec::new();
         for row in &table.rows {
             match row.cells[column] {
@@ -99,7 +99,7 @@ impl Reader<'_> {
     }
 
     /// Declares the columns as variables, and returns the number of the first.
-    fn declare_columns(&mut self, table: &Table, prefix: &str) -> Option<usize> {
+    fn declare_columns(&mut self, table: &UnnamedRows, prefix: &str) -> Option<usize> {
         let mut first = None;
         for (index, column) in table.columns.iter().enumerate() {
             let is_text = table.rows.iter().any(|row| matches!(row.cells[index], Value::Text(_)));
@@ -116,7 +116,7 @@ impl Reader<'_> {
         first
     }
 
-    fn table(&mut self, section: &Section) -> Table {
+    fn table(&mut self, section: &Section) -> UnnamedRows {
         let at = section.at;
         let columns = section.texts("columns", &mut self.to);
         let columns: Vec<String> = columns.into_iter().map(|column| column.text.to_owned()).collect();
@@ -127,7 +127,7 @@ impl Reader<'_> {
                 "columns = [\"name\", ...]",
             );
         }
-        let (mut rows, mut names): (Vec<Row>, BTreeSet<String>) = Default::default();
+        let (mut rows, mut names): (Vec<TableRow>, BTreeSet<String>) = Default::default();
         for value in section.list("rows", &mut self.to) {
             let values = elements(value, "row", &mut self.to);
             if values.len() != columns.len() {
@@ -143,9 +143,9 @@ impl Reader<'_> {
             if !names.insert(name.to_string()) {
                 self.to.at(value.span().start, format!("a second row {name:?}"), "one row for each name");
             }
-            rows.push(Row { name: Arc::clone(name), cells });
+            rows.push(TableRow { name: Arc::clone(name), cells });
         }
-        Table { columns, rows, at }
+        UnnamedRows { columns, rows, at }
     }
 
     pub(super) fn cell(&mut self, value: Toml) -> Value {
@@ -155,14 +155,14 @@ impl Reader<'_> {
         })
     }
 
-    fn csv(&mut self, csv: Text) -> Option<Table> {
+    fn csv(&mut self, csv: SpannedText) -> Option<UnnamedRows> {
         let Some(text) = (self.beside)(csv.text) else {
             self.to.at(csv.at, format!("{:?} cannot be read", csv.text), "a file in the same folder");
             return None;
         };
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let columns: Vec<String> = lines.next()?.1.split(',').map(|column| column.trim().to_owned()).collect();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<TableRow> = Vec::new();
         for (index, line) in lines {
             let cells: Vec<Value> = line.split(',').map(|cell| csv_cell(cell.trim())).collect();
             let name = line.split(',').next().unwrap_or_default().trim();
@@ -171,13 +171,13 @@ impl Reader<'_> {
                 self.to.at(csv.at, what, format!("{}: {}", columns.len(), columns.join(", ")));
                 continue;
             }
-            rows.push(Row { name: name.into(), cells });
+            rows.push(TableRow { name: name.into(), cells });
         }
         let names: BTreeSet<&str> = rows.iter().map(|row| &*row.name).collect();
         if names.len() < rows.len() {
             self.to.at(csv.at, format!("{:?} has rows of the same name", csv.text), "one row for each name");
         }
-        Some(Table { columns, rows, at: csv.at })
+        Some(UnnamedRows { columns, rows, at: csv.at })
     }
 }
 

@@ -21,11 +21,11 @@ pub(crate) struct Section<'d, 'i> {
 }
 
 /// A value with its position.
-pub(crate) type Value<'d, 'i> = &'d Spanned<DeValue<'i>>;
+pub(crate) type SpannedValue<'d, 'i> = &'d Spanned<DeValue<'i>>;
 
 /// A text with its position.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'d> {
+pub(crate) struct SpannedText<'d> {
     pub text: &'d str,
     pub at: usize,
 }
@@ -35,7 +35,7 @@ impl<'d, 'i> Section<'d, 'i> {
         Self { table, at, name, asked: RefCell::default() }
     }
 
-    pub(crate) fn get(&self, key: &'static str) -> Option<Value<'d, 'i>> {
+    pub(crate) fn get(&self, key: &'static str) -> Option<SpannedValue<'d, 'i>> {
         self.asked.borrow_mut().push(key);
         self.table.get(key)
     }
@@ -45,16 +45,19 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// All keys with their values, in order of position.
-    pub(crate) fn entries(&self) -> Vec<(Text<'d>, Value<'d, 'i>)> {
-        let mut entries: Vec<_> =
-            self.table.iter().map(|(key, value)| (Text { text: key.get_ref(), at: key.span().start }, value)).collect();
+    pub(crate) fn entries(&self) -> Vec<(SpannedText<'d>, SpannedValue<'d, 'i>)> {
+        let mut entries: Vec<_> = self
+            .table
+            .iter()
+            .map(|(key, value)| (SpannedText { text: key.get_ref(), at: key.span().start }, value))
+            .collect();
         entries.sort_by_key(|(key, _)| key.at);
         entries
     }
 
-    pub(crate) fn text(&self, key: &'static str, to: &mut Complaints) -> Option<Text<'d>> {
+    pub(crate) fn text(&self, key: &'static str, to: &mut Complaints) -> Option<SpannedText<'d>> {
         let value = self.get(key)?;
-        let text = value.get_ref().as_str().map(|text| Text { text, at: value.span().start });
+        let text = value.get_ref().as_str().map(|text| SpannedText { text, at: value.span().start });
         if text.is_none() {
             wrong(value, key, "a text in quotation marks", to);
         }
@@ -62,7 +65,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// A required text.
-    pub(crate) fn required(&self, key: &'static str, to: &mut Complaints) -> Option<Text<'d>> {
+    pub(crate) fn required(&self, key: &'static str, to: &mut Complaints) -> Option<SpannedText<'d>> {
         let text = self.text(key, to);
         if !self.has(key) {
             to.at(self.at, format!("{} has no {key}", self.name), format!("{key} = \"...\""));
@@ -95,14 +98,14 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 
     /// Elements of an array; empty if absent.
-    pub(crate) fn list(&self, key: &'static str, to: &mut Complaints) -> Vec<Value<'d, 'i>> {
+    pub(crate) fn list(&self, key: &'static str, to: &mut Complaints) -> Vec<SpannedValue<'d, 'i>> {
         self.get(key).map_or_else(Vec::new, |value| elements(value, key, to))
     }
 
-    pub(crate) fn texts(&self, key: &'static str, to: &mut Complaints) -> Vec<Text<'d>> {
+    pub(crate) fn texts(&self, key: &'static str, to: &mut Complaints) -> Vec<SpannedText<'d>> {
         let list = self.list(key, to);
-        let mut text = |value: Value<'d, 'i>| {
-            let text = value.get_ref().as_str().map(|text| Text { text, at: value.span().start });
+        let mut text = |value: SpannedValue<'d, 'i>| {
+            let text = value.get_ref().as_str().map(|text| SpannedText { text, at: value.span().start });
             if text.is_none() {
                 wrong(value, key, "texts in quotation marks", to);
             }
@@ -150,12 +153,16 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 }
 
-pub(crate) fn section<'d, 'i>(value: Value<'d, 'i>, name: &'static str) -> Option<Section<'d, 'i>> {
+pub(crate) fn section<'d, 'i>(value: SpannedValue<'d, 'i>, name: &'static str) -> Option<Section<'d, 'i>> {
     value.get_ref().as_table().map(|table| Section::new(table, value.span().start, name))
 }
 
 /// Elements of an array.
-pub(crate) fn elements<'d, 'i>(value: Value<'d, 'i>, key: &str, to: &mut Complaints) -> Vec<Value<'d, 'i>> {
+pub(crate) fn elements<'d, 'i>(
+    value: SpannedValue<'d, 'i>,
+    key: &str,
+    to: &mut Complaints,
+) -> Vec<SpannedValue<'d, 'i>> {
     let array = value.get_ref().as_array();
     if array.is_none() {
         wrong(value, key, "a list in brackets", to);
@@ -163,17 +170,17 @@ pub(crate) fn elements<'d, 'i>(value: Value<'d, 'i>, key: &str, to: &mut Complai
     array.into_iter().flatten().collect()
 }
 
-pub(crate) fn wrong(value: Value, key: &str, allowed: &str, to: &mut Complaints) {
+pub(crate) fn wrong(value: SpannedValue, key: &str, allowed: &str, to: &mut Complaints) {
     to.at(value.span().start, format!("{key} is {}", value.get_ref().type_str()), allowed);
 }
 
 /// An integer or a float, as a number.
-pub(crate) fn number(value: Value) -> Option<f64> {
+pub(crate) fn number(value: SpannedValue) -> Option<f64> {
     number_text(value)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// An integer or a float, as its digits.
-pub(crate) fn number_text<'d>(value: Value<'d, '_>) -> Option<&'d str> {
+pub(crate) fn number_text<'d>(value: SpannedValue<'d, '_>) -> Option<&'d str> {
     let text = match value.get_ref() {
         DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
         DeValue::Float(float) => float.as_str(),

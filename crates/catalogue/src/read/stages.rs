@@ -1,11 +1,11 @@
 //! Model of a product file: stages as text, with embedded expressions.
 
-use super::Reader;
-use super::section::{Section, Text};
+use super::PartReader;
+use super::section::{Section, SpannedText};
 use crate::expression::Type;
-use crate::product::{ModelText, Piece};
+use crate::product::{ModelText, TemplatePiece};
 
-impl Reader<'_> {
+impl PartReader<'_> {
     pub(super) fn model(&mut self, head: &Section) -> Option<ModelText> {
         let section = head.section("model", "[model]", &mut self.to)?;
         let stages = section.required("stages", &mut self.to);
@@ -17,7 +17,7 @@ impl Reader<'_> {
     }
 
     /// Splits `window({queue}: ...)` into texts and expressions.
-    fn pieces(&mut self, stages: Text) -> Option<Vec<Piece>> {
+    fn pieces(&mut self, stages: SpannedText) -> Option<Vec<TemplatePiece>> {
         let mut pieces = Vec::new();
         let mut rest = stages.text;
         while let Some((before, after)) = rest.split_once('{') {
@@ -26,12 +26,12 @@ impl Reader<'_> {
                 self.to.at(stages.at + begin, "stages: { is not closed", "{arithmetic}");
                 return None;
             };
-            pieces.push(Piece::Text(on_one_line(before)));
-            let text = Text { text: inside, at: stages.at };
-            pieces.push(Piece::Hole(self.parsed(text, begin, "stages", Type::Any)?));
+            pieces.push(TemplatePiece::Text(on_one_line(before)));
+            let text = SpannedText { text: inside, at: stages.at };
+            pieces.push(TemplatePiece::Hole(self.parsed(text, begin, "stages", Type::Any)?));
             rest = after;
         }
-        pieces.push(Piece::Text(on_one_line(rest)));
+        pieces.push(TemplatePiece::Text(on_one_line(rest)));
         Some(pieces)
     }
 }

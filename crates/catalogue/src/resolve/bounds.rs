@@ -6,13 +6,13 @@ use super::Resolved;
 use crate::expression::{Expression, Value};
 use crate::number::shown;
 use crate::product::{OptionRule, Range};
-use crate::refusal::Refusal;
+use crate::refusal::ConfigRefusal;
 
 /// Relative tolerance of bounds, which may be results of divisions.
 const SLACK: f64 = 1e-9;
 
 impl Resolved {
-    pub(super) fn check_options(&self) -> Result<(), Refusal> {
+    pub(super) fn check_options(&self) -> Result<(), ConfigRefusal> {
         for (index, option) in self.product.options.iter().enumerate() {
             match (&self.values[option.variable], &option.range) {
                 (Value::Absent, Range::Size(..)) => return Err(self.missing(option)),
@@ -34,12 +34,12 @@ impl Resolved {
         })
     }
 
-    fn check_number(&self, option: &OptionRule, value: f64, written: Option<&str>) -> Result<(), Refusal> {
+    fn check_number(&self, option: &OptionRule, value: f64, written: Option<&str>) -> Result<(), ConfigRefusal> {
         if let Range::Size(_, choices) = &option.range
             && !choices.is_empty()
             && !choices.contains(&Value::Number(value))
         {
-            return Err(Refusal::NoChoice {
+            return Err(ConfigRefusal::NoChoice {
                 product: self.name.to_string(),
                 option: option.name.to_string(),
                 value: self.words(option, value, written),
@@ -60,7 +60,7 @@ impl Resolved {
         let below = steps.floor() * step;
         let above = high.map_or(steps.ceil() * step, |high| high.min(steps.ceil() * step));
         let nearest = [below, above].into_iter().filter(|near| low.is_none_or(|low| *near >= low));
-        Err(Refusal::OffStep {
+        Err(ConfigRefusal::OffStep {
             product: Arc::clone(&self.name),
             option: Arc::clone(&option.name),
             value: self.words(option, value, written),
@@ -70,8 +70,8 @@ impl Resolved {
         })
     }
 
-    fn out_of_range(&self, option: &OptionRule, value: String) -> Refusal {
-        Refusal::OutOfRange {
+    fn out_of_range(&self, option: &OptionRule, value: String) -> ConfigRefusal {
+        ConfigRefusal::OutOfRange {
             product: Arc::clone(&self.name),
             option: Arc::clone(&option.name),
             value,
@@ -81,8 +81,12 @@ impl Resolved {
         }
     }
 
-    fn missing(&self, option: &OptionRule) -> Refusal {
-        Refusal::Missing { product: self.name.to_string(), option: option.name.to_string(), range: self.range(option) }
+    fn missing(&self, option: &OptionRule) -> ConfigRefusal {
+        ConfigRefusal::Missing {
+            product: self.name.to_string(),
+            option: option.name.to_string(),
+            range: self.range(option),
+        }
     }
 
     /// `1 to 65,536 GiB`.

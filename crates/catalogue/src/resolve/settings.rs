@@ -8,7 +8,7 @@ use crate::config::Setting;
 use crate::expression::Value;
 use crate::number::shown;
 use crate::product::{OptionRule, Product, Range};
-use crate::refusal::Refusal;
+use crate::refusal::ConfigRefusal;
 
 /// Values given by a configuration.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    pub(crate) fn read(product: &Product, name: &Arc<str>, settings: &[Setting]) -> Result<Self, Refusal> {
+    pub(crate) fn read(product: &Product, name: &Arc<str>, settings: &[Setting]) -> Result<Self, ConfigRefusal> {
         let mut given = Self { options: vec![None; product.options.len()], tier: None };
         for setting in settings {
             match setting {
@@ -44,7 +44,7 @@ impl Given {
     }
 
     /// A tier, or a choice of the only option that has it.
-    fn word(&mut self, product: &Product, name: &Arc<str>, word: &str) -> Result<(), Refusal> {
+    fn word(&mut self, product: &Product, name: &Arc<str>, word: &str) -> Result<(), ConfigRefusal> {
         let tiers = product.tiers.iter().flat_map(|tiers| &tiers.rows);
         let tier = tiers.clone().position(|row| row.name.eq_ignore_ascii_case(word));
         if tier.is_some() && self.tier.is_none() {
@@ -59,10 +59,10 @@ impl Given {
                 self.options[index] = Some((read(name, option, word)?, owned));
                 Ok(())
             }
-            [] => Err(Refusal::UnknownWord { product: product_name, word: owned, known: words(product) }),
+            [] => Err(ConfigRefusal::UnknownWord { product: product_name, word: owned, known: words(product) }),
             _ => {
                 let options = offering.iter().map(|(_, option)| option.name.to_string()).collect();
-                Err(Refusal::AmbiguousWord { product: product_name, word: owned, options })
+                Err(ConfigRefusal::AmbiguousWord { product: product_name, word: owned, options })
             }
         }
     }
@@ -82,10 +82,10 @@ fn words(product: &Product) -> Vec<(String, Vec<String>)> {
     tiers.map(|names| ("tier".to_owned(), names)).chain(choices).collect()
 }
 
-fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usize, &'p OptionRule), Refusal> {
+fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usize, &'p OptionRule), ConfigRefusal> {
     let same = |known: &&OptionRule| known.name.eq_ignore_ascii_case(option);
     let written = product.options.iter().find(same).map_or(option, |known| &*known.name);
-    product.option(written).ok_or_else(|| Refusal::UnknownOption {
+    product.option(written).ok_or_else(|| ConfigRefusal::UnknownOption {
         product: name.to_string(),
         option: option.to_owned(),
         known: product.options.iter().map(|option| option.name.to_string()).collect(),
@@ -93,13 +93,13 @@ fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usi
 }
 
 /// `12000`, or `12k` and `1.5M` in thousands and millions.
-fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, Refusal> {
+fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, ConfigRefusal> {
     let (digits, scale) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1e6)),
     };
     let number = digits.parse().ok().map(|number: f64| number * scale).filter(|number| number.is_finite());
-    number.ok_or_else(|| Refusal::NoNumber {
+    number.ok_or_else(|| ConfigRefusal::NoNumber {
         product: name.to_string(),
         option: option.to_owned(),
         value: text.to_owned(),
@@ -107,14 +107,14 @@ fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, Refusal> {
 }
 
 /// The vendor's unit name is taken literally; other units are converted.
-fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<(Value, String), Refusal> {
+fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<(Value, String), ConfigRefusal> {
     let vendors = &product.unit;
     if unit.eq_ignore_ascii_case(&vendors.word) {
         let size = number(name, "size", digits)?;
         return Ok((Value::Number(size), format!("{} {}", shown(size), vendors.word)));
     }
     let written = format!("{digits}{unit}");
-    let bytes: Bytes = written.parse().map_err(|_| Refusal::NoNumber {
+    let bytes: Bytes = written.parse().map_err(|_| ConfigRefusal::NoNumber {
         product: name.to_string(),
         option: "size".to_owned(),
         value: written.clone(),
@@ -124,7 +124,7 @@ fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<
     Ok((Value::Number(size), format!("{digits} {unit} ({counted} {} as the vendor counts)", vendors.word)))
 }
 
-fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, Refusal> {
+fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, ConfigRefusal> {
     let Range::Choice(choices) = &option.range else {
         return number(name, &option.name, text).map(Value::Number);
     };
@@ -132,7 +132,7 @@ fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, Refus
         Value::Number(number) => text.parse() == Ok(*number),
         other => other.words().eq_ignore_ascii_case(text),
     });
-    chosen.cloned().ok_or_else(|| Refusal::NoChoice {
+    chosen.cloned().ok_or_else(|| ConfigRefusal::NoChoice {
         product: name.to_string(),
         option: option.name.to_string(),
         value: text.to_owned(),

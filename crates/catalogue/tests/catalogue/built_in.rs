@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use plimsoll_catalogue::{Catalogue, Config, ProductKind, Terms, built_in_files, check_built_in};
+use plimsoll_catalogue::{Catalogue, Config, PriceTerms, ProductKind, built_in_files, check_built_in};
 
 fn files_below(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).expect("the folder of product files") {
@@ -37,7 +37,7 @@ fn every_file_is_sound() {
 #[test]
 fn every_product_is_found_by_its_names_and_can_be_had() {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
+    let terms = PriceTerms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
     for product in catalogue.products().filter(|product| product.kind() != ProductKind::Machine) {
         for name in product.aliases().iter().map(String::as_str).chain([product.name()]) {
             assert_eq!(catalogue.find(name).unwrap().name(), product.name());

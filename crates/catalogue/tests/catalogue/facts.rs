@@ -1,11 +1,11 @@
 //! Facts of built-in products besides ceilings: machines and their prices, durability, sharing, snapshots, age of prices.
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, MAX_PRICE_AGE_DAYS, Offer, Refusal, SharingMode, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, Config, ConfigRefusal, MAX_PRICE_AGE_DAYS, Offer, PriceTerms, SharingMode};
 use plimsoll_units::Bytes;
 
-fn try_offer(config: &str, region: &str) -> Result<Offer, Refusal> {
+fn try_offer(config: &str, region: &str) -> Result<Offer, ConfigRefusal> {
     let region = Some(region.to_owned()).filter(|region| !region.is_empty());
-    let terms = Terms { as_of: "2026-11-23".parse().expect("a date"), currency: "USD".parse().ok(), region };
+    let terms = PriceTerms { as_of: "2026-11-23".parse().expect("a date"), currency: "USD".parse().ok(), region };
     Catalogue::built_in().offer(&config.parse::<Config>().expect("a configuration"), &terms)
 }
 
@@ -174,7 +174,7 @@ fn a_single_path_is_offered_with_a_doubt() {
 #[test]
 fn old_prices_are_doubtful() {
     let aged = |config: &str, as_of: &str, currency: &str| {
-        let terms = Terms { as_of: as_of.parse().unwrap(), currency: currency.parse().ok(), region: None };
+        let terms = PriceTerms { as_of: as_of.parse().unwrap(), currency: currency.parse().ok(), region: None };
         let price = Catalogue::built_in().offer(&config.parse().unwrap(), &terms).unwrap().price().unwrap();
         (price.age_days(), price.doubts().iter().any(|doubt| doubt.text.contains("days old")))
     };

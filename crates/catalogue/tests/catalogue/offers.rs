@@ -1,6 +1,6 @@
 //! Offers, prices and refusals of configurations of three small product files.
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, Offer, Refusal, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, Config, ConfigRefusal, Offer, PriceTerms};
 use plimsoll_units::Bytes;
 
 const CSV: &str = include_str!("products/machines.csv");
@@ -19,16 +19,16 @@ fn catalogue() -> Catalogue {
 }
 
 /// `as_of [CURRENCY [REGION]]`.
-fn terms(text: &str) -> Terms {
+fn terms(text: &str) -> PriceTerms {
     let mut words = text.split_whitespace();
-    Terms {
+    PriceTerms {
         as_of: words.next().expect("a date").parse().expect("a test's own text"),
         currency: words.next().map(|code| code.parse().expect("a test's own text")),
         region: words.next().map(str::to_owned),
     }
 }
 
-fn offer(config: &str, under: &str) -> Result<Offer, Refusal> {
+fn offer(config: &str, under: &str) -> Result<Offer, ConfigRefusal> {
     catalogue().offer(&config.parse::<Config>().expect("a test's own text"), &terms(under))
 }
 

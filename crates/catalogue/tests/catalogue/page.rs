@@ -2,7 +2,7 @@
 //!
 //! The list of keys is taken from the messages of the parser.
 
-use plimsoll_catalogue::{Catalogue, Config, Terms, check};
+use plimsoll_catalogue::{Catalogue, Config, PriceTerms, check};
 
 const PAGE: &str = include_str!("../../../../docs/catalogue.md");
 
@@ -46,7 +46,7 @@ fn the_example_is_sound_and_can_be_had_and_simulated() {
     let mut catalogue = Catalogue::built_in();
     catalogue.add("san.toml", example(), &|_| None).expect("it is sound");
     let config: Config = "stripe(2,64KiB) of san:4TiB,class=gold".parse().unwrap();
-    let terms = Terms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
+    let terms = PriceTerms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
     let offer = catalogue.offer(&config, &terms).unwrap();
     assert_eq!(offer.price().unwrap().monthly.to_string(), "760.00 EUR");
     offer.model().unwrap();

@@ -1,10 +1,10 @@
 //! Transitions between offers, and limits of machines, with the built-in catalogue.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
-use plimsoll_catalogue::{Catalogue, Config, Offer, Setting, Terms};
+use plimsoll_catalogue::{Catalogue, Config, Offer, PriceTerms, Setting};
 
 fn offer(config: &str) -> Offer {
-    let terms = Terms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
+    let terms = PriceTerms { as_of: "2026-11-21".parse().unwrap(), currency: None, region: None };
     let config: Config = config.parse().unwrap();
     Catalogue::built_in().offer(&config, &terms).unwrap_or_else(|refusal| panic!("{refusal}"))
 }

@@ -7,7 +7,7 @@ use super::*;
 /// The short forms of all offers of `product` for `iops` reads of `block` and at least `capacity`.
 fn climbed(product: &str, iops: u64, block: Bytes, capacity: Bytes) -> Result<Vec<String>, String> {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let requirements = Requirements::of([vec![(Ask { block, reads: 1.0, sequential: false }, iops as f64)]]);
     let (terms, rooms) = (&terms, &ROOM);
     let goal = Goal {

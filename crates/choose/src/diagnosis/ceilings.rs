@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Ask, Counts, Offer};
-use plimsoll_ingest::{Slot, Subject};
+use plimsoll_ingest::{DatabaseDemand, Slot};
 use plimsoll_units::Bytes;
 
-use super::totals::{Stream, streams};
+use super::totals::{WindowStream, streams};
 
 /// A subject's use of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub struct CeilingUse {
 pub(super) const NEAR: f64 = 0.95;
 
 /// Compares the demand with the ceilings without burst credits.
-pub(super) fn on(subject: &Subject, offer: &Offer) -> OfferUse {
+pub(super) fn on(subject: &DatabaseDemand, offer: &Offer) -> OfferUse {
     let mut uses: BTreeMap<(usize, bool), (CeilingUse, f64)> = BTreeMap::new();
     let (mut windows, mut seconds) = (0, 0.0);
     for (index, slot) in subject.slots.iter().enumerate() {
@@ -90,7 +90,7 @@ struct Used {
     demand: f64,
 }
 
-fn of_window(offer: &Offer, streams: &[Stream]) -> Vec<((usize, Counts), Used)> {
+fn of_window(offer: &Offer, streams: &[WindowStream]) -> Vec<((usize, Counts), Used)> {
     /// Assumed size of operations without a known size: the smallest usual size.
     const DEFAULT_BYTES: f64 = 4_096.0;
     let mut used: Vec<((usize, Counts), Used)> = Vec::new();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_ingest::{Class, Measure, SessionTime, Slot, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure, SessionTime, Slot};
 
 use super::response::spearman;
-use super::split::{Part, split};
+use super::split::{TimePart, split};
 use super::totals::{total, value};
 
 /// A database's windows over time.
@@ -19,7 +19,7 @@ pub struct History {
     /// Correlation of waits with the load, the strongest first.
     pub with_load: Vec<LoadCorrelation>,
     /// Comparison of the later windows with the earlier ones.
-    pub change: Option<Change>,
+    pub change: Option<PeriodChange>,
 }
 
 /// The database's time in a window.
@@ -32,7 +32,7 @@ pub struct WindowTime {
     /// Share of storage, 0 to 1.
     pub storage: f64,
     /// The largest part.
-    pub main: Part,
+    pub main: TimePart,
     /// Its share.
     pub main_share: f64,
     /// The largest wait of sessions.
@@ -41,7 +41,7 @@ pub struct WindowTime {
 
 /// A quantity of a window.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Quantity {
+pub enum HistoryQuantity {
     /// Active sessions.
     Active,
     /// Mean number of sessions that wait for an event.
@@ -64,7 +64,7 @@ pub struct Unusual {
     /// The window.
     pub slot: Slot,
     /// The quantity.
-    pub quantity: Quantity,
+    pub quantity: HistoryQuantity,
     /// Its value.
     pub value: f64,
     /// Its median over the windows.
@@ -78,8 +78,8 @@ pub struct Unusual {
 pub struct LoadCorrelation {
     /// The event.
     pub event: Arc<str>,
-    /// [`Quantity::Commits`], or [`Quantity::Rate`] of all operations.
-    pub load: Quantity,
+    /// [`HistoryQuantity::Commits`], or [`Quantity::Rate`] of all operations.
+    pub load: HistoryQuantity,
     /// Spearman's rank correlation of waiting sessions and load, -1 to 1.
     pub correlation: f64,
     /// Share of the database's time, 0 to 1.
@@ -88,7 +88,7 @@ pub struct LoadCorrelation {
 
 /// Comparison of two periods.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct PeriodChange {
     /// The first window of the later period.
     pub from: Slot,
     /// Number of windows of the earlier and of the later period.
@@ -101,7 +101,7 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     /// The quantity.
-    pub quantity: Quantity,
+    pub quantity: HistoryQuantity,
     /// Its mean in the earlier period.
     pub before: f64,
     /// Its mean in the later period.
@@ -114,7 +114,7 @@ const FEW: usize = 8;
 const EVENTS: usize = 12;
 
 /// The history of a subject with at least two windows.
-pub(super) fn history(subject: &Subject) -> Option<History> {
+pub(super) fn history(subject: &DatabaseDemand) -> Option<History> {
     let account = subject.account.as_ref()?;
     let times: Vec<(usize, &SessionTime)> =
         account.slots.iter().enumerate().filter_map(|(slot, spent)| Some((slot, spent.as_ref()?))).collect();
@@ -145,23 +145,23 @@ fn window(slot: Slot, spent: &SessionTime) -> Option<WindowTime> {
 }
 
 /// The values of each quantity by window, where known.
-type Series = BTreeMap<Quantity, Vec<Option<f64>>>;
+type QuantitySeries = BTreeMap<HistoryQuantity, Vec<Option<f64>>>;
 
-fn series(subject: &Subject, times: &[(usize, &SessionTime)], whole: &SessionTime) -> Series {
-    let mut series = Series::new();
-    let mut put = |quantity: Quantity, of: &dyn Fn(usize, &SessionTime) -> Option<f64>| {
+fn series(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], whole: &SessionTime) -> QuantitySeries {
+    let mut series = QuantitySeries::new();
+    let mut put = |quantity: HistoryQuantity, of: &dyn Fn(usize, &SessionTime) -> Option<f64>| {
         let values: Vec<Option<f64>> = times.iter().map(|(slot, spent)| of(*slot, spent)).collect();
         if values.iter().any(Option::is_some) {
             series.insert(quantity, values);
         }
     };
-    put(Quantity::Active, &|_, spent| Some(spent.database_s / spent.seconds));
-    put(Quantity::OnProcessor, &|_, spent| Some(spent.processor_s? / spent.seconds));
-    put(Quantity::Commits, &|_, spent| Some(spent.commits? / spent.seconds));
-    put(Quantity::Rate(Class::All), &|slot, _| total(subject, Measure::Iops, slot));
+    put(HistoryQuantity::Active, &|_, spent| Some(spent.database_s / spent.seconds));
+    put(HistoryQuantity::OnProcessor, &|_, spent| Some(spent.processor_s? / spent.seconds));
+    put(HistoryQuantity::Commits, &|_, spent| Some(spent.commits? / spent.seconds));
+    put(HistoryQuantity::Rate(Class::All), &|slot, _| total(subject, Measure::Iops, slot));
     for class in [Class::Read, Class::Write] {
-        put(Quantity::Rate(class), &|slot, _| value(subject, class, Measure::Iops, slot));
-        put(Quantity::Latency(class), &|slot, _| value(subject, class, Measure::Latency, slot));
+        put(HistoryQuantity::Rate(class), &|slot, _| value(subject, class, Measure::Iops, slot));
+        put(HistoryQuantity::Latency(class), &|slot, _| value(subject, class, Measure::Latency, slot));
     }
     for event in whole.foreground().take(EVENTS) {
         let name = &event.event;
@@ -170,10 +170,10 @@ fn series(subject: &Subject, times: &[(usize, &SessionTime)], whole: &SessionTim
             wait.map(|wait| (wait.total_s, wait.count))
         };
         // Events without waits in a window are missing there.
-        put(Quantity::Waiting(Arc::clone(name)), &|_, spent| {
+        put(HistoryQuantity::Waiting(Arc::clone(name)), &|_, spent| {
             Some(wait(spent).map_or(0.0, |(seconds, _)| seconds / spent.seconds))
         });
-        put(Quantity::WaitSeconds(Arc::clone(name)), &|_, spent| {
+        put(HistoryQuantity::WaitSeconds(Arc::clone(name)), &|_, spent| {
             wait(spent).filter(|(_, count)| *count > 0.0).map(|(seconds, count)| seconds / count)
         });
     }
@@ -181,7 +181,7 @@ fn series(subject: &Subject, times: &[(usize, &SessionTime)], whole: &SessionTim
 }
 
 /// Outliers by the modified z-score (Iglewicz, Hoaglin 1993).
-fn unusual(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) -> Vec<Unusual> {
+fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &QuantitySeries) -> Vec<Unusual> {
     const SCORE: f64 = 3.5;
     /// Minimum deviation as a share of the median, for nearly constant values.
     const MIN_DEVIATION: f64 = 0.05;
@@ -206,7 +206,7 @@ fn unusual(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) 
     }
     // Sessions first, by their excess over the median; durations by their score.
     let weight = |unusual: &Unusual| match unusual.quantity {
-        Quantity::Active | Quantity::Waiting(_) => (1, unusual.value - unusual.median),
+        HistoryQuantity::Active | HistoryQuantity::Waiting(_) => (1, unusual.value - unusual.median),
         _ => (0, unusual.score),
     };
     found.sort_by(|a, b| weight(b).0.cmp(&weight(a).0).then(weight(b).1.total_cmp(&weight(a).1)));
@@ -214,11 +214,11 @@ fn unusual(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) 
 }
 
 /// True for a quantity and a value worth reporting: rates are load, not symptoms.
-fn matters(quantity: &Quantity, value: f64) -> bool {
+fn matters(quantity: &HistoryQuantity, value: f64) -> bool {
     match quantity {
-        Quantity::Active | Quantity::Waiting(_) => value >= 0.3,
-        Quantity::WaitSeconds(_) | Quantity::Latency(_) => value >= 0.001,
-        Quantity::OnProcessor | Quantity::Commits | Quantity::Rate(_) => false,
+        HistoryQuantity::Active | HistoryQuantity::Waiting(_) => value >= 0.3,
+        HistoryQuantity::WaitSeconds(_) | HistoryQuantity::Latency(_) => value >= 0.001,
+        HistoryQuantity::OnProcessor | HistoryQuantity::Commits | HistoryQuantity::Rate(_) => false,
     }
 }
 
@@ -228,18 +228,19 @@ fn median(mut values: Vec<f64>) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { values[middle - 1].midpoint(values[middle]) }
 }
 
-fn with_load(series: &Series, whole: &SessionTime) -> Vec<LoadCorrelation> {
+fn with_load(series: &QuantitySeries, whole: &SessionTime) -> Vec<LoadCorrelation> {
     /// Minimum share of the time of an event.
     const MIN_SHARE: f64 = 0.02;
-    let is_whole = |load: &Quantity| series.get(load).is_some_and(|values| values.iter().all(Option::is_some));
-    let loads = [Quantity::Commits, Quantity::Rate(Class::All)];
+    let is_whole = |load: &HistoryQuantity| series.get(load).is_some_and(|values| values.iter().all(Option::is_some));
+    let loads = [HistoryQuantity::Commits, HistoryQuantity::Rate(Class::All)];
     let Some(load) = loads.into_iter().find(is_whole) else { return Vec::new() };
-    let values = |quantity: &Quantity| series.get(quantity).map(|values| values.iter().copied().flatten().collect());
+    let values =
+        |quantity: &HistoryQuantity| series.get(quantity).map(|values| values.iter().copied().flatten().collect());
     let Some(loads): Option<Vec<f64>> = values(&load).filter(|loads: &Vec<f64>| loads.len() >= FEW) else {
         return Vec::new();
     };
     let of = |event: &plimsoll_ingest::EventTime| {
-        let waiting: Vec<f64> = values(&Quantity::Waiting(Arc::clone(&event.event)))?;
+        let waiting: Vec<f64> = values(&HistoryQuantity::Waiting(Arc::clone(&event.event)))?;
         let share = event.total_s / whole.database_s;
         let correlation = spearman(&waiting, &loads);
         (share >= MIN_SHARE).then(|| LoadCorrelation {
@@ -255,7 +256,7 @@ fn with_load(series: &Series, whole: &SessionTime) -> Vec<LoadCorrelation> {
 }
 
 /// Compares the windows before and after the longest gap; without a gap longer than all windows, the two halves.
-fn change(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) -> Option<Change> {
+fn change(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &QuantitySeries) -> Option<PeriodChange> {
     let slot = |index: usize| subject.slots[times[index].0];
     let gap = |index: usize| {
         let (before, after) = (slot(index - 1), slot(index));
@@ -275,34 +276,34 @@ fn change(subject: &Subject, times: &[(usize, &SessionTime)], series: &Series) -
         let sum = weighed.fold((0.0, 0.0), |sum, (value, seconds)| (sum.0 + value * seconds, sum.1 + seconds));
         (sum.1 > 0.0).then(|| sum.0 / sum.1)
     };
-    let changed = |(quantity, values): (&Quantity, &Vec<Option<f64>>)| {
+    let changed = |(quantity, values): (&HistoryQuantity, &Vec<Option<f64>>)| {
         let (before, after) = (mean(values, 0..at)?, mean(values, at..times.len())?);
         Some(Changed { quantity: quantity.clone(), before, after })
     };
     let mut quantities: Vec<Changed> = series.iter().filter_map(changed).collect();
     let rank = |changed: &Changed| match changed.quantity {
-        Quantity::Active => 0,
-        Quantity::Waiting(_) | Quantity::OnProcessor => 1,
+        HistoryQuantity::Active => 0,
+        HistoryQuantity::Waiting(_) | HistoryQuantity::OnProcessor => 1,
         _ => 2,
     };
     quantities.sort_by(|a, b| {
         let size = |changed: &Changed| (changed.after - changed.before).abs();
         rank(a).cmp(&rank(b)).then(size(b).total_cmp(&size(a)))
     });
-    Some(Change { from: slot(at), windows: [at, times.len() - at], quantities })
+    Some(PeriodChange { from: slot(at), windows: [at, times.len() - at], quantities })
 }
 
-impl Change {
+impl PeriodChange {
     /// Active sessions in both periods.
     pub fn active(&self) -> Option<&Changed> {
-        self.quantities.first().filter(|changed| changed.quantity == Quantity::Active)
+        self.quantities.first().filter(|changed| changed.quantity == HistoryQuantity::Active)
     }
 
     /// The wait, or the processor time, that changed most in the direction of the active sessions.
     pub fn main(&self) -> Option<&Changed> {
         let active = self.active()?;
         let is_main = |changed: &&Changed| {
-            let is_part = matches!(changed.quantity, Quantity::Waiting(_) | Quantity::OnProcessor);
+            let is_part = matches!(changed.quantity, HistoryQuantity::Waiting(_) | HistoryQuantity::OnProcessor);
             is_part && (changed.after > changed.before) == (active.after > active.before)
         };
         self.quantities.iter().find(is_main)

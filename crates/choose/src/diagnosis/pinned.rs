@@ -1,6 +1,6 @@
 //! Rates pinned at a value in many windows, while others are lower: the sign of a limit.
 
-use plimsoll_ingest::{Class, Measure, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::totals::{total, value};
 
@@ -28,7 +28,7 @@ const MIN_SHARE: f64 = 0.05;
 const NEAR: f64 = 0.97;
 
 /// The pinned rates of all operations, of reads and of writes.
-pub(super) fn pinned(subject: &Subject) -> Vec<Pinned> {
+pub(super) fn pinned(subject: &DatabaseDemand) -> Vec<Pinned> {
     let mut found: Vec<Pinned> = Vec::new();
     for measure in [Measure::Iops, Measure::Throughput] {
         for class in [Class::All, Class::Read, Class::Write] {

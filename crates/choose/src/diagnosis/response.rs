@@ -1,12 +1,12 @@
 //! Latency of operations over their rate, window by window.
 
-use plimsoll_ingest::{Class, Measure, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::totals::value;
 
 /// A window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct ResponsePoint {
     /// Operations a second.
     pub iops: f64,
     /// Mean latency, seconds.
@@ -21,7 +21,7 @@ pub struct Response {
     /// The class.
     pub class: Class,
     /// Windows with both figures, by rate.
-    pub points: Vec<Point>,
+    pub points: Vec<ResponsePoint>,
     /// Mean operations per second over time.
     pub iops: f64,
     /// Mean latency over operations, seconds.
@@ -48,18 +48,18 @@ const FOR_CORRELATION: usize = 8;
 const FOR_KNEE: usize = 16;
 
 /// The responses of each class, in the order of the subject's series.
-pub(super) fn responses(subject: &Subject) -> Vec<Response> {
+pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
     Class::ALL.into_iter().filter_map(|class| response(subject, class)).collect()
 }
 
-fn response(subject: &Subject, class: Class) -> Option<Response> {
+fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     let at = |measure, slot| value(subject, class, measure, slot);
     let point = |slot: usize| {
         let (iops, latency_s) = (at(Measure::Iops, slot)?, at(Measure::Latency, slot)?);
         let length_s = subject.slots[slot].length.as_secs_f64();
-        (iops > 0.0 && latency_s > 0.0 && length_s > 0.0).then_some(Point { iops, latency_s, length_s })
+        (iops > 0.0 && latency_s > 0.0 && length_s > 0.0).then_some(ResponsePoint { iops, latency_s, length_s })
     };
-    let mut points: Vec<Point> = (0..subject.slots.len()).filter_map(point).collect();
+    let mut points: Vec<ResponsePoint> = (0..subject.slots.len()).filter_map(point).collect();
     points.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     let seconds: f64 = points.iter().map(|point| point.length_s).sum();
     if points.is_empty() {
@@ -93,7 +93,7 @@ fn response(subject: &Subject, class: Class) -> Option<Response> {
 }
 
 /// Mean share of time with any operation in flight, over the windows that state it.
-fn busy(subject: &Subject) -> Option<f64> {
+fn busy(subject: &DatabaseDemand) -> Option<f64> {
     let window = |slot: usize| Some((value(subject, Class::All, Measure::Busy, slot)?, subject.slots[slot].length));
     let windows = (0..subject.slots.len()).filter_map(window);
     let sum = windows.fold((0.0, 0.0), |sum, (busy, length)| {
@@ -104,8 +104,8 @@ fn busy(subject: &Subject) -> Option<f64> {
 }
 
 /// Mean latency over operations, seconds.
-fn mean_s(points: &[Point]) -> f64 {
-    let weigh = |sum: (f64, f64), point: &Point| {
+fn mean_s(points: &[ResponsePoint]) -> f64 {
+    let weigh = |sum: (f64, f64), point: &ResponsePoint| {
         let operations = point.iops * point.length_s;
         (sum.0 + operations, sum.1 + operations * point.latency_s)
     };
@@ -114,8 +114,8 @@ fn mean_s(points: &[Point]) -> f64 {
 }
 
 /// Spearman's rank correlation of rate and latency; 0 if either is constant.
-fn correlation(points: &[Point]) -> f64 {
-    let values = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>();
+fn correlation(points: &[ResponsePoint]) -> f64 {
+    let values = |of: fn(&ResponsePoint) -> f64| points.iter().map(of).collect::<Vec<f64>>();
     spearman(&values(|point| point.iops), &values(|point| point.latency_s))
 }
 
@@ -145,15 +145,15 @@ fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 /// The lowest rate from which the median of every eighth of the windows is at least twice the quiet latency.
-fn knee(points: &[Point], quiet_s: Option<f64>, correlation: Option<f64>) -> Option<f64> {
+fn knee(points: &[ResponsePoint], quiet_s: Option<f64>, correlation: Option<f64>) -> Option<f64> {
     const RISES: f64 = 0.4;
     const TIMES: f64 = 2.0;
     let quiet_s = quiet_s?;
     if points.len() < FOR_KNEE || correlation? < RISES {
         return None;
     }
-    let eighths: Vec<&[Point]> = points.chunks(points.len().div_ceil(8)).collect();
-    let median = |points: &[Point]| {
+    let eighths: Vec<&[ResponsePoint]> = points.chunks(points.len().div_ceil(8)).collect();
+    let median = |points: &[ResponsePoint]| {
         let mut latencies: Vec<f64> = points.iter().map(|point| point.latency_s).collect();
         latencies.sort_by(f64::total_cmp);
         latencies[latencies.len() / 2]
@@ -166,8 +166,8 @@ fn knee(points: &[Point], quiet_s: Option<f64>, correlation: Option<f64>) -> Opt
 mod tests {
     use super::*;
 
-    fn points(pairs: impl Iterator<Item = (f64, f64)>) -> Vec<Point> {
-        pairs.map(|(iops, latency_s)| Point { iops, latency_s, length_s: 60.0 }).collect()
+    fn points(pairs: impl Iterator<Item = (f64, f64)>) -> Vec<ResponsePoint> {
+        pairs.map(|(iops, latency_s)| ResponsePoint { iops, latency_s, length_s: 60.0 }).collect()
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A database's time, divided by activity and wait.
 
-use plimsoll_ingest::{Class, EventTime, Place, SessionTime, WaitCause};
+use plimsoll_ingest::{Class, EventTime, InputPosition, SessionTime, WaitCause};
 
 /// A part of the database's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
+pub enum TimePart {
     /// Time on a processor.
     Processor,
     /// Reads of single blocks.
@@ -37,7 +37,7 @@ pub enum Part {
     Unaccounted,
 }
 
-impl Part {
+impl TimePart {
     /// All parts, in display order.
     pub const ALL: [Self; 15] = [
         Self::Processor,
@@ -96,7 +96,7 @@ pub struct Split {
     pub active: f64,
     /// Its non-zero parts, the largest first. Their shares sum to 1.
     pub slices: Vec<Slice>,
-    /// False if the processor time is unknown; it is then in [`Part::Unaccounted`].
+    /// False if the processor time is unknown; it is then in [`TimePart::Unaccounted`].
     pub has_processor_time: bool,
     /// False if no waits are known.
     pub has_waits: bool,
@@ -105,14 +105,14 @@ pub struct Split {
     /// Busy share of them, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
     /// The origin of the database's time.
-    pub place: Place,
+    pub place: InputPosition,
 }
 
 /// A part of the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slice {
     /// The part.
-    pub part: Part,
+    pub part: TimePart,
     /// Its seconds.
     pub seconds: f64,
     /// Its share of the total, 0 to 1.
@@ -140,7 +140,7 @@ pub struct Commits {
 
 impl Split {
     /// The share of a part, 0 to 1.
-    pub fn share(&self, part: Part) -> f64 {
+    pub fn share(&self, part: TimePart) -> f64 {
         self.slices.iter().find(|slice| slice.part == part).map_or(0.0, |slice| slice.share)
     }
 
@@ -159,9 +159,9 @@ impl Split {
 pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     let commits = commits(spent);
     let mut slices: Vec<Slice> = Vec::new();
-    for part in Part::ALL {
+    for part in TimePart::ALL {
         let events: Vec<EventTime> =
-            spent.foreground().filter(|wait| Part::of(wait.cause) == Some(part)).cloned().collect();
+            spent.foreground().filter(|wait| TimePart::of(wait.cause) == Some(part)).cloned().collect();
         let seconds =
             events.iter().map(|event| event.total_s).sum::<f64>() + outside_events(part, spent, commits.as_ref());
         slices.push(Slice { part, seconds, share: 0.0, events });
@@ -172,12 +172,13 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
         return None;
     }
     for slice in &mut slices {
-        if slice.part == Part::Unaccounted {
+        if slice.part == TimePart::Unaccounted {
             slice.seconds = (all - known).max(0.0);
         }
         slice.share = slice.seconds / all;
     }
-    if let (Some(commits), Some(slice)) = (commits, slices.iter_mut().find(|slice| slice.part == Part::CommitRest)) {
+    if let (Some(commits), Some(slice)) = (commits, slices.iter_mut().find(|slice| slice.part == TimePart::CommitRest))
+    {
         slice.events.push(commits.event);
     }
     slices.retain(|slice| slice.seconds > 0.0);
@@ -202,12 +203,12 @@ pub(super) fn all_s(spent: &SessionTime) -> f64 {
 }
 
 /// Seconds of a part outside of its own events.
-fn outside_events(part: Part, spent: &SessionTime, commits: Option<&Commits>) -> f64 {
+fn outside_events(part: TimePart, spent: &SessionTime, commits: Option<&Commits>) -> f64 {
     let log = |commits: &Commits| commits.total_s * commits.write_share;
     match part {
-        Part::Processor => spent.processor_s.unwrap_or(0.0),
-        Part::LogWrite => commits.map_or_else(|| followers_s(spent, 1.0), log),
-        Part::CommitRest => commits.map_or(0.0, |commits| commits.total_s - log(commits)),
+        TimePart::Processor => spent.processor_s.unwrap_or(0.0),
+        TimePart::LogWrite => commits.map_or_else(|| followers_s(spent, 1.0), log),
+        TimePart::CommitRest => commits.map_or(0.0, |commits| commits.total_s - log(commits)),
         _ => 0.0,
     }
 }

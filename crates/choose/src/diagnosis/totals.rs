@@ -1,10 +1,10 @@
 //! The demand of a window, divided into disjoint streams.
 
-use plimsoll_ingest::{Class, Measure, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 /// A stream of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stream {
+pub(super) struct WindowStream {
     /// Operations a second, above zero.
     pub(super) iops: f64,
     /// Mean bytes of an operation, if known.
@@ -16,12 +16,12 @@ pub(super) struct Stream {
 }
 
 /// A value of a window.
-pub(super) fn value(subject: &Subject, class: Class, measure: Measure, slot: usize) -> Option<f64> {
+pub(super) fn value(subject: &DatabaseDemand, class: Class, measure: Measure, slot: usize) -> Option<f64> {
     subject.series(class, measure)?.values.get(slot).copied().flatten()
 }
 
 /// Operations or bytes a second of reads and writes together.
-pub(super) fn total(subject: &Subject, measure: Measure, slot: usize) -> Option<f64> {
+pub(super) fn total(subject: &DatabaseDemand, measure: Measure, slot: usize) -> Option<f64> {
     let of = |class| value(subject, class, measure, slot);
     match (of(Class::Read), of(Class::Write)) {
         (None, None) => of(Class::All),
@@ -31,7 +31,7 @@ pub(super) fn total(subject: &Subject, measure: Measure, slot: usize) -> Option<
 
 /// The streams of a window: single-block and other reads, log and other writes; or a single stream if the input has
 /// only totals.
-pub(super) fn streams(subject: &Subject, slot: usize) -> Vec<Stream> {
+pub(super) fn streams(subject: &DatabaseDemand, slot: usize) -> Vec<WindowStream> {
     let rate = |class| value(subject, class, Measure::Iops, slot);
     let bytes = |class| value(subject, class, Measure::Throughput, slot);
     if rate(Class::Read).is_none() && rate(Class::Write).is_none() {
@@ -54,8 +54,8 @@ pub(super) fn streams(subject: &Subject, slot: usize) -> Vec<Stream> {
     streams
 }
 
-fn stream(iops: Option<f64>, bytes_s: Option<f64>, reads: f64, sequential: bool) -> Option<Stream> {
+fn stream(iops: Option<f64>, bytes_s: Option<f64>, reads: f64, sequential: bool) -> Option<WindowStream> {
     let iops = iops.filter(|iops| *iops > 0.0)?;
     let bytes = bytes_s.map(|bytes_s| bytes_s / iops).filter(|bytes| *bytes >= 1.0);
-    Some(Stream { iops, bytes, reads, sequential })
+    Some(WindowStream { iops, bytes, reads, sequential })
 }

@@ -8,17 +8,17 @@ use plimsoll_catalogue::Counts;
 use plimsoll_ingest::{Class, Measure, WaitCause};
 
 use super::history::{Changed, Unusual};
-use super::split::Part;
+use super::split::TimePart;
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum DiagnosisVerdict {
     /// Storage is the main wait of sessions.
     Storage {
         /// Share of all storage.
         share: f64,
         /// Its largest part.
-        part: Part,
+        part: TimePart,
         /// Its share.
         part_share: f64,
         /// Saving of storage ten times as fast.
@@ -31,7 +31,7 @@ pub enum Verdict {
         /// Saving of storage ten times as fast.
         saved: f64,
         /// The largest part of all.
-        main: Part,
+        main: TimePart,
         /// Its share.
         main_share: f64,
     },
@@ -56,7 +56,7 @@ pub enum Verdict {
         /// Busy share of the hosts' processors, if known.
         host_busy: Option<f64>,
         /// The largest part of all.
-        main: Part,
+        main: TimePart,
         /// Its share.
         main_share: f64,
     },
@@ -126,7 +126,7 @@ pub enum Verdict {
     /// A large part other than storage.
     Elsewhere {
         /// The part.
-        part: Part,
+        part: TimePart,
         /// Its share.
         share: f64,
         /// Its longest event, if any.
@@ -299,7 +299,7 @@ pub enum Verdict {
     },
     /// Sessions wait for room in a buffer.
     BufferWaits {
-        /// One of the constants of [`plimsoll_ingest::Tally`].
+        /// One of the constants of [`plimsoll_ingest::WindowCount`].
         name: &'static str,
         /// Waits per second.
         a_second: f64,
@@ -334,7 +334,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl DiagnosisVerdict {
     /// Stable identifier for programs: lower case, with hyphens.
     pub const fn id(&self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
 //! Likely causes of differences between measurement and theory, collected from the five classic articles on such tests.
 
-use plimsoll_catalogue::{Catalogue, Chosen, Offer, Peak, Standing, Terms};
+use plimsoll_catalogue::{Catalogue, Chosen, Offer, Peak, PriceTerms, Standing};
 use plimsoll_load::Pace;
 use plimsoll_record::Curve;
 
-use super::Row;
+use super::LoadComparison;
 use crate::candidate::{OptionValues, Owner, with};
 use crate::need::ask_of;
 
@@ -27,9 +27,9 @@ pub(super) fn causes(
     catalogue: &Catalogue,
     curve: &Curve,
     offer: &Offer,
-    terms: &Terms,
+    terms: &PriceTerms,
     standing: &Standing,
-    rows: &[Row],
+    rows: &[LoadComparison],
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
     let cap = standing.binding().map(|bound| (bound.iops, offer.ceilings[bound.ceiling].name.to_string()));
@@ -88,7 +88,7 @@ fn another_value<'a>(
     catalogue: &Catalogue,
     curve: &Curve,
     offer: &Offer,
-    terms: &Terms,
+    terms: &PriceTerms,
     options: impl Iterator<Item = &'a Chosen>,
     most: f64,
 ) -> Option<Cause> {
@@ -125,7 +125,7 @@ fn another_value<'a>(
     None
 }
 
-fn not_reached(rows: &[Row], cap: f64, name: &str) -> Option<Cause> {
+fn not_reached(rows: &[LoadComparison], cap: f64, name: &str) -> Option<Cause> {
     let deepest = rows.iter().rev().find(|row| matches!(row.offered, Pace::Closed { .. }))?;
     let Pace::Closed { depth } = deepest.offered else { return None };
     // The missing share may go to the load's other streams.
@@ -139,9 +139,9 @@ fn not_reached(rows: &[Row], cap: f64, name: &str) -> Option<Cause> {
 }
 
 /// A common factor at all saturated loads that matches confused units.
-fn units(rows: &[Row]) -> Option<Cause> {
+fn units(rows: &[LoadComparison]) -> Option<Cause> {
     let saturated: Vec<f64> =
-        rows.iter().filter(|row| row.mean_ns.1 > 2.0 * rows[0].mean_ns.1).map(Row::ratio).collect();
+        rows.iter().filter(|row| row.mean_ns.1 > 2.0 * rows[0].mean_ns.1).map(LoadComparison::ratio).collect();
     let mean = saturated.iter().sum::<f64>() / saturated.len() as f64;
     let steady = saturated.len() >= 2 && saturated.iter().all(|ratio| (ratio / mean - 1.0).abs() < 0.005);
     let fits = |factor: f64| (mean / factor - 1.0).abs() < 0.004 || (mean * factor - 1.0).abs() < 0.004;
@@ -152,7 +152,7 @@ fn units(rows: &[Row]) -> Option<Cause> {
     })
 }
 
-fn first_depth(rows: &[Row]) -> Option<Cause> {
+fn first_depth(rows: &[LoadComparison]) -> Option<Cause> {
     let first = rows.iter().find(|row| row.offered == Pace::Closed { depth: 1 })?;
     let (measured, theory) = first.mean_ns;
     let difference_us = (measured - theory) / 1e3;

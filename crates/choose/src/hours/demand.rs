@@ -1,10 +1,10 @@
 //! The demand of each window, over all classes.
 
-use plimsoll_ingest::{Measure, Series, Statistic, Subject};
+use plimsoll_ingest::{DatabaseDemand, Measure, MeasureSeries, Statistic};
 use plimsoll_model::analytic::Workload;
 use plimsoll_units::Bytes;
 
-use crate::sizing::{ClassLoad, Windows};
+use crate::sizing::{ClassLoad, ClassWindows};
 
 /// The demand of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,12 +35,12 @@ impl WindowDemand {
 }
 
 /// The demand of a subject for each of its slots, where known.
-pub fn demand_over_time(subject: &Subject) -> Vec<Option<WindowDemand>> {
-    let mut windows = Windows::new(subject);
+pub fn demand_over_time(subject: &DatabaseDemand) -> Vec<Option<WindowDemand>> {
+    let mut windows = ClassWindows::new(subject);
     (0..subject.slots.len()).map(|slot| in_slot(subject, slot, &windows.classes(slot))).collect()
 }
 
-fn in_slot(subject: &Subject, slot: usize, classes: &[ClassLoad]) -> Option<WindowDemand> {
+fn in_slot(subject: &DatabaseDemand, slot: usize, classes: &[ClassLoad]) -> Option<WindowDemand> {
     let sum = |of: fn(&ClassLoad) -> f64| classes.iter().map(of).sum::<f64>();
     let iops = sum(|load| load.iops);
     if iops > 0.0 {
@@ -48,7 +48,7 @@ fn in_slot(subject: &Subject, slot: usize, classes: &[ClassLoad]) -> Option<Wind
         return Some(WindowDemand { iops, size_bytes: sum(|load| load.bytes_per_second) / iops, reads });
     }
     // A window without operations is still billed; a window without data is not.
-    let is_rate = |series: &&Series| (series.measure, series.statistic) == (Measure::Iops, Statistic::Mean);
+    let is_rate = |series: &&MeasureSeries| (series.measure, series.statistic) == (Measure::Iops, Statistic::Mean);
     let is_known = subject.series.iter().filter(is_rate).any(|series| series.values[slot].is_some());
     is_known.then_some(WindowDemand { iops: 0.0, size_bytes: USUAL_BYTES, reads: 0.5 })
 }

@@ -1,6 +1,8 @@
 //! The levels to which a configuration can be set, each with price and model.
 
-use plimsoll_catalogue::{Catalogue, Chosen, Config, Money, NoModel, NoPrice, Offer, OptionValue, Refusal, Terms};
+use plimsoll_catalogue::{
+    Catalogue, Chosen, Config, ConfigRefusal, Money, NoModel, NoPrice, Offer, OptionValue, PriceTerms,
+};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Span;
 use plimsoll_volume::{Ladder, LevelModel, Policy};
@@ -36,7 +38,7 @@ pub struct Levels {
 pub enum NoLevels {
     /// The configuration is invalid.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] ConfigRefusal),
     /// It has no option that can be changed while it is in use.
     #[error("{0} has no level that can be set while it is used: choose a product with levels, such as oci:1TB@10vpu")]
     None(String),
@@ -53,7 +55,7 @@ const MAX_LEVELS: u64 = 16;
 
 impl Levels {
     /// The levels of a configuration, from the lowest to the highest on offer.
-    pub fn of(catalogue: &Catalogue, config: &Config, terms: &Terms) -> Result<Self, NoLevels> {
+    pub fn of(catalogue: &Catalogue, config: &Config, terms: &PriceTerms) -> Result<Self, NoLevels> {
         let offer = catalogue.offer(config, terms)?;
         let option = level_option(&offer).ok_or_else(|| NoLevels::None(offer.short().to_string()))?;
         let values = OptionValues::all(option);

@@ -6,7 +6,7 @@ use plimsoll_catalogue::{Currency, Money};
 use plimsoll_ingest::Slot;
 use plimsoll_model::analytic::{Offered, capacity, solve};
 use plimsoll_units::{Bytes, Instant, Span};
-use plimsoll_volume::{Autotune, IntervalLoad, Policy};
+use plimsoll_volume::{AutotuneState, IntervalLoad, Policy};
 
 use super::demand::WindowDemand;
 use super::levels::{Level, Levels};
@@ -58,7 +58,7 @@ const MAX_UTILISATION: f64 = 0.98;
 
 /// Replays the demand of windows; windows without data are skipped.
 pub fn replay(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>], rule: &Rule) -> LevelReplay {
-    let mut course = Course::new(levels, rule);
+    let mut course = ReplayCourse::new(levels, rule);
     let mut shown = Vec::with_capacity(slots.len());
     for (slot, demand) in slots.iter().zip(demand) {
         if let Some(demand) = demand {
@@ -104,11 +104,11 @@ fn daily(levels: &Levels, slots: &[Slot], demand: &[Option<WindowDemand>]) -> Op
 const SPACE: Bytes = Bytes::gib(64);
 
 /// A replay in progress.
-struct Course<'a> {
+struct ReplayCourse<'a> {
     levels: &'a Levels,
     latencies: Latencies,
     level: u32,
-    autotune: Option<Autotune>,
+    autotune: Option<AutotuneState>,
     hours: Option<[u32; 24]>,
     now: Instant,
     /// Operations delayed by the level.
@@ -122,7 +122,7 @@ struct Course<'a> {
     changes: u32,
 }
 
-impl<'a> Course<'a> {
+impl<'a> ReplayCourse<'a> {
     fn new(levels: &'a Levels, rule: &Rule) -> Self {
         let level = match rule {
             Rule::Fixed(level) => *level,
@@ -130,7 +130,7 @@ impl<'a> Course<'a> {
             Rule::Daily(hours) => hours[0],
         };
         let autotune = match rule {
-            Rule::Autotune(policy) => Some(Autotune::new(Instant::ZERO, *policy, levels.ladder.clone(), level)),
+            Rule::Autotune(policy) => Some(AutotuneState::new(Instant::ZERO, *policy, levels.ladder.clone(), level)),
             Rule::Fixed(_) | Rule::Daily(_) => None,
         };
         let hours = if let Rule::Daily(hours) = rule { Some(*hours) } else { None };

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, Product, ProductKind, Terms};
+use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, PriceTerms, Product, ProductKind};
 use plimsoll_ingest::Class;
 use plimsoll_model::ChainSpec;
 use plimsoll_model::analytic::{Offered, Workload, solve};
@@ -13,11 +13,11 @@ use plimsoll_units::{Bytes, Span};
 use super::machines::Fleet;
 use super::objective::class_for;
 use super::product_facts::{members, rac_support, yearly_loss};
-use super::series::Series;
+use super::series::DemandSeries;
 use super::size::Candidate;
 use super::{
-    Attachment, Choice, ClassLatency, ClassLoad, Limit, Point, Rejection, RejectionReason, Risk, RiskKind, Sizing,
-    Slower, Wanted,
+    Attachment, Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind,
+    Sizing, Slower, Wanted,
 };
 use crate::matching::within;
 use crate::requirements::{Requirements, TightBound};
@@ -38,10 +38,10 @@ const NEAR: f64 = 2.0;
 /// Inputs of assessments.
 pub(super) struct Assessor<'a> {
     pub(super) catalogue: &'a Catalogue,
-    pub(super) terms: &'a Terms,
+    pub(super) terms: &'a PriceTerms,
     pub(super) wanted: &'a Wanted,
     pub(super) requirements: Requirements,
-    series: Series,
+    series: DemandSeries,
 }
 
 /// The result for an offer.
@@ -157,9 +157,9 @@ impl<'a> Attempt<'a> {
 }
 
 impl<'a> Assessor<'a> {
-    pub(super) fn new(catalogue: &'a Catalogue, terms: &'a Terms, wanted: &'a Wanted) -> Self {
-        let requirements = Requirements::of(wanted.points.iter().map(Point::asks));
-        Self { catalogue, terms, wanted, requirements, series: Series::of(&wanted.series) }
+    pub(super) fn new(catalogue: &'a Catalogue, terms: &'a PriceTerms, wanted: &'a Wanted) -> Self {
+        let requirements = Requirements::of(wanted.points.iter().map(DesignPoint::asks));
+        Self { catalogue, terms, wanted, requirements, series: DemandSeries::of(&wanted.series) }
     }
 
     /// Simulates the expected load at the point nearest to the ceilings.
@@ -231,8 +231,8 @@ impl<'a> Assessor<'a> {
     }
 
     /// A ceiling in relation to the design point.
-    pub(super) fn limit(&self, offer: &Offer, tight: &TightBound) -> Limit {
-        Limit {
+    pub(super) fn limit(&self, offer: &Offer, tight: &TightBound) -> DesignLimit {
+        DesignLimit {
             name: Arc::clone(&offer.ceilings[tight.bound.ceiling].name),
             counts: tight.bound.counts,
             point: self.wanted.points[tight.mix].of,
@@ -248,7 +248,7 @@ const SLOWER: f64 = 1.2;
 
 /// Classes that are slower than today. A class without simulated operations is compared through the total that contains
 /// it.
-fn slower(today: &[(Class, Span)], point: &Point, latency: &[ClassLatency]) -> Vec<Slower> {
+fn slower(today: &[(Class, Span)], point: &DesignPoint, latency: &[ClassLatency]) -> Vec<Slower> {
     let compared = |(class, today): &(Class, Span)| {
         let simulated = class_for(&point.classes, *class)?;
         let then = latency.iter().find(|latency| latency.class == simulated)?.mean;
@@ -257,7 +257,7 @@ fn slower(today: &[(Class, Span)], point: &Point, latency: &[ClassLatency]) -> V
     today.iter().filter_map(compared).filter(|slower| slower.times() >= SLOWER).collect()
 }
 
-fn latencies(point: &Point, done: &OpenTrial) -> Vec<ClassLatency> {
+fn latencies(point: &DesignPoint, done: &OpenTrial) -> Vec<ClassLatency> {
     let numbered = point.classes.iter().enumerate();
     numbered
         .filter_map(|(stream, load)| {
@@ -271,7 +271,7 @@ fn latencies(point: &Point, done: &OpenTrial) -> Vec<ClassLatency> {
 
 /// Multiple of the point that a model sustains in the long run, and the binding stage: analytic solutions of the
 /// classes, with their utilisations added up.
-fn lasting(model: &ChainSpec, point: &Point, space: Bytes) -> (f64, String) {
+fn lasting(model: &ChainSpec, point: &DesignPoint, space: Bytes) -> (f64, String) {
     let names = model.names();
     let mut loads = vec![0.0; names.len()];
     for class in &point.classes {

@@ -15,7 +15,7 @@ const MINUTE: f64 = 60.0;
 
 /// Measured ratio of a database with both averages and one-minute maxima: the 95th percentile over its snapshots of the
 /// maxima, over that of the averages.
-struct Measured {
+struct BurstRatio {
     minutes: f64,
     operations: [f64; 2],
     bytes: [f64; 2],
@@ -23,10 +23,10 @@ struct Measured {
 
 /// Oracle databases of 11.2 with published histories of system metrics (AWR-Miner files with 836, 710 and 1,035
 /// snapshots of an instance): reads, then writes. Databases with fewer than 100 snapshots are excluded.
-const MEASURED: [Measured; 3] = [
-    Measured { minutes: 60.0, operations: [5.55, 6.91], bytes: [5.52, 6.66] },
-    Measured { minutes: 30.0, operations: [1.43, 1.75], bytes: [1.52, 1.87] },
-    Measured { minutes: 60.0, operations: [3.23, 3.03], bytes: [7.45, 6.82] },
+const MEASURED: [BurstRatio; 3] = [
+    BurstRatio { minutes: 60.0, operations: [5.55, 6.91], bytes: [5.52, 6.66] },
+    BurstRatio { minutes: 30.0, operations: [1.43, 1.75], bytes: [1.52, 1.87] },
+    BurstRatio { minutes: 60.0, operations: [3.23, 3.03], bytes: [7.45, 6.82] },
 ];
 
 /// The 95th percentile of half hours over the mean of the week: the median of 106 disks of virtual machines traced by a
@@ -52,7 +52,7 @@ pub(super) fn hidden(window: Span) -> Hidden {
         let source = "windows of up to a minute have no relevant hidden peaks".to_owned();
         return Hidden { small: 1.0, large: 1.0, spread: None, source };
     }
-    let of = |pick: fn(&Measured) -> [f64; 2]| median(MEASURED.iter().flat_map(pick).collect());
+    let of = |pick: fn(&BurstRatio) -> [f64; 2]| median(MEASURED.iter().flat_map(pick).collect());
     let all = || MEASURED.iter().flat_map(|measured| measured.operations.into_iter().chain(measured.bytes));
     let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
     let shortest = MEASURED.iter().map(|measured| measured.minutes * 60.0).fold(f64::MAX, f64::min);

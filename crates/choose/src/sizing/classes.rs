@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_ingest::{Class, Measure, Statistic, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure, Statistic};
 use plimsoll_units::Span;
 
 use super::design::ClassLoad;
@@ -22,21 +22,21 @@ const ROUNDED: f64 = 0.02;
 const MIN_RATE: f64 = 1e-6;
 
 /// The windows of a subject.
-pub(crate) struct Windows<'a> {
-    subject: &'a Subject,
+pub(crate) struct ClassWindows<'a> {
+    subject: &'a DatabaseDemand,
     /// Assumptions, in the order of the report.
     pub(super) assumed: BTreeSet<&'static str>,
 }
 
 /// Operations and bytes per second, if known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rate {
+struct ClassRate {
     iops: Option<f64>,
     bytes: Option<f64>,
 }
 
-impl<'a> Windows<'a> {
-    pub(crate) fn new(subject: &'a Subject) -> Self {
+impl<'a> ClassWindows<'a> {
+    pub(crate) fn new(subject: &'a DatabaseDemand) -> Self {
         Self { subject, assumed: BTreeSet::new() }
     }
 
@@ -47,12 +47,12 @@ impl<'a> Windows<'a> {
         series.find_map(|series| series.values[slot]).filter(|value| value.is_finite())
     }
 
-    fn rate(&self, slot: usize, class: Class) -> Rate {
+    fn rate(&self, slot: usize, class: Class) -> ClassRate {
         let mean = |measure| self.value(slot, class, measure, Statistic::Mean);
         let iops = mean(Measure::Iops);
         let by_size = || Some(iops? * mean(Measure::Size)?);
         let bytes = mean(Measure::Throughput).or_else(by_size);
-        Rate { iops: iops.filter(|iops| *iops > MIN_RATE), bytes: bytes.filter(|bytes| *bytes > MIN_RATE) }
+        ClassRate { iops: iops.filter(|iops| *iops > MIN_RATE), bytes: bytes.filter(|bytes| *bytes > MIN_RATE) }
     }
 
     /// The highest minute within a window: operations and bytes of reads and writes together, if known.
@@ -114,7 +114,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Reads or writes: their parts, and the remainder of the total.
-    fn direction(&mut self, slot: usize, whole: Class, total: Rate) -> Vec<ClassLoad> {
+    fn direction(&mut self, slot: usize, whole: Class, total: ClassRate) -> Vec<ClassLoad> {
         let parts = match whole {
             Class::Read => [Class::RandomRead, Class::SequentialRead, Class::TempRead],
             _ => [Class::DataWrite, Class::RedoWrite, Class::TempWrite],

@@ -2,14 +2,14 @@
 
 use plimsoll_catalogue::Ask;
 use plimsoll_ingest::Class;
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use super::backlog::Allowance;
 use super::compute::Compute;
 use super::objective::ClassObjective;
 use super::platform::Platform;
-use crate::diagnosis::Verdict;
+use crate::diagnosis::DiagnosisVerdict;
 
 /// Parameters for deriving a design point from a demand.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ pub struct Wanted {
     pub subject: String,
     /// The expected load: in the windows with the most operations and, if different, in those with the most bytes.
     /// Never empty. The points do not coincide; each has to be sustained.
-    pub points: Vec<Point>,
+    pub points: Vec<DesignPoint>,
     /// Required headroom of ceilings above the expected load: 0.2 for a fifth.
     pub headroom: f64,
     /// Mean operations per second over all windows, with growth, for billing by operations.
@@ -102,7 +102,7 @@ pub struct Wanted {
     /// Processors and memory that a machine needs.
     pub compute: Compute,
     /// Verdict on whether storage is the problem, if the input contains waits of sessions.
-    pub answer: Option<Verdict>,
+    pub answer: Option<DiagnosisVerdict>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
     pub today: Vec<(Class, Span)>,
     /// Allows choices that are slower than today's storage.
@@ -110,18 +110,18 @@ pub struct Wanted {
     /// Measured load before the steps.
     pub measured: Measured,
     /// The windows of the input in order, with growth, for the replay of choices. Empty with a percentile.
-    pub series: Vec<Window>,
+    pub series: Vec<DemandWindow>,
     /// Tolerance for delays in the replay.
     pub allowance: Allowance,
     /// The steps to the expected load, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<GrowthStep>,
     /// Assumptions about missing data.
     pub assumptions: Vec<String>,
 }
 
 /// A window of the input.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Window {
+pub struct DemandWindow {
     /// Length in seconds.
     pub seconds: f64,
     /// Its load by class.
@@ -164,7 +164,7 @@ impl Busiest {
 
 /// A load of several classes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct DesignPoint {
     /// Its windows.
     pub of: Busiest,
     /// Number of windows that determine the mix.
@@ -192,7 +192,7 @@ pub struct ClassLoad {
 
 /// A step from the measured to the expected load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct GrowthStep {
     /// Short name.
     pub name: String,
     /// Factor for classes with small operations.
@@ -207,7 +207,7 @@ pub struct Step {
 
 impl Wanted {
     /// A design point with these loads, each of a minute, without headroom, objective or series.
-    pub fn of(points: Vec<Point>, capacity: Bytes) -> Self {
+    pub fn of(points: Vec<DesignPoint>, capacity: Bytes) -> Self {
         let (iops, bytes_per_second) = (points[0].iops(), points[0].bytes_per_second());
         Self {
             subject: String::new(),
@@ -244,7 +244,7 @@ impl Wanted {
     }
 }
 
-impl Window {
+impl DemandWindow {
     /// Operations or bytes per second.
     pub fn rate(&self, of: Busiest) -> f64 {
         let each = |load: &ClassLoad| match of {
@@ -255,7 +255,7 @@ impl Window {
     }
 }
 
-impl Point {
+impl DesignPoint {
     /// Operations a second.
     pub fn iops(&self) -> f64 {
         self.classes.iter().map(|class| class.iops).sum()
@@ -307,7 +307,7 @@ impl ClassLoad {
         let size = Bytes::new(((self.size() / SECTOR).round() * SECTOR).clamp(SECTOR, LARGEST) as u64);
         StreamSpec {
             name: self.class.name().into(),
-            mix: Mix { sizes: Split::one(size), reads: self.reads, durable: self.durable, flush_every: 0 },
+            mix: Mix { sizes: BlockMix::one(size), reads: self.reads, durable: self.durable, flush_every: 0 },
             pattern: if self.sequential { Pattern::Sequential } else { Pattern::Uniform },
             region: Region { start: 0, length: capacity.max(size) },
             pace: Pace::Open { rate: Iops::from_f64(self.iops), arrival: Arrival::Poisson },

@@ -1,13 +1,13 @@
 //! Separate volumes for redo and temporary data, if cheaper or necessary for the objectives.
 
-use plimsoll_catalogue::{Catalogue, Money, Terms};
+use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
 use super::assess::Assessor;
 use super::machines::Fleet;
 use super::size::{by_cost, provider};
-use super::{Attachment, Choice, ClassLoad, ClassObjective, Point, Search, Sizing, Wanted, Window, size};
+use super::{Attachment, Choice, ClassLoad, ClassObjective, DemandWindow, DesignPoint, Search, Sizing, Wanted, size};
 
 /// Maximum cost relative to a single volume: more volumes need more administration.
 const CHEAPER: f64 = 0.95;
@@ -22,7 +22,7 @@ const SMALLEST: Bytes = Bytes::gib(16);
 
 /// Content of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Content {
+pub enum VolumeContent {
     /// Data files, and all content without a separate volume.
     Data,
     /// The log.
@@ -50,14 +50,14 @@ pub struct VolumeLayout {
 #[derive(Clone, Debug)]
 pub struct VolumePart {
     /// Its content.
-    pub content: Content,
+    pub content: VolumeContent,
     /// Its design point.
     pub wanted: Wanted,
     /// The cheapest suitable choice.
     pub choice: Choice,
 }
 
-impl Content {
+impl VolumeContent {
     const ALL: [Self; 3] = [Self::Data, Self::Redo, Self::Temp];
 
     /// The name in texts and resources.
@@ -95,13 +95,13 @@ impl VolumeLayout {
 /// For each provider the cheapest layout that separates redo, temporary data, or both: if it costs at least a twentieth
 /// less than the provider's cheapest single volume, or if no single volume meets the objectives. None if the search
 /// names a machine, because all parts would share its limits.
-pub fn layouts(catalogue: &Catalogue, terms: &Terms, search: &Search, sizing: &Sizing) -> Vec<VolumeLayout> {
+pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizing: &Sizing) -> Vec<VolumeLayout> {
     let mut found: Vec<VolumeLayout> = Vec::new();
     if search.machine.is_some() {
         return found;
     }
     for contents in separations(&sizing.wanted) {
-        let parts: Option<Vec<(Content, Sizing)>> = contents
+        let parts: Option<Vec<(VolumeContent, Sizing)>> = contents
             .iter()
             .map(|content| {
                 let kept = |class: Class| in_part(*content, &contents, class);
@@ -124,41 +124,44 @@ pub fn layouts(catalogue: &Catalogue, terms: &Terms, search: &Search, sizing: &S
 }
 
 /// Ways to separate the content of a demand, each with its parts.
-fn separations(wanted: &Wanted) -> Vec<Vec<Content>> {
-    let share = |content: Content| {
-        let of_point = |point: &Point| {
-            let own = point.classes.iter().filter(|load| Content::of(load.class) == content);
+fn separations(wanted: &Wanted) -> Vec<Vec<VolumeContent>> {
+    let share = |content: VolumeContent| {
+        let of_point = |point: &DesignPoint| {
+            let own = point.classes.iter().filter(|load| VolumeContent::of(load.class) == content);
             own.map(|load| load.bytes_per_second).sum::<f64>() / point.bytes_per_second()
         };
         wanted.points.iter().map(of_point).fold(0.0, f64::max)
     };
-    let (redo, temp) = (share(Content::Redo) > 0.0, share(Content::Temp) >= MUCH_TEMP);
-    let ways = [(redo, vec![Content::Data, Content::Redo]), (temp, vec![Content::Data, Content::Temp])];
-    let both = (redo && temp, Content::ALL.to_vec());
+    let (redo, temp) = (share(VolumeContent::Redo) > 0.0, share(VolumeContent::Temp) >= MUCH_TEMP);
+    let ways = [
+        (redo, vec![VolumeContent::Data, VolumeContent::Redo]),
+        (temp, vec![VolumeContent::Data, VolumeContent::Temp]),
+    ];
+    let both = (redo && temp, VolumeContent::ALL.to_vec());
     ways.into_iter().chain([both]).filter(|(is_possible, _)| *is_possible).map(|(_, contents)| contents).collect()
 }
 
 /// True if a class belongs to a part; classes without a separate volume belong to data.
-fn in_part(content: Content, contents: &[Content], class: Class) -> bool {
-    let own = Content::of(class);
-    if contents.contains(&own) { own == content } else { content == Content::Data }
+fn in_part(content: VolumeContent, contents: &[VolumeContent], class: Class) -> bool {
+    let own = VolumeContent::of(class);
+    if contents.contains(&own) { own == content } else { content == VolumeContent::Data }
 }
 
 /// The design point of a part; `None` if it has no operations.
-fn part_of(wanted: &Wanted, content: Content, kept: impl Fn(Class) -> bool) -> Option<Wanted> {
+fn part_of(wanted: &Wanted, content: VolumeContent, kept: impl Fn(Class) -> bool) -> Option<Wanted> {
     let classes =
         |classes: &[ClassLoad]| -> Vec<ClassLoad> { classes.iter().filter(|load| kept(load.class)).copied().collect() };
-    let points = wanted.points.iter().map(|point| Point { classes: classes(&point.classes), ..point.clone() });
-    let points: Vec<Point> = points.filter(|point| !point.classes.is_empty()).collect();
+    let points = wanted.points.iter().map(|point| DesignPoint { classes: classes(&point.classes), ..point.clone() });
+    let points: Vec<DesignPoint> = points.filter(|point| !point.classes.is_empty()).collect();
     let rate: f64 = points.first()?.iops();
-    let redo: f64 = points.iter().map(Point::bytes_per_second).fold(0.0, f64::max);
+    let redo: f64 = points.iter().map(DesignPoint::bytes_per_second).fold(0.0, f64::max);
     let of_class = |objective: &&ClassObjective| objective.class.is_none_or(&kept);
-    let window = |window: &Window| Window { classes: classes(&window.classes), ..window.clone() };
+    let window = |window: &DemandWindow| DemandWindow { classes: classes(&window.classes), ..window.clone() };
     Some(Wanted {
         capacity: match content {
-            Content::Data => wanted.capacity,
-            Content::Redo => SMALLEST.max(Bytes::new((redo * REDO_KEPT_S) as u64)),
-            Content::Temp => SMALLEST.max(Bytes::new((wanted.capacity.get() as f64 * TEMP_SHARE) as u64)),
+            VolumeContent::Data => wanted.capacity,
+            VolumeContent::Redo => SMALLEST.max(Bytes::new((redo * REDO_KEPT_S) as u64)),
+            VolumeContent::Temp => SMALLEST.max(Bytes::new((wanted.capacity.get() as f64 * TEMP_SHARE) as u64)),
         },
         mean_iops: wanted.mean_iops * rate / wanted.points[0].iops(),
         objectives: wanted.objectives.iter().filter(of_class).copied().collect(),
@@ -170,7 +173,7 @@ fn part_of(wanted: &Wanted, content: Content, kept: impl Fn(Class) -> bool) -> O
 }
 
 /// Providers with a choice for the first part.
-fn providers(parts: &[(Content, Sizing)]) -> Vec<String> {
+fn providers(parts: &[(VolumeContent, Sizing)]) -> Vec<String> {
     let choices = parts.iter().take(1).flat_map(|(_, sizing)| &sizing.choices);
     let mut names: Vec<String> = choices.map(|choice| provider(choice.offer.product().name()).to_owned()).collect();
     names.sort();
@@ -186,10 +189,10 @@ fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
 /// The layout of a provider; `None` if a part has no choice, no machine suffices, or a single volume is as good.
 fn layout(
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     whole: &Sizing,
     provider: &str,
-    parts: &[(Content, Sizing)],
+    parts: &[(VolumeContent, Sizing)],
 ) -> Option<VolumeLayout> {
     let chosen = parts.iter().map(|(content, sizing)| {
         let choice = of_provider(sizing, provider)?.clone();
@@ -214,7 +217,7 @@ fn layout(
 /// The cheapest machine for all parts; an error if no machine of the provider suffices.
 fn machine(
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     wanted: &Wanted,
     parts: &[VolumePart],
 ) -> Result<Option<Attachment>, super::Rejection> {

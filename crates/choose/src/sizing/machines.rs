@@ -4,7 +4,7 @@ use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, Product, Pro
 
 use super::assess::Assessor;
 use super::product_facts::members;
-use super::{Attachment, Limit, Rejection, RejectionReason};
+use super::{Attachment, DesignLimit, Rejection, RejectionReason};
 use crate::matching::price_of;
 use crate::requirements::TightBound;
 
@@ -115,9 +115,9 @@ impl Machine {
     }
 
     /// The first offer on this machine, and the machine's binding limit; `None` if the limits are insufficient.
-    fn attach_all(&self, room: f64, parts: &[(&Assessor<'_>, &Offer)]) -> Option<(Offer, Option<Limit>)> {
+    fn attach_all(&self, room: f64, parts: &[(&Assessor<'_>, &Offer)]) -> Option<(Offer, Option<DesignLimit>)> {
         let mut first = None;
-        let mut shared: Vec<(Limit, f64)> = Vec::new();
+        let mut shared: Vec<(DesignLimit, f64)> = Vec::new();
         for (assessor, offer) in parts {
             let attached = self.with(assessor, offer)?;
             let bounds = assessor.requirements.bounds(&attached);

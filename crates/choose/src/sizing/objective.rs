@@ -7,7 +7,7 @@ use plimsoll_ingest::Class;
 use plimsoll_record::{Counter, Measure, Objective, ObjectiveError, Scope};
 use plimsoll_units::Span;
 
-use super::design::{ClassLoad, Point};
+use super::design::{ClassLoad, DesignPoint};
 use crate::trial::OpenTrial;
 
 /// Names of the classes that an objective can have.
@@ -49,7 +49,7 @@ impl ClassObjective {
 
     /// The objective restricted to reads, if it covers all operations and some of them are reads: writes mostly happen
     /// in the background, and would hide the tail of the reads.
-    pub(super) fn on_reads(self, points: &[Point]) -> Self {
+    pub(super) fn on_reads(self, points: &[DesignPoint]) -> Self {
         let has_reads = points.iter().flat_map(|point| &point.classes).any(|load| load.reads > 0.0);
         let is_general = self.class.is_none() && self.objective.over == Scope::All;
         let over = if is_general && has_reads { Scope::Read } else { self.objective.over };
@@ -57,7 +57,7 @@ impl ClassObjective {
     }
 
     /// Evaluates a trial of the point's classes; `None` if no operation is in scope.
-    pub(super) fn reached(self, point: &Point, done: &OpenTrial) -> Option<Reached> {
+    pub(super) fn reached(self, point: &DesignPoint, done: &OpenTrial) -> Option<Reached> {
         let class = match self.class {
             Some(class) => Some(class_for(&point.classes, class)?),
             None => None,

@@ -1,6 +1,6 @@
 //! The platform of a database, as far as its wait events show it: a cluster of instances, Exadata.
 
-use plimsoll_ingest::{Account, Class, EventTime, Subject, WaitCause};
+use plimsoll_ingest::{Account, Class, DatabaseDemand, EventTime, WaitCause};
 
 /// Properties of the platform that change what storage has to carry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,14 +35,14 @@ const FLASH: [&str; 4] = [": flash cache", ": pmem cache", ": xrmem cache", ": R
 
 impl Platform {
     /// The platform of a subject; the default without waits.
-    pub fn of(subject: &Subject) -> Self {
+    pub fn of(subject: &DatabaseDemand) -> Self {
         let Some(account) = &subject.account else { return Self::default() };
         Self { cluster: cluster(subject, account), exadata: exadata(account) }
     }
 }
 
 /// Blocks of the global cache (`gc ...`) travel between instances only.
-fn cluster(subject: &Subject, account: &Account) -> Option<Cluster> {
+fn cluster(subject: &DatabaseDemand, account: &Account) -> Option<Cluster> {
     let spent = &account.whole;
     let shares_blocks = spent.waits.iter().any(|wait| wait.event.starts_with("gc ") && wait.count > 0.0);
     let waits = spent.waited_s(|waited| waited == WaitCause::Cluster) / spent.database_s.max(f64::MIN_POSITIVE);

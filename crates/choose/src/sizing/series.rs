@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Ask, Counts, Offer};
 use plimsoll_units::Bytes;
 
 use super::backlog::{Allowance, Backlog, Replay};
-use super::design::{Busiest, ClassLoad, Window};
+use super::design::{Busiest, ClassLoad, DemandWindow};
 
 /// Sizes of operations are rounded up to this fraction of an octave, at constant bytes per second: rates change by less
 /// than 2 %, and the number of chunks and billing units of an operation is preserved.
@@ -15,7 +15,7 @@ const STEPS_OF_OCTAVE: u64 = 64;
 
 /// The windows of a demand, in order.
 #[derive(Debug, Default)]
-pub(super) struct Series {
+pub(super) struct DemandSeries {
     /// The distinct operations.
     asks: Vec<Ask>,
     windows: Vec<Slot>,
@@ -28,12 +28,12 @@ struct Slot {
     seconds: f64,
     /// Operations and bytes per second.
     whole: [f64; 2],
-    /// End of its operations in [`Series::rates`]; they begin at the end of the preceding slot.
+    /// End of its operations in [`DemandSeries::rates`]; they begin at the end of the preceding slot.
     end: usize,
 }
 
-impl Series {
-    pub(super) fn of(windows: &[Window]) -> Self {
+impl DemandSeries {
+    pub(super) fn of(windows: &[DemandWindow]) -> Self {
         let mut series = Self::default();
         let mut numbers: BTreeMap<(Bytes, u64, bool), usize> = BTreeMap::new();
         for window in windows {
@@ -108,7 +108,7 @@ fn rounded(load: &ClassLoad) -> Ask {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_catalogue::{Catalogue, Date, Terms};
+    use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
     use plimsoll_ingest::Class;
 
     use super::*;
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn limits_are_linear_in_the_rates() {
-        let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+        let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
         let config = "stripe(4,64KiB) of aws/gp3:1000GiB,iops=12000".parse().unwrap();
         let offer = Catalogue::built_in().offer(&config, &terms).unwrap();
         let cases =
@@ -131,7 +131,7 @@ mod tests {
             let asks = classes.iter().map(|class| (class.ask(), class.iops)).collect();
             let utilisation = 1.0 / Requirements::of([asks]).tightest(&offer).unwrap().over;
             assert!(utilisation > 1.0, "{utilisation}");
-            let series = Series::of(&[Window { seconds: 10.0, classes }]);
+            let series = DemandSeries::of(&[DemandWindow { seconds: 10.0, classes }]);
             let backlog = series.backlog(&offer, &Allowance::default()).unwrap();
             let found = backlog.longest_wait.as_secs_f64() / 10.0 + 1.0;
             assert!((found / utilisation - 1.0).abs() < 0.02, "{found} {utilisation}");

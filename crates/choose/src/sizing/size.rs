@@ -4,7 +4,7 @@
 use std::cmp::Ordering::{self, Equal};
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_catalogue::{Catalogue, Config, Offer, Part, Price, Product, ProductKind, Terms};
+use plimsoll_catalogue::{Catalogue, Config, Offer, Part, Price, PriceTerms, Product, ProductKind};
 use thiserror::Error;
 
 use super::assess::{Assessed, Assessor, Attempt};
@@ -118,7 +118,7 @@ fn unknown(catalogue: &Catalogue, name: &str) -> UnknownProvider {
 }
 
 /// Finds the cheapest suitable configuration of every product.
-pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &Terms, search: &Search) -> Sizing {
+pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: &Search) -> Sizing {
     let assessor = Assessor::new(catalogue, terms, wanted);
     let mut sizing = Sizing {
         wanted: wanted.clone(),
@@ -182,7 +182,7 @@ pub(super) fn by_cost(a: &Choice, b: &Choice) -> Ordering {
 }
 
 /// Assesses a given configuration, whether it meets the objectives or not.
-pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &Terms) -> Result<Choice, Rejection> {
+pub fn judge(catalogue: &Catalogue, config: &Config, wanted: &Wanted, terms: &PriceTerms) -> Result<Choice, Rejection> {
     let assessor = Assessor::new(catalogue, terms, wanted);
     let refused = |reason: String| Rejection { name: config.to_string(), reason: RejectionReason::Refused(reason) };
     let offer = catalogue.offer(config, terms).map_err(|refusal| refused(refusal.to_string()))?;

@@ -3,19 +3,19 @@
 //! A percentile of the load is that of whole windows, with the mix of their classes; percentiles of single classes are
 //! never added up.
 
-use plimsoll_ingest::{Class, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand};
 use plimsoll_record::Measure;
 use plimsoll_units::Bytes;
 use thiserror::Error;
 
 use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden};
-use super::classes::Windows;
+use super::classes::ClassWindows;
 use super::compute::Compute;
-use super::design::{Burst, Busiest, ClassLoad, Design, Measured, Point, Step, Wanted, Window};
+use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for};
 use super::platform::Platform;
-use crate::diagnosis::{DiagnoseOptions, Verdict, diagnose};
+use crate::diagnosis::{DiagnoseOptions, DiagnosisVerdict, diagnose};
 
 /// The reason why a demand does not determine a design point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -36,13 +36,13 @@ pub enum DesignError {
 const PEAKS_AT: f64 = 0.95;
 
 /// Derives the design point of a demand.
-pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, DesignError> {
-    let mut all = Windows::new(subject);
-    let (mut windows, mut slots): (Vec<Window>, Vec<usize>) = (Vec::new(), Vec::new());
+pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, DesignError> {
+    let mut all = ClassWindows::new(subject);
+    let (mut windows, mut slots): (Vec<DemandWindow>, Vec<usize>) = (Vec::new(), Vec::new());
     for (slot, length) in subject.slots.iter().map(|slot| slot.length).enumerate() {
         let classes = all.classes(slot);
         if !classes.is_empty() {
-            windows.push(Window { seconds: length.as_secs_f64().max(1e-9), classes });
+            windows.push(DemandWindow { seconds: length.as_secs_f64().max(1e-9), classes });
             slots.push(slot);
         }
     }
@@ -106,7 +106,7 @@ pub fn wanted(subject: &Subject, design: &Design) -> Result<Wanted, DesignError>
 }
 
 /// A note on the operations that represent an objective's class if the input does not count that class.
-fn stand_in(objective: &ClassObjective, points: &[Point]) -> Option<String> {
+fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<String> {
     let class = objective.class?;
     let found = points.iter().find_map(|point| class_for(&point.classes, class));
     match found {
@@ -118,10 +118,10 @@ fn stand_in(objective: &ClassObjective, points: &[Point]) -> Option<String> {
     }
 }
 
-fn answer(subject: &Subject) -> Option<Verdict> {
+fn answer(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
     subject.account.as_ref()?;
     let first = diagnose(subject, &DiagnoseOptions::default()).verdicts.into_iter().next();
-    first.filter(|verdict| !matches!(verdict, Verdict::NoSessionTimes { .. }))
+    first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }))
 }
 
 /// Tolerance for delays: the share of the strictest objective, and the shortest of the bounds.
@@ -135,7 +135,7 @@ fn allowance(objectives: &[ClassObjective]) -> Allowance {
     strictest.map_or_else(Allowance::default, |(wait, share)| Allowance { wait, share })
 }
 
-fn grown(mut windows: Vec<Window>, times: f64) -> Vec<Window> {
+fn grown(mut windows: Vec<DemandWindow>, times: f64) -> Vec<DemandWindow> {
     for load in windows.iter_mut().flat_map(|window| &mut window.classes) {
         load.iops *= times;
         load.bytes_per_second *= times;
@@ -158,12 +158,12 @@ fn quantile(mut values: Vec<(f64, f64)>, share: f64) -> f64 {
 /// Hidden peaks beyond the level: one-minute maxima relative to the averages that windows reach `often`, for operations
 /// and bytes.
 fn burst(
-    all: &Windows<'_>,
-    windows: (&[Window], &[usize]),
+    all: &ClassWindows<'_>,
+    windows: (&[DemandWindow], &[usize]),
     design: &Design,
     measured: &Measured,
     often: (f64, f64),
-) -> Option<Step> {
+) -> Option<GrowthStep> {
     let hidden = match design.burst {
         Burst::None => return None,
         Burst::Times(times) => Hidden { small: times, large: times, spread: None, source: "as given".to_owned() },
@@ -174,13 +174,13 @@ fn burst(
     let large = beyond(hidden.large, often.1, measured.bytes_per_second);
     let is_hidden = design.quantile.is_some() || small > 1.0 || large > 1.0;
     let name = "peaks within windows".to_owned();
-    is_hidden.then_some(Step { name, small, large, spread: hidden.spread, source: hidden.source })
+    is_hidden.then_some(GrowthStep { name, small, large, spread: hidden.spread, source: hidden.source })
 }
 
 /// The input's own maxima over its averages, at the same percentile.
 fn maxima(
-    all: &Windows<'_>,
-    (windows, slots): (&[Window], &[usize]),
+    all: &ClassWindows<'_>,
+    (windows, slots): (&[DemandWindow], &[usize]),
     design: &Design,
     often: (f64, f64),
 ) -> Option<Hidden> {
@@ -206,9 +206,9 @@ fn maxima(
     })
 }
 
-fn growth(design: &Design) -> Option<Step> {
+fn growth(design: &Design) -> Option<GrowthStep> {
     let times = design.growth.times();
-    (design.growth.months > 0 && design.growth.yearly != 0.0).then(|| Step {
+    (design.growth.months > 0 && design.growth.yearly != 0.0).then(|| GrowthStep {
         name: "growth".to_owned(),
         small: times,
         large: times,
@@ -222,8 +222,8 @@ fn growth(design: &Design) -> Option<Step> {
 }
 
 /// The mix of the windows at and above a level, scaled to that level and by the steps.
-fn point(windows: &[Window], of: Busiest, level: f64, steps: &[Step]) -> Point {
-    let busiest: Vec<&Window> = windows.iter().filter(|window| window.rate(of) >= level * (1.0 - 1e-9)).collect();
+fn point(windows: &[DemandWindow], of: Busiest, level: f64, steps: &[GrowthStep]) -> DesignPoint {
+    let busiest: Vec<&DemandWindow> = windows.iter().filter(|window| window.rate(of) >= level * (1.0 - 1e-9)).collect();
     let sum: f64 = busiest.iter().map(|window| window.rate(of) * window.seconds).sum();
     let share = level / sum.max(f64::MIN_POSITIVE);
     let mut classes: Vec<ClassLoad> = Vec::new();
@@ -249,5 +249,5 @@ fn point(windows: &[Window], of: Busiest, level: f64, steps: &[Step]) -> Point {
         classes.push(load);
     }
     classes.sort_by(|a, b| b.iops.total_cmp(&a.iops));
-    Point { of, windows: busiest.len(), classes }
+    DesignPoint { of, windows: busiest.len(), classes }
 }

@@ -1,11 +1,11 @@
 //! Other sizes of the cache above the storage: the saved reads, the storage for the remaining load, and the total price
 //! compared with the present choice.
 
-use plimsoll_catalogue::{Catalogue, Money, Terms};
+use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
 use plimsoll_ingest::{Account, Class, MissCurve};
 
 use crate::diagnosis::cache_steps;
-use crate::sizing::{Choice, ClassLoad, Point, Search, Sizing, Wanted, size};
+use crate::sizing::{Choice, ClassLoad, DesignPoint, Search, Sizing, Wanted, size};
 
 /// Effect of caches of several sizes.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl CacheWhatIf {
 }
 
 /// Bytes of a cache, additional bytes, and remaining reads.
-type Step = (f64, f64, f64);
+type CacheStep = (f64, f64, f64);
 
 /// Evaluated shares of a trace's working set.
 const SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
@@ -67,7 +67,7 @@ const GIB: f64 = (1_u64 << 30) as f64;
 /// Evaluates other sizes of the cache, given the monthly price of a GiB of memory. None without estimates of misses.
 pub fn cache(
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     search: &Search,
     sizing: &Sizing,
     (account, misses, memory_price): (Option<&Account>, Option<&MissCurve>, Option<Money>),
@@ -77,7 +77,7 @@ pub fn cache(
     let by_trace = || misses.map(traced).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Trace, steps));
     let (by, steps) = by_database.or_else(by_trace)?;
     let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
-    let with = |(bytes, more_bytes, reads): Step| {
+    let with = |(bytes, more_bytes, reads): CacheStep| {
         let wanted = with_reads(&sizing.wanted, by, reads);
         let choice = size(catalogue, &wanted, terms, search).choices.into_iter().next();
         let memory = memory_price
@@ -92,12 +92,12 @@ pub fn cache(
     })
 }
 
-fn estimated(account: &Account) -> Vec<Step> {
+fn estimated(account: &Account) -> Vec<CacheStep> {
     let step = |step: &crate::diagnosis::CacheStep| (step.bytes, step.bytes * (1.0 - 1.0 / step.factor), step.reads);
     cache_steps(account, None).iter().map(step).collect()
 }
 
-fn traced(misses: &MissCurve) -> Vec<Step> {
+fn traced(misses: &MissCurve) -> Vec<CacheStep> {
     let step = |share: f64| {
         let bytes = misses.working_set_bytes * share;
         Some((bytes, bytes, misses.ratio(bytes)?))
@@ -134,7 +134,7 @@ fn scale(load: &mut ClassLoad, left: f64) {
     load.reads = if kept > 0.0 { load.reads * left / kept } else { load.reads };
 }
 
-fn idle(point: &Point) -> Point {
+fn idle(point: &DesignPoint) -> DesignPoint {
     let least = |load: &ClassLoad| ClassLoad { iops: 1.0, bytes_per_second: load.size(), ..*load };
-    Point { classes: point.classes.iter().take(1).map(least).collect(), ..point.clone() }
+    DesignPoint { classes: point.classes.iter().take(1).map(least).collect(), ..point.clone() }
 }

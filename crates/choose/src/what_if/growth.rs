@@ -1,7 +1,7 @@
 //! Lifetime of a choice under growth of load and capacity, and its successors.
 
-use plimsoll_catalogue::{Catalogue, Offer, Terms};
-use plimsoll_ingest::Subject;
+use plimsoll_catalogue::{Catalogue, Offer, PriceTerms};
+use plimsoll_ingest::DatabaseDemand;
 
 use crate::sizing::{Choice, Design, DesignError, Growth, Rejection, Search, Sizing, Wanted, judge, size, wanted};
 
@@ -46,10 +46,10 @@ pub struct Later {
 /// Evaluates growth for the cheapest choice. None without a choice.
 pub fn growth(
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     search: &Search,
     sizing: &Sizing,
-    (subject, design): (&Subject, &Design),
+    (subject, design): (&DatabaseDemand, &Design),
 ) -> Result<Option<Outgrown>, DesignError> {
     let Some(choice) = sizing.choices.first() else { return Ok(None) };
     let yearly = design.growth.yearly;

@@ -1,7 +1,7 @@
 //! Cost and delays of the levels of each choice: fixed, autotuned, or by the hour.
 
-use plimsoll_catalogue::{Catalogue, Offer, Terms};
-use plimsoll_ingest::Subject;
+use plimsoll_catalogue::{Catalogue, Offer, PriceTerms};
+use plimsoll_ingest::DatabaseDemand;
 
 use crate::hours::{LevelReplay, Levels, compare, demand_over_time};
 use crate::sizing::Sizing;
@@ -33,9 +33,9 @@ const MAX_CHOICES: usize = 3;
 /// Replays the measured demand, without growth and hidden peaks, at the levels of the best choices that have any.
 pub fn levels(
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     sizing: &Sizing,
-    subject: &Subject,
+    subject: &DatabaseDemand,
     tuning: Tuning,
 ) -> Vec<LevelsOfChoice> {
     let demand = demand_over_time(subject);

@@ -3,8 +3,8 @@
 //!
 //! Parts of several layers, such as files and their tablespaces, would be counted twice, so they are an error.
 
-use plimsoll_catalogue::{Catalogue, Money, Terms};
-use plimsoll_ingest::{Demand, Reading, Subject};
+use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
+use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
 
 use super::parts::{counted_parts, keep_parts};
@@ -12,7 +12,7 @@ use crate::sizing::{Choice, Design, Search, Wanted, size, wanted};
 
 /// A division into hot and cold parts.
 #[derive(Clone, Debug)]
-pub struct Split {
+pub struct TierSplit {
     /// The hot parts, by operations.
     pub hot_parts: Vec<String>,
     /// Their design point, and the cheapest suitable choice.
@@ -29,7 +29,7 @@ pub struct Tiers {
     /// Number of parts. Their sizes are unknown: the capacity is divided evenly.
     pub parts: usize,
     /// Suitable divisions, the cheapest first, unpriced ones last.
-    pub splits: Vec<Split>,
+    pub splits: Vec<TierSplit>,
 }
 
 /// The reason why tiers cannot be evaluated.
@@ -54,10 +54,10 @@ const OVERLAP: f64 = 1.1;
 /// Evaluates hot parts and cold parts on separate storage.
 pub fn tiers(
     catalogue: &Catalogue,
-    terms: &Terms,
+    terms: &PriceTerms,
     search: &Search,
     readings: &[&Reading],
-    (subject, design): (&Subject, &Design),
+    (subject, design): (&DatabaseDemand, &Design),
 ) -> Result<Tiers, NoTiers> {
     let mut ranked = ranked(readings, subject, design);
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -83,22 +83,22 @@ pub fn tiers(
         let (hot, cold) = (chosen(&names[..count])?, chosen(&names[count..])?);
         let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
         let sum = monthly(&hot.1).zip(monthly(&cold.1)).and_then(|(hot, cold)| hot.plus(cold));
-        Some(Split { hot_parts: names[..count].iter().map(ToString::to_string).collect(), hot, cold, sum })
+        Some(TierSplit { hot_parts: names[..count].iter().map(ToString::to_string).collect(), hot, cold, sum })
     };
-    let mut splits: Vec<Split> = counts.into_iter().filter_map(split).collect();
+    let mut splits: Vec<TierSplit> = counts.into_iter().filter_map(split).collect();
     splits.sort_by_key(|split| split.sum.map_or(i128::MAX, |sum| sum.millionths));
     Ok(Tiers { parts: ranked.len(), splits })
 }
 
 /// Parts with operations of this subject, and their mean operations per second.
-fn ranked(readings: &[&Reading], subject: &Subject, design: &Design) -> Vec<(String, f64)> {
+fn ranked(readings: &[&Reading], subject: &DatabaseDemand, design: &Design) -> Vec<(String, f64)> {
     let names = counted_parts(readings).into_iter();
     let mean = |name: &str| Some(wanted(&of(readings, subject, &[name])?, design).ok()?.mean_iops);
     names.filter_map(|name| Some((name.to_owned(), mean(name)?))).collect()
 }
 
 /// The demand of some parts of a subject.
-fn of(readings: &[&Reading], subject: &Subject, names: &[&str]) -> Option<Subject> {
+fn of(readings: &[&Reading], subject: &DatabaseDemand, names: &[&str]) -> Option<DatabaseDemand> {
     let kept: Vec<Reading> = readings
         .iter()
         .map(|reading| {

@@ -3,9 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_catalogue::{Catalogue, Config, Date, Offer, Product, SaturatingLoad, Terms};
+use plimsoll_catalogue::{Catalogue, Config, Date, Offer, PriceTerms, Product, SaturatingLoad};
 use plimsoll_drive::{Rules, Simulated, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_units::{Bytes, Instant, Span};
 
@@ -22,7 +22,7 @@ const SLICES: u64 = 20;
 
 /// The product with defaults, or with its smallest size if that is required, without a machine.
 fn offer(catalogue: &Catalogue, product: &Product) -> Offer {
-    let terms = Terms { as_of: Date::day(2026, 11, 23), currency: None, region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 23), currency: None, region: None };
     let needs_size = product.options().iter().any(|option| &*option.name == "size" && option.default.is_empty());
     let size = product.smallest_size(Bytes::gib(1024)).filter(|_| needs_size);
     let size = size.map_or_else(String::new, |size| format!(":size={size}"));
@@ -50,12 +50,12 @@ fn simulated(offer: &Offer, load: SaturatingLoad, quoted: f64) -> f64 {
     let depth = if ask.sequential { SEQUENTIAL_DEPTH } else { RANDOM_DEPTH };
     let stream = StreamSpec {
         name: "load".into(),
-        mix: Mix { sizes: Split::one(ask.block), reads: ask.reads, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(ask.block), reads: ask.reads, durable: false, flush_every: 0 },
         pattern: if ask.sequential { Pattern::Sequential } else { Pattern::Uniform },
         region: Region::first(offer.capacity),
         pace: Pace::Closed { depth },
     };
-    let phase = Phase { end: Instant::ZERO + span, ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { end: Instant::ZERO + span, ..StreamPhase::unbounded(Instant::ZERO) };
     let mut streams = Streams::new(&[stream], 1, phase).expect("the region holds a block");
     let mut target = Simulated::new(Chain::new(&spec, 1));
     let rules = Rules::new(depth, span / SLICES);

@@ -1,17 +1,17 @@
 //! Lifts, matches and trials on the built-in catalogue.
 
-use plimsoll_catalogue::{Ask, Catalogue, Date, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, Date, PriceTerms};
 use plimsoll_choose::{Need, matching, quote, trial};
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_model::parse;
 use plimsoll_units::{Bytes, Iops};
 
-fn terms() -> Terms {
-    Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None }
+fn terms() -> PriceTerms {
+    PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None }
 }
 
 fn stream(reads: f64, space: Bytes, pace: Pace) -> StreamSpec {
-    let mix = Mix { sizes: Split::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 };
+    let mix = Mix { sizes: BlockMix::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 };
     StreamSpec { name: "data".into(), mix, pattern: Pattern::Uniform, region: Region::first(space), pace }
 }
 
@@ -27,7 +27,7 @@ fn need(iops: u64, objective: &str, capacity: Bytes) -> Need {
 
 /// Lifts as `OPTION FROM to TO: IOPS at + COST`.
 fn lifts(config: &str, ask: &Ask) -> Vec<String> {
-    let terms = Terms { region: Some("us-east-1".into()), ..terms() };
+    let terms = PriceTerms { region: Some("us-east-1".into()), ..terms() };
     let quoted = quote(&Catalogue::built_in(), &config.parse().expect("a configuration"), &terms, ask);
     let quoted = quoted.expect("a valid configuration");
     let cost = |lift: &plimsoll_choose::Lift| lift.costs.map_or("?".into(), |costs| costs.to_string());

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{
-    DiagnoseOptions, Diagnosis, FLOOR_S, Latencies, Part, Quantity, Verdict, diagnose, effect, without_storage,
+    DiagnoseOptions, Diagnosis, DiagnosisVerdict, FLOOR_S, HistoryQuantity, Latencies, TimePart, diagnose, effect,
+    without_storage,
 };
 use plimsoll_ingest::{
-    Account, Class, Demand, EventTime, Ingest, Measure, Origin, Outcome, Place, Series, SessionTime, Slot, Statistic,
-    Subject, Tally, WaitCause, Work,
+    Account, Class, DatabaseDemand, Demand, EventTime, Ingest, InputPosition, Measure, MeasureSeries, Origin, Outcome,
+    PartWork, SessionTime, Slot, Statistic, WaitCause, WindowCount,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -39,7 +40,7 @@ fn workload(processor_s: u64, reads_s: u64) -> Workload {
 }
 
 /// The subject of a report with additional foreground waits: event, count, seconds. They are added to its time.
-fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> Subject {
+fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> DatabaseDemand {
     let mut rows = String::new();
     for (event, count, seconds) in waits {
         let blank = "<td></td>";
@@ -58,7 +59,7 @@ fn subject(work: &Workload, waits: &[(&str, u64, u64)]) -> Subject {
     subject
 }
 
-fn subjects(text: &str) -> Vec<Subject> {
+fn subjects(text: &str) -> Vec<DatabaseDemand> {
     let mut ingest = Ingest::new("report.html");
     ingest.feed(text.as_bytes());
     let outcomes = ingest.finish();
@@ -66,7 +67,7 @@ fn subjects(text: &str) -> Vec<Subject> {
     Demand::of(&readings).subjects
 }
 
-fn check(subject: &Subject) -> Diagnosis {
+fn check(subject: &DatabaseDemand) -> Diagnosis {
     let found = diagnose(subject, &DiagnoseOptions::default());
     if let Some(split) = &found.split {
         let sum: f64 = split.slices.iter().map(|slice| slice.share).sum();
@@ -85,19 +86,22 @@ fn near(found: f64, expected: f64, share: f64) {
 }
 
 fn ids(found: &Diagnosis) -> Vec<&'static str> {
-    found.verdicts.iter().map(Verdict::id).collect()
+    found.verdicts.iter().map(DiagnosisVerdict::id).collect()
 }
 
 #[test]
 fn a_busy_processor_is_no_reason_to_buy_storage() {
     let found = check(&subject(&workload(8_500, 1_500), &[]));
-    let Some(Verdict::StorageInPart { share, main: Part::Processor, main_share, .. }) = found.verdicts.first() else {
+    let Some(DiagnosisVerdict::StorageInPart { share, main: TimePart::Processor, main_share, .. }) =
+        found.verdicts.first()
+    else {
         panic!("{:?}", found.verdicts)
     };
     near(*share, 0.15, 1e-9);
     near(*main_share, 0.85, 1e-9);
     let found = check(&subject(&workload(8_600, 1_400), &[]));
-    let Some(Verdict::NotStorage { share, at_most, main: Part::Processor, .. }) = found.verdicts.first() else {
+    let Some(DiagnosisVerdict::NotStorage { share, at_most, main: TimePart::Processor, .. }) = found.verdicts.first()
+    else {
         panic!("{:?}", found.verdicts)
     };
     near(*share, 0.14, 1e-9);
@@ -107,7 +111,8 @@ fn a_busy_processor_is_no_reason_to_buy_storage() {
 #[test]
 fn reads_are_saved_down_to_the_floor_and_by_memory() {
     let found = check(&subject(&workload(2_000, 8_000), &[]));
-    let Some(Verdict::Storage { share, part: Part::RandomRead, saved, .. }) = found.verdicts.first() else {
+    let Some(DiagnosisVerdict::Storage { share, part: TimePart::RandomRead, saved, .. }) = found.verdicts.first()
+    else {
         panic!("{:?}", found.verdicts)
     };
     near(*share, 0.8, 1e-9);
@@ -117,7 +122,7 @@ fn reads_are_saved_down_to_the_floor_and_by_memory() {
     let found = check(&subject(&quick, &[]));
     near(found.ten_times.as_ref().expect("a time").saved(), 0.8 * (1.0 - FLOOR_S / 250e-6), 1e-9);
     assert!(ids(&found).contains(&"many"), "{:?}", found.verdicts);
-    let Some(Verdict::CacheHelps { factor, bytes, reads, saved }) =
+    let Some(DiagnosisVerdict::CacheHelps { factor, bytes, reads, saved }) =
         found.verdicts.iter().find(|verdict| verdict.id() == "cache-helps")
     else {
         panic!("{:?}", found.verdicts)
@@ -142,14 +147,16 @@ fn a_trace_takes_precedence_over_estimates_of_the_database() {
 #[test]
 fn commits_are_separated_from_log_writes() {
     let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 100_000, 1_000)]));
-    let Some(Verdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(1) else {
+    let Some(DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, share, .. }) = found.verdicts.get(1) else {
         panic!("{:?}", found.verdicts)
     };
     near(*sync_s, 0.01, 1e-9);
     near(*write_s, 400e-6, 1e-9);
     near(*share, 0.096, 1e-9);
     let found = check(&subject(&workload(7_000, 2_000), &[("log file sync", 2_000_000, 1_000)]));
-    let Some(Verdict::CommitsForLog { share, .. }) = found.verdicts.get(1) else { panic!("{:?}", found.verdicts) };
+    let Some(DiagnosisVerdict::CommitsForLog { share, .. }) = found.verdicts.get(1) else {
+        panic!("{:?}", found.verdicts)
+    };
     near(*share, 0.08, 1e-9);
 }
 
@@ -167,7 +174,7 @@ fn other_large_waits_are_named() {
         account.whole.database_s = 7_700.0;
     }
     let found = check(&subject);
-    near(found.share(Part::Lock), 2_000.0 / 7_700.0, 1e-9);
+    near(found.share(TimePart::Lock), 2_000.0 / 7_700.0, 1e-9);
     assert_eq!(ids(&found)[1..3], ["writers-behind", "elsewhere"], "{:?}", found.verdicts);
 }
 
@@ -176,7 +183,7 @@ fn a_slow_log_explains_lock_waits() {
     let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
     let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };
     let found = check(&subject(&slow, &row_locks));
-    let Some(Verdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.first() else {
+    let Some(DiagnosisVerdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.first() else {
         panic!("{:?}", found.verdicts)
     };
     near(*write_s, 0.076, 0.01);
@@ -193,7 +200,11 @@ fn time_in_no_counter_is_a_queue_for_processors() {
     account.whole.database_s = 10_000.0;
     account.whole.host_busy = Some(0.7);
     let found = check(&subject);
-    assert!(found.verdicts.contains(&Verdict::ProcessorQueue { share: 0.5, busy: Some(0.7) }), "{:?}", found.verdicts);
+    assert!(
+        found.verdicts.contains(&DiagnosisVerdict::ProcessorQueue { share: 0.5, busy: Some(0.7) }),
+        "{:?}",
+        found.verdicts
+    );
     let account = subject.account.as_mut().expect("the report contains the time of sessions");
     account.whole.host_busy = Some(0.95);
     assert_eq!(ids(&check(&subject))[1], "processors-full");
@@ -206,15 +217,15 @@ fn a_window_of_a_week_is_reported() {
 }
 
 /// Minutes of a disk: rate, and latency in seconds.
-fn disk(minutes: &[(f64, f64)], depth: f64) -> Subject {
-    let series = |class, measure, value: &dyn Fn(&(f64, f64)) -> f64| Series {
+fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
+    let series = |class, measure, value: &dyn Fn(&(f64, f64)) -> f64| MeasureSeries {
         class,
         measure,
         statistic: Statistic::Mean,
         values: minutes.iter().map(|minute| Some(value(minute))).collect(),
         sources: Vec::new(),
     };
-    Subject {
+    DatabaseDemand {
         name: "sda".to_owned(),
         instances: Vec::new(),
         slots: vec![Slot { begin: None, length: Span::from_secs(60) }; minutes.len()],
@@ -242,14 +253,15 @@ fn a_slow_disk_is_distinguished_from_a_loaded_disk() {
     assert_eq!(ids(&found), ["untold", "slow"], "{:?}", found.verdicts);
     let loaded: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.001 / (1.0 - wave(at) / 620.0))).collect();
     let found = check(&disk(&loaded, 1.0));
-    let Some(Verdict::AtItsLimit { knee_iops: Some(knee), quiet_s, loaded_s, .. }) = found.verdicts.get(1) else {
+    let Some(DiagnosisVerdict::AtItsLimit { knee_iops: Some(knee), quiet_s, loaded_s, .. }) = found.verdicts.get(1)
+    else {
         panic!("{:?}", found.verdicts)
     };
     assert!((300.0..520.0).contains(knee) && loaded_s > &(3.0 * quiet_s), "{knee} {quiet_s} {loaded_s}");
     let quick: Vec<(f64, f64)> = (0..200).map(|at| (wave(at), 0.000_3)).collect();
     assert_eq!(ids(&check(&disk(&quick, 1.0))), ["untold", "quick"]);
     let mut full = disk(&slow, 1.0);
-    let busy = Series { measure: Measure::Busy, values: vec![Some(0.9); slow.len()], ..full.series[0].clone() };
+    let busy = MeasureSeries { measure: Measure::Busy, values: vec![Some(0.9); slow.len()], ..full.series[0].clone() };
     full.series.push(busy);
     assert_eq!(ids(&check(&full)), ["untold", "slow-or-loaded"], "the disk may be saturated at any rate");
     let one = check(&disk(&[(300.0, 0.008)], 1.0));
@@ -267,7 +279,7 @@ fn a_queue_inconsistent_with_its_rates_is_reported() {
 fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
     let capped: Vec<(f64, f64)> = (0..300).map(|at| (wave(at).min(506.0), 0.002)).collect();
     let pinned = capped.iter().filter(|(iops, _)| *iops >= 506.0 * 0.97).count();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
     let catalogue = Catalogue::built_in();
     let offer = |config: &str| {
         catalogue.offer(&config.parse().expect("a configuration"), &terms).expect("a valid configuration")
@@ -275,14 +287,14 @@ fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
     let small = offer("azure/2014:1023GB");
     let found = diagnose(&disk(&capped, 1.0), &DiagnoseOptions { on: Some(&small), misses: None });
     let at = found.verdicts.iter().find(|verdict| verdict.id() == "at-ceiling");
-    let Some(Verdict::AtCeiling { allows, demand, near: windows, windows: of, .. }) = at else {
+    let Some(DiagnosisVerdict::AtCeiling { allows, demand, near: windows, windows: of, .. }) = at else {
         panic!("{:?}", found.verdicts)
     };
     near(*allows, 500.0, 1e-9);
     near(*demand, 506.0, 1e-9);
     assert_eq!((*of, *windows >= pinned), (300, true));
     let pin = found.verdicts.iter().find(|verdict| verdict.id() == "pinned");
-    assert!(matches!(pin, Some(Verdict::Pinned { windows, of: 300, .. }) if *windows == pinned), "{pin:?}");
+    assert!(matches!(pin, Some(DiagnosisVerdict::Pinned { windows, of: 300, .. }) if *windows == pinned), "{pin:?}");
     let large = offer("oci:1000GB@20vpu");
     let found = diagnose(&disk(&capped, 1.0), &DiagnoseOptions { on: Some(&large), misses: None });
     assert!(ids(&found).contains(&"below-ceilings"), "{:?}", found.verdicts);
@@ -300,7 +312,7 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
         "log buffer space",
         "unknown event",
     ];
-    let place = || Place { input: Arc::from("test"), origin: Origin::line(1) };
+    let place = || InputPosition { input: Arc::from("test"), origin: Origin::line(1) };
     let event = |event: &str, foreground, count, total_s| EventTime {
         event: Arc::from(event),
         cause: WaitCause::of(event),
@@ -339,7 +351,7 @@ proptest! {
         low in prop::collection::vec(1e-6..1e-1_f64, 4), more in prop::collection::vec(1.0..10.0_f64, 4),
     ) {
         let account = account(&waits, processor_s, unsaid_s);
-        let subject = Subject { account: Some(account.clone()), ..disk(&[(300.0, 0.001)], 1.0) };
+        let subject = DatabaseDemand { account: Some(account.clone()), ..disk(&[(300.0, 0.001)], 1.0) };
         check(&subject);
         let classes = [Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::RedoWrite];
         let latencies = |of: &dyn Fn(usize) -> f64| {
@@ -402,7 +414,7 @@ fn an_unusual_hour_is_found() {
     assert_eq!(history.windows.len(), 12);
     assert!(history.unusual.iter().all(|unusual| unusual.slot.begin.is_some_and(|begin| begin.hour() == 7)));
     assert!(ids(&found).contains(&"unusual"), "{:?}", ids(&found));
-    assert_eq!(history.windows[7].main, Part::Lock);
+    assert_eq!(history.windows[7].main, TimePart::Lock);
 }
 
 #[test]
@@ -422,7 +434,7 @@ fn a_change_between_two_periods_has_its_cause() {
     let change = found.history.as_ref().and_then(|history| history.change.as_ref()).expect("two windows");
     assert_eq!(change.windows, [1, 1]);
     let main = change.main().expect("a wait grew");
-    assert_eq!(main.quantity, Quantity::Waiting("enq: TX - row lock contention".into()));
+    assert_eq!(main.quantity, HistoryQuantity::Waiting("enq: TX - row lock contention".into()));
     near(main.after - main.before, 3.9, 1e-9);
     assert!(ids(&found).contains(&"changed"), "{:?}", ids(&found));
     let same = hours(&[(1.0, 0.1), (1.0, 0.1)]);
@@ -430,8 +442,8 @@ fn a_change_between_two_periods_has_its_cause() {
 }
 
 /// A part of a subject's work: reads, writes and tallies of an hour.
-fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) -> Work {
-    Work {
+fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) -> PartWork {
+    PartWork {
         part: part.to_owned(),
         seconds: 3_600.0,
         reads,
@@ -440,28 +452,30 @@ fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) ->
         writes,
         bytes_written: writes * 8_192.0,
         tallies: tallies.iter().copied().collect(),
-        place: Place { input: Arc::from("test"), origin: Origin::line(1) },
+        place: InputPosition { input: Arc::from("test"), origin: Origin::line(1) },
     }
 }
 
 #[test]
 fn the_origin_of_the_work_is_named() {
-    let found = |works: Vec<Work>| {
-        let found = check(&Subject { works, ..disk(&[(300.0, 0.001)], 1.0) });
+    let found = |works: Vec<PartWork>| {
+        let found = check(&DatabaseDemand { works, ..disk(&[(300.0, 0.001)], 1.0) });
         ids(&found).into_iter().filter(|id| !matches!(*id, "untold" | "quick" | "slow")).collect::<Vec<_>>()
     };
-    let checkpoints =
-        |timed, requested| vec![(Tally::CHECKPOINTS_TIMED, timed), (Tally::CHECKPOINTS_REQUESTED, requested)];
+    let checkpoints = |timed, requested| {
+        vec![(WindowCount::CHECKPOINTS_TIMED, timed), (WindowCount::CHECKPOINTS_REQUESTED, requested)]
+    };
     let whole = |tallies: &[(&'static str, f64)]| work("", 1e6, 1e5, tallies);
     assert_eq!(found(vec![whole(&checkpoints(1.0, 30.0))]), ["checkpoints-requested"]);
     assert_eq!(found(vec![whole(&checkpoints(30.0, 2.0))]), [""; 0]);
     assert_eq!(found(vec![whole(&[]), work("statement 7", 7e5, 10.0, &[])]), ["one-statement-reads"]);
     assert_eq!(found(vec![whole(&[]), work("statement 7", 1e5, 10.0, &[])]), [""; 0]);
-    assert_eq!(found(vec![whole(&[(Tally::AUTOVACUUM, 3e5)])]), ["autovacuum"]);
-    assert_eq!(found(vec![whole(&[(Tally::SESSION_WRITES, 5e4)])]), ["sessions-write"]);
+    assert_eq!(found(vec![whole(&[(WindowCount::AUTOVACUUM, 3e5)])]), ["autovacuum"]);
+    assert_eq!(found(vec![whole(&[(WindowCount::SESSION_WRITES, 5e4)])]), ["sessions-write"]);
     assert_eq!(found(vec![whole(&[]), work("/d/orders.ibd", 9e5, 5e4, &[])]), ["one-file"]);
-    assert_eq!(found(vec![whole(&[(Tally::FREE_PAGE_WAITS, 9e4)])]), ["buffer-waits"]);
-    let statement = |name: &str, seconds| work(name, 0.0, 0.0, &[(Tally::CALLS, 10.0), (Tally::EXECUTION_S, seconds)]);
+    assert_eq!(found(vec![whole(&[(WindowCount::FREE_PAGE_WAITS, 9e4)])]), ["buffer-waits"]);
+    let statement =
+        |name: &str, seconds| work(name, 0.0, 0.0, &[(WindowCount::CALLS, 10.0), (WindowCount::EXECUTION_S, seconds)]);
     let slow = vec![whole(&[]), statement("statement a", 90.0), statement("statement b", 1.0)];
     assert_eq!(found(slow), ["slow-statement"]);
 }
@@ -507,7 +521,7 @@ fn group_commits(flushes: f64, each_s: f64, commits: f64, database_s: f64) -> Di
 #[test]
 fn commits_flushed_by_another_session_also_wait_for_storage() {
     let found = group_commits(1_000.0, 0.05, 3_000.0, 300.0);
-    let log = found.split.as_ref().map_or(0.0, |split| split.share(Part::LogWrite));
+    let log = found.split.as_ref().map_or(0.0, |split| split.share(TimePart::LogWrite));
     near(log, 0.5, 1e-9);
     assert!(ids(&found).contains(&"storage"), "{:?}", ids(&found));
     // With nearly all time in no counter, storage cannot be ruled out.
@@ -515,5 +529,5 @@ fn commits_flushed_by_another_session_also_wait_for_storage() {
     assert!(ids(&found).contains(&"storage-at-least"), "{:?}", ids(&found));
     // Never more than the time in no counter.
     let found = group_commits(1_000.0, 0.05, 1e6, 100.0);
-    near(found.split.as_ref().map_or(0.0, |split| split.share(Part::LogWrite)), 1.0, 1e-9);
+    near(found.split.as_ref().map_or(0.0, |split| split.share(TimePart::LogWrite)), 1.0, 1e-9);
 }

@@ -1,9 +1,9 @@
 //! Likely causes of differences: measurements are theory with a single change, which has to be found.
 
-use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::{Explanation, explain, trial};
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
-use plimsoll_record::{Conditions, Curve, Ended, Estimate, FORMAT, Figures, Run, Source, Subject, Tally};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
+use plimsoll_record::{Conditions, Curve, EndReason, Estimate, FORMAT, Figures, Run, Source, Subject, Tally};
 use plimsoll_units::{Bytes, Iops, Span};
 
 const DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
@@ -28,7 +28,7 @@ fn run(offered: Pace, iops: f64, mean_ns: f64) -> Run {
 fn curve(runs: Vec<Run>, block: Bytes, direct: bool) -> Curve {
     let stream = StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(block), reads: 1.0, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(block), reads: 1.0, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(Bytes::gib(50)),
         pace: Pace::Closed { depth: 1 },
@@ -39,7 +39,7 @@ fn curve(runs: Vec<Run>, block: Bytes, direct: bool) -> Curve {
         started: None,
         wall: Span::from_secs(1),
         command: Vec::new(),
-        ended: Ended::Complete,
+        ended: EndReason::Complete,
         source: Source::Measured { engine: "io_uring".into() },
         subject: Subject { name: "/dev/x".into(), kind: "block device".into(), size: Bytes::gib(50), device: None },
         host: None,
@@ -63,7 +63,7 @@ fn curve(runs: Vec<Run>, block: Bytes, direct: bool) -> Curve {
 
 fn explained(config: &str, curve: &Curve) -> Explanation {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
     let offer = catalogue.offer(&config.parse().expect("a configuration"), &terms).expect("a valid configuration");
     explain(&catalogue, curve, &offer, &terms).expect("a model")
 }

@@ -1,31 +1,31 @@
 //! A week of demand on volumes with fixed, autotuned or scheduled levels.
 
 use jiff::civil::{DateTime, date};
-use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::hours::{LevelReplay, Levels, NoLevels, Rule, compare, demand_over_time};
-use plimsoll_ingest::{Class, Measure, Series, Slot, Statistic, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure, MeasureSeries, Slot, Statistic};
 use plimsoll_units::Span;
 
 fn levels(config: &str) -> Result<Levels, NoLevels> {
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     Levels::of(&Catalogue::built_in(), &config.parse().expect("a configuration"), &terms)
 }
 
 /// Reads of 8 KiB in minutes over seven days: `iops` by the hour of the day.
-fn week(iops: impl Fn(u8) -> f64) -> Subject {
+fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
     let begin = date(2026, 3, 2).at(0, 0, 0, 0);
     let minute = |n: i64| begin.checked_add(jiff::Span::new().minutes(n)).expect("a date");
     let slots: Vec<Slot> =
         (0..7 * 24 * 60).map(|n| Slot { begin: Some(minute(n)), length: Span::from_secs(60) }).collect();
     let rate = |slot: &Slot| iops(slot.begin.map_or(0, DateTime::hour).unsigned_abs());
-    let series = |measure: Measure, each: f64| Series {
+    let series = |measure: Measure, each: f64| MeasureSeries {
         class: Class::Read,
         measure,
         statistic: Statistic::Mean,
         values: slots.iter().map(|slot| Some(rate(slot) * each)).collect(),
         sources: Vec::new(),
     };
-    Subject {
+    DatabaseDemand {
         name: "shop".to_owned(),
         instances: Vec::new(),
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],

@@ -1,7 +1,7 @@
 //! Errors of the API of EC2: a status, a code and a message, as XML.
 
 use hyper::StatusCode;
-use plimsoll_service::{Kind, Refusal};
+use plimsoll_service::{Refusal, RefusalKind};
 
 use super::xml::Element;
 use crate::web::Reply;
@@ -69,11 +69,13 @@ impl Ec2Error {
 impl From<Refusal> for Ec2Error {
     fn from(Refusal { kind, message }: Refusal) -> Self {
         match kind {
-            Kind::Bad => Self::value(message),
-            Kind::NotFound => Self::new("InvalidParameterValue", message),
-            Kind::Conflict => Self::state(message),
-            Kind::NoSpace => Self::new("VolumeLimitExceeded", message),
-            Kind::Failed => Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..Self::new("InternalError", message) },
+            RefusalKind::Bad => Self::value(message),
+            RefusalKind::NotFound => Self::new("InvalidParameterValue", message),
+            RefusalKind::Conflict => Self::state(message),
+            RefusalKind::NoSpace => Self::new("VolumeLimitExceeded", message),
+            RefusalKind::Failed => {
+                Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..Self::new("InternalError", message) }
+            }
         }
     }
 }

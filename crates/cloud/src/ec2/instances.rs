@@ -7,7 +7,7 @@ use super::query::{Query, selects};
 use super::snapshots::OWNER;
 use super::volumes::attachment;
 use super::xml::Element;
-use super::{Answer, page};
+use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation};
 use crate::record::Provider;
 
@@ -15,7 +15,7 @@ use crate::record::Provider;
 const LAUNCHED: &str = "2026-01-01T00:00:00.000Z";
 
 /// `DescribeInstances`.
-pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "MaxResults", "NextToken"])?;
     let (wanted, filters) = (query.list("InstanceId"), query.filters());
     let instances = operation.instances(Provider::Ec2);
@@ -86,7 +86,7 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
 }
 
 /// `DescribeAvailabilityZones`.
-pub(super) fn zones(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn zones(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["ZoneName.", "Filter.", "AllAvailabilityZones"])?;
     let region = &operation.cloud.options.ec2_region;
     let item = |zone: String| {

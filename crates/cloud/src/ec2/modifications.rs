@@ -6,12 +6,12 @@ use super::error::Ec2Error;
 use super::query::{Query, selects};
 use super::volumes::{check_settings, configuration, find, settings, state};
 use super::xml::Element;
-use super::{Answer, page};
+use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation, moment};
 use crate::record::{Ec2Settings, Modification, Provider};
 
 /// `ModifyVolume`.
-pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput"])?;
     let mut held = find(operation, query.required("VolumeId")?)?;
     let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
@@ -130,7 +130,7 @@ fn fields(operation: &Operation<'_>, held: &Held, modification: &Modification) -
 }
 
 /// `DescribeVolumesModifications`.
-pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
     let (wanted, filters) = (query.list("VolumeId"), query.filters());
     let volumes = match wanted.as_slice() {

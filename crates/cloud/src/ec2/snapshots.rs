@@ -6,7 +6,7 @@ use super::error::Ec2Error;
 use super::query::{Query, selects};
 use super::volumes::{tag_set, tag_values};
 use super::xml::Element;
-use super::{Answer, page};
+use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation, gigabytes, tags};
 use crate::identifiers::ec2;
 use crate::lifecycle::Transition;
@@ -44,7 +44,7 @@ fn fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
 }
 
 /// `CreateSnapshot`.
-pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "Description", "TagSpecification."])?;
     let of = super::volumes::find(operation, query.required("VolumeId")?)?;
     let record = VolumeRecord {
@@ -70,7 +70,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Answer {
 }
 
 /// `DescribeSnapshots`.
-pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId.", "Filter.", "Owner.", "RestorableBy.", "MaxResults", "NextToken"])?;
     let (wanted, filters) = (query.list("SnapshotId"), query.filters());
     if query.list("Owner").iter().any(|owner| !["self", OWNER].contains(owner)) {
@@ -100,7 +100,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
 }
 
 /// `DeleteSnapshot`.
-pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId"])?;
     let held = find(operation, query.required("SnapshotId")?)?;
     operation.service().delete(&held.glance.name)?;
@@ -108,12 +108,12 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Answer {
 }
 
 /// `CreateTags`.
-pub(super) fn set_tags(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn set_tags(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     change_tags(operation, query, |record, tags| record.freeform_tags.extend(tags))
 }
 
 /// `DeleteTags`.
-pub(super) fn remove_tags(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn remove_tags(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     change_tags(operation, query, |record, tags| {
         for (key, _) in tags {
             record.freeform_tags.remove(&key);
@@ -125,7 +125,7 @@ fn change_tags(
     operation: &mut Operation<'_>,
     query: &Query,
     change: fn(&mut VolumeRecord, Vec<(String, serde_json::Value)>),
-) -> Answer {
+) -> Ec2Result {
     query.only(&["ResourceId.", "Tag."])?;
     let tags = query.plain_tags("Tag");
     for id in query.list("ResourceId") {

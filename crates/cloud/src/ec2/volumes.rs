@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::error::Ec2Error;
 use super::query::{Filter, Query, selects};
 use super::xml::Element;
-use super::{Answer, is_repeated, page, retry};
+use super::{Ec2Result, is_repeated, page, retry};
 use crate::cloud::{Held, Operation, gigabytes, tags};
 use crate::identifiers::ec2;
 use crate::lifecycle::Transition;
-use crate::record::{AttachmentRecord, Ec2Settings, Provider, Source, TAG, VolumeRecord};
+use crate::record::{AttachmentRecord, Ec2Settings, Provider, TAG, VolumeRecord, VolumeSource};
 
 /// Types of volumes; each is a product of the catalogue.
 pub(super) const TYPES: [&str; 7] = ["gp3", "gp2", "io2", "io1", "st1", "sc1", "standard"];
@@ -132,7 +132,7 @@ fn attached(volume: &str, attachment: &AttachmentRecord, state: &str) -> Vec<Ele
 }
 
 /// `CreateVolume`.
-pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&[
         "AvailabilityZone",
         "Size",
@@ -173,7 +173,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Answer {
         id: ec2("vol"),
         availability_domain: zone,
         created: operation.moment(),
-        source: snapshot.as_ref().map(|held| Source { kind: "snapshot".to_owned(), id: held.record.id.clone() }),
+        source: snapshot.as_ref().map(|held| VolumeSource { kind: "snapshot".to_owned(), id: held.record.id.clone() }),
         transition: Some(operation.cloud.durations.transition(operation.now_ns, "creating", "ec2_create")),
         freeform_tags: query.tags("volume"),
         retry,
@@ -182,7 +182,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Answer {
     make(operation, &record, configuration(&settings), snapshot.as_ref())
 }
 
-fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: Option<&Held>) -> Answer {
+fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: Option<&Held>) -> Ec2Result {
     let tagged = record.freeform_tags.get("Name").and_then(Value::as_str).unwrap_or(&record.id);
     let name = operation.free_name(tagged, &record.id);
     match of {
@@ -211,7 +211,7 @@ fn zone(operation: &Operation<'_>, query: &Query) -> Result<String, Ec2Error> {
 }
 
 /// `DescribeVolumes`.
-pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
     let filters = query.filters();
     let wanted = query.list("VolumeId");
@@ -259,7 +259,7 @@ pub(super) fn tag_values(tags: &Map<String, Value>, filter: &str) -> Option<Vec<
 }
 
 /// `DeleteVolume`.
-pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId"])?;
     let held = find(operation, query.required("VolumeId")?)?;
     let id = &held.record.id;
@@ -272,7 +272,7 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Answer {
 }
 
 /// `AttachVolume`.
-pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "InstanceId", "Device"])?;
     let device = query.required("Device")?.to_owned();
     let instance_id = query.required("InstanceId")?.to_owned();
@@ -331,7 +331,7 @@ fn check_device(operation: &Operation<'_>, group: &GroupGlance, device: &str) ->
 }
 
 /// `DetachVolume`.
-pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Answer {
+pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "InstanceId", "Device", "Force"])?;
     let mut held = find(operation, query.required("VolumeId")?)?;
     let (id, now_ns) = (held.record.id.clone(), operation.now_ns);

@@ -10,22 +10,22 @@ const NAMESPACE: &str = "http://ec2.amazonaws.com/doc/2016-11-15/";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Element {
     name: &'static str,
-    content: Content,
+    content: XmlContent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Content {
+enum XmlContent {
     Text(String),
     Elements(Vec<Element>),
 }
 
 impl Element {
     pub fn new(name: &'static str, elements: Vec<Self>) -> Self {
-        Self { name, content: Content::Elements(elements) }
+        Self { name, content: XmlContent::Elements(elements) }
     }
 
     pub fn text(name: &'static str, text: impl std::fmt::Display) -> Self {
-        Self { name, content: Content::Text(format!("{text}")) }
+        Self { name, content: XmlContent::Text(format!("{text}")) }
     }
 
     /// A set of items.
@@ -48,8 +48,8 @@ impl Element {
 
     fn write_content(&self, to: &mut String) {
         match &self.content {
-            Content::Text(text) => escape(text, to),
-            Content::Elements(elements) => {
+            XmlContent::Text(text) => escape(text, to),
+            XmlContent::Elements(elements) => {
                 for element in elements {
                     element.write(to);
                 }

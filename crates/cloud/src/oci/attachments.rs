@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::error::OciError;
 use super::page::{Compartment, page};
 use super::volumes::{UHP_VPUS, any_volume, available};
-use super::{Answer, check_etag, display_name, etag_of, found, is_repeated, parse, retry};
+use super::{OciResult, check_etag, display_name, etag_of, found, is_repeated, parse, retry};
 use crate::cloud::{Held, Operation, is_boot, new_ocid};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
@@ -42,12 +42,12 @@ struct AttachDetails {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UpdateDetails {
+struct AttachmentUpdate {
     iscsi_login_state: Option<String>,
 }
 
 /// Operations of `/volumeAttachments`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> Answer {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> OciResult {
     match (&request.method, rest) {
         (&Method::GET, []) => page(request, views(operation), Compartment::Required),
         (&Method::POST, []) => attach(operation, request),
@@ -177,7 +177,7 @@ fn find(operation: &Operation<'_>, id: &str) -> Result<(Held, AttachmentRecord),
 }
 
 /// Attaches a volume or a boot volume.
-pub(super) fn attach(operation: &mut Operation<'_>, request: &Request) -> Answer {
+pub(super) fn attach(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let details: AttachDetails = parse(request)?;
     let retry = retry(operation, request);
     for held in operation.volumes(Provider::Oci) {
@@ -230,7 +230,7 @@ fn join(
     group: &GroupGlance,
     details: AttachDetails,
     retry: Option<Retry>,
-) -> Answer {
+) -> OciResult {
     let AttachDetails { kind, device, display_name: name, is_agent_auto_iscsi_login_enabled: login, .. } = details;
     let is_boot = is_boot(&held.glance);
     let kind = match kind.as_str() {
@@ -320,10 +320,10 @@ pub(super) fn devices_in_use(operation: &Operation<'_>, instance: &str) -> Vec<S
     attachments.filter(|attachment| attachment.instance == instance).map(|attachment| attachment.device).collect()
 }
 
-fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> Answer {
+fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
     let (mut held, mut attachment) = find(operation, id)?;
     check_etag(request, &etag(&attachment))?;
-    let details: UpdateDetails = parse(request)?;
+    let details: AttachmentUpdate = parse(request)?;
     if let Some(state) = details.iscsi_login_state {
         if !LOGIN_STATES.contains(&state.as_str()) {
             return Err(OciError::invalid(format!("iscsiLoginState is one of {}", LOGIN_STATES.join(", "))));
@@ -336,7 +336,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> Answer 
     Ok(found(&view(operation, &held, &attachment), etag(&attachment)))
 }
 
-fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> Answer {
+fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
     let (mut held, mut attachment) = find(operation, id)?;
     check_etag(request, &etag(&attachment))?;
     if attachment.ended_ns.is_some() {

@@ -9,7 +9,8 @@ use super::error::OciError;
 use super::page::{Compartment, page};
 use super::volumes::compartment_in;
 use super::{
-    Answer, all_ended, check_etag, display_name, ended, etag, etag_of, find, found, is_repeated, parse, retry, tag_map,
+    OciResult, all_ended, check_etag, display_name, ended, etag, etag_of, find, found, is_repeated, parse, retry,
+    tag_map,
 };
 use crate::cloud::{Held, Operation, gigabytes, is_boot, new_ocid, tags};
 use crate::identifiers::kind;
@@ -32,14 +33,14 @@ struct CreateDetails {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UpdateDetails {
+struct BackupUpdate {
     display_name: Option<String>,
     freeform_tags: Option<Map<String, Value>>,
     defined_tags: Option<Map<String, Value>>,
 }
 
 /// Operations of `/volumeBackups` and `/bootVolumeBackups`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> Answer {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let all = operation.volumes(Provider::Oci);
@@ -112,7 +113,7 @@ fn view(operation: &Operation<'_>, held: &Held) -> Value {
     })
 }
 
-fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) -> Answer {
+fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
     for held in operation.volumes(Provider::Oci) {
@@ -173,10 +174,10 @@ pub(super) fn snapshot(operation: &Operation<'_>, of: &Held, record: &VolumeReco
     Snapshot { of: of.glance.name.clone(), name, tags: tags(record) }
 }
 
-fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> Answer {
+fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
     let mut held = backup(operation, collection, id)?;
     check_etag(request, &etag(&held))?;
-    let details: UpdateDetails = parse(request)?;
+    let details: BackupUpdate = parse(request)?;
     if let Some(name) = details.display_name {
         held.record.display_name = display_name(Some(name), "volumebackup", operation)?;
     }
@@ -186,7 +187,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id
     Ok(found(&view(operation, &held), etag(&held)))
 }
 
-fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> Answer {
+fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
     let held = match backup(operation, collection, id) {
         Ok(held) => held,
         Err(_) if ended(operation, collection, id).is_some() => return Ok(Reply::empty(StatusCode::NO_CONTENT)),

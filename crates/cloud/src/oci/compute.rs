@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::error::OciError;
 use super::page::{Compartment, page};
-use super::{Answer, attachments, etag_of, found};
+use super::{OciResult, attachments, etag_of, found};
 use crate::cloud::{Operation, moment};
 use crate::keys::TENANCY;
 use crate::record::{Provider, WorkRequest};
@@ -16,7 +16,7 @@ use crate::web::{Reply, Request};
 const CREATED: &str = "2026-01-01T00:00:00.000Z";
 
 /// Operations of all other collections.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> Answer {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
     match (collection, &request.method, rest) {
         ("instances", &Method::GET, []) => {
             let instances = operation.instances(Provider::Oci);
@@ -101,7 +101,7 @@ pub(crate) fn view(operation: &Operation<'_>, id: &str, group: &GroupGlance) -> 
     })
 }
 
-fn devices(operation: &Operation<'_>, request: &Request, id: &str) -> Answer {
+fn devices(operation: &Operation<'_>, request: &Request, id: &str) -> OciResult {
     let group = instance(operation, id)?;
     let used = attachments::devices_in_use(operation, &group.name);
     let device = |name: String| json!({ "name": name, "isAvailable": !used.contains(&name) });

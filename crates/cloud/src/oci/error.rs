@@ -1,7 +1,7 @@
 //! Errors of the API of OCI: a status, a code and a message.
 
 use hyper::StatusCode;
-use plimsoll_service::{Kind, Refusal};
+use plimsoll_service::{Refusal, RefusalKind};
 use serde_json::json;
 
 use crate::web::Reply;
@@ -95,11 +95,11 @@ impl OciError {
 impl From<Refusal> for OciError {
     fn from(Refusal { kind, message }: Refusal) -> Self {
         match kind {
-            Kind::Bad => Self::invalid(message),
-            Kind::NotFound => Self::new(StatusCode::NOT_FOUND, "NotAuthorizedOrNotFound", message),
-            Kind::Conflict => Self::conflict(message),
-            Kind::NoSpace => Self::limit(message),
-            Kind::Failed => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", message),
+            RefusalKind::Bad => Self::invalid(message),
+            RefusalKind::NotFound => Self::new(StatusCode::NOT_FOUND, "NotAuthorizedOrNotFound", message),
+            RefusalKind::Conflict => Self::conflict(message),
+            RefusalKind::NoSpace => Self::limit(message),
+            RefusalKind::Failed => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", message),
         }
     }
 }

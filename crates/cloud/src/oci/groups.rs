@@ -10,13 +10,13 @@ use super::error::OciError;
 use super::page::{Compartment, known_compartment, page};
 use super::volumes::{any_volume, available, chosen_level, compartment_in};
 use super::{
-    Answer, all_ended, availability_domain, backups, check_etag, display_name, ended, etag_of, find, found,
+    OciResult, all_ended, availability_domain, backups, check_etag, display_name, ended, etag_of, find, found,
     is_repeated, parse, retry, tag_map,
 };
 use crate::cloud::{Held, Operation, gigabytes, is_boot, new_ocid, tags};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
-use crate::record::{GroupBackupRecord, Source, VolumeGroupRecord, VolumeRecord};
+use crate::record::{GroupBackupRecord, VolumeGroupRecord, VolumeRecord, VolumeSource};
 use crate::web::{Reply, Request};
 
 /// Maximum number of volumes of a group, and their size in GB (OCI, Volume Groups, 2026-09-05).
@@ -59,7 +59,7 @@ enum GroupSource {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UpdateDetails {
+struct GroupUpdate {
     display_name: Option<String>,
     volume_ids: Option<Vec<String>>,
     freeform_tags: Option<Map<String, Value>>,
@@ -81,7 +81,7 @@ struct BackupDetails {
 }
 
 /// Operations of `/volumeGroups`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> Answer {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> OciResult {
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
@@ -152,7 +152,7 @@ fn view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
     })
 }
 
-fn create(operation: &mut Operation<'_>, request: &Request) -> Answer {
+fn create(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
     let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
@@ -262,7 +262,7 @@ fn copy(
         compartment: compartment.to_owned(),
         availability_domain: domain.to_owned(),
         created: operation.moment(),
-        source: Some(Source { kind: source.to_owned(), id: id.to_owned() }),
+        source: Some(VolumeSource { kind: source.to_owned(), id: id.to_owned() }),
         transition: Some(operation.cloud.durations.transition(now_ns, "PROVISIONING", "oci_volume_provisioning")),
         hydrated_ns: now_ns.saturating_add(operation.cloud.durations.nanos("oci_hydration")),
         ..VolumeRecord::default()
@@ -277,10 +277,10 @@ fn copy(
     Ok((record.id, name))
 }
 
-fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> Answer {
+fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
     let mut group = group(operation, id)?;
     check_etag(request, &etag(&group))?;
-    let details: UpdateDetails = parse(request)?;
+    let details: GroupUpdate = parse(request)?;
     if let Some(volumes) = details.volume_ids {
         check_members(operation, &volumes, Some(id))?;
         group.volumes = volumes;
@@ -297,7 +297,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> Answer 
 }
 
 /// Operations of `/volumeGroupBackups`.
-pub(super) fn route_backups(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> Answer {
+pub(super) fn route_backups(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> OciResult {
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let backups = operation.state.objects.group_backups.values();
@@ -337,7 +337,7 @@ fn backup_view(operation: &Operation<'_>, backup: &GroupBackupRecord) -> Value {
     })
 }
 
-fn create_backup(operation: &mut Operation<'_>, request: &Request) -> Answer {
+fn create_backup(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let details: BackupDetails = parse(request)?;
     let retry = retry(operation, request);
     for backup in operation.state.objects.group_backups.values() {
@@ -387,7 +387,7 @@ fn create_backup(operation: &mut Operation<'_>, request: &Request) -> Answer {
     Ok(found(&view, etag_of(&id)))
 }
 
-fn delete_backup(operation: &mut Operation<'_>, id: &str) -> Answer {
+fn delete_backup(operation: &mut Operation<'_>, id: &str) -> OciResult {
     let backup = operation.state.objects.group_backups.get(id).cloned();
     let backup = backup.ok_or_else(|| OciError::not_found("volumeGroupBackup", id))?;
     for member in &backup.backups {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::error::OciError;
 use super::page::{Compartment, page};
 use super::volumes::any_volume;
-use super::{Answer, etag_of, found, parse};
+use super::{OciResult, etag_of, found, parse};
 use crate::cloud::{Operation, new_ocid};
 use crate::identifiers::{hex, kind};
 use crate::record::{Assignment, Provider};
@@ -29,7 +29,7 @@ struct AssignDetails {
 }
 
 /// Operations of `/volumeBackupPolicies` and `/volumeBackupPolicyAssignments`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> Answer {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
     match (collection, &request.method, rest) {
         ("volumeBackupPolicies", &Method::GET, []) => {
             page(request, POLICIES.iter().map(policy_view).collect(), Compartment::Optional)
@@ -91,7 +91,7 @@ fn assignments(operation: &Operation<'_>) -> Vec<Value> {
     of_groups.chain(of_volumes).collect()
 }
 
-fn assign(operation: &mut Operation<'_>, request: &Request) -> Answer {
+fn assign(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let AssignDetails { asset_id, policy_id } = parse(request)?;
     let assignment = assignment(operation, &policy_id)?;
     let view = json!({
@@ -109,7 +109,7 @@ fn assign(operation: &mut Operation<'_>, request: &Request) -> Answer {
     Ok(found(&view, etag))
 }
 
-fn remove(operation: &mut Operation<'_>, id: &str) -> Answer {
+fn remove(operation: &mut Operation<'_>, id: &str) -> OciResult {
     let is_it = |assignment: &Option<Assignment>| assignment.as_ref().is_some_and(|assignment| assignment.id == id);
     let of_group = operation.state.objects.groups.values_mut().find(|group| is_it(&group.policy));
     if let Some(group) = of_group {

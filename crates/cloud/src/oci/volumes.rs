@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 use super::error::OciError;
 use super::page::{Compartment, known_compartment, page};
 use super::{
-    Answer, all_ended, availability_domain, check_etag, display_name, ended, etag, find, found, is_repeated, only,
+    OciResult, all_ended, availability_domain, check_etag, display_name, ended, etag, find, found, is_repeated, only,
     parse, retry, tag_map,
 };
 use crate::cloud::{Held, Operation, UhpChange, gigabytes, is_boot, tags};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
-use crate::record::{Provider, Source, VolumeRecord};
+use crate::record::{Provider, VolumeRecord, VolumeSource};
 use crate::web::{Reply, Request};
 
 /// Level from which a volume is Ultra High Performance.
@@ -53,7 +53,7 @@ struct CreateDetails {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UpdateDetails {
+struct VolumeUpdate {
     display_name: Option<String>,
     #[serde(rename = "vpusPerGB")]
     vpus_per_gb: Option<u32>,
@@ -87,7 +87,7 @@ enum AutotunePolicy {
 }
 
 /// Operations of `/volumes` and `/bootVolumes`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> Answer {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
     match (&request.method, rest) {
         (&Method::GET, []) => list(operation, request, collection),
         (&Method::POST, []) => create(operation, request, collection),
@@ -173,7 +173,7 @@ pub(super) fn view(operation: &Operation<'_>, held: &Held) -> Value {
     view
 }
 
-fn list(operation: &mut Operation<'_>, request: &Request, collection: &str) -> Answer {
+fn list(operation: &mut Operation<'_>, request: &Request, collection: &str) -> OciResult {
     let all = operation.volumes(Provider::Oci);
     let volumes = all.iter().filter(|held| held.glance.writable && is_boot(&held.glance) == boot(collection));
     let mut views: Vec<Value> = volumes.map(|held| view(operation, held)).collect();
@@ -181,7 +181,7 @@ fn list(operation: &mut Operation<'_>, request: &Request, collection: &str) -> A
     page(request, views, Compartment::Optional)
 }
 
-fn get(operation: &mut Operation<'_>, collection: &str, id: &str) -> Answer {
+fn get(operation: &mut Operation<'_>, collection: &str, id: &str) -> OciResult {
     match volume(operation, collection, id) {
         Ok(held) => Ok(found(&view(operation, &held), etag(&held))),
         Err(error) => match ended(operation, collection, id) {
@@ -193,7 +193,7 @@ fn get(operation: &mut Operation<'_>, collection: &str, id: &str) -> Answer {
 
 /// What a new volume is made of.
 struct Origin {
-    source: Option<Source>,
+    source: Option<VolumeSource>,
     /// Name of the volume or snapshot in the service.
     of: Option<String>,
     compartment: Option<String>,
@@ -203,7 +203,7 @@ struct Origin {
     is_whole: bool,
 }
 
-fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) -> Answer {
+fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
     for held in operation.volumes(Provider::Oci) {
@@ -258,7 +258,7 @@ fn make(
     like: String,
     of: Option<&str>,
     (policies, level): (&[AutotunePolicy], u32),
-) -> Answer {
+) -> OciResult {
     let autotune = autotune(operation, policies, level)?;
     let name = operation.free_name(&record.display_name, "volume");
     let tags: Tags = tags(record);
@@ -314,7 +314,7 @@ fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Orig
         return Err(OciError::state(format!("{id} is {available_since}: wait until it is AVAILABLE")));
     }
     Ok(Origin {
-        source: Some(Source { kind, id }),
+        source: Some(VolumeSource { kind, id }),
         compartment: Some(held.record.compartment.clone()),
         size_gb: gigabytes(&held.glance),
         level: chosen_level(&held),
@@ -366,10 +366,10 @@ fn autotune(operation: &Operation<'_>, policies: &[AutotunePolicy], level: u32) 
     Ok((!policies.is_empty()).then_some(autotune))
 }
 
-fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> Answer {
+fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
     let mut held = volume(operation, collection, id)?;
     check_etag(request, &etag(&held))?;
-    let details: UpdateDetails = parse(request)?;
+    let details: VolumeUpdate = parse(request)?;
     // Everything is checked before anything is changed.
     let (now_ns, present) = (operation.now_ns, gigabytes(&held.glance));
     let before = chosen_level(&held);
@@ -448,7 +448,7 @@ fn change_level(operation: &Operation<'_>, held: &Held, before: u32, level: u32)
     Ok(())
 }
 
-fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> Answer {
+fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
     let held = match volume(operation, collection, id) {
         Ok(held) => held,
         // A repeated request: the volume is being deleted.
@@ -471,12 +471,12 @@ fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
-fn kms_key(operation: &mut Operation<'_>, collection: &str, id: &str) -> Answer {
+fn kms_key(operation: &mut Operation<'_>, collection: &str, id: &str) -> OciResult {
     let held = volume(operation, collection, id)?;
     Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
 }
 
-fn set_kms_key(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> Answer {
+fn set_kms_key(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct KeyDetails {
@@ -493,7 +493,7 @@ fn set_kms_key(operation: &mut Operation<'_>, request: &Request, collection: &st
     Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
 }
 
-fn change_compartment(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> Answer {
+fn change_compartment(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
     let compartment = compartment_in(request)?;
     let mut held = volume(operation, collection, id)?;
     held.record.compartment = compartment;

@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use plimsoll_catalogue::Catalogue;
-use plimsoll_cloud::{Cloud, Mounts, NewKey, OciKey, Options, TENANCY, USER, UhpChange, add_oci_key, state_directory};
+use plimsoll_cloud::{
+    Cloud, NewKey, OciKey, Options, PluginMounts, TENANCY, USER, UhpChange, add_oci_key, state_directory,
+};
 use plimsoll_front::Checksums;
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
 use plimsoll_service::api::{Floor, Group};
 use plimsoll_service::http::{Control, Entrance};
-use plimsoll_service::{IscsiOptions, Options as ServiceOptions, Service};
+use plimsoll_service::{IscsiOptions, Service, ServiceOptions};
 use plimsoll_volume::Slow;
 use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
@@ -60,7 +62,7 @@ pub struct Reply {
 /// Mounts of Docker's plugin without root: the attachment is recorded, and nothing is mounted on its directory.
 struct Directories(PathBuf);
 
-impl Mounts for Directories {
+impl PluginMounts for Directories {
     fn mount(&self, volume: &str, _filesystem: &str) -> Result<PathBuf, String> {
         if volume.starts_with("broken") {
             return Err("FUSE is missing: load its module".to_owned());

@@ -9,7 +9,7 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use super::session::rows;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Storage settings, in display order. Not every server has all of them.
 const SHOWN: [&str; 26] = [
@@ -75,7 +75,7 @@ pub(super) fn check_age(variables: &Variables) -> Result<(), Failure> {
         return Ok(());
     }
     let needed = format!("{name} {}.{}", oldest.0, oldest.1);
-    Err(Failure::new(Kind::TooOld, format!("the server is {name} {version}: use {needed} or later")))
+    Err(Failure::new(FailureKind::TooOld, format!("the server is {name} {version}: use {needed} or later")))
 }
 
 /// Describes the server. `process` is its PID if it runs on this host.
@@ -157,7 +157,7 @@ mod tests {
         let check = |version, fits| {
             let found = check_age(&variables(&[("version", version)]));
             assert_eq!(found.is_ok(), fits, "{version}");
-            assert!(found.is_ok() || found.unwrap_err().kind == Kind::TooOld);
+            assert!(found.is_ok() || found.unwrap_err().kind == FailureKind::TooOld);
         };
         check("10.11.19-MariaDB-0+deb12u1", true);
         check("10.3.39-MariaDB", true);

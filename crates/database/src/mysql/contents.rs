@@ -9,9 +9,9 @@ use mysql::prelude::Queryable;
 use plimsoll_units::Bytes;
 
 use super::failures::failure;
-use super::place::Place;
+use super::place::MySqlLocation;
 use super::session::rows;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Timeout for writing dirty pages.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -34,7 +34,7 @@ impl DatabaseObject {
 }
 
 /// All objects of the database. Triggers belong to tables.
-pub(super) fn find(conn: &mut Conn, place: &Place) -> Result<Vec<DatabaseObject>, Failure> {
+pub(super) fn find(conn: &mut Conn, place: &MySqlLocation) -> Result<Vec<DatabaseObject>, Failure> {
     place.database()?;
     let found = rows(
         conn,
@@ -63,7 +63,7 @@ pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
 }
 
 /// Drops all objects of the database, or those with these names that no other table references.
-pub(super) fn destroy(conn: &mut Conn, place: &Place, only: Option<&[String]>) -> Result<(), Failure> {
+pub(super) fn destroy(conn: &mut Conn, place: &MySqlLocation, only: Option<&[String]>) -> Result<(), Failure> {
     let found = find(conn, place)?;
     let mut drop_all = |sql: String| conn.query_drop(sql).map_err(|error| failure(&error));
     if only.is_none() {
@@ -81,7 +81,7 @@ pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
     // Blocks until done in MariaDB. MySQL has the setting only in debug builds.
     match conn.query_drop("SET GLOBAL innodb_log_checkpoint_now = ON").map_err(|error| failure(&error)) {
         Ok(()) => return Ok(()),
-        Err(error) if error.kind == Kind::Lost => return Err(error),
+        Err(error) if error.kind == FailureKind::Lost => return Err(error),
         Err(_) => {}
     }
     let before = rows(conn, "SELECT @@GLOBAL.innodb_max_dirty_pages_pct_lwm, @@GLOBAL.innodb_max_dirty_pages_pct")?;
@@ -92,7 +92,7 @@ pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
     };
     match conn.query_drop(set(0.0, 0.0)).map_err(|error| failure(&error)) {
         Ok(()) => {}
-        Err(error) if error.kind == Kind::Refused => return Ok(()),
+        Err(error) if error.kind == FailureKind::Refused => return Ok(()),
         Err(error) => return Err(error),
     }
     let waited = until_few(conn);

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use mysql::{DriverError, Error, MySqlError};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Failure of a statement or of its connection.
 pub(super) fn failure(error: &Error) -> Failure {
@@ -13,7 +13,7 @@ pub(super) fn failure(error: &Error) -> Failure {
         Error::IoError(error) => lost(&error.to_string()),
         Error::CodecError(error) => lost(&error.to_string()),
         Error::DriverError(DriverError::ConnectTimeout | DriverError::CouldNotConnect(_)) => lost("no connection"),
-        other => Failure::new(Kind::Statement, one_line(&other.to_string())),
+        other => Failure::new(FailureKind::Statement, one_line(&other.to_string())),
     }
 }
 
@@ -22,40 +22,43 @@ pub(super) fn connecting(error: &Error, server: &str) -> Failure {
     match error {
         Error::MySqlError(error) => server_failure(error).during(server),
         Error::DriverError(DriverError::CouldNotConnect(Some((place, why, ErrorKind::PermissionDenied)))) => {
-            failed(Kind::Refused, server, &format!("{place}: {why}"), "come as a user who may open it")
+            failed(FailureKind::Refused, server, &format!("{place}: {why}"), "come as a user who may open it")
         }
         Error::DriverError(DriverError::CouldNotConnect(Some((place, why, _)))) => failed(
-            Kind::Unreachable,
+            FailureKind::Unreachable,
             server,
             &format!("{place}: {}", one_line(why)),
             "see that the server runs, and that host and port are right, or name its socket with ?socket=PATH",
         ),
         Error::DriverError(DriverError::UnknownAuthPlugin(name)) => failed(
-            Kind::Refused,
+            FailureKind::Refused,
             server,
             &format!("this user logs in by {name}, which is not known here"),
             "come as a user with a password",
         ),
         Error::DriverError(error) => failed(
-            Kind::Unreachable,
+            FailureKind::Unreachable,
             server,
             &one_line(&error.to_string()),
             "see that a MySQL or MariaDB server answers there",
         ),
-        other => {
-            failed(Kind::Unreachable, server, &one_line(&other.to_string()), "see that the server runs, and its log")
-        }
+        other => failed(
+            FailureKind::Unreachable,
+            server,
+            &one_line(&other.to_string()),
+            "see that the server runs, and its log",
+        ),
     }
 }
 
 /// Message with place, cause and remedy, in one line.
-pub(super) fn failed(kind: Kind, place: &str, what: &str, remedy: &str) -> Failure {
+pub(super) fn failed(kind: FailureKind, place: &str, what: &str, remedy: &str) -> Failure {
     Failure::new(kind, format!("{place}: {what}: {remedy}"))
 }
 
 fn lost(why: &str) -> Failure {
     let why = one_line(why);
-    Failure::new(Kind::Lost, format!("the connection was lost: {why}: see the server's error log"))
+    Failure::new(FailureKind::Lost, format!("the connection was lost: {why}: see the server's error log"))
 }
 
 fn server_failure(error: &MySqlError) -> Failure {
@@ -65,29 +68,31 @@ fn server_failure(error: &MySqlError) -> Failure {
 }
 
 /// Kind and remedy of an error code. Codes below 1900 are common to both systems; later codes are specific.
-fn meaning(code: u16, message: &str) -> (Kind, &'static str) {
+fn meaning(code: u16, message: &str) -> (FailureKind, &'static str) {
     const SPACE: &str = "free some space, or name a larger place";
     match code {
-        1045 | 1698 => (Kind::Refused, "check user and password, in the address or in MYSQL_PWD"),
-        1040 | 1203 | 1226 => (Kind::Refused, "raise max_connections, or use fewer sessions"),
-        1129 | 1130 => (Kind::Refused, "let this host in"),
-        1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => (Kind::Refused, "grant that right to the user"),
-        1792 => (Kind::ReadOnly, ""),
-        1290 | 1836 => (Kind::Refused, "set the server read-write"),
-        3159 => (Kind::Unsupported, "use the server's Unix socket, or set require_secure_transport=OFF"),
-        1049 | 1051 | 1109 | 1146 | 1305 | 1360 | 1539 | 4091 => (Kind::Missing, "check its name, or create it"),
-        1007 | 1050 | 1061 | 1304 | 1359 | 1537 => (Kind::Exists, "drop it, or choose another name"),
-        3 | 1021 | 1026 | 1114 => (Kind::NoSpace, SPACE),
+        1045 | 1698 => (FailureKind::Refused, "check user and password, in the address or in MYSQL_PWD"),
+        1040 | 1203 | 1226 => (FailureKind::Refused, "raise max_connections, or use fewer sessions"),
+        1129 | 1130 => (FailureKind::Refused, "let this host in"),
+        1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => (FailureKind::Refused, "grant that right to the user"),
+        1792 => (FailureKind::ReadOnly, ""),
+        1290 | 1836 => (FailureKind::Refused, "set the server read-write"),
+        3159 => (FailureKind::Unsupported, "use the server's Unix socket, or set require_secure_transport=OFF"),
+        1049 | 1051 | 1109 | 1146 | 1305 | 1360 | 1539 | 4091 => (FailureKind::Missing, "check its name, or create it"),
+        1007 | 1050 | 1061 | 1304 | 1359 | 1537 => (FailureKind::Exists, "drop it, or choose another name"),
+        3 | 1021 | 1026 | 1114 => (FailureKind::NoSpace, SPACE),
         // Error number of the storage engine: no space, or a table at its maximum size.
-        1030 if message.split_whitespace().any(|word| ["28", "135", "136"].contains(&word)) => (Kind::NoSpace, SPACE),
-        1020 | 1205 | 1213 | 1614 | 3572 => (Kind::Conflict, "try the transaction again"),
-        1317 => (Kind::Cancelled, ""),
-        1053 | 1080 | 1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 2055 | 3169 | 4031 => {
-            (Kind::Lost, "see the server's error log")
+        1030 if message.split_whitespace().any(|word| ["28", "135", "136"].contains(&word)) => {
+            (FailureKind::NoSpace, SPACE)
         }
-        1461 => (Kind::Statement, "raise max_prepared_stmt_count"),
-        1153 => (Kind::Statement, "raise max_allowed_packet"),
-        _ => (Kind::Statement, ""),
+        1020 | 1205 | 1213 | 1614 | 3572 => (FailureKind::Conflict, "try the transaction again"),
+        1317 => (FailureKind::Cancelled, ""),
+        1053 | 1080 | 1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 2055 | 3169 | 4031 => {
+            (FailureKind::Lost, "see the server's error log")
+        }
+        1461 => (FailureKind::Statement, "raise max_prepared_stmt_count"),
+        1153 => (FailureKind::Statement, "raise max_allowed_packet"),
+        _ => (FailureKind::Statement, ""),
     }
 }
 
@@ -107,15 +112,15 @@ mod tests {
             assert_eq!(failure.kind, kind, "{failure}");
             assert!(!failure.message.contains('\n') && failure.message.contains(&code.to_string()), "{failure}");
         };
-        check(1213, "Deadlock found when trying to get lock;\ntry restarting transaction", Kind::Conflict);
-        check(1205, "Lock wait timeout exceeded", Kind::Conflict);
-        check(1044, "Access denied", Kind::Refused);
-        check(1146, "Table 'a.b' doesn't exist", Kind::Missing);
-        check(1304, "PROCEDURE p already exists", Kind::Exists);
-        check(1030, "Got error 28 \"No space left on device\" from storage engine InnoDB", Kind::NoSpace);
-        check(1030, "Got error 128 from storage engine", Kind::Statement);
-        check(1317, "Query execution was interrupted", Kind::Cancelled);
-        check(2013, "Lost connection", Kind::Lost);
-        check(1064, "You have an error in your SQL syntax", Kind::Statement);
+        check(1213, "Deadlock found when trying to get lock;\ntry restarting transaction", FailureKind::Conflict);
+        check(1205, "Lock wait timeout exceeded", FailureKind::Conflict);
+        check(1044, "Access denied", FailureKind::Refused);
+        check(1146, "Table 'a.b' doesn't exist", FailureKind::Missing);
+        check(1304, "PROCEDURE p already exists", FailureKind::Exists);
+        check(1030, "Got error 28 \"No space left on device\" from storage engine InnoDB", FailureKind::NoSpace);
+        check(1030, "Got error 128 from storage engine", FailureKind::Statement);
+        check(1317, "Query execution was interrupted", FailureKind::Cancelled);
+        check(2013, "Lost connection", FailureKind::Lost);
+        check(1064, "You have an error in your SQL syntax", FailureKind::Statement);
     }
 }

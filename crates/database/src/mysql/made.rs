@@ -20,9 +20,9 @@ use self::folder::Folder;
 use self::programs::Programs;
 use super::Mysql;
 use super::failures::failure;
-use super::place::Place;
+use super::place::MySqlLocation;
 use crate::cgroup::MemoryCgroup;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::made::{self, Flushes, Made, Make, kept_with};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
@@ -43,7 +43,7 @@ const EMPTY_SERVER_BYTES: u64 = 256 << 20;
 const MAX_LOG_LINES: usize = 4;
 
 /// A running server and its folders. Fields are dropped in declaration order.
-pub(super) struct Server {
+pub(super) struct MySqlServer {
     kept: Option<ServerProcess>,
     socket: Folder,
     data: Folder,
@@ -53,7 +53,7 @@ pub(super) struct Server {
 /// Log messages that explain an unusable server, most specific first.
 const FATAL_MESSAGES: [&str; 4] = ["No space left", "errno: 28", "Error 28", "got signal"];
 
-impl made::Server for Server {
+impl made::MadeServer for MySqlServer {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
         let reason = kept_with(self.data.path(), &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
@@ -64,7 +64,7 @@ impl made::Server for Server {
     }
 }
 
-impl Server {
+impl MySqlServer {
     pub(super) fn process(&self) -> u32 {
         self.kept.as_ref().map_or(0, ServerProcess::pid)
     }
@@ -73,12 +73,12 @@ impl Server {
         self.data.path().join("server.log")
     }
 
-    fn place(&self, name: Option<&str>) -> Place {
-        Place::at_socket(&self.socket.path().join("s"), name)
+    fn place(&self, name: Option<&str>) -> MySqlLocation {
+        MySqlLocation::at_socket(&self.socket.path().join("s"), name)
     }
 }
 
-impl Drop for Server {
+impl Drop for MySqlServer {
     fn drop(&mut self) {
         if let Some(kept) = self.kept.take() {
             kept.stop(Signal::TERM, STOP_TIMEOUT);
@@ -100,7 +100,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
 }
 
 /// Installs the system tables, and starts the server.
-fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server, Failure> {
+fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlServer, Failure> {
     let name = programs.name();
     let data = Folder::new(&make.folder, &format!("plimsoll-{name}"))?;
     data.check_space(log_bytes(make) + EMPTY_SERVER_BYTES)?;
@@ -137,11 +137,11 @@ fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<Server,
     }
     redirect_output(&mut command, &log, data.path())?;
     let kept = ServerProcess::start(command).map_err(|error| unstarted(name, &error.to_string()))?;
-    Ok(Server { kept: Some(kept), socket, data, cgroup })
+    Ok(MySqlServer { kept: Some(kept), socket, data, cgroup })
 }
 
 /// Waits until the server accepts connections.
-fn wait(server: &Server) -> Result<Conn, Failure> {
+fn wait(server: &MySqlServer) -> Result<Conn, Failure> {
     let until = Instant::now() + START_TIMEOUT;
     let place = server.place(None);
     loop {
@@ -153,7 +153,7 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
             Err(_) if server.kept.as_ref().is_some_and(ServerProcess::runs) => sleep(Duration::from_millis(20)),
             Err(_) => {
                 let how = describe_exit(None);
-                let why = made::Server::post_mortem(server);
+                let why = made::MadeServer::post_mortem(server);
                 let log_lines = why.unwrap_or_else(|| error_lines(&server.log()));
                 return Err(failed_start(&format!("the server did not start: {how}"), &log_lines));
             }
@@ -164,19 +164,22 @@ fn wait(server: &Server) -> Result<Conn, Failure> {
 /// Redirects output to the log, and sets a working directory that the user can access.
 fn redirect_output(command: &mut Command, log: &Path, folder: &Path) -> Result<(), Failure> {
     let open = || File::options().create(true).append(true).open(log);
-    let failed = |error| Failure::new(Kind::Statement, format!("{}: {error}", log.display()));
+    let failed = |error| Failure::new(FailureKind::Statement, format!("{}: {error}", log.display()));
     let (out, err) = (open().map_err(failed)?, open().map_err(failed)?);
     command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
     Ok(())
 }
 
 fn unstarted(name: &str, why: &str) -> Failure {
-    Failure::new(Kind::Unsupported, format!("{name} cannot be started: {why}: install it, and setpriv of util-linux"))
+    Failure::new(
+        FailureKind::Unsupported,
+        format!("{name} cannot be started: {why}: install it, and setpriv of util-linux"),
+    )
 }
 
 fn failed_start(what: &str, log: &str) -> Failure {
     let full = log.contains("No space left") || log.contains("errno: 28") || log.contains("Error 28");
-    let kind = if full { Kind::NoSpace } else { Kind::Statement };
+    let kind = if full { FailureKind::NoSpace } else { FailureKind::Statement };
     Failure::new(kind, format!("{what}: {log}: check folder, cache and settings"))
 }
 
@@ -260,7 +263,7 @@ fn setting(name: &str, value: &str) -> Result<String, Failure> {
         !dashed.is_empty() && dashed.chars().all(|letter| letter.is_ascii_alphanumeric() || "-.".contains(letter));
     if !plain || dashed.starts_with('-') || OURS.contains(&dashed.as_str()) {
         return Err(Failure::new(
-            Kind::Unsupported,
+            FailureKind::Unsupported,
             format!("the setting {name} cannot be given to a server that is made: leave it out"),
         ));
     }
@@ -303,6 +306,6 @@ mod tests {
     #[test]
     fn missing_folder_is_reported() {
         let failure = Folder::new(Path::new("/nowhere/at/all"), "plimsoll-mariadb").err().unwrap();
-        assert!(failure.kind == Kind::Missing && failure.message.contains("/nowhere/at/all"), "{failure}");
+        assert!(failure.kind == FailureKind::Missing && failure.message.contains("/nowhere/at/all"), "{failure}");
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::activity::{SessionActivity, activities};
 use super::session::rows;
 use super::{snapshots, threads};
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::processes::Processes;
 use crate::target::Observer;
 use crate::value::{Row, Value};
@@ -230,7 +230,7 @@ impl Capabilities {
 /// Views without privilege are empty.
 fn allowed(found: Result<Vec<Row>, Failure>) -> Result<Vec<Row>, Failure> {
     match found {
-        Err(failure) if matches!(failure.kind, Kind::Refused | Kind::Missing) => Ok(Vec::new()),
+        Err(failure) if matches!(failure.kind, FailureKind::Refused | FailureKind::Missing) => Ok(Vec::new()),
         other => other,
     }
 }

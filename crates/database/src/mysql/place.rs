@@ -10,8 +10,8 @@ use mysql::consts::CapabilityFlags;
 use mysql::{Conn, Opts, OptsBuilder};
 
 use super::failures::{connecting, failed};
-use crate::address::Address;
-use crate::failure::{Failure, Kind};
+use crate::address::DatabaseAddress;
+use crate::failure::{Failure, FailureKind};
 
 /// Timeout of a network connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -21,19 +21,19 @@ const SOCKETS: [&str; 4] =
     ["/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
 /// Server, user and database.
-pub(super) struct Place {
+pub(super) struct MySqlLocation {
     opts: Opts,
     shown: String,
 }
 
-impl Place {
+impl MySqlLocation {
     /// Parses an address.
-    pub(super) fn of(address: &Address) -> Result<Self, Failure> {
+    pub(super) fn of(address: &DatabaseAddress) -> Result<Self, Failure> {
         let shown = address.to_string();
         let (url, by_socket) = normal(&address.url);
         let opts = Opts::from_url(&url).map_err(|error| {
             let remedy = "write mysql://USER:PASSWORD@HOST:PORT/NAME, and ?socket=PATH for a Unix socket";
-            Failure::new(Kind::Unreachable, format!("{shown}: {error}: {remedy}"))
+            Failure::new(FailureKind::Unreachable, format!("{shown}: {error}: {remedy}"))
         })?;
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let user = opts.get_user().map(str::to_owned).or_else(|| variable("USER"));
@@ -61,7 +61,7 @@ impl Place {
     /// Name of the database.
     pub(super) fn database(&self) -> Result<&str, Failure> {
         self.opts.get_db_name().ok_or_else(|| {
-            failed(Kind::Missing, &self.shown, "the address names no database", "write its name after the host")
+            failed(FailureKind::Missing, &self.shown, "the address names no database", "write its name after the host")
         })
     }
 
@@ -98,8 +98,8 @@ fn normal(url: &str) -> (String, bool) {
 mod tests {
     use super::*;
 
-    fn place(url: &str) -> Result<Place, Failure> {
-        Place::of(&url.parse().unwrap())
+    fn place(url: &str) -> Result<MySqlLocation, Failure> {
+        MySqlLocation::of(&url.parse().unwrap())
     }
 
     #[test]

@@ -6,22 +6,22 @@ use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, QueryResult, Statement};
 
 use super::failures::failure;
-use super::place::Place;
+use super::place::MySqlLocation;
 use super::values::{ValueKind, digested, parameters};
 use crate::digest::RowDigest;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
 /// A connection and its prepared statements.
 pub(super) struct MysqlSession {
     conn: Conn,
-    place: Arc<Place>,
+    place: Arc<MySqlLocation>,
     statements: Vec<Statement>,
 }
 
 impl MysqlSession {
-    pub(super) fn new(place: Arc<Place>) -> Result<Self, Failure> {
+    pub(super) fn new(place: Arc<MySqlLocation>) -> Result<Self, Failure> {
         Ok(Self { conn: place.open()?, place, statements: Vec::new() })
     }
 
@@ -32,7 +32,7 @@ impl MysqlSession {
         rows: Option<&mut Vec<Row>>,
     ) -> Result<Answer, Failure> {
         let statement = self.statements.get(prepared.0).ok_or_else(|| {
-            Failure::new(Kind::Statement, "the statement was not prepared by this session: prepare it first")
+            Failure::new(FailureKind::Statement, "the statement was not prepared by this session: prepare it first")
         })?;
         let result = self.conn.exec_iter(statement, parameters(values)).map_err(|error| failure(&error))?;
         drain(result, rows).map_err(|error| failure(&error))
@@ -78,7 +78,7 @@ impl Session for MysqlSession {
 
 /// Cancels the statement of a connection, over another connection.
 struct Kill {
-    place: Arc<Place>,
+    place: Arc<MySqlLocation>,
     connection: u32,
 }
 

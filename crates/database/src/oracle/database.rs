@@ -10,10 +10,10 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use super::observer::OracleObserver;
-use super::place::Place;
+use super::place::OracleLocation;
 use super::session::{self, OracleSession};
-use crate::address::Address;
-use crate::failure::{Failure, Kind};
+use crate::address::DatabaseAddress;
+use crate::failure::{Failure, FailureKind};
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 use crate::value::Row;
@@ -50,12 +50,12 @@ pub(super) struct Oracle {
 
 impl Oracle {
     /// Connects once to query version and settings.
-    pub(super) fn connect(address: &Address) -> Result<Self, Failure> {
-        let place = Place::of(address)?;
+    pub(super) fn connect(address: &DatabaseAddress) -> Result<Self, Failure> {
+        let place = OracleLocation::of(address)?;
         let failed = |error: &oracledb::Error| {
             let kind = match session::kind(error) {
                 // The first connection cannot be lost.
-                Kind::Lost | Kind::Statement => Kind::Unreachable,
+                FailureKind::Lost | FailureKind::Statement => FailureKind::Unreachable,
                 other => other,
             };
             Failure::new(kind, format!("{address}: Oracle: {}", error.to_string().replace('\n', " ")))
@@ -70,7 +70,7 @@ impl Oracle {
         let version = session.version().map_err(|error| failed(&error))?;
         if version.0 < OLDEST {
             let advice = "plimsoll needs Oracle 12 or later";
-            return Err(Failure::new(Kind::TooOld, format!("{address}: it is version {version}: {advice}")));
+            return Err(Failure::new(FailureKind::TooOld, format!("{address}: it is version {version}: {advice}")));
         }
         let about = about(&mut session, version.to_string(), &place)?;
         Ok(Self { config, schema: place.user, about })
@@ -135,7 +135,7 @@ impl Database for Oracle {
             };
             match session.run(&format!("DROP {kind} \"{name}\"{rest}")) {
                 // The table of a materialized view is dropped with it.
-                Err(failure) if failure.kind == Kind::Missing => {}
+                Err(failure) if failure.kind == FailureKind::Missing => {}
                 outcome => drop(outcome?),
             }
         }
@@ -145,7 +145,7 @@ impl Database for Oracle {
     /// Requires the privilege `ALTER SYSTEM`. No effect without it, because most users of a schema lack it.
     fn checkpoint(&self) -> Result<(), Failure> {
         match self.open()?.run("ALTER SYSTEM CHECKPOINT") {
-            Err(failure) if failure.kind == Kind::Refused => Ok(()),
+            Err(failure) if failure.kind == FailureKind::Refused => Ok(()),
             outcome => outcome.map(drop),
         }
     }
@@ -157,7 +157,7 @@ fn listed((kind, name): &(String, String)) -> String {
 }
 
 /// Version and settings of the server, as far as visible to this user.
-fn about(session: &mut OracleSession, version: String, place: &Place) -> Result<DatabaseAbout, Failure> {
+fn about(session: &mut OracleSession, version: String, place: &OracleLocation) -> Result<DatabaseAbout, Failure> {
     let names = SETTINGS.map(|name| format!("'{name}'")).join(", ");
     let settings = format!("SELECT name, value FROM v$parameter WHERE name IN ({names}) ORDER BY name");
     let settings: Vec<(String, String)> = visible(session, &settings)?.iter().filter_map(pair).collect();
@@ -186,7 +186,7 @@ fn about(session: &mut OracleSession, version: String, place: &Place) -> Result<
 /// Rows of a view; empty without the privilege.
 pub(super) fn visible(session: &mut OracleSession, sql: &str) -> Result<Vec<Row>, Failure> {
     match session.rows(sql) {
-        Err(failure) if [Kind::Missing, Kind::Refused].contains(&failure.kind) => Ok(Vec::new()),
+        Err(failure) if [FailureKind::Missing, FailureKind::Refused].contains(&failure.kind) => Ok(Vec::new()),
         outcome => outcome,
     }
 }
@@ -202,7 +202,7 @@ fn pair(row: &Row) -> Option<(String, String)> {
 }
 
 /// Directory of a data file, if the server runs on this machine.
-fn folder(file: &str, place: &Place) -> Option<String> {
+fn folder(file: &str, place: &OracleLocation) -> Option<String> {
     let path = Path::new(file);
     (place.is_here() && path.is_absolute() && path.exists()).then(|| Some(path.parent()?.display().to_string()))?
 }

@@ -1,11 +1,11 @@
 //! Addresses of Oracle services: `oracle://USER:PASSWORD@HOST:PORT/SERVICE`.
 
-use crate::address::Address;
-use crate::failure::{Failure, Kind};
+use crate::address::DatabaseAddress;
+use crate::failure::{Failure, FailureKind};
 
 /// A parsed address. Its password is never printed.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct OracleLocation {
     pub(super) user: String,
     pub(super) password: String,
     /// Host name without port.
@@ -14,12 +14,12 @@ pub(super) struct Place {
     pub(super) service: String,
 }
 
-impl Place {
+impl OracleLocation {
     /// Parses an address.
-    pub(super) fn of(address: &Address) -> Result<Self, Failure> {
+    pub(super) fn of(address: &DatabaseAddress) -> Result<Self, Failure> {
         let wrong = || {
             let advice = "write oracle://USER:PASSWORD@HOST:PORT/SERVICE, with %40 for an @ in a name or password";
-            Failure::new(Kind::Unreachable, format!("{address}: {advice}"))
+            Failure::new(FailureKind::Unreachable, format!("{address}: {advice}"))
         };
         let rest = address.url.strip_prefix("oracle://").ok_or_else(wrong)?;
         let rest = rest.split('?').next().unwrap_or_default();
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn oracle_addresses_are_parsed() {
         let check = |url: &str, user: &str, password: &str, service: &str, here: bool| {
-            let place = Place::of(&url.parse().unwrap()).unwrap();
+            let place = OracleLocation::of(&url.parse().unwrap()).unwrap();
             let seen = (place.user.as_str(), place.password.as_str(), place.service.as_str(), place.is_here());
             assert_eq!(seen, (user, password, service, here));
         };
@@ -90,8 +90,8 @@ mod tests {
         for wrong in
             ["oracle://h/x", "oracle://a:b@h", "oracle://a:b@h:no/x", "oracle://:b@h/x", "oracle://a:secret@/x"]
         {
-            let failure = Place::of(&wrong.parse().unwrap()).err().unwrap();
-            assert!(failure.kind == Kind::Unreachable && !failure.message.contains("secret"), "{failure}");
+            let failure = OracleLocation::of(&wrong.parse().unwrap()).err().unwrap();
+            assert!(failure.kind == FailureKind::Unreachable && !failure.message.contains("secret"), "{failure}");
         }
     }
 }

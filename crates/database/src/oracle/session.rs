@@ -6,7 +6,7 @@ use oracledb::{Config, Connection, Error, ErrorKind, ToDbValue};
 
 use super::{codes, statements};
 use crate::digest::RowDigest;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
@@ -40,8 +40,8 @@ impl OracleSession {
         values: &[Value],
         mut row: impl FnMut(&oracledb::Row) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let bound: Vec<Bound> = values.iter().map(Bound::of).collect();
-        let bound: Vec<&dyn ToDbValue> = bound.iter().map(Bound::value).collect();
+        let bound: Vec<BoundValue> = values.iter().map(BoundValue::of).collect();
+        let bound: Vec<&dyn ToDbValue> = bound.iter().map(BoundValue::value).collect();
         let builder = self.connection.statement(sql)?;
         let mut statement = builder.prefetch_rows(ROWS_AT_ONCE).fetch_array_size(ROWS_AT_ONCE).build()?;
         if statement.is_query() {
@@ -61,7 +61,7 @@ impl OracleSession {
 impl Session for OracleSession {
     fn read_only(&mut self) -> Result<(), Failure> {
         let line = "Oracle has no session that only reads: connect as a user who may not write";
-        Err(Failure::new(Kind::Unsupported, line))
+        Err(Failure::new(FailureKind::Unsupported, line))
     }
 
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
@@ -154,7 +154,7 @@ impl OracleSession {
     fn statement(&self, prepared: Prepared) -> Result<&String, Failure> {
         self.statements
             .get(prepared.0)
-            .ok_or_else(|| Failure::new(Kind::Statement, "this statement was prepared by another session"))
+            .ok_or_else(|| Failure::new(FailureKind::Statement, "this statement was prepared by another session"))
     }
 }
 
@@ -176,7 +176,7 @@ impl Cancel for OracleCancel {
 }
 
 /// A value in the driver's types.
-enum Bound<'a> {
+enum BoundValue<'a> {
     Null(Option<String>),
     Int(i64),
     Float(f64),
@@ -184,7 +184,7 @@ enum Bound<'a> {
     Bytes(&'a [u8]),
 }
 
-impl<'a> Bound<'a> {
+impl<'a> BoundValue<'a> {
     fn of(value: &'a Value) -> Self {
         match value {
             Value::Null => Self::Null(None),
@@ -269,8 +269,8 @@ fn number(text: String) -> Value {
 pub(super) fn failure(error: &Error, sql: &str) -> Failure {
     let kind = kind(error);
     let hint = match kind {
-        Kind::NoSpace => ": enlarge the tablespace, or choose a smaller scale",
-        Kind::Conflict => ": try the transaction again",
+        FailureKind::NoSpace => ": enlarge the tablespace, or choose a smaller scale",
+        FailureKind::Conflict => ": try the transaction again",
         _ => "",
     };
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -279,26 +279,26 @@ pub(super) fn failure(error: &Error, sql: &str) -> Failure {
 }
 
 /// Kind of an error of the driver.
-pub(super) fn kind(error: &Error) -> Kind {
+pub(super) fn kind(error: &Error) -> FailureKind {
     match error.kind() {
         ErrorKind::DbError(error) => codes::kind(error.code()),
         ErrorKind::ListenerRefusedConnection(_, _, _, code) => codes::kind(*code),
-        ErrorKind::ServerVersionNotSupported => Kind::TooOld,
-        ErrorKind::NoCredentials => Kind::Refused,
+        ErrorKind::ServerVersionNotSupported => FailureKind::TooOld,
+        ErrorKind::NoCredentials => FailureKind::Refused,
         ErrorKind::InvalidServiceName(..)
         | ErrorKind::InvalidSid(..)
         | ErrorKind::InvalidConnectString(..)
         | ErrorKind::TnsAliasNotFound(..)
         | ErrorKind::UnexpectedRefuse(_)
-        | ErrorKind::NoConfigDir => Kind::Unreachable,
+        | ErrorKind::NoConfigDir => FailureKind::Unreachable,
         ErrorKind::DeadConnection
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
         | ErrorKind::OutOfData
-        | ErrorKind::UnableToRecover => Kind::Lost,
+        | ErrorKind::UnableToRecover => FailureKind::Lost,
         ErrorKind::NotImplemented(_) | ErrorKind::UnsupportedDbType(_) | ErrorKind::UnsupportedConversion(..) => {
-            Kind::Unsupported
+            FailureKind::Unsupported
         }
-        _ => codes::code(&error.to_string()).map_or(Kind::Statement, codes::kind),
+        _ => codes::code(&error.to_string()).map_or(FailureKind::Statement, codes::kind),
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use super::session::PostgresSession;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::target::Session;
 use crate::value::{Row, Value};
 
@@ -21,7 +21,7 @@ const SETTINGS: &str = "shared_buffers,fsync,synchronous_commit,full_page_writes
 const OLDEST: i64 = 120_000;
 
 /// Properties of a server, as far as visible.
-pub(super) struct Server {
+pub(super) struct ServerFacts {
     pub(super) about: DatabaseAbout,
     /// `server_version_num`: 150013 is 15.13.
     pub(super) version: u64,
@@ -30,14 +30,14 @@ pub(super) struct Server {
 }
 
 /// Queries the server of a session.
-pub(super) fn query_server(talk: &mut PostgresSession) -> Result<Server, Failure> {
+pub(super) fn query_server(talk: &mut PostgresSession) -> Result<ServerFacts, Failure> {
     let rows = talk.rows("SELECT current_setting('server_version_num')::int, current_setting('block_size')::bigint")?;
     let number = |row: Option<&Row>, column: usize| row?.get(column)?.int();
     let version = number(rows.first(), 0).unwrap_or_default();
     let shown = talk.version().split(' ').next().unwrap_or_default().to_owned();
     if version < OLDEST {
         let line = format!("PostgreSQL {shown} is too old: plimsoll reads the counters of 12 and later");
-        return Err(Failure::new(Kind::TooOld, line));
+        return Err(Failure::new(FailureKind::TooOld, line));
     }
     let block = number(rows.first(), 1).unwrap_or(8192).unsigned_abs();
     let settings = settings(talk)?;
@@ -59,7 +59,7 @@ pub(super) fn query_server(talk: &mut PostgresSession) -> Result<Server, Failure
         made: false,
         settings,
     };
-    Ok(Server { about, version: version.unsigned_abs(), postmaster })
+    Ok(ServerFacts { about, version: version.unsigned_abs(), postmaster })
 }
 
 fn settings(talk: &mut PostgresSession) -> Result<Vec<(String, String)>, Failure> {

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use plimsoll_units::Bytes;
 use rustix::process::Signal;
 
-use super::place::{Host, Place};
+use super::place::{PostgresHost, PostgresLocation};
 use super::{Postgres, programs};
 use crate::cgroup::MemoryCgroup;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::leftovers;
 use crate::made::{self, Flushes, Made, Make, kept_with};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
@@ -42,7 +42,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let programs = programs::newest()?;
     let free = free_space(&wanted.folder)?;
-    let mut server = Server::prepare(wanted)?;
+    let mut server = PostgresServer::prepare(wanted)?;
     server.run_initdb(&programs)?;
     let settings = settings(wanted, programs::version(&programs), &server.sockets, free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
@@ -56,7 +56,7 @@ pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
 }
 
 /// A server with its directories.
-struct Server {
+struct PostgresServer {
     user: User,
     /// On the storage under test; holds data and log.
     folder: PathBuf,
@@ -69,7 +69,7 @@ struct Server {
     cgroup: Option<MemoryCgroup>,
 }
 
-impl Server {
+impl PostgresServer {
     /// Creates directories and cgroup.
     fn prepare(wanted: &Make) -> Result<Self, Failure> {
         let cgroup = wanted.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
@@ -86,7 +86,7 @@ impl Server {
                     "{}: {error}: install PostgreSQL with its user, or run as another user than root",
                     folder.display()
                 );
-                Failure::new(Kind::Unsupported, line)
+                Failure::new(FailureKind::Unsupported, line)
             })?;
         }
         Ok(server)
@@ -132,11 +132,14 @@ impl Server {
         let remedy = match log_lines.as_str() {
             log_lines if log_lines.contains("Permission denied") => "let the user postgres enter the directories above",
             log_lines if log_lines.contains("No space") => {
-                return Err(Failure::new(Kind::NoSpace, format!("initdb: {log_lines}: free some")));
+                return Err(Failure::new(FailureKind::NoSpace, format!("initdb: {log_lines}: free some")));
             }
             _ => "try another directory",
         };
-        Err(Failure::new(Kind::Unsupported, format!("initdb in {}: {log_lines}: {remedy}", self.folder.display())))
+        Err(Failure::new(
+            FailureKind::Unsupported,
+            format!("initdb in {}: {log_lines}: {remedy}", self.folder.display()),
+        ))
     }
 
     fn start(&mut self, programs: &Path) -> Result<(), Failure> {
@@ -150,8 +153,8 @@ impl Server {
     fn await_start(&mut self) -> Result<Postgres, Failure> {
         let until = Instant::now() + START_TIMEOUT;
         loop {
-            let place = Place {
-                host: Host::Socket(self.sockets.clone()),
+            let place = PostgresLocation {
+                host: PostgresHost::Socket(self.sockets.clone()),
                 port: 5432,
                 user: "plimsoll".into(),
                 password: None,
@@ -159,18 +162,18 @@ impl Server {
                 options: None,
             };
             match Postgres::open(place) {
-                Err(failure) if failure.kind == Kind::Unreachable && Instant::now() < until => {}
+                Err(failure) if failure.kind == FailureKind::Unreachable && Instant::now() < until => {}
                 other => return other,
             }
             if self.process.as_ref().is_none_or(|process| !process.runs()) {
                 let status = self.process.take().and_then(|process| process.stop(Signal::KILL, Duration::ZERO));
-                let why = made::Server::post_mortem(self);
+                let why = made::MadeServer::post_mortem(self);
                 let log_lines = why.unwrap_or_else(|| last_log_lines(&self.log(), 4));
                 let line = format!(
                     "the created server did not start ({}): {log_lines}: change its settings or its memory",
                     describe_exit(status)
                 );
-                return Err(Failure::new(Kind::Unsupported, line));
+                return Err(Failure::new(FailureKind::Unsupported, line));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -180,7 +183,7 @@ impl Server {
 /// Log messages that explain an unusable server, most specific first.
 const FATAL_MESSAGES: [&str; 3] = ["PANIC:", "was terminated by signal", "No space left on device"];
 
-impl made::Server for Server {
+impl made::MadeServer for PostgresServer {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
         let reason = kept_with(&self.folder, &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
@@ -189,7 +192,7 @@ impl made::Server for Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
             // Immediate shutdown without a checkpoint: the data are removed.
@@ -234,21 +237,21 @@ fn free_space(folder: &Path) -> Result<u64, Failure> {
             Bytes::new(free),
             Bytes::new(MIN_SPACE)
         );
-        return Err(Failure::new(Kind::NoSpace, line));
+        return Err(Failure::new(FailureKind::NoSpace, line));
     }
     Ok(free)
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
     Failure::new(
-        Kind::Unsupported,
+        FailureKind::Unsupported,
         format!("a server in {}: {error}: name a directory that can be written", folder.display()),
     )
 }
 
 fn absent(error: &io::Error) -> Failure {
     Failure::new(
-        Kind::Unsupported,
+        FailureKind::Unsupported,
         format!("setpriv, which starts the server: {error}: install the package util-linux"),
     )
 }
@@ -345,6 +348,6 @@ mod tests {
     fn memory_limit_below_cache_is_refused() {
         let small = Make { memory: Some(Bytes::mib(95)), ..wanted() };
         let failure = small.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY).err().unwrap();
-        assert!(failure.kind == Kind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");
+        assert!(failure.kind == FailureKind::Unsupported && failure.message.contains("at least 96 MiB"), "{failure}");
     }
 }

@@ -10,10 +10,10 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value as Json};
 
 use super::activity::activity;
-use super::place::Place;
+use super::place::PostgresLocation;
 use super::session::PostgresSession;
 use super::{about, collected};
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::processes::Processes;
 use crate::target::{Observer, Session};
 use crate::value::{Row, Value};
@@ -36,7 +36,7 @@ pub(super) struct PostgresObserver {
 
 impl PostgresObserver {
     /// Connects.
-    pub(super) fn open(place: &Arc<Place>, server: &about::Server) -> Result<Self, Failure> {
+    pub(super) fn open(place: &Arc<PostgresLocation>, server: &about::ServerFacts) -> Result<Self, Failure> {
         let mut talk = PostgresSession::open(place)?;
         // Version 17 added a timeout of transactions.
         if server.version >= 170_000 {
@@ -50,7 +50,7 @@ impl PostgresObserver {
     /// Rows of a query with current statistics.
     fn query(&mut self, query: &str) -> Result<Vec<Row>, Failure> {
         let result = self.talk.rows(&format!("{CLEAR_STATISTICS}; {query}"));
-        if result.as_ref().is_err_and(|failure| failure.kind != Kind::Lost) {
+        if result.as_ref().is_err_and(|failure| failure.kind != FailureKind::Lost) {
             self.talk.run("ROLLBACK; BEGIN TRANSACTION READ ONLY")?;
         }
         result
@@ -61,7 +61,7 @@ impl PostgresObserver {
         let text = rows.first().and_then(|row| row.first()).and_then(Value::text).unwrap_or_default();
         match serde_json::from_str(text) {
             Ok(Json::Object(object)) => Ok(object),
-            _ => Err(Failure::new(Kind::Statement, "PostgreSQL's counters are not a JSON object: report this")),
+            _ => Err(Failure::new(FailureKind::Statement, "PostgreSQL's counters are not a JSON object: report this")),
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Default socket directories.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 /// Host to connect to.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum PostgresHost {
     /// Directory of a Unix socket.
     Socket(PathBuf),
     /// Host name or IP address.
@@ -18,8 +18,8 @@ pub(super) enum Host {
 
 /// Host, user and database. Not `Debug`, to protect the password.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) host: Host,
+pub(super) struct PostgresLocation {
+    pub(super) host: PostgresHost,
     pub(super) port: u16,
     pub(super) user: String,
     pub(super) password: Option<String>,
@@ -28,11 +28,11 @@ pub(super) struct Place {
     pub(super) options: Option<String>,
 }
 
-impl Place {
+impl PostgresLocation {
     /// Parses an address. `variable` looks up environment variables; `login` is the user of this process.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for unknown or unsupported parts.
+    /// [`FailureKind::Unsupported`] for unknown or unsupported parts.
     pub(super) fn read(url: &str, variable: &dyn Fn(&str) -> Option<String>, login: &str) -> Result<Self, Failure> {
         let given = UrlParts::read(url)?;
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -45,8 +45,8 @@ impl Place {
             Some(host) if host.contains(',') => {
                 return Err(unfit(format!("{host} are several hosts: name the host to measure")));
             }
-            Some(host) if host.starts_with(['/', '@']) => Host::Socket(host.into()),
-            Some(host) => Host::Net(host),
+            Some(host) if host.starts_with(['/', '@']) => PostgresHost::Socket(host.into()),
+            Some(host) => PostgresHost::Net(host),
             None => local(port),
         };
         let user = given.user.or_else(|| variable("PGUSER")).unwrap_or_else(|| login.to_owned());
@@ -65,16 +65,16 @@ impl Place {
     /// Path of the socket, or host and port.
     pub(super) fn shown(&self) -> String {
         match &self.host {
-            Host::Socket(_) => self.socket().unwrap_or_default().display().to_string(),
-            Host::Net(host) => format!("{host}:{}", self.port),
+            PostgresHost::Socket(_) => self.socket().unwrap_or_default().display().to_string(),
+            PostgresHost::Net(host) => format!("{host}:{}", self.port),
         }
     }
 
     /// Path of the socket, for Unix sockets.
     pub(super) fn socket(&self) -> Option<PathBuf> {
         match &self.host {
-            Host::Socket(folder) => Some(socket(folder, self.port)),
-            Host::Net(_) => None,
+            PostgresHost::Socket(folder) => Some(socket(folder, self.port)),
+            PostgresHost::Net(_) => None,
         }
     }
 }
@@ -83,13 +83,13 @@ fn socket(folder: &Path, port: u16) -> PathBuf {
     folder.join(format!(".s.PGSQL.{port}"))
 }
 
-fn local(port: u16) -> Host {
+fn local(port: u16) -> PostgresHost {
     let found = SOCKETS.iter().map(Path::new).find(|folder| socket(folder, port).exists());
-    found.map_or_else(|| Host::Net("localhost".into()), |folder| Host::Socket(folder.into()))
+    found.map_or_else(|| PostgresHost::Net("localhost".into()), |folder| PostgresHost::Socket(folder.into()))
 }
 
 fn unfit(why: String) -> Failure {
-    Failure::new(Kind::Unsupported, why)
+    Failure::new(FailureKind::Unsupported, why)
 }
 
 /// Parts of an address.
@@ -177,10 +177,10 @@ fn decoded(text: &str) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    fn read(url: &str, variables: &[(&str, &str)]) -> Result<Place, Failure> {
+    fn read(url: &str, variables: &[(&str, &str)]) -> Result<PostgresLocation, Failure> {
         let find =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Place::read(url, &find, "me")
+        PostgresLocation::read(url, &find, "me")
     }
 
     fn shown(url: &str, variables: &[(&str, &str)]) -> String {
@@ -218,7 +218,7 @@ mod tests {
             "postgres://u:secret@h/x?wishes=three",
         ] {
             let failure = read(wrong, &[]).err().expect(wrong);
-            assert!(failure.kind == Kind::Unsupported && !failure.message.contains("secret"), "{failure}");
+            assert!(failure.kind == FailureKind::Unsupported && !failure.message.contains("secret"), "{failure}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Directories of side-by-side versions: parent and prefix.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
@@ -18,7 +18,7 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
     let on_path = || std::env::split_paths(&path).find(|folder| is_whole(folder));
     side_by_side.map(|(_, folder)| folder).or_else(on_path).ok_or_else(|| {
         Failure::new(
-            Kind::Unsupported,
+            FailureKind::Unsupported,
             "no PostgreSQL server is installed here: install the package postgresql (or postgresql-server), or give the address of a server",
         )
     })

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bytes::BufMut;
 use postgres_protocol::message::frontend;
 
-use super::place::Place;
+use super::place::PostgresLocation;
 use super::placeholders::numbered;
 use super::sqlstate::{ServerError, garbled, lost};
 use super::text;
 use super::wire::Wire;
 use crate::digest::RowDigest;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
@@ -22,7 +22,7 @@ const FORCE_FLUSH_VERSION: u32 = 15;
 /// A connection and its prepared statements.
 pub(super) struct PostgresSession {
     wire: Wire,
-    place: Arc<Place>,
+    place: Arc<PostgresLocation>,
     prepared: Vec<Statement>,
 }
 
@@ -34,7 +34,7 @@ struct Statement {
 }
 
 /// Consumer of rows.
-trait Rows {
+trait RowConsumer {
     /// Types of the columns of the following rows.
     fn columns(&mut self, _: &[u32]) {}
     /// A row, as the body of its message.
@@ -43,13 +43,13 @@ trait Rows {
 
 /// Counts and digests rows.
 #[derive(Default)]
-struct Counted {
+struct CountedRows {
     answer: Answer,
     /// Types of the columns; empty if all values are digested as the received text.
     kinds: Vec<u32>,
 }
 
-impl Rows for Counted {
+impl RowConsumer for CountedRows {
     fn columns(&mut self, kinds: &[u32]) {
         self.kinds.clear();
         if kinds.iter().any(|kind| text::differs(*kind)) {
@@ -80,7 +80,7 @@ struct KeptRows {
     rows: Vec<Row>,
 }
 
-impl Rows for KeptRows {
+impl RowConsumer for KeptRows {
     fn columns(&mut self, kinds: &[u32]) {
         self.kinds = kinds.to_vec();
         self.rows.clear();
@@ -145,7 +145,7 @@ fn changed(tag: &[u8], had_rows: bool) -> u64 {
 
 impl PostgresSession {
     /// Connects.
-    pub(super) fn open(place: &Arc<Place>) -> Result<Self, Failure> {
+    pub(super) fn open(place: &Arc<PostgresLocation>) -> Result<Self, Failure> {
         Ok(Self { wire: Wire::open(place)?, place: Arc::clone(place), prepared: Vec::new() })
     }
 
@@ -169,7 +169,7 @@ impl PostgresSession {
     }
 
     /// Sends pending messages, and receives until the server is ready. Returns the number of changed rows.
-    fn exchange(&mut self, rows: &mut dyn Rows) -> Result<u64, Failure> {
+    fn exchange(&mut self, rows: &mut dyn RowConsumer) -> Result<u64, Failure> {
         let mut sum = 0;
         let mut had_rows = false;
         let mut failed = None;
@@ -198,18 +198,18 @@ impl PostgresSession {
         ended(failed, turned).map(|()| sum)
     }
 
-    fn query(&mut self, sql: &str, rows: &mut dyn Rows) -> Result<u64, Failure> {
+    fn query(&mut self, sql: &str, rows: &mut dyn RowConsumer) -> Result<u64, Failure> {
         self.wire.out.clear();
         frontend::query(sql, &mut self.wire.out).map_err(|error| unsent(&error))?;
         self.exchange(rows)
     }
 
-    fn bound(&mut self, prepared: Prepared, values: &[Value], rows: &mut dyn Rows) -> Result<u64, Failure> {
-        let unknown = || Failure::new(Kind::Statement, "this session has not prepared that statement");
+    fn bound(&mut self, prepared: Prepared, values: &[Value], rows: &mut dyn RowConsumer) -> Result<u64, Failure> {
+        let unknown = || Failure::new(FailureKind::Statement, "this session has not prepared that statement");
         let statement = self.prepared.get(prepared.0).ok_or_else(unknown)?;
         if statement.parameters.len() != values.len() {
             let line = format!("{} values for a statement that takes {}", values.len(), statement.parameters.len());
-            return Err(Failure::new(Kind::Statement, line));
+            return Err(Failure::new(FailureKind::Statement, line));
         }
         rows.columns(&statement.columns);
         let out = &mut self.wire.out;
@@ -276,7 +276,7 @@ fn bind(statement: &Statement, values: &[Value], out: &mut bytes::BytesMut) {
 
 /// Failure to encode a statement.
 fn unsent(error: &io::Error) -> Failure {
-    Failure::new(Kind::Statement, format!("the statement cannot be sent: {error}"))
+    Failure::new(FailureKind::Statement, format!("the statement cannot be sent: {error}"))
 }
 
 impl Session for PostgresSession {
@@ -285,7 +285,7 @@ impl Session for PostgresSession {
     }
 
     fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
-        let mut counted = Counted::default();
+        let mut counted = CountedRows::default();
         let changed = self.query(sql, &mut counted)?;
         Ok(Answer { changed, ..counted.answer })
     }
@@ -310,7 +310,7 @@ impl Session for PostgresSession {
     }
 
     fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure> {
-        let mut counted = Counted::default();
+        let mut counted = CountedRows::default();
         let changed = self.bound(prepared, values, &mut counted)?;
         Ok(Answer { changed, ..counted.answer })
     }
@@ -339,7 +339,7 @@ impl Session for PostgresSession {
 
 /// Cancels the statement of a session.
 struct PostgresCancel {
-    place: Arc<Place>,
+    place: Arc<PostgresLocation>,
     key: (i32, i32),
 }
 

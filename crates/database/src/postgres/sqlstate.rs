@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Error message of the server.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl ServerError {
         let remedy = match self.code.as_str() {
             "57P03" => {
                 let line = format!("PostgreSQL: {}: wait until it has started", self.message);
-                return Failure::new(Kind::Unreachable, line);
+                return Failure::new(FailureKind::Unreachable, line);
             }
             "28P01" => "set PGPASSWORD, or put the right password into the URL",
             // The message describes the connection; the missing rule may be a rule with TLS.
@@ -60,26 +60,26 @@ impl ServerError {
             "53300" => "raise max_connections, or ask for fewer sessions",
             _ => return self.failure(),
         };
-        Failure::new(Kind::Refused, format!("PostgreSQL: {}: {remedy}", self.message))
+        Failure::new(FailureKind::Refused, format!("PostgreSQL: {}: {remedy}", self.message))
     }
 }
 
 /// Kind of an error, and its remedy if known.
-fn meaning(code: &str) -> (Kind, Option<&'static str>) {
+fn meaning(code: &str) -> (FailureKind, Option<&'static str>) {
     match code {
-        "25006" => (Kind::ReadOnly, None),
-        "40001" | "40P01" | "55P03" => (Kind::Conflict, None),
-        "53100" => (Kind::NoSpace, Some("free space where the server's data are, or ask for less data")),
-        "57014" => (Kind::Cancelled, None),
+        "25006" => (FailureKind::ReadOnly, None),
+        "40001" | "40P01" | "55P03" => (FailureKind::Conflict, None),
+        "53100" => (FailureKind::NoSpace, Some("free space where the server's data are, or ask for less data")),
+        "57014" => (FailureKind::Cancelled, None),
         "57P01" | "57P02" | "57P03" | "57P05" | "08000" | "08003" | "08006" => {
-            (Kind::Lost, Some("see the server's log"))
+            (FailureKind::Lost, Some("see the server's log"))
         }
-        "42501" => (Kind::Refused, Some("grant the right to this user, or name another one")),
-        "3D000" | "42P01" | "42883" | "42704" | "3F000" => (Kind::Missing, None),
-        "42P04" | "42P06" | "42P07" | "42710" | "42723" => (Kind::Exists, None),
-        "53200" => (Kind::Statement, Some("give the server more memory")),
-        _ if code.starts_with("28") => (Kind::Refused, None),
-        _ => (Kind::Statement, None),
+        "42501" => (FailureKind::Refused, Some("grant the right to this user, or name another one")),
+        "3D000" | "42P01" | "42883" | "42704" | "3F000" => (FailureKind::Missing, None),
+        "42P04" | "42P06" | "42P07" | "42710" | "42723" => (FailureKind::Exists, None),
+        "53200" => (FailureKind::Statement, Some("give the server more memory")),
+        _ if code.starts_with("28") => (FailureKind::Refused, None),
+        _ => (FailureKind::Statement, None),
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn lost(error: &io::Error) -> Failure {
         io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
         _ => error.to_string(),
     };
-    Failure::new(Kind::Lost, format!("the connection to PostgreSQL was lost: {why}: see the server's log"))
+    Failure::new(FailureKind::Lost, format!("the connection to PostgreSQL was lost: {why}: see the server's log"))
 }
 
 /// An unreachable server.
@@ -98,13 +98,13 @@ pub(super) fn unreachable(place: &str, error: &io::Error) -> Failure {
         io::ErrorKind::PermissionDenied => {
             let line =
                 format!("{place}: this user may not connect there: run plimsoll as a permitted user, or name a host");
-            return Failure::new(Kind::Refused, line);
+            return Failure::new(FailureKind::Refused, line);
         }
         io::ErrorKind::WouldBlock => "it does not answer in time".to_owned(),
         _ => error.to_string(),
     };
     Failure::new(
-        Kind::Unreachable,
+        FailureKind::Unreachable,
         format!("no PostgreSQL answers at {place}: {why}: start it, or correct the address"),
     )
 }
@@ -123,23 +123,23 @@ mod tests {
         let check = |code: &str, kind| {
             assert_eq!(ServerError { code: code.into(), ..ServerError::default() }.failure().kind, kind);
         };
-        check("40001", Kind::Conflict);
-        check("40P01", Kind::Conflict);
-        check("55P03", Kind::Conflict);
-        check("53100", Kind::NoSpace);
-        check("57014", Kind::Cancelled);
-        check("57P01", Kind::Lost);
-        check("28P01", Kind::Refused);
-        check("42P01", Kind::Missing);
-        check("42P07", Kind::Exists);
-        check("23505", Kind::Statement);
+        check("40001", FailureKind::Conflict);
+        check("40P01", FailureKind::Conflict);
+        check("55P03", FailureKind::Conflict);
+        check("53100", FailureKind::NoSpace);
+        check("57014", FailureKind::Cancelled);
+        check("57P01", FailureKind::Lost);
+        check("28P01", FailureKind::Refused);
+        check("42P01", FailureKind::Missing);
+        check("42P07", FailureKind::Exists);
+        check("23505", FailureKind::Statement);
     }
 
     #[test]
     fn message_is_one_line_with_remedy() {
         let error = ServerError::read(b"SFATAL\0C28P01\0Mpassword authentication\nfailed for user \"a\"\0\0");
         let failure = error.refusal();
-        assert_eq!(failure.kind, Kind::Refused);
+        assert_eq!(failure.kind, FailureKind::Refused);
         assert_eq!(
             failure.message,
             "PostgreSQL: password authentication failed for user \"a\": set PGPASSWORD, or put the right password into the URL"
@@ -148,10 +148,10 @@ mod tests {
         assert!(error.message.contains("; Check free disk space: free space"), "{error}");
         let tls = ServerError::read(b"C28000\0Mno pg_hba.conf entry for host \"::1\", user \"a\", no encryption\0\0")
             .refusal();
-        assert!(tls.kind == Kind::Refused && tls.message.contains("no TLS"), "{tls}");
+        assert!(tls.kind == FailureKind::Refused && tls.message.contains("no TLS"), "{tls}");
         assert_eq!(
             ServerError::read(b"C57P03\0Mthe database system is starting up\0\0").refusal().kind,
-            Kind::Unreachable
+            FailureKind::Unreachable
         );
     }
 }

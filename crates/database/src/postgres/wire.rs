@@ -12,9 +12,9 @@ use bytes::BytesMut;
 use postgres_protocol::authentication::{md5_hash, sasl};
 use postgres_protocol::message::frontend;
 
-use super::place::{Host, Place};
+use super::place::{PostgresHost, PostgresLocation};
 use super::sqlstate::{ServerError, garbled, lost, unreachable};
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Timeout of connection and authentication.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,14 +23,14 @@ const CHUNK: usize = 32 << 10;
 /// Maximum length of a message: values are limited to 1 GiB.
 const MAX_MESSAGE_BYTES: usize = (1 << 30) + (1 << 20);
 
-enum Stream {
+enum WireStream {
     Socket(UnixStream),
     Net(TcpStream),
 }
 
 /// A connection.
 pub(super) struct Wire {
-    stream: Stream,
+    stream: WireStream,
     /// Pending output.
     pub(super) out: BytesMut,
     /// Received bytes; `start..end` is unread.
@@ -45,8 +45,8 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Connects and authenticates.
-    pub(super) fn open(place: &Place) -> Result<Self, Failure> {
-        let stream = Stream::open(place).map_err(|error| unreachable(&place.shown(), &error))?;
+    pub(super) fn open(place: &PostgresLocation) -> Result<Self, Failure> {
+        let stream = WireStream::open(place).map_err(|error| unreachable(&place.shown(), &error))?;
         let mut wire = Self {
             stream,
             out: BytesMut::new(),
@@ -62,8 +62,8 @@ impl Wire {
     }
 
     /// Cancels the statement of a session through a new connection.
-    pub(super) fn cancel(place: &Place, key: (i32, i32)) -> io::Result<()> {
-        let mut stream = Stream::open(place)?;
+    pub(super) fn cancel(place: &PostgresLocation, key: (i32, i32)) -> io::Result<()> {
+        let mut stream = WireStream::open(place)?;
         let mut out = BytesMut::new();
         frontend::cancel_request(key.0, key.1, &mut out);
         stream.write(&out)?;
@@ -74,12 +74,12 @@ impl Wire {
     /// True for a connection within this host.
     pub(super) fn is_local(&self) -> bool {
         match &self.stream {
-            Stream::Socket(_) => true,
-            Stream::Net(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+            WireStream::Socket(_) => true,
+            WireStream::Net(stream) => stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
         }
     }
 
-    fn begin(&mut self, place: &Place) -> Result<(), Failure> {
+    fn begin(&mut self, place: &PostgresLocation) -> Result<(), Failure> {
         let mut parameters = vec![
             ("user", place.user.as_str()),
             ("database", place.database.as_str()),
@@ -90,7 +90,7 @@ impl Wire {
             ("extra_float_digits", "1"),
         ];
         parameters.extend(place.options.as_deref().map(|options| ("options", options)));
-        let unfit = |_| Failure::new(Kind::Unsupported, "the address has a zero byte");
+        let unfit = |_| Failure::new(FailureKind::Unsupported, "the address has a zero byte");
         frontend::startup_message(parameters, &mut self.out).map_err(unfit)?;
         let broken = |error: io::Error| unreachable(&place.shown(), &error);
         self.send().map_err(broken)?;
@@ -122,7 +122,7 @@ impl Wire {
     }
 
     /// Answers an authentication request.
-    fn authenticate(&mut self, place: &Place, body: &[u8]) -> Result<(), Failure> {
+    fn authenticate(&mut self, place: &PostgresLocation, body: &[u8]) -> Result<(), Failure> {
         let broken = |error: io::Error| unreachable(&place.shown(), &error);
         let (kind, rest) = body.split_first_chunk::<4>().ok_or_else(|| broken(garbled("a question is too short")))?;
         let kind = i32::from_be_bytes(*kind);
@@ -131,7 +131,7 @@ impl Wire {
         }
         let Some(password) = place.password.as_deref() else {
             let line = format!("PostgreSQL wants a password of {}: set PGPASSWORD, or put it into the URL", place.user);
-            return Err(Failure::new(Kind::Refused, line));
+            return Err(Failure::new(FailureKind::Refused, line));
         };
         match kind {
             3 => frontend::password_message(password.as_bytes(), &mut self.out).map_err(broken)?,
@@ -145,7 +145,7 @@ impl Wire {
             }
             _ => {
                 let line = "PostgreSQL requires authentication other than by password: allow scram-sha-256 for this user in pg_hba.conf";
-                return Err(Failure::new(Kind::Refused, line));
+                return Err(Failure::new(FailureKind::Refused, line));
             }
         }
         self.send().map_err(broken)
@@ -155,7 +155,7 @@ impl Wire {
     fn scram(&mut self, password: &str) -> Result<(), Failure> {
         let refused = |_| {
             let line = "PostgreSQL did not authenticate that it knows the password either: is it the right server?";
-            Failure::new(Kind::Refused, line)
+            Failure::new(FailureKind::Refused, line)
         };
         let mut scram = sasl::ScramSha256::new(password.as_bytes(), sasl::ChannelBinding::unsupported());
         frontend::sasl_initial_response(sasl::SCRAM_SHA_256, scram.message(), &mut self.out)
@@ -233,11 +233,11 @@ impl Drop for Wire {
     }
 }
 
-impl Stream {
-    fn open(place: &Place) -> io::Result<Self> {
+impl WireStream {
+    fn open(place: &PostgresLocation) -> io::Result<Self> {
         let stream = match &place.host {
-            Host::Socket(_) => Self::Socket(UnixStream::connect(place.socket().unwrap_or_default())?),
-            Host::Net(host) => {
+            PostgresHost::Socket(_) => Self::Socket(UnixStream::connect(place.socket().unwrap_or_default())?),
+            PostgresHost::Net(host) => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 let mut open = None;
                 for address in (host.as_str(), place.port).to_socket_addrs()? {

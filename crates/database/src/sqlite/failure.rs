@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, ErrorCode};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 
 /// Maximum length of a statement in a message.
 const SHOWN: usize = 120;
@@ -14,8 +14,8 @@ const MISSING: [&str; 5] = ["no such table", "no such view", "no such index", "n
 pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
     let kind = kind(error);
     let hint = match kind {
-        Kind::NoSpace => ": free some space, or choose a smaller scale",
-        Kind::Conflict => ": try the transaction again",
+        FailureKind::NoSpace => ": free some space, or choose a smaller scale",
+        FailureKind::Conflict => ": try the transaction again",
         _ => "",
     };
     let message = match error {
@@ -29,7 +29,7 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
 /// Failure to open a file.
 pub(super) fn of_opening(error: &Error, file: &std::path::Path) -> Failure {
     let kind = match kind(error) {
-        Kind::Statement => Kind::Unreachable,
+        FailureKind::Statement => FailureKind::Unreachable,
         other => other,
     };
     Failure::new(kind, format!("{}: SQLite: {error}", file.display()))
@@ -44,23 +44,23 @@ fn shown(sql: &str) -> String {
     }
 }
 
-fn kind(error: &Error) -> Kind {
+fn kind(error: &Error) -> FailureKind {
     // The generic error code: only the message distinguishes the cause.
     let (code, message) = match error {
         Error::SqliteFailure(error, message) => (error.code, message.as_deref().unwrap_or_default()),
         Error::SqlInputError { error, msg, .. } => (error.code, msg.as_str()),
-        _ => return Kind::Statement,
+        _ => return FailureKind::Statement,
     };
     match code {
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Conflict,
-        ErrorCode::DiskFull => Kind::NoSpace,
-        ErrorCode::OperationInterrupted => Kind::Cancelled,
-        ErrorCode::PermissionDenied => Kind::Refused,
-        ErrorCode::ReadOnly => Kind::ReadOnly,
-        ErrorCode::SystemIoFailure => Kind::Lost,
-        ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => Kind::Unreachable,
-        ErrorCode::Unknown if MISSING.iter().any(|words| message.starts_with(words)) => Kind::Missing,
-        ErrorCode::Unknown if message.ends_with(" already exists") => Kind::Exists,
-        _ => Kind::Statement,
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => FailureKind::Conflict,
+        ErrorCode::DiskFull => FailureKind::NoSpace,
+        ErrorCode::OperationInterrupted => FailureKind::Cancelled,
+        ErrorCode::PermissionDenied => FailureKind::Refused,
+        ErrorCode::ReadOnly => FailureKind::ReadOnly,
+        ErrorCode::SystemIoFailure => FailureKind::Lost,
+        ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => FailureKind::Unreachable,
+        ErrorCode::Unknown if MISSING.iter().any(|words| message.starts_with(words)) => FailureKind::Missing,
+        ErrorCode::Unknown if message.ends_with(" already exists") => FailureKind::Exists,
+        _ => FailureKind::Statement,
     }
 }

@@ -10,7 +10,7 @@ use super::stopwatch::Lap;
 
 /// Time and work of all sessions of a database since it was opened.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct WalLedger {
     processor: AtomicU64,
     read: AtomicU64,
     write: AtomicU64,
@@ -18,17 +18,17 @@ pub(super) struct Ledger {
     lock: AtomicU64,
     internal: AtomicU64,
     commits: AtomicU64,
-    log: Mutex<Log>,
+    log: Mutex<LogLength>,
 }
 
 /// Length of the log, in pages.
 #[derive(Debug, Default)]
-struct Log {
+struct LogLength {
     end: u64,
     written: u64,
 }
 
-impl Ledger {
+impl WalLedger {
     /// Adds a lap: its processor time, and its waiting time under `waiting`.
     pub(super) fn add(&self, lap: Lap, waiting: Spent) {
         self.processor.fetch_add(lap.processor_ns, Relaxed);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn log_pages_are_counted_across_restarts() {
-        let ledger = Ledger::default();
+        let ledger = WalLedger::default();
         for (pages, written) in [(3, 3), (10, 10), (8, 10), (1000, 1000), (2, 1002), (5, 1005)] {
             ledger.log_is(pages);
             assert_eq!(ledger.log_pages(), written, "after {pages}");
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn lap_is_split_into_processor_and_wait() {
-        let ledger = Ledger::default();
+        let ledger = WalLedger::default();
         ledger.add(Lap { processor_ns: 2, waiting_ns: 3, nothing_fetched: true }, Spent::Committing);
         ledger.add(Lap { processor_ns: 5, waiting_ns: 7, ..Lap::default() }, Spent::Locked);
         ledger.add(Lap { waiting_ns: 11, ..Lap::default() }, Spent::Reading);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{Setup, Sqlite};
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::leftovers;
-use crate::made::{Flushes, Made, Make, Server};
+use crate::made::{Flushes, Made, MadeServer, Make};
 
 /// Counter for unique names.
 static MADE: AtomicU32 = AtomicU32::new(0);
@@ -19,7 +19,7 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     if make.memory.is_some() {
         let advice = "SQLite runs inside plimsoll, so its memory alone cannot be limited: choose a scale that is larger \
             than this host's memory, or start plimsoll itself under `systemd-run --scope -p MemoryMax=SIZE`";
-        return Err(Failure::new(Kind::Unsupported, advice));
+        return Err(Failure::new(FailureKind::Unsupported, advice));
     }
     let synchronous = match make.flushes {
         Flushes::Honoured => "FULL",
@@ -45,10 +45,10 @@ impl MadeFile {
         let folder = parent.join(format!("plimsoll-sqlite-{}{suffix}", std::process::id()));
         let not_created = |error: io::Error| {
             let kind = match error.kind() {
-                io::ErrorKind::NotFound => Kind::Missing,
-                io::ErrorKind::AlreadyExists => Kind::Exists,
-                io::ErrorKind::StorageFull => Kind::NoSpace,
-                _ => Kind::Refused,
+                io::ErrorKind::NotFound => FailureKind::Missing,
+                io::ErrorKind::AlreadyExists => FailureKind::Exists,
+                io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                _ => FailureKind::Refused,
             };
             Failure::new(kind, format!("{} cannot be made: {error}", folder.display()))
         };
@@ -60,7 +60,7 @@ impl MadeFile {
     }
 }
 
-impl Server for MadeFile {}
+impl MadeServer for MadeFile {}
 
 impl Drop for MadeFile {
     fn drop(&mut self) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::Span;
 
-use super::ledger::Ledger;
+use super::ledger::WalLedger;
 use super::stopwatch::{figure, reports_run_queue};
 use crate::failure::Failure;
 use crate::target::Observer;
@@ -18,7 +18,7 @@ const FRAME_HEAD: u64 = 24;
 
 /// An observer.
 pub(super) struct SqliteObserver {
-    ledger: Arc<Ledger>,
+    ledger: Arc<WalLedger>,
     block: u64,
     logged: bool,
     durable: bool,
@@ -33,7 +33,7 @@ struct ProcessIo {
 }
 
 impl SqliteObserver {
-    pub(super) fn new(about: &DatabaseAbout, ledger: Arc<Ledger>) -> Self {
+    pub(super) fn new(about: &DatabaseAbout, ledger: Arc<WalLedger>) -> Self {
         let logged = about.settings.iter().any(|(name, value)| name == "journal_mode" && value == "wal");
         Self { ledger, block: about.block.get().max(1), logged, durable: about.durable == Some(true) }
     }

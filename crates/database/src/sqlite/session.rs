@@ -12,10 +12,10 @@ use rusqlite::{Batch, Connection, InterruptHandle, Statement, ffi};
 
 use super::failure;
 use super::gate::Gate;
-use super::ledger::Ledger;
+use super::ledger::WalLedger;
 use super::stopwatch::Stopwatch;
 use crate::digest::RowDigest;
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::target::{Answer, Cancel, Prepared, Session};
 use crate::value::{Row, Value};
 
@@ -39,7 +39,7 @@ pub(super) struct SessionOptions {
 pub(super) struct SqliteSession {
     connection: Connection,
     statements: Vec<Arc<str>>,
-    shared: Shared,
+    shared: SessionsState,
     timing: Arc<Mutex<Timing>>,
     cancelled: Arc<AtomicBool>,
     busy_timeout: Duration,
@@ -49,8 +49,8 @@ pub(super) struct SqliteSession {
 
 /// State shared by all sessions of a database.
 #[derive(Clone, Default)]
-pub(super) struct Shared {
-    pub(super) ledger: Arc<Ledger>,
+pub(super) struct SessionsState {
+    pub(super) ledger: Arc<WalLedger>,
     pub(super) gate: Arc<Gate>,
 }
 
@@ -63,7 +63,7 @@ struct Timing {
 }
 
 impl Timing {
-    fn lap(&mut self, ledger: &Ledger, next: Spent) {
+    fn lap(&mut self, ledger: &WalLedger, next: Spent) {
         ledger.add(self.watch.lap(), self.waiting);
         self.waiting = next;
     }
@@ -73,7 +73,7 @@ impl SqliteSession {
     /// Turns a configured connection into a session.
     pub(super) fn new(
         mut connection: Connection,
-        shared: Shared,
+        shared: SessionsState,
         session_options: SessionOptions,
     ) -> rusqlite::Result<Self> {
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
@@ -103,15 +103,15 @@ impl SqliteSession {
         outcome.map_err(|error| {
             let failure = failure::of_statement(&error, sql);
             // A cancelled lock wait ends like a timeout.
-            let cancelled = failure.kind == Kind::Conflict && self.cancelled.load(Relaxed);
-            if cancelled { Failure { kind: Kind::Cancelled, ..failure } } else { failure }
+            let cancelled = failure.kind == FailureKind::Conflict && self.cancelled.load(Relaxed);
+            if cancelled { Failure { kind: FailureKind::Cancelled, ..failure } } else { failure }
         })
     }
 
     fn statement(&self, prepared: Prepared) -> Result<&Arc<str>, Failure> {
         self.statements
             .get(prepared.0)
-            .ok_or_else(|| Failure::new(Kind::Statement, "this statement was prepared by another session"))
+            .ok_or_else(|| Failure::new(FailureKind::Statement, "this statement was prepared by another session"))
     }
 
     /// Runs a cached statement, and passes each row to `row`.
@@ -258,7 +258,7 @@ impl Cancel for SqliteCancel {
 /// Marks the begin of commits and the end of log writes for the stopwatch, and checkpoints a long log.
 fn watch_commits(
     connection: &mut Connection,
-    ledger: &Arc<Ledger>,
+    ledger: &Arc<WalLedger>,
     timing: &Arc<Mutex<Timing>>,
     checkpoint_pages: u64,
 ) -> rusqlite::Result<()> {
@@ -284,7 +284,7 @@ fn watch_commits(
 /// Waits for locks of other processes, and for brief locks of commits and checkpoints of this process.
 fn wait_for_locks(
     connection: &mut Connection,
-    ledger: &Arc<Ledger>,
+    ledger: &Arc<WalLedger>,
     timing: &Arc<Mutex<Timing>>,
     cancelled: &Arc<AtomicBool>,
     timeout: Duration,

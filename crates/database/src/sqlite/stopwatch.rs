@@ -29,7 +29,7 @@ pub(super) struct Stopwatch {
     wall_ns: u64,
     cpu_ns: u64,
     account: Account,
-    files: Option<Files>,
+    files: Option<CounterFiles>,
     /// Reads go through a block device, so that Linux counts them per thread.
     on_device: bool,
 }
@@ -45,7 +45,7 @@ struct Account {
 
 /// Files with the counters.
 #[derive(Debug)]
-struct Files {
+struct CounterFiles {
     thread: ThreadId,
     schedstat: Option<File>,
     io: Option<File>,
@@ -69,7 +69,7 @@ impl Stopwatch {
         if !same {
             let open = |name: &str| File::open(format!("/proc/thread-self/{name}")).ok();
             let io = if self.on_device { open("io") } else { None };
-            self.files = Some(Files { thread, schedstat: open("schedstat"), io });
+            self.files = Some(CounterFiles { thread, schedstat: open("schedstat"), io });
         }
         // The thread may have waited for a processor since the last lap: that is not part of this call.
         if !same || nanos(ClockId::Monotonic).saturating_sub(self.wall_ns) > MIN_QUEUE_CHECK_NS {

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, Value, connect};
+use plimsoll_database::{
+    Database, DatabaseAddress, Failure, FailureKind, Flushes, Made, Make, Session, System, Value, connect,
+};
 use plimsoll_units::{Bytes, Span};
 
 /// Timeout that suffices on a busy machine.
@@ -50,7 +52,7 @@ fn wanted(folder: &Path, flushes: Flushes) -> Make {
 fn server(wanted: &Make) -> Option<Made> {
     match wanted.make() {
         Ok(made) => Some(made),
-        Err(Failure { kind: Kind::Unsupported, message }) => {
+        Err(Failure { kind: FailureKind::Unsupported, message }) => {
             eprintln!("skipped: {message}");
             None
         }
@@ -74,7 +76,7 @@ fn fresh(database: &dyn Database) -> Box<dyn Session> {
     database.session().unwrap()
 }
 
-fn kind<T>(answer: Result<T, Failure>) -> Kind {
+fn kind<T>(answer: Result<T, Failure>) -> FailureKind {
     let failure = answer.err().expect("a failure");
     assert!(!failure.message.contains('\n'), "{failure}");
     failure.kind
@@ -105,7 +107,7 @@ fn created_server_passes_all_checks() {
     addresses(&made);
     let mut session = made.session().unwrap();
     drop(made);
-    assert_eq!(kind(session.run("SELECT 1")), Kind::Lost);
+    assert_eq!(kind(session.run("SELECT 1")), FailureKind::Lost);
     assert!(!Path::new(&format!("/proc/{process}")).exists());
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "nothing is left");
 }
@@ -204,7 +206,7 @@ fn several(database: &dyn Database) {
         )
         .unwrap();
     assert_eq!((answer.rows, answer.changed), (3, 4));
-    assert_eq!(kind(session.run("INSERT INTO a VALUES (9); SELECT * FROM none; DELETE FROM a")), Kind::Missing);
+    assert_eq!(kind(session.run("INSERT INTO a VALUES (9); SELECT * FROM none; DELETE FROM a")), FailureKind::Missing);
     assert_eq!(session.rows("SELECT COUNT(*) FROM a").unwrap()[0][0].int(), Some(3), "the session goes on");
     session.begin().unwrap();
     session.run("DELETE FROM a").unwrap();
@@ -229,18 +231,18 @@ fn procedures(database: &dyn Database) {
     session.run("DELETE FROM p").unwrap();
     let call = session.prepare("CALL fill(?)").unwrap();
     assert_eq!(session.fetch(call, &[7.into()]).unwrap()[0][1], Value::Int(7));
-    assert_eq!(kind(session.run("CALL fill(1)")), Kind::Statement, "the key is there");
+    assert_eq!(kind(session.run("CALL fill(1)")), FailureKind::Statement, "the key is there");
 }
 
 fn failures(database: &dyn Database) {
     let mut session = fresh(database);
     session.run("CREATE TABLE f (i INT PRIMARY KEY)").unwrap();
-    assert_eq!(kind(session.run("CREATE TABLE f (i INT)")), Kind::Exists);
-    assert_eq!(kind(session.run("SELECT * FROM nowhere")), Kind::Missing);
-    assert_eq!(kind(session.run("CALL nowhere()")), Kind::Missing);
-    assert_eq!(kind(session.prepare("SELEKT 1")), Kind::Statement);
+    assert_eq!(kind(session.run("CREATE TABLE f (i INT)")), FailureKind::Exists);
+    assert_eq!(kind(session.run("SELECT * FROM nowhere")), FailureKind::Missing);
+    assert_eq!(kind(session.run("CALL nowhere()")), FailureKind::Missing);
+    assert_eq!(kind(session.prepare("SELEKT 1")), FailureKind::Statement);
     let one = session.prepare("SELECT ?").unwrap();
-    assert_eq!(kind(session.execute(one, &[])), Kind::Statement, "a parameter is missing");
+    assert_eq!(kind(session.execute(one, &[])), FailureKind::Statement, "a parameter is missing");
     // A deadlock: each session holds a row that the other wants.
     session.run("INSERT INTO f VALUES (1), (2)").unwrap();
     let mut other = database.session().unwrap();
@@ -257,7 +259,7 @@ fn failures(database: &dyn Database) {
     session.rollback().unwrap();
     let theirs = waiting.join().unwrap();
     let lost = [mine, theirs].into_iter().filter_map(Result::err).collect::<Vec<_>>();
-    assert!(!lost.is_empty() && lost.iter().all(|failure| failure.kind == Kind::Conflict), "{lost:?}");
+    assert!(!lost.is_empty() && lost.iter().all(|failure| failure.kind == FailureKind::Conflict), "{lost:?}");
 }
 
 fn cancel(database: &dyn Database) {
@@ -279,7 +281,7 @@ fn cancel(database: &dyn Database) {
         running.is_finished()
     });
     let (answer, after) = running.join().unwrap();
-    assert_eq!(kind(answer), Kind::Cancelled);
+    assert_eq!(kind(answer), FailureKind::Cancelled);
     assert_eq!(after, [vec![Value::Int(1)]], "the session goes on");
 }
 
@@ -377,21 +379,21 @@ fn addresses(made: &Made) {
         .run("CREATE USER 'shut'@'localhost' IDENTIFIED BY 'se@cret'; GRANT SELECT ON plimsoll.* TO 'shut'@'localhost'")
         .unwrap();
     let at = |user: &str, name: &str| {
-        let address: Address = format!("mariadb://{user}@localhost/{name}?socket={socket}").parse().unwrap();
+        let address: DatabaseAddress = format!("mariadb://{user}@localhost/{name}?socket={socket}").parse().unwrap();
         connect(&address)
     };
     let found = at("shut:se%40cret", "plimsoll").unwrap();
     assert_eq!(found.about().folder, made.about().folder);
     assert!(!found.about().made);
-    assert_eq!(kind(found.session().unwrap().run("CREATE TABLE t (i INT)")), Kind::Refused);
+    assert_eq!(kind(found.session().unwrap().run("CREATE TABLE t (i INT)")), FailureKind::Refused);
     // An unprivileged user observes what it may see.
     let mut observer = found.observer().unwrap();
     assert!(observer.counters().unwrap().reads.is_some());
     found.checkpoint().unwrap();
     let failure = at("shut:wrong-secret", "plimsoll").err().unwrap();
-    assert!(failure.kind == Kind::Refused && !failure.message.contains("wrong-secret"), "{failure}");
-    assert_eq!(kind(at("root", "none")), Kind::Missing);
-    assert_eq!(kind(at("root", "").unwrap().contents()), Kind::Missing);
+    assert!(failure.kind == FailureKind::Refused && !failure.message.contains("wrong-secret"), "{failure}");
+    assert_eq!(kind(at("root", "none")), FailureKind::Missing);
+    assert_eq!(kind(at("root", "").unwrap().contents()), FailureKind::Missing);
 }
 
 #[test]
@@ -420,12 +422,12 @@ fn failed_creation_has_reason() {
     let mut make = wanted(&folder.0, Flushes::Ignored);
     make.settings = vec![("no_such_setting".into(), "1".into())];
     match make.make().err().unwrap() {
-        Failure { kind: Kind::Unsupported, message } => eprintln!("skipped: {message}"),
+        Failure { kind: FailureKind::Unsupported, message } => eprintln!("skipped: {message}"),
         failure => assert!(failure.message.contains("no-such-setting"), "{failure}"),
     }
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "nothing is left");
     make.folder = folder.0.join("none");
-    assert!([Kind::Missing, Kind::Unsupported].contains(&kind(make.make())));
+    assert!([FailureKind::Missing, FailureKind::Unsupported].contains(&kind(make.make())));
 }
 
 #[test]
@@ -433,6 +435,6 @@ fn missing_server_is_unreachable() {
     let at = |address: &str| connect(&address.parse().unwrap()).err().unwrap();
     for address in ["mysql://me:secret@localhost/x?socket=/no/such/socket", "mysql://me:secret@127.0.0.1:1/x"] {
         let failure = at(address);
-        assert!(failure.kind == Kind::Unreachable && !failure.message.contains("secret"), "{failure}");
+        assert!(failure.kind == FailureKind::Unreachable && !failure.message.contains("secret"), "{failure}");
     }
 }

@@ -1,10 +1,10 @@
 //! Tests of Oracle that need no server.
 #![allow(clippy::unwrap_used)] // a test's failure is a panic
 
-use plimsoll_database::{Address, Kind, connect};
+use plimsoll_database::{DatabaseAddress, FailureKind, connect};
 
 fn refused(url: &str) -> plimsoll_database::Failure {
-    let address: Address = url.parse().unwrap();
+    let address: DatabaseAddress = url.parse().unwrap();
     connect(&address).err().unwrap()
 }
 
@@ -12,7 +12,7 @@ fn refused(url: &str) -> plimsoll_database::Failure {
 #[test]
 fn missing_driver_is_explained() {
     let failure = refused("oracle://me:secret@db.example/orcl");
-    assert_eq!(failure.kind, Kind::Unsupported);
+    assert_eq!(failure.kind, FailureKind::Unsupported);
     assert!(failure.message.contains("--features oracle") && !failure.message.contains("secret"), "{failure}");
 }
 
@@ -32,8 +32,8 @@ fn silent_or_foreign_server_is_unreachable() {
     other.join().unwrap();
     // The listener is closed with its thread.
     for failure in [failure, refused(&url)] {
-        assert_eq!(failure.kind, Kind::Unreachable, "{failure}");
+        assert_eq!(failure.kind, FailureKind::Unreachable, "{failure}");
         assert!(!failure.message.contains("secret") && !failure.message.contains('\n'), "{failure}");
     }
-    assert_eq!(refused("oracle://nobody").kind, Kind::Unreachable);
+    assert_eq!(refused("oracle://nobody").kind, FailureKind::Unreachable);
 }

@@ -10,7 +10,9 @@ mod values;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{Address, Database, Failure, Flushes, Kind, Made, Make, Session, System, connect};
+use plimsoll_database::{
+    Database, DatabaseAddress, Failure, FailureKind, Flushes, Made, Make, Session, System, connect,
+};
 use plimsoll_units::Bytes;
 
 /// A server in a private directory, removed on drop.
@@ -55,7 +57,7 @@ fn wanted(folder: &Folder) -> Make {
 /// Creates a server; `None`, with the reason printed, if PostgreSQL is not installed.
 fn made(make: &Make) -> Option<Result<Made, Failure>> {
     match make.make() {
-        Err(failure) if failure.kind == Kind::Unsupported && failure.message.contains("is installed here") => {
+        Err(failure) if failure.kind == FailureKind::Unsupported && failure.message.contains("is installed here") => {
             eprintln!("skipped: {failure}");
             None
         }
@@ -86,7 +88,7 @@ impl Server {
 }
 
 fn connected(url: &str) -> Result<Box<dyn Database>, Failure> {
-    connect(&url.parse::<Address>().unwrap())
+    connect(&url.parse::<DatabaseAddress>().unwrap())
 }
 
 fn failure<T>(result: Result<T, Failure>) -> Failure {

@@ -8,7 +8,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{Address, Database, Flushes, Kind, Made, Make, Observer, System, Value, connect};
+use plimsoll_database::{
+    Database, DatabaseAddress, FailureKind, Flushes, Made, Make, Observer, System, Value, connect,
+};
 use plimsoll_units::{Bytes, Span};
 
 /// A directory removed on drop.
@@ -69,7 +71,7 @@ fn values_of_every_type_go_in_and_come_back() {
     let select = session.prepare("SELECT s FROM t WHERE i = ?").unwrap();
     assert_eq!(session.fetch(select, &values[..1]).unwrap(), [[values[2].clone()]]);
     assert!(session.fetch(select, &[1.into()]).unwrap().is_empty());
-    assert_eq!(session.execute(select, &[]).unwrap_err().kind, Kind::Statement);
+    assert_eq!(session.execute(select, &[]).unwrap_err().kind, FailureKind::Statement);
 }
 
 #[test]
@@ -99,29 +101,29 @@ fn failures_are_classified() {
     session.run("CREATE TABLE t (i INTEGER PRIMARY KEY)").unwrap();
     session.run("INSERT INTO t VALUES (1)").unwrap();
     for (sql, kind) in [
-        ("SELECT * FROM missing", Kind::Missing),
-        ("SELECT missing(1)", Kind::Missing),
-        ("SELECT missing FROM t", Kind::Statement),
-        ("CREATE TABLE t (i INTEGER)", Kind::Exists),
-        ("INSERT INTO t VALUES (1)", Kind::Statement),
-        ("SELEKT 1", Kind::Statement),
+        ("SELECT * FROM missing", FailureKind::Missing),
+        ("SELECT missing(1)", FailureKind::Missing),
+        ("SELECT missing FROM t", FailureKind::Statement),
+        ("CREATE TABLE t (i INTEGER)", FailureKind::Exists),
+        ("INSERT INTO t VALUES (1)", FailureKind::Statement),
+        ("SELEKT 1", FailureKind::Statement),
     ] {
         let failure = session.run(sql).unwrap_err();
         assert_eq!(failure.kind, kind, "{failure}");
         assert!(!failure.message.contains('\n') && failure.message.contains(sql), "{failure}");
     }
-    let address = |name: &str| Address::sqlite(folder.0.join(name));
+    let address = |name: &str| DatabaseAddress::sqlite(folder.0.join(name));
     let refused = |name: &str| connect(&address(name)).err().unwrap().kind;
-    assert_eq!(refused("missing.db"), Kind::Missing);
+    assert_eq!(refused("missing.db"), FailureKind::Missing);
     std::fs::write(folder.0.join("no.db"), "no database, but longer than the head of one".repeat(40)).unwrap();
-    assert_eq!(refused("no.db"), Kind::Unreachable);
-    assert_eq!(refused("."), Kind::Unreachable);
+    assert_eq!(refused("no.db"), FailureKind::Unreachable);
+    assert_eq!(refused("."), FailureKind::Unreachable);
     let missing = plan(&folder.0.join("missing"), &[]).make().err().unwrap();
-    assert_eq!(missing.kind, Kind::Missing, "{missing}");
+    assert_eq!(missing.kind, FailureKind::Missing, "{missing}");
     let limited = Make { memory: Some(Bytes::gib(1)), ..plan(&folder.0, &[]) };
-    assert_eq!(limited.make().err().unwrap().kind, Kind::Unsupported);
+    assert_eq!(limited.make().err().unwrap().kind, FailureKind::Unsupported);
     for wrong in [("busy_timeout", "soon"), ("x; DROP TABLE t", "1")] {
-        assert_eq!(plan(&folder.0, &[wrong]).make().err().unwrap().kind, Kind::Statement);
+        assert_eq!(plan(&folder.0, &[wrong]).make().err().unwrap().kind, FailureKind::Statement);
     }
     assert_eq!(folder.files().len(), 2, "what could not be made left nothing: {:?}", folder.files());
 }
@@ -141,7 +143,7 @@ fn statement_is_cancelled_from_another_thread() {
             cancel.cancel();
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!(running.join().unwrap().kind, Kind::Cancelled);
+        assert_eq!(running.join().unwrap().kind, FailureKind::Cancelled);
     });
 }
 
@@ -187,8 +189,8 @@ fn lock_timeout_and_cancelled_wait_are_reported() {
     first.begin().unwrap();
     let mut second = made.session().unwrap();
     let failure = second.begin().unwrap_err();
-    assert_eq!(failure.kind, Kind::Conflict, "{failure}");
-    assert_eq!(second.run("INSERT INTO t VALUES (1)").unwrap_err().kind, Kind::Conflict);
+    assert_eq!(failure.kind, FailureKind::Conflict, "{failure}");
+    assert_eq!(second.run("INSERT INTO t VALUES (1)").unwrap_err().kind, FailureKind::Conflict);
     first.commit().unwrap();
     second.begin().unwrap();
     drop(second);
@@ -206,7 +208,7 @@ fn lock_timeout_and_cancelled_wait_are_reported() {
             cancel.cancel();
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!(waiting.join().unwrap().kind, Kind::Cancelled);
+        assert_eq!(waiting.join().unwrap().kind, FailureKind::Cancelled);
     });
 }
 
@@ -297,7 +299,7 @@ fn contents_are_listed_and_dropped() {
     let folder = Folder::new();
     let path = folder.0.join("given.db");
     std::fs::write(&path, "").unwrap();
-    let address: Address = format!("sqlite:{}", path.display()).parse().unwrap();
+    let address: DatabaseAddress = format!("sqlite:{}", path.display()).parse().unwrap();
     let database = connect(&address).unwrap();
     assert!(database.contents().unwrap().is_empty());
     let mut session = database.session().unwrap();
@@ -370,7 +372,7 @@ fn fills_up(made: &Made) {
     let insert = session.prepare("INSERT INTO t VALUES (?)").unwrap();
     let text = Value::Text("x".repeat(100_000));
     let failure = (0..1000).find_map(|_| session.execute(insert, std::slice::from_ref(&text)).err()).unwrap();
-    assert_eq!(failure.kind, Kind::NoSpace, "{failure}");
+    assert_eq!(failure.kind, FailureKind::NoSpace, "{failure}");
     session.rollback().unwrap();
     assert_eq!(session.rows("SELECT s FROM t").unwrap(), [[Value::Text("kept".into())]]);
 }

@@ -7,7 +7,7 @@ use crate::subject::DeviceNumber;
 
 /// A disk's line of `/proc/diskstats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Disk {
+pub(super) struct DiskLine {
     pub(super) reads: u64,
     pub(super) sectors_read: u64,
     pub(super) writes: u64,
@@ -22,7 +22,7 @@ pub(super) struct Disk {
     pub(super) flush_ms: Option<u64>,
 }
 
-impl Disk {
+impl DiskLine {
     pub(super) fn read(tree: &Tree, number: DeviceNumber) -> Option<Self> {
         tree.text("proc/diskstats").ok()?.lines().find_map(|line| Self::parse(line, number))
     }
@@ -135,7 +135,7 @@ mod tests {
     fn disk_lines_of_all_kernels_are_parsed() {
         let number = DeviceNumber { major: 254, minor: 0 };
         let old = " 254       0 vda 10 1 20 3 40 5 60 7 0 90 100";
-        let expected = Disk {
+        let expected = DiskLine {
             reads: 10,
             sectors_read: 20,
             writes: 40,
@@ -148,13 +148,13 @@ mod tests {
             flushes: None,
             flush_ms: None,
         };
-        assert_eq!(Disk::parse(old, number), Some(expected));
+        assert_eq!(DiskLine::parse(old, number), Some(expected));
         let new = format!("{old} 11 0 0 0 12 1");
-        let newest = Disk { discards: Some(11), flushes: Some(12), flush_ms: Some(1), ..expected };
-        assert_eq!(Disk::parse(&new, number), Some(newest));
-        assert_eq!((Disk::named(&new, "vda"), Disk::named(&new, "vd")), (Some(newest), None));
-        assert_eq!(Disk::parse(old, DeviceNumber { major: 254, minor: 1 }), None);
-        assert_eq!(Disk::parse("254 0 vda 1 2", number), None);
+        let newest = DiskLine { discards: Some(11), flushes: Some(12), flush_ms: Some(1), ..expected };
+        assert_eq!(DiskLine::parse(&new, number), Some(newest));
+        assert_eq!((DiskLine::named(&new, "vda"), DiskLine::named(&new, "vd")), (Some(newest), None));
+        assert_eq!(DiskLine::parse(old, DeviceNumber { major: 254, minor: 1 }), None);
+        assert_eq!(DiskLine::parse("254 0 vda 1 2", number), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use plimsoll_record::CpuTime;
 use plimsoll_units::{Bytes, Span};
 
 use super::Activity;
-use super::counters::{Disk, Process, Processors};
+use super::counters::{DiskLine, Process, Processors};
 
 /// Bytes of a sector in `/proc/diskstats`, independent of the device's block size.
 pub(super) const SECTOR_BYTES: u64 = 512;
@@ -123,7 +123,7 @@ impl ActivityDelta {
     }
 }
 
-fn disk(now: &Disk, then: &Disk, elapsed: Span) -> Option<DiskDelta> {
+fn disk(now: &DiskLine, then: &DiskLine, elapsed: Span) -> Option<DiskDelta> {
     let optional = |now: Option<u64>, then: Option<u64>| now.zip(then).and_then(|(now, then)| now.checked_sub(then));
     let sectors = |count: u64| Bytes::new(count.saturating_mul(SECTOR_BYTES));
     let elapsed_ms = elapsed.as_millis_f64();

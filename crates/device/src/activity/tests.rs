@@ -21,7 +21,7 @@ fn two_snapshots_give_shares_and_counts() {
         fixture.put(CLOCK_SOURCE, clock);
         fixture.put(FREQUENCY, frequency);
     };
-    let watch = Watch::on(fixture.tree(), Some(DeviceNumber { major: 8, minor: 1 }));
+    let watch = ActivityWatch::on(fixture.tree(), Some(DeviceNumber { major: 8, minor: 1 }));
     write("100 0 800 9 50 0 400 9 0 1000 4294967290", "10 0 10 60 10 0 0 10 0 0", [0, 0, 0, 0], "tsc", "3000000");
     let before = watch.snapshot();
     write(
@@ -54,7 +54,7 @@ fn two_snapshots_give_shares_and_counts() {
 #[test]
 fn missing_counters_are_absent() {
     let fixture = sda("activity-bare");
-    let watch = Watch::on(fixture.tree(), None);
+    let watch = ActivityWatch::on(fixture.tree(), None);
     let before = watch.snapshot();
     let mut after = watch.snapshot();
     (after.taken, after.own_cpu) = (before.taken, before.own_cpu);

@@ -3,9 +3,9 @@
 use plimsoll_record::{DiskCounters, HostTime};
 use plimsoll_units::Span;
 
-use super::counters::{Disk, Processors};
+use super::counters::{DiskLine, Processors};
 use super::delta::SECTOR_BYTES;
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::host::Tree;
 
 /// Counters of the block device `name` as `/proc/diskstats` spells it (`vda`, `nvme0n1p1`, `loop3`). `None` without
@@ -23,13 +23,13 @@ pub fn host_time() -> Option<HostTime> {
 
 fn counters_in(tree: &Tree, name: &str) -> Option<DiskCounters> {
     let table = tree.text("proc/diskstats").ok()?;
-    let flushing = Block::named(tree, name).filter(Block::is_partition).map(|block| block.whole().name());
+    let flushing = BlockDevice::named(tree, name).filter(BlockDevice::is_partition).map(|block| block.whole().name());
     counters_of(&table, name, flushing.as_deref().unwrap_or(name))
 }
 
 /// Counters of `name`, with the flushes of the device `flushing`, from the text of `/proc/diskstats`.
 fn counters_of(table: &str, name: &str, flushing: &str) -> Option<DiskCounters> {
-    let line_of = |name: &str| table.lines().find_map(|line| Disk::named(line, name));
+    let line_of = |name: &str| table.lines().find_map(|line| DiskLine::named(line, name));
     let disk = line_of(name)?;
     let flushed = line_of(flushing).unwrap_or(disk);
     let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);

@@ -16,7 +16,7 @@ const CHUNK: usize = 512;
 
 /// The parameters of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct BlockParameters {
     /// Seed of the series of runs that wrote it.
     pub(super) seed: u64,
     /// Byte offset of the block in the target.
@@ -35,7 +35,7 @@ pub(super) fn live(compressible: f64) -> u32 {
     8 * words.max(1)
 }
 
-impl Block {
+impl BlockParameters {
     /// Parses the block at the start of `bytes`; `None` if its header is foreign or damaged.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let block = Self::claimed(bytes)?;
@@ -122,16 +122,16 @@ mod tests {
     use super::*;
 
     fn check(length: u32, compressible: f64) {
-        let block = Block { seed: 7, offset: 1 << 40, length, generation: 3, live: live(compressible) };
+        let block = BlockParameters { seed: 7, offset: 1 << 40, length, generation: 3, live: live(compressible) };
         let mut bytes = vec![0xff; length as usize];
         block.write(&mut bytes);
-        assert_eq!(Block::read(&bytes), Some(block));
+        assert_eq!(BlockParameters::read(&bytes), Some(block));
         assert!(block.matches(&bytes));
         let others = [
-            Block { seed: 8, ..block },
-            Block { offset: 0, ..block },
-            Block { generation: 4, ..block },
-            Block { live: block.live ^ 8, ..block },
+            BlockParameters { seed: 8, ..block },
+            BlockParameters { offset: 0, ..block },
+            BlockParameters { generation: 4, ..block },
+            BlockParameters { live: block.live ^ 8, ..block },
         ];
         assert!(others.iter().all(|other| !other.matches(&bytes)), "{length}");
         for at in (0..bytes.len()).step_by(13) {
@@ -158,14 +158,14 @@ mod tests {
 
     #[test]
     fn damaged_header_is_detected() {
-        let block = Block { seed: 1, offset: 0, length: 512, generation: 1, live: 512 };
+        let block = BlockParameters { seed: 1, offset: 0, length: 512, generation: 1, live: 512 };
         let mut bytes = vec![0; 512];
         block.write(&mut bytes);
         for at in 0..HEADER {
             bytes[at] ^= 0x10;
-            assert_eq!(Block::read(&bytes), None, "byte {at}");
+            assert_eq!(BlockParameters::read(&bytes), None, "byte {at}");
             bytes[at] ^= 0x10;
         }
-        assert_eq!(Block::read(&bytes[..HEADER - 1]), None);
+        assert_eq!(BlockParameters::read(&bytes[..HEADER - 1]), None);
     }
 }

@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_load::{Outcome, Region};
+use plimsoll_load::{OpOutcome, Region};
 use plimsoll_units::{Bytes, Op};
 
 use super::Content;
-use super::block::{Block, HEADER, live, mixed, random};
+use super::block::{BlockParameters, HEADER, live, mixed, random};
 use super::generations::{Generations, SCRAP, UNKNOWN};
-use super::judge::{Verdict, judge};
+use super::judge::{ContentVerdict, judge};
 use super::mismatch::{Collected, Mismatch, Mismatches};
 
 /// Treatment of a place without a valid block whose history is unknown.
@@ -95,8 +95,8 @@ impl Checked {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn block(&self, place: usize, generation: u32) -> Block {
-        Block {
+    fn block(&self, place: usize, generation: u32) -> BlockParameters {
+        BlockParameters {
             seed: self.how.seed,
             offset: self.how.region.start + place as u64 * self.how.interval.get(),
             length: self.how.interval.get() as u32,
@@ -128,13 +128,13 @@ impl Checked {
         let block = self.block(place, permitted.newest);
         let verdict = if permitted.contains(SCRAP) { None } else { Some(judge(bytes, &block, &permitted)) };
         let (kind, found) = match verdict {
-            Some(Verdict::Right(found)) => {
+            Some(ContentVerdict::Right(found)) => {
                 self.compared.fetch_add(1, Ordering::Relaxed);
                 return Ok(found);
             }
-            Some(Verdict::Wrong(kind, found)) => (kind, found),
-            Some(Verdict::Blank(kind)) if self.how.blank == Blank::Mismatch => (kind, None),
-            Some(Verdict::Blank(_)) | None => {
+            Some(ContentVerdict::Wrong(kind, found)) => (kind, found),
+            Some(ContentVerdict::Blank(kind)) if self.how.blank == Blank::Mismatch => (kind, None),
+            Some(ContentVerdict::Blank(_)) | None => {
                 self.passed_over.fetch_add(1, Ordering::Relaxed);
                 return Ok(None);
             }
@@ -182,15 +182,15 @@ impl Content for Checked {
         ticket
     }
 
-    fn complete(&self, op: &Op, ticket: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
+    fn complete(&self, op: &Op, ticket: u64, bytes: &[u8], outcome: OpOutcome) -> OpOutcome {
         let mut counted = outcome;
         for (place, part, whole) in self.parts(op) {
             if op.kind.writes() {
-                self.memory().written(place, ticket, outcome == Outcome::Done);
+                self.memory().written(place, ticket, outcome == OpOutcome::Done);
             } else if whole {
-                let seen = if outcome == Outcome::Done { self.check(place, ticket, &bytes[part]) } else { Ok(None) };
+                let seen = if outcome == OpOutcome::Done { self.check(place, ticket, &bytes[part]) } else { Ok(None) };
                 if seen.is_err() {
-                    counted = Outcome::Failed(libc::EILSEQ);
+                    counted = OpOutcome::Failed(libc::EILSEQ);
                 }
                 self.memory().seen(place, ticket, seen.unwrap_or(None));
             }

@@ -1,6 +1,6 @@
 //! Classification of the data of a block: valid, blank, or the kind of damage.
 
-use super::block::{Block, HEADER};
+use super::block::{BlockParameters, HEADER};
 use super::generations::{Permitted, UNKNOWN};
 use super::mismatch::MismatchKind;
 
@@ -12,7 +12,7 @@ const AROUND: u32 = 4;
 
 /// Result of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum ContentVerdict {
     /// Valid, with its version; `None` for a mixture of overlapping writes.
     Right(Option<u32>),
     /// Not a block of this place and seed, where the history is unknown.
@@ -22,37 +22,41 @@ pub(super) enum Verdict {
 }
 
 /// Classifies `bytes` against `block` in the versions of `permitted`.
-pub(super) fn judge(bytes: &[u8], block: &Block, permitted: &Permitted) -> Verdict {
+pub(super) fn judge(bytes: &[u8], block: &BlockParameters, permitted: &Permitted) -> ContentVerdict {
     let anything = permitted.contains(UNKNOWN);
-    if let Some(found) = Block::read(bytes).filter(|found| found.length == block.length && found.matches(bytes)) {
+    if let Some(found) =
+        BlockParameters::read(bytes).filter(|found| found.length == block.length && found.matches(bytes))
+    {
         return whole(&found, block, permitted, anything);
     }
     let several = !permitted.others.is_empty();
     if several && (anything || mixture(bytes, block, permitted)) {
-        return Verdict::Right(None);
+        return ContentVerdict::Right(None);
     }
     match (damaged(bytes, block, permitted), anything) {
-        ((kind @ (MismatchKind::NeverWritten | MismatchKind::Foreign), _), true) => Verdict::Blank(kind),
-        ((kind, found), _) => Verdict::Wrong(kind, found),
+        ((kind @ (MismatchKind::NeverWritten | MismatchKind::Foreign), _), true) => ContentVerdict::Blank(kind),
+        ((kind, found), _) => ContentVerdict::Wrong(kind, found),
     }
 }
 
 /// Classifies an undamaged block.
-fn whole(found: &Block, block: &Block, permitted: &Permitted, anything: bool) -> Verdict {
+fn whole(found: &BlockParameters, block: &BlockParameters, permitted: &Permitted, anything: bool) -> ContentVerdict {
     let generation = found.generation;
-    let wrong = |kind| Verdict::Wrong(kind, Some(generation));
+    let wrong = |kind| ContentVerdict::Wrong(kind, Some(generation));
     match () {
-        () if found.seed != block.seed && anything => Verdict::Blank(MismatchKind::OtherSeed { seed: found.seed }),
+        () if found.seed != block.seed && anything => {
+            ContentVerdict::Blank(MismatchKind::OtherSeed { seed: found.seed })
+        }
         () if found.seed != block.seed => wrong(MismatchKind::OtherSeed { seed: found.seed }),
         () if found.offset != block.offset => wrong(MismatchKind::Misdirected { from: found.offset }),
-        () if anything || permitted.contains(generation) => Verdict::Right(Some(generation)),
+        () if anything || permitted.contains(generation) => ContentVerdict::Right(Some(generation)),
         () if generation > permitted.newest => wrong(MismatchKind::Ahead),
         () => wrong(MismatchKind::Stale),
     }
 }
 
 /// True if every byte belongs to a permitted version.
-fn mixture(bytes: &[u8], block: &Block, permitted: &Permitted) -> bool {
+fn mixture(bytes: &[u8], block: &BlockParameters, permitted: &Permitted) -> bool {
     let mut left: Vec<bool> = vec![true; bytes.len()];
     for generation in permitted.all() {
         let version = rendered(block, generation);
@@ -63,18 +67,18 @@ fn mixture(bytes: &[u8], block: &Block, permitted: &Permitted) -> bool {
     left.iter().all(|left| !left)
 }
 
-fn rendered(block: &Block, generation: u32) -> Vec<u8> {
+fn rendered(block: &BlockParameters, generation: u32) -> Vec<u8> {
     let mut bytes = vec![0; block.length as usize];
-    Block { generation, ..*block }.write(&mut bytes);
+    BlockParameters { generation, ..*block }.write(&mut bytes);
     bytes
 }
 
 /// Kind of damage, and the version of the beginning.
-fn damaged(bytes: &[u8], block: &Block, permitted: &Permitted) -> (MismatchKind, Option<u32>) {
+fn damaged(bytes: &[u8], block: &BlockParameters, permitted: &Permitted) -> (MismatchKind, Option<u32>) {
     if bytes.iter().all(|byte| *byte == 0) {
         return (MismatchKind::NeverWritten, None);
     }
-    let claimed = Block::claimed(bytes).map_or(UNKNOWN, |claimed| claimed.generation);
+    let claimed = BlockParameters::claimed(bytes).map_or(UNKNOWN, |claimed| claimed.generation);
     let near = (1..=AROUND).flat_map(|far| [claimed.saturating_sub(far), claimed.saturating_add(far)]);
     let sector = SECTOR.min((bytes.len() / 4).next_multiple_of(8)).max(HEADER);
     let found = attributed(bytes, block, sector, permitted.all().chain([claimed]).chain(near));
@@ -87,7 +91,7 @@ fn damaged(bytes: &[u8], block: &Block, permitted: &Permitted) -> (MismatchKind,
 /// Attributes sectors to versions of the block; `None` if no sector matches any.
 fn attributed(
     bytes: &[u8],
-    block: &Block,
+    block: &BlockParameters,
     sector: usize,
     generations: impl Iterator<Item = u32>,
 ) -> Option<(MismatchKind, Option<u32>)> {
@@ -134,12 +138,12 @@ mod tests {
     use super::super::block::live;
     use super::*;
 
-    const BLOCK: Block = Block { seed: 9, offset: 65_536, length: 4096, generation: 0, live: 512 };
+    const BLOCK: BlockParameters = BlockParameters { seed: 9, offset: 65_536, length: 4096, generation: 0, live: 512 };
 
     /// Damages version 5 and compares the verdict when `permitted` versions are valid.
-    fn check(permitted: &[u32], damage: impl Fn(&mut [u8]), expected: Verdict) {
+    fn check(permitted: &[u32], damage: impl Fn(&mut [u8]), expected: ContentVerdict) {
         for live in [512, live(0.5), live(1.0)] {
-            let block = Block { live, ..BLOCK };
+            let block = BlockParameters { live, ..BLOCK };
             let mut bytes = rendered(&block, 5);
             damage(&mut bytes);
             let permitted = Permitted { newest: permitted[0], others: permitted[1..].to_vec() };
@@ -149,16 +153,16 @@ mod tests {
 
     /// Replaces a range by the bytes of another version.
     fn mixed(bytes: &mut [u8], from: usize, to: usize, generation: u32) {
-        let live = Block::claimed(bytes).unwrap().live;
-        bytes[from..to].copy_from_slice(&rendered(&Block { live, ..BLOCK }, generation)[from..to]);
+        let live = BlockParameters::claimed(bytes).unwrap().live;
+        bytes[from..to].copy_from_slice(&rendered(&BlockParameters { live, ..BLOCK }, generation)[from..to]);
     }
 
-    fn other(bytes: &mut [u8], block: Block) {
-        let live = Block::claimed(bytes).unwrap().live;
-        Block { live, ..block }.write(bytes);
+    fn other(bytes: &mut [u8], block: BlockParameters) {
+        let live = BlockParameters::claimed(bytes).unwrap().live;
+        BlockParameters { live, ..block }.write(bytes);
     }
 
-    use Verdict::{Blank, Right, Wrong};
+    use ContentVerdict::{Blank, Right, Wrong};
 
     #[test]
     fn every_permitted_version_is_valid() {
@@ -185,10 +189,10 @@ mod tests {
 
     #[test]
     fn foreign_block_is_identified() {
-        let misdirected = |bytes: &mut [u8]| other(bytes, Block { generation: 5, offset: 4096, ..BLOCK });
+        let misdirected = |bytes: &mut [u8]| other(bytes, BlockParameters { generation: 5, offset: 4096, ..BLOCK });
         check(&[5], misdirected, Wrong(MismatchKind::Misdirected { from: 4096 }, Some(5)));
         check(&[0], misdirected, Wrong(MismatchKind::Misdirected { from: 4096 }, Some(5)));
-        let seed = |bytes: &mut [u8]| other(bytes, Block { generation: 2, seed: 1, ..BLOCK });
+        let seed = |bytes: &mut [u8]| other(bytes, BlockParameters { generation: 2, seed: 1, ..BLOCK });
         check(&[5], seed, Wrong(MismatchKind::OtherSeed { seed: 1 }, Some(2)));
         check(&[0], seed, Blank(MismatchKind::OtherSeed { seed: 1 }));
         check(&[5], |bytes| bytes.fill(0), Wrong(MismatchKind::NeverWritten, None));
@@ -225,7 +229,7 @@ mod tests {
 
     #[test]
     fn small_blocks_have_smaller_parts() {
-        let block = Block { length: 512, ..BLOCK };
+        let block = BlockParameters { length: 512, ..BLOCK };
         let mut bytes = rendered(&block, 2);
         bytes[256..].copy_from_slice(&rendered(&block, 1)[256..]);
         let torn = Wrong(MismatchKind::Torn { at: 256, then: Some(1) }, Some(2));

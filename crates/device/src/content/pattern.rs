@@ -1,6 +1,6 @@
 //! A repeating byte pattern that may contain the offset of the block.
 
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Kind, Op};
 
 use super::Content;
@@ -99,8 +99,8 @@ impl Content for Pattern {
         self.compare == Compare::Reads
     }
 
-    fn complete(&self, op: &Op, _: u64, bytes: &[u8], outcome: Outcome) -> Outcome {
-        if op.kind != Kind::Read || outcome != Outcome::Done {
+    fn complete(&self, op: &Op, _: u64, bytes: &[u8], outcome: OpOutcome) -> OpOutcome {
+        if op.kind != Kind::Read || outcome != OpOutcome::Done {
             return outcome;
         }
         let (mut at, mut wrong) = (None, 0);
@@ -116,7 +116,7 @@ impl Content for Pattern {
         let zeroes = bytes.iter().all(|byte| *byte == 0);
         let kind = if zeroes { MismatchKind::NeverWritten } else { MismatchKind::Rot { at, bytes: wrong } };
         self.mismatches.add(Mismatch { offset: op.offset, length: op.length, kind, expected: None, found: None });
-        Outcome::Failed(libc::EILSEQ)
+        OpOutcome::Failed(libc::EILSEQ)
     }
 }
 
@@ -146,10 +146,10 @@ mod tests {
         content.fill(&op, 1, &mut bytes);
         assert_eq!(bytes, expected, "{pattern:?}, {restart:?}, {op:?}");
         let read = Op { kind: Kind::Read, ..op };
-        assert_eq!(content.complete(&read, 0, &bytes, Outcome::Done), Outcome::Done);
+        assert_eq!(content.complete(&read, 0, &bytes, OpOutcome::Done), OpOutcome::Done);
         for at in 0..bytes.len() {
             bytes[at] ^= 1;
-            assert_eq!(content.complete(&read, 0, &bytes, Outcome::Done), Outcome::Failed(libc::EILSEQ));
+            assert_eq!(content.complete(&read, 0, &bytes, OpOutcome::Done), OpOutcome::Failed(libc::EILSEQ));
             let kind = content.mismatches().first.last().map(|mismatch| mismatch.kind);
             let zeroes = bytes.iter().all(|byte| *byte == 0);
             let rot = MismatchKind::Rot { at: at as u32, bytes: 1 };

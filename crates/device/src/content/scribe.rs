@@ -3,7 +3,7 @@
 //!
 //! Stamping avoids dynamic dispatch: its only cost is the marks in the pages.
 
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Kind, Op, Slot};
 
 use super::Contents;
@@ -68,7 +68,7 @@ impl Scribe {
 
     /// Registers the completion of the slot's operation. `read` returns the first bytes of its buffer.
     #[inline]
-    pub(crate) fn end<'a>(&self, slot: Slot, outcome: Outcome, read: impl FnOnce(usize) -> &'a [u8]) -> Outcome {
+    pub(crate) fn end<'a>(&self, slot: Slot, outcome: OpOutcome, read: impl FnOnce(usize) -> &'a [u8]) -> OpOutcome {
         if self.follows() { self.judge(slot, outcome, read) } else { outcome }
     }
 
@@ -91,7 +91,7 @@ impl Scribe {
     }
 
     #[cold]
-    fn judge<'a>(&self, slot: Slot, outcome: Outcome, read: impl FnOnce(usize) -> &'a [u8]) -> Outcome {
+    fn judge<'a>(&self, slot: Slot, outcome: OpOutcome, read: impl FnOnce(usize) -> &'a [u8]) -> OpOutcome {
         let Contents::Made(content) = &self.contents else { return outcome };
         let (op, ticket) = &self.in_flight[slot.index()];
         match op.kind {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, filesystem, shown};
 
@@ -55,7 +55,7 @@ fn named(tree: &Tree, number: DeviceNumber, path: &Path, kind: impl FnOnce() -> 
     if number.is_anonymous() {
         return Err(NoDevice::Spread { path: shown(path), filesystem: kind() });
     }
-    let block = Block::find(tree, number).map_err(|_| NoDevice::Hidden { path: shown(path), number })?;
+    let block = BlockDevice::find(tree, number).map_err(|_| NoDevice::Hidden { path: shown(path), number })?;
     // sysfs replaces a slash in names by `!`, procfs does not.
     Ok(block.name().replace('!', "/"))
 }

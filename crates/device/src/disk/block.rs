@@ -14,11 +14,11 @@ const SECTOR: u64 = 512;
 
 /// The sysfs directory of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct BlockDevice {
     directory: PathBuf,
 }
 
-impl Block {
+impl BlockDevice {
     /// The block device with this number.
     pub(crate) fn find(tree: &Tree, number: DeviceNumber) -> io::Result<Self> {
         let directory = fs::canonicalize(tree.path(format!("sys/dev/block/{number}")))?;

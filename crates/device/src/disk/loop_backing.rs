@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 
 use plimsoll_units::Bytes;
 
-use super::Block;
+use super::BlockDevice;
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, Subject};
 
@@ -27,7 +27,7 @@ pub fn loop_backing(subject: &Subject) -> Option<LoopBacking> {
 }
 
 fn read(tree: &Tree, number: DeviceNumber) -> Option<LoopBacking> {
-    let disk = Block::find(tree, number).ok()?.whole();
+    let disk = BlockDevice::find(tree, number).ok()?.whole();
     let file = disk.word("loop/backing_file")?;
     let stat = tree.path(&file).metadata().ok();
     Some(LoopBacking {

@@ -72,8 +72,8 @@ fn stacked_device_is_named() {
 fn family_is_the_devices_that_share_bytes() {
     let fixture = sda("family");
     let check = |minor, expected: &[&str]| {
-        let block = Block::find(&fixture.tree(), DeviceNumber { major: 8, minor }).unwrap();
-        let names: Vec<String> = block.family().unwrap().iter().map(Block::name).collect();
+        let block = BlockDevice::find(&fixture.tree(), DeviceNumber { major: 8, minor }).unwrap();
+        let names: Vec<String> = block.family().unwrap().iter().map(BlockDevice::name).collect();
         assert_eq!(names, expected, "8:{minor}");
     };
     check(0, &["sda", "sda1", "sda2"]);

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::wire::{PORT, TEXT_MAX};
-use crate::tls::Names;
+use crate::tls::ServerNames;
 
 /// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Host {
+pub enum NbdHost {
     /// TCP.
     Tcp {
         /// Host name or IP address.
@@ -24,9 +24,9 @@ pub enum Host {
 
 /// An export of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct ExportAddress {
     /// Server.
-    pub host: Host,
+    pub host: NbdHost,
     /// Export name; empty for the server's default.
     pub export: String,
     /// TLS, if requested.
@@ -39,7 +39,7 @@ pub struct Encryption {
     /// Directory of the authority's and the client's certificate (`tls-certificates`).
     pub certificates: Option<PathBuf>,
     /// Required names in the server's certificate (`tls-verify-peer`).
-    pub names: Names,
+    pub names: ServerNames,
     /// Required name in the server's certificate (`tls-hostname`), if not the host of the address.
     pub hostname: Option<String>,
 }
@@ -47,27 +47,27 @@ pub struct Encryption {
 /// Not an address of an export.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an NBD export: {why}; write nbd://host:port/export or nbd+unix:///export?socket=PATH")]
-pub struct NoAddress {
+pub struct NoNbdAddress {
     text: String,
     why: &'static str,
 }
 
-impl Address {
+impl ExportAddress {
     /// True if a text is intended as an NBD address rather than a path.
     pub fn is_meant(text: &str) -> bool {
         ["nbd:", "nbds:", "nbd+", "nbds+"].iter().any(|scheme| text.starts_with(scheme))
     }
 }
 
-impl FromStr for Address {
-    type Err = NoAddress;
+impl FromStr for ExportAddress {
+    type Err = NoNbdAddress;
 
-    fn from_str(text: &str) -> Result<Self, NoAddress> {
-        parsed(text).map_err(|why| NoAddress { text: text.to_owned(), why })
+    fn from_str(text: &str) -> Result<Self, NoNbdAddress> {
+        parsed(text).map_err(|why| NoNbdAddress { text: text.to_owned(), why })
     }
 }
 
-fn parsed(text: &str) -> Result<Address, &'static str> {
+fn parsed(text: &str) -> Result<ExportAddress, &'static str> {
     let (scheme, rest) = text.split_once("://").ok_or("it has no scheme with ://")?;
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = place.split_once('/').unwrap_or((place, ""));
@@ -88,11 +88,11 @@ fn parsed(text: &str) -> Result<Address, &'static str> {
         Network::Unix if !authority.is_empty() => return Err("nbd+unix is followed by :/// and has no host"),
         Network::Unix => {
             let socket = parameters.iter().find(|(name, _)| *name == "socket");
-            Host::Unix(socket.ok_or("?socket=PATH is missing")?.1.as_str().into())
+            NbdHost::Unix(socket.ok_or("?socket=PATH is missing")?.1.as_str().into())
         }
     };
     let tls = if tls { Some(encryption(&host, &parameters)?) } else { None };
-    Ok(Address { host, export, tls })
+    Ok(ExportAddress { host, export, tls })
 }
 
 enum Network {
@@ -107,24 +107,24 @@ fn parameters(query: &str) -> Result<Vec<(&str, String)>, &'static str> {
     pairs.map(|pair| read(pair).ok_or("a parameter has a % without two hexadecimal digits")).collect()
 }
 
-fn encryption(host: &Host, parameters: &[(&str, String)]) -> Result<Encryption, &'static str> {
+fn encryption(host: &NbdHost, parameters: &[(&str, String)]) -> Result<Encryption, &'static str> {
     let value = |name: &str| parameters.iter().find(|(found, _)| *found == name).map(|(_, value)| value);
     if value("tls-psk-file").is_some() || value("tls-username").is_some() {
         return Err("pre-shared keys are not supported: use certificates");
     }
     let hostname = value("tls-hostname").cloned();
     let names = match value("tls-verify-peer").map(String::as_str) {
-        Some("false" | "0" | "no" | "off") => Names::Anyone,
-        None | Some("true" | "1" | "yes" | "on") if hostname.is_some() || matches!(host, Host::Tcp { .. }) => {
-            Names::Matching
+        Some("false" | "0" | "no" | "off") => ServerNames::Anyone,
+        None | Some("true" | "1" | "yes" | "on") if hostname.is_some() || matches!(host, NbdHost::Tcp { .. }) => {
+            ServerNames::Matching
         }
-        None | Some("true" | "1" | "yes" | "on") => Names::Any,
+        None | Some("true" | "1" | "yes" | "on") => ServerNames::Any,
         Some(_) => return Err("tls-verify-peer is neither true nor false"),
     };
     Ok(Encryption { certificates: value("tls-certificates").map(PathBuf::from), names, hostname })
 }
 
-fn tcp(authority: &str) -> Result<Host, &'static str> {
+fn tcp(authority: &str) -> Result<NbdHost, &'static str> {
     let after_user = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let (name, port) = match after_user.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((name, port)) => (name, port.strip_prefix(':')),
@@ -138,7 +138,7 @@ fn tcp(authority: &str) -> Result<Host, &'static str> {
         None => PORT,
     };
     let name = if name.is_empty() { "localhost" } else { name };
-    Ok(Host::Tcp { name: name.to_owned(), port })
+    Ok(NbdHost::Tcp { name: name.to_owned(), port })
 }
 
 /// Decodes percent-encoding; `None` for an incomplete escape or invalid UTF-8.
@@ -158,20 +158,20 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ExportAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, export, tls } = self;
         let (s, export) = (if tls.is_some() { "s" } else { "" }, Encoded(export));
         match host {
-            Host::Tcp { name, port } if name.contains(':') => write!(f, "nbd{s}://[{name}]:{port}/{export}")?,
-            Host::Tcp { name, port } => write!(f, "nbd{s}://{name}:{port}/{export}")?,
-            Host::Unix(path) => write!(f, "nbd{s}+unix:///{export}?socket={}", Encoded(&path.to_string_lossy()))?,
+            NbdHost::Tcp { name, port } if name.contains(':') => write!(f, "nbd{s}://[{name}]:{port}/{export}")?,
+            NbdHost::Tcp { name, port } => write!(f, "nbd{s}://{name}:{port}/{export}")?,
+            NbdHost::Unix(path) => write!(f, "nbd{s}+unix:///{export}?socket={}", Encoded(&path.to_string_lossy()))?,
         }
         let Some(Encryption { certificates, names, hostname }) = tls else { return Ok(()) };
         let certificates = certificates.iter().map(|path| ("tls-certificates", path.to_string_lossy()));
-        let anyone = (*names == Names::Anyone).then_some(("tls-verify-peer", "false".into()));
+        let anyone = (*names == ServerNames::Anyone).then_some(("tls-verify-peer", "false".into()));
         let hostname = hostname.iter().map(|name| ("tls-hostname", name.into()));
-        let first = if matches!(host, Host::Tcp { .. }) { '?' } else { '&' };
+        let first = if matches!(host, NbdHost::Tcp { .. }) { '?' } else { '&' };
         for (number, (name, value)) in certificates.chain(anyone).chain(hostname).enumerate() {
             write!(f, "{}{name}={}", if number == 0 { first } else { '&' }, Encoded(&value))?;
         }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        match (text.parse::<Address>(), expected) {
+        match (text.parse::<ExportAddress>(), expected) {
             (Ok(address), Ok(shown)) => assert_eq!(address.to_string(), shown, "{text}"),
             (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{text}: {error}"),
             (found, expected) => panic!("{text}: {found:?}, not {expected:?}"),
@@ -230,10 +230,10 @@ mod tests {
         check("nbd://a/%2", Err("%"));
         check("nbd:host", Err("://"));
         check("http://a/", Err("scheme"));
-        let names = |text: &str| text.parse::<Address>().unwrap().tls.unwrap().names;
-        assert_eq!(names("nbds://a/"), Names::Matching);
-        assert_eq!(names("nbds+unix:///?socket=s"), Names::Any);
-        assert_eq!(names("nbds+unix:///?socket=s&tls-hostname=db"), Names::Matching);
-        assert!(Address::is_meant("nbds://x") && !Address::is_meant("./nbd"));
+        let names = |text: &str| text.parse::<ExportAddress>().unwrap().tls.unwrap().names;
+        assert_eq!(names("nbds://a/"), ServerNames::Matching);
+        assert_eq!(names("nbds+unix:///?socket=s"), ServerNames::Any);
+        assert_eq!(names("nbds+unix:///?socket=s&tls-hostname=db"), ServerNames::Matching);
+        assert!(ExportAddress::is_meant("nbds://x") && !ExportAddress::is_meant("./nbd"));
     }
 }

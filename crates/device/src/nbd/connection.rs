@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::address::Address;
+use super::address::ExportAddress;
 use super::socket::Socket;
-use super::talk::{Asked, Chosen, Talk, TalkError};
+use super::talk::{Chosen, Talk, TalkError, WireRequest};
 use super::wire::{Style, command, hello};
 
 /// Timeout of the handshake and of sending to a full socket.
@@ -23,7 +23,7 @@ impl Connection {
     ///
     /// # Errors
     /// The server cannot be reached, or refuses.
-    pub fn open(address: &Address) -> Result<Self, TalkError> {
+    pub fn open(address: &ExportAddress) -> Result<Self, TalkError> {
         Self::choose(Talk::begin(address, TIMEOUT)?, &address.export)
     }
 
@@ -65,7 +65,7 @@ impl Drop for Connection {
 /// Announces the disconnect, so that the server does not log a broken connection.
 pub(super) fn disconnect(socket: &mut Socket) {
     let mut message = Vec::new();
-    Asked { command: command::DISC, ..Asked::default() }.write(Style::Simple, &mut message);
+    WireRequest { command: command::DISC, ..WireRequest::default() }.write(Style::Simple, &mut message);
     // The server may be gone already.
     let _ = socket.write(&message);
 }

@@ -10,13 +10,13 @@ use std::os::fd::{AsFd, AsRawFd};
 use io_uring::opcode;
 use io_uring::types::Fd;
 use plimsoll_drive::{Completion, Fault, Target};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
-use super::address::Address;
+use super::address::ExportAddress;
 use super::connection::{Connection, disconnect};
 use super::socket::Socket;
-use super::talk::{Asked, Chosen, TalkError};
+use super::talk::{Chosen, TalkError, WireRequest};
 use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag};
 use crate::buffers::Aligned;
 use crate::clock::Clock;
@@ -36,7 +36,7 @@ const WRITABLE: u64 = 1 << 32;
 const CANCELLED: u64 = 1 << 33;
 
 /// A connection.
-struct Line {
+struct NbdConnection {
     socket: Socket,
     inbox: Box<[u8]>,
     end: usize,
@@ -100,7 +100,7 @@ impl InFlight {
         }
     }
 
-    fn ended(&self, slot: Slot, outcome: Outcome) -> Outcome {
+    fn ended(&self, slot: Slot, outcome: OpOutcome) -> OpOutcome {
         let start = slot.index() * self.stride;
         self.scribe.end(slot, outcome, |length| &self.reads.content()[start..start + length])
     }
@@ -111,7 +111,7 @@ pub struct Remote {
     uring: Uring,
     clock: Clock,
     now: Instant,
-    lines: Vec<Line>,
+    lines: Vec<NbdConnection>,
     chosen: Chosen,
     writes: Aligned,
     stride: usize,
@@ -126,7 +126,7 @@ impl Remote {
     ///
     /// # Errors
     /// The server cannot be reached, or refuses.
-    pub fn connect(address: &Address, shape: &Shape, lines: u32, clock: Clock) -> Result<Self, TalkError> {
+    pub fn connect(address: &ExportAddress, shape: &Shape, lines: u32, clock: Clock) -> Result<Self, TalkError> {
         let mut all = vec![Connection::open(address)?];
         let several = all[0].chosen().flags & flag::CAN_MULTI_CONN != 0;
         for _ in 1..if several { lines } else { 1 } {
@@ -145,7 +145,7 @@ impl Remote {
         let attempt = "starting io_uring";
         let uring = Uring::new(2 * connections.len() as u32, 2);
         let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
-        let lines = connections.into_iter().map(|connection| Line::new(connection.into_socket())).collect();
+        let lines = connections.into_iter().map(|connection| NbdConnection::new(connection.into_socket())).collect();
         let stride = shape.stride();
         let mut writes = Aligned::new(if shape.writes { stride * shape.depth as usize } else { 1 });
         let requests = InFlight::new(shape);
@@ -155,7 +155,7 @@ impl Remote {
 
     /// Returns the connections for reuse; closes them and returns none if requests are in flight.
     pub fn release(mut self) -> Vec<Connection> {
-        let quiet = |line: &Line| !line.receiving && !line.polling && line.end == 0;
+        let quiet = |line: &NbdConnection| !line.receiving && !line.polling && line.end == 0;
         if self.in_flight > 0 || self.cancel_receives().is_err() || !self.lines.iter().all(quiet) {
             return Vec::new();
         }
@@ -166,7 +166,7 @@ impl Remote {
 
     /// Cancels all receives: a later target would lose their data.
     fn cancel_receives(&mut self) -> io::Result<()> {
-        let waiting = |lines: &[Line]| lines.iter().filter(|line| line.receiving).count();
+        let waiting = |lines: &[NbdConnection]| lines.iter().filter(|line| line.receiving).count();
         for number in 0..self.lines.len() {
             if self.lines[number].receiving {
                 let entry = opcode::AsyncCancel::new(number as u64).build().user_data(number as u64 | CANCELLED);
@@ -219,7 +219,7 @@ impl Remote {
             self.requests.scribe.begin(slot, op);
         }
         let count = self.lines.len();
-        let asked = Asked { flags, command, cookie: u64::from(slot.0), offset, length };
+        let asked = WireRequest { flags, command, cookie: u64::from(slot.0), offset, length };
         self.lines[slot.index() % count].out.put(data, |out| asked.write(Style::Simple, out));
         self.requests.ops[slot.index()] = Some(*op);
     }
@@ -266,7 +266,7 @@ impl Remote {
     }
 }
 
-impl Line {
+impl NbdConnection {
     fn new(socket: Socket) -> Self {
         Self {
             socket,
@@ -320,7 +320,7 @@ impl Line {
                 break;
             }
             if let Some(slot) = self.reading.take() {
-                let outcome = requests.ended(slot, Outcome::Done);
+                let outcome = requests.ended(slot, OpOutcome::Done);
                 completions.push(Completion { slot, at, outcome, bound_by: None });
             }
             let Some((head, _)) = self.inbox[start..self.end].split_first_chunk::<16>() else { break };
@@ -337,7 +337,7 @@ impl Line {
                     self.reading = Some(slot);
                 }
                 error => {
-                    let outcome = if error == 0 { Outcome::Done } else { Outcome::Failed(error.cast_signed()) };
+                    let outcome = if error == 0 { OpOutcome::Done } else { OpOutcome::Failed(error.cast_signed()) };
                     let outcome = requests.ended(slot, outcome);
                     completions.push(Completion { slot, at, outcome, bound_by: None });
                 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
-use super::address::Host;
+use super::address::NbdHost;
 use crate::outgoing::{Outgoing, Payload, Wire};
 use crate::tls::{Channel, Opened};
 
@@ -21,10 +21,10 @@ pub struct Socket {
 
 impl Socket {
     /// Connects, and bounds every later wait by `timeout`.
-    pub fn connect(host: &Host, timeout: Duration) -> io::Result<Self> {
+    pub fn connect(host: &NbdHost, timeout: Duration) -> io::Result<Self> {
         let descriptor = match host {
-            Host::Unix(path) => UnixStream::connect(path)?.into(),
-            Host::Tcp { name, port } => {
+            NbdHost::Unix(path) => UnixStream::connect(path)?.into(),
+            NbdHost::Tcp { name, port } => {
                 let stream = TcpStream::connect((name.as_str(), *port))?;
                 stream.set_nodelay(true)?;
                 stream.into()

@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::address::{Address, Host};
+use super::address::{ExportAddress, NbdHost};
 use super::socket::Socket;
 use super::wire::{
     EXTENDED_REPLY, EXTENDED_REQUEST, GREETING, OPTION, OPTION_REPLY, REQUEST, Reader, SIMPLE_REPLY, STRUCTURED_REPLY,
@@ -112,20 +112,20 @@ pub struct Talk {
 
 impl Talk {
     /// Connects and exchanges greetings; starts TLS if the address requires it.
-    pub fn begin(address: &Address, timeout: Duration) -> Result<Self, TalkError> {
+    pub fn begin(address: &ExportAddress, timeout: Duration) -> Result<Self, TalkError> {
         Self::begin_as(address, timeout, hello::FIXED_NEWSTYLE | hello::NO_ZEROES)
     }
 
     /// Same as [`Talk::begin`], as a client with only these flags of [`hello`].
-    pub fn begin_as(address: &Address, timeout: Duration, flags: u16) -> Result<Self, TalkError> {
+    pub fn begin_as(address: &ExportAddress, timeout: Duration, flags: u16) -> Result<Self, TalkError> {
         // Certificate errors are reported before connecting.
         let trust = address.tls.as_ref().map(|tls| Trust::read(tls.certificates.as_deref(), tls.names)).transpose()?;
         let failed = |source| TalkError::Io { attempt: "connecting", source };
         let mut talk = Self::greet(Socket::connect(&address.host, timeout).map_err(failed)?, flags)?;
         if let (Some(trust), Some(tls)) = (trust, &address.tls) {
             let name = match (&tls.hostname, &address.host) {
-                (Some(name), _) | (None, Host::Tcp { name, .. }) => name,
-                (None, Host::Unix(_)) => "localhost",
+                (Some(name), _) | (None, NbdHost::Tcp { name, .. }) => name,
+                (None, NbdHost::Unix(_)) => "localhost",
             };
             talk.secure(&trust, name)?;
         }
@@ -221,7 +221,7 @@ impl Talk {
     }
 
     /// Sends a request, followed by `payload`.
-    pub fn request(&mut self, style: Style, request: &Asked, payload: &[u8]) -> Result<(), TalkError> {
+    pub fn request(&mut self, style: Style, request: &WireRequest, payload: &[u8]) -> Result<(), TalkError> {
         let mut bytes = Vec::with_capacity(32 + payload.len());
         request.write(style, &mut bytes);
         bytes.extend_from_slice(payload);
@@ -281,7 +281,7 @@ impl Talk {
 
 /// A request on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct WireRequest {
     /// Flags of [`super::wire::command_flag`].
     pub flags: u16,
     /// A number of [`super::wire::command`].
@@ -294,7 +294,7 @@ pub struct Asked {
     pub length: u64,
 }
 
-impl Asked {
+impl WireRequest {
     /// Appends the header.
     #[inline]
     pub fn write(&self, style: Style, out: &mut Vec<u8>) {

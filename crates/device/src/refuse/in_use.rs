@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::Identity;
-use crate::disk::Block;
+use crate::disk::BlockDevice;
 use crate::host::Tree;
 use crate::subject::{Mounts, unescaped};
 
@@ -72,7 +72,7 @@ impl InUse {
 }
 
 /// First use of `block`, or of devices that share bytes with it.
-pub(super) fn block(tree: &Tree, block: &Block) -> io::Result<Option<InUse>> {
+pub(super) fn block(tree: &Tree, block: &BlockDevice) -> io::Result<Option<InUse>> {
     let mounts = Mounts::read(tree)?;
     for member in block.family()? {
         let number = member.number().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;

@@ -26,7 +26,7 @@ impl Unknown {
 
 /// Reason why plimsoll refuses to write.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum WriteRefusal {
     /// Not given to `--destroy`.
     #[error("{path}: writing would destroy what it holds: if that may be lost, add --destroy {path}")]
     NotNamed {
@@ -119,7 +119,7 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl WriteRefusal {
     pub(super) fn unknown(path: &str, what: Unknown, source: io::Error) -> Self {
         Self::Unknown { path: path.to_owned(), what, source }
     }

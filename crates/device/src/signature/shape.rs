@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Seek};
 
-use super::{Family, Signature, Window};
+use super::{CachedReader, Family, Signature};
 
 /// Detector of a format in the first bytes.
 type Look = fn(&[u8]) -> Option<Signature>;
@@ -12,7 +12,7 @@ type Look = fn(&[u8]) -> Option<Signature>;
 const LOOKS: &[Look] = &[ext, nilfs, hfs, innodb, innodb_log, postgres_page, postgres_log, master_boot_record];
 
 /// First matching format.
-pub(super) fn find(window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
+pub(super) fn find(window: &mut CachedReader<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
     match LOOKS.iter().find_map(|look| look(window.head())) {
         Some(found) => Ok(Some(found)),
         None => zfs(window),
@@ -117,7 +117,7 @@ fn master_boot_record(head: &[u8]) -> Option<Signature> {
 }
 
 /// Uberblocks: 128 slots of 1 KiB in the second half of each of the four 256 KiB labels, in either byte order.
-fn zfs(window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
+fn zfs(window: &mut CachedReader<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
     const MAGIC: u64 = 0x00ba_b10c;
     const LABEL: u64 = 256 << 10;
     const RING: u64 = 128 << 10;

@@ -6,27 +6,27 @@
 use std::io::{self, Read, Seek};
 
 use super::Family::{self, Database, Encryption, Filesystem, Image, Other, PartitionTable, Raid, Swap, Volume};
-use super::{Signature, Window};
+use super::{CachedReader, Signature};
 
 /// Offset of magic bytes.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum MagicOffset {
     /// Bytes from the start.
     Start(u64),
     /// `plus - back` bytes from the end, after rounding the end down to a multiple of `align`.
     End { align: u64, back: u64, plus: u64 },
 }
-use Place::{End, Start};
+use MagicOffset::{End, Start};
 
 /// Magic bytes of a format.
 pub(super) struct Magic {
     name: &'static str,
     family: Family,
     bytes: &'static [u8],
-    places: &'static [Place],
+    places: &'static [MagicOffset],
 }
 
-impl Place {
+impl MagicOffset {
     /// Offset from the start of an input of `size` bytes; `None` if it is too short.
     fn offset(self, size: u64) -> Option<u64> {
         match self {
@@ -38,7 +38,7 @@ impl Place {
 
 impl Magic {
     /// Searches all places.
-    pub(super) fn find(&self, window: &mut Window<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
+    pub(super) fn find(&self, window: &mut CachedReader<'_, impl Read + Seek>) -> io::Result<Option<Signature>> {
         for place in self.places {
             let Some(offset) = place.offset(window.size) else { continue };
             if window.bytes(offset, self.bytes.len())?.is_some_and(|bytes| bytes == self.bytes) {
@@ -56,7 +56,7 @@ impl Magic {
     }
 }
 
-const fn magic(name: &'static str, family: Family, bytes: &'static [u8], places: &'static [Place]) -> Magic {
+const fn magic(name: &'static str, family: Family, bytes: &'static [u8], places: &'static [MagicOffset]) -> Magic {
     Magic { name, family, bytes, places }
 }
 
@@ -65,22 +65,22 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// The last ten bytes of the first page, for every page size of Linux.
-const SWAP: &[Place] = &[Start(4086), Start(8182), Start(16374), Start(32758), Start(65526)];
+const SWAP: &[MagicOffset] = &[Start(4086), Start(8182), Start(16374), Start(32758), Start(65526)];
 /// Metadata 1.0 (from the end), 1.1 and 1.2.
-const MD1: &[Place] = &[Start(0), Start(4096), End { align: 4096, back: 8192, plus: 0 }];
-const MD0: &[Place] = &[End { align: 64 * KIB, back: 64 * KIB, plus: 0 }];
-const DRBD: &[Place] = &[End { align: 4096, back: 4096, plus: 60 }];
-const GPT: &[Place] =
+const MD1: &[MagicOffset] = &[Start(0), Start(4096), End { align: 4096, back: 8192, plus: 0 }];
+const MD0: &[MagicOffset] = &[End { align: 64 * KIB, back: 64 * KIB, plus: 0 }];
+const DRBD: &[MagicOffset] = &[End { align: 4096, back: 4096, plus: 60 }];
+const GPT: &[MagicOffset] =
     &[Start(512), Start(4096), End { align: 512, back: 512, plus: 0 }, End { align: 4096, back: 4096, plus: 0 }];
 /// Name of the first pair of the list in each of the four labels, at 16 KiB plus 24 bytes of encoding.
-const ZFS: &[Place] = &[
+const ZFS: &[MagicOffset] = &[
     Start(16 * KIB + 24),
     Start((256 + 16) * KIB + 24),
     End { align: 256 * KIB, back: 512 * KIB, plus: 16 * KIB + 24 },
     End { align: 256 * KIB, back: 256 * KIB, plus: 16 * KIB + 24 },
 ];
 /// Possible offsets of the second LUKS2 header, depending on the size of the first.
-const LUKS2: &[Place] = &[
+const LUKS2: &[MagicOffset] = &[
     Start(16 * KIB),
     Start(32 * KIB),
     Start(64 * KIB),
@@ -91,11 +91,11 @@ const LUKS2: &[Place] = &[
     Start(2 * MIB),
     Start(4 * MIB),
 ];
-const BTRFS_COPIES: &[Place] = &[Start(64 * MIB + 64), Start(256 * GIB + 64)];
-const OCFS2: &[Place] = &[Start(KIB), Start(2 * KIB), Start(4 * KIB), Start(8 * KIB)];
-const VOLUME_DESCRIPTORS: &[Place] = &[Start(34817), Start(36865), Start(38913), Start(40961)];
+const BTRFS_COPIES: &[MagicOffset] = &[Start(64 * MIB + 64), Start(256 * GIB + 64)];
+const OCFS2: &[MagicOffset] = &[Start(KIB), Start(2 * KIB), Start(4 * KIB), Start(8 * KIB)];
+const VOLUME_DESCRIPTORS: &[MagicOffset] = &[Start(34817), Start(36865), Start(38913), Start(40961)];
 /// The copy of the disk header, at the end of the second allocation unit of 1 or 4 MiB.
-const ASM_COPIES: &[Place] = &[Start(2 * MIB - 8 * KIB + 32), Start(8 * MIB - 8 * KIB + 32)];
+const ASM_COPIES: &[MagicOffset] = &[Start(2 * MIB - 8 * KIB + 32), Start(8 * MIB - 8 * KIB + 32)];
 
 /// In search order: the most specific owner first.
 #[rustfmt::skip]

@@ -8,14 +8,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 const HEAD: u64 = 128 << 10;
 
 /// A reader with cached first bytes.
-pub(super) struct Window<'a, R> {
+pub(super) struct CachedReader<'a, R> {
     reader: &'a mut R,
     head: Vec<u8>,
     /// Total length in bytes.
     pub(super) size: u64,
 }
 
-impl<'a, R: Read + Seek> Window<'a, R> {
+impl<'a, R: Read + Seek> CachedReader<'a, R> {
     pub(super) fn new(reader: &'a mut R, size: u64) -> io::Result<Self> {
         let mut window = Self { reader, head: Vec::new(), size };
         window.head = window.read(0, size.min(HEAD))?;

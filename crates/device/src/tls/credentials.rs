@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
-use super::verify::{Names, verifier};
+use super::verify::{ServerNames, verifier};
 
 /// The certificate of the authority.
 const CA: &str = "ca-cert.pem";
@@ -75,10 +75,10 @@ impl Identity {
 impl Trust {
     /// Reads from a directory: `ca-cert.pem`, unless any server is accepted, and `client-cert.pem` with
     /// `client-key.pem` if present.
-    pub fn read(directory: Option<&Path>, names: Names) -> Result<Self, NoCredentials> {
+    pub fn read(directory: Option<&Path>, names: ServerNames) -> Result<Self, NoCredentials> {
         let here = directory.unwrap_or(Path::new("."));
         let roots = match (names, directory) {
-            (Names::Anyone, _) => None,
+            (ServerNames::Anyone, _) => None,
             (_, Some(directory)) => Some(authorities(&directory.join(CA))?),
             (_, None) => {
                 let why = "no authority is named to verify the server with: add tls-certificates=DIRECTORY to the \

@@ -11,7 +11,7 @@ fn check(text: &str, files: &[(&str, &str)]) {
         std::fs::write(directory.join(name), content).unwrap();
     }
     let server = Identity::read(&directory, Peers::Verified).unwrap_err().to_string();
-    let client = Trust::read(Some(&directory), Names::Matching).unwrap_err().to_string();
+    let client = Trust::read(Some(&directory), ServerNames::Matching).unwrap_err().to_string();
     std::fs::remove_dir_all(&directory).unwrap();
     assert!(format!("{server}\n{client}").contains(text), "{server}\n{client}");
 }
@@ -28,15 +28,15 @@ fn bad_files_are_named() {
 
 #[test]
 fn missing_authority_is_reported_with_a_remedy() {
-    let error = Trust::read(None, Names::Matching).unwrap_err().to_string();
+    let error = Trust::read(None, ServerNames::Matching).unwrap_err().to_string();
     assert!(error.contains("tls-certificates=DIRECTORY"), "{error}");
-    assert!(Trust::read(None, Names::Anyone).is_ok());
-    assert!(Trust::read(Some(Path::new("/nonexistent")), Names::Any).is_err());
+    assert!(Trust::read(None, ServerNames::Anyone).is_ok());
+    assert!(Trust::read(Some(Path::new("/nonexistent")), ServerNames::Any).is_err());
 }
 
 #[test]
 fn non_tls_data_is_an_error() {
-    let trust = Trust::read(None, Names::Anyone).unwrap();
+    let trust = Trust::read(None, ServerNames::Anyone).unwrap();
     let mut channel = Channel::client(&trust, "localhost").unwrap();
     channel.room()[..5].copy_from_slice(b"HTTP/");
     channel.received(5);

@@ -11,7 +11,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 
 /// The requirements for the certificate of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
+pub enum ServerNames {
     /// Signed by a trusted authority, for the server's name.
     Matching,
     /// Signed by a trusted authority, for any name: a server on a Unix socket has no name.
@@ -20,18 +20,18 @@ pub enum Names {
     Anyone,
 }
 
-/// Verifies by [`Names`]; without roots, for [`Names::Anyone`], only that the server owns its certificate's key.
+/// Verifies by [`ServerNames`]; without roots, for [`ServerNames::Anyone`], only that the server owns its certificate's key.
 #[derive(Debug)]
 struct Verifier {
     strict: Option<Arc<WebPkiServerVerifier>>,
-    names: Names,
+    names: ServerNames,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 pub(super) fn verifier(
     provider: &Arc<CryptoProvider>,
     roots: Option<RootCertStore>,
-    names: Names,
+    names: ServerNames,
 ) -> Result<Arc<dyn ServerCertVerifier>, VerifierBuilderError> {
     let build = |roots| WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
     let strict = roots.map(build).transpose()?;
@@ -52,7 +52,7 @@ impl ServerCertVerifier for Verifier {
             // The name is checked last, so all other checks have passed.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if self.names == Names::Any => Ok(ServerCertVerified::assertion()),
+            )) if self.names == ServerNames::Any => Ok(ServerCertVerified::assertion()),
             verified => verified,
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use plimsoll_device::{Caching, Clock, Engine, Ring, Shape, scratch};
 use plimsoll_drive::{Rules, Target, drive};
-use plimsoll_load::{Mix, Outcome, Pace, Pattern, Phase, Region, Split, Stream, StreamSpec};
+use plimsoll_load::{BlockMix, Mix, OpOutcome, Pace, Pattern, Region, Stream, StreamPhase, StreamSpec};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 const SIZE: Bytes = Bytes::mib(4);
@@ -39,14 +39,14 @@ fn check(engine: Engine, block: Bytes, depth: u32, operations: u64) {
     let file = file();
     let spec = StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(block), reads: 0.5, durable: false, flush_every: 16 },
+        mix: Mix { sizes: BlockMix::one(block), reads: 0.5, durable: false, flush_every: 16 },
         pattern: Pattern::Uniform,
         region: Region { start: 0, length: SIZE },
         pace: Pace::Closed { depth },
     };
     let clock = Clock::start();
     let mut target = engine.start(&[(file.as_fd(), SIZE)], &Shape { depth, largest: block, ..SHAPE }, clock).unwrap();
-    let phase = Phase { start: Instant::ZERO, end: Instant::NEVER, operations };
+    let phase = StreamPhase { start: Instant::ZERO, end: Instant::NEVER, operations };
     let mut load = Stream::new(&spec, 0, 1, phase).unwrap();
     let rules = Rules::new(depth, Span::from_secs(1));
     let seen = drive(target.as_mut(), &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -144,7 +144,10 @@ fn a_trim_punches_a_hole_into_a_file() {
         while completions.len() < 2 {
             target.wait(Instant::NEVER, &mut completions).unwrap();
         }
-        assert!(completions.iter().all(|completion| completion.outcome == Outcome::Done), "{engine}: {completions:?}");
+        assert!(
+            completions.iter().all(|completion| completion.outcome == OpOutcome::Done),
+            "{engine}: {completions:?}"
+        );
         let mut bytes = vec![1; 32_768];
         rustix::io::pread(&file, &mut bytes[..], 0).unwrap();
         assert!(
@@ -171,8 +174,8 @@ fn asynchronous_direct_reads_return_their_data() {
         target.wait(Instant::NEVER, &mut completions).unwrap();
     }
     completions.sort_by_key(|completion| completion.slot);
-    let outcomes: Vec<Outcome> = completions.iter().map(|completion| completion.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Done, Outcome::Failed(libc::EIO), Outcome::Done], "read beyond the end");
+    let outcomes: Vec<OpOutcome> = completions.iter().map(|completion| completion.outcome).collect();
+    assert_eq!(outcomes, [OpOutcome::Done, OpOutcome::Failed(libc::EIO), OpOutcome::Done], "read beyond the end");
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn the_slot_of_a_trim_is_in_flight_until_it_is_reaped() {
             while completions.is_empty() {
                 target.wait(Instant::NEVER, &mut completions).unwrap();
             }
-            assert_eq!((completions.len(), completions[0].outcome), (1, Outcome::Done), "{engine}");
+            assert_eq!((completions.len(), completions[0].outcome), (1, OpOutcome::Done), "{engine}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{
-    Access, Caching, OpenHow, Refusal, Space, SyncMode, claim_ours, create, drop_cache, is_ours, length, mark,
+    AccessMode, Caching, OpenHow, Space, SyncMode, WriteRefusal, claim_ours, create, drop_cache, is_ours, length, mark,
     open_how, preallocate, sync,
 };
 use plimsoll_units::Bytes;
@@ -60,7 +60,7 @@ fn file_is_opened_with_requested_options() {
     ];
     for (sync, expected) in syncs {
         for caching in [Caching::Buffered, Caching::Direct] {
-            for (access, mode) in [(Access::Read, OFlags::RDONLY), (Access::Write, OFlags::RDWR)] {
+            for (access, mode) in [(AccessMode::Read, OFlags::RDONLY), (AccessMode::Write, OFlags::RDWR)] {
                 let opened = open_how(&path, &OpenHow { access, caching, sync }).unwrap();
                 let flags = rustix::fs::fcntl_getfl(&opened.file).unwrap();
                 assert_eq!(flags & (OFlags::SYNC | OFlags::DSYNC), expected, "{sync:?}");
@@ -136,15 +136,15 @@ fn marked_file_is_claimed_without_destroy() {
     let claim = claim_ours(&path).unwrap();
     assert!(claim.covers(&fs::File::open(&path).unwrap()).unwrap());
     // Exclusive to a run.
-    assert!(matches!(claim_ours(&path), Err(Refusal::Locked { .. })));
+    assert!(matches!(claim_ours(&path), Err(WriteRefusal::Locked { .. })));
     drop(claim);
     let theirs = place.at("theirs");
     fs::write(&theirs, "of another").unwrap();
     for refused in [&theirs, &place.0] {
         let refusal = claim_ours(refused).unwrap_err();
-        assert!(matches!(refusal, Refusal::NotNamed { .. }), "{refusal}");
+        assert!(matches!(refusal, WriteRefusal::NotNamed { .. }), "{refusal}");
     }
-    assert!(matches!(claim_ours(&place.at("nothing")), Err(Refusal::Unusable(_))));
+    assert!(matches!(claim_ours(&place.at("nothing")), Err(WriteRefusal::Unusable(_))));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn marked_file_with_a_signature_is_refused() {
     rustix::io::pwrite(&file, &[0x53, 0xef], 1024 + 56).unwrap();
     drop(file);
     let refusal = claim_ours(&path).unwrap_err();
-    assert!(matches!(refusal, Refusal::Carries { .. }), "{refusal}");
+    assert!(matches!(refusal, WriteRefusal::Carries { .. }), "{refusal}");
 }
 
 /// Number of cached bytes at the start of a file.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_device::{Direct, SubjectKind, Watch, check_destroy, claim, classify, describe_disk};
+use plimsoll_device::{ActivityWatch, Direct, SubjectKind, check_destroy, claim, classify, describe_disk};
 use plimsoll_units::Bytes;
 
 const EXCLUSIVE: i32 = rustix::fs::OFlags::EXCL.bits().cast_signed();
@@ -302,7 +302,7 @@ fn a_read_only_device_is_refused() {
 fn disk_activity_is_counted() {
     let Some(_turn) = turn() else { return };
     let disk = Loop::new("counted");
-    let watch = Watch::new(&classify(&disk.device).unwrap());
+    let watch = ActivityWatch::new(&classify(&disk.device).unwrap());
     let before = watch.snapshot();
     let mut file = File::options().write(true).open(&disk.device).unwrap();
     file.write_all(&vec![7; 1 << 20]).unwrap();

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A reader's read-ahead state in a file. Pages are numbered from the start of the space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct ReadAheadWindow {
     /// Its first page.
     start: u64,
     /// Pages; 0 before the first read-ahead.
@@ -18,7 +18,7 @@ pub(super) struct Window {
     next: Option<u64>,
 }
 
-impl Window {
+impl ReadAheadWindow {
     const fn end(&self) -> u64 {
         self.start + self.size
     }
@@ -103,7 +103,7 @@ mod tests {
 
     /// The reads caused by sequential requests of `size` pages, with only read-ahead pages in memory.
     fn in_order(size: u64, most: u64, reads: u64) -> Vec<Range<u64>> {
-        let (mut window, mut read, mut there) = (Window::default(), Vec::new(), 0);
+        let (mut window, mut read, mut there) = (ReadAheadWindow::default(), Vec::new(), 0);
         for number in 0..reads {
             let asked = number * size..(number + 1) * size;
             if asked.end > there {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_random_read_has_no_read_ahead() {
-        let mut window = Window::default();
+        let mut window = ReadAheadWindow::default();
         assert_eq!(window.miss(1000, &(1000..1001), 0, 32), 1000..1001);
         window.asked(&(1000..1001));
         assert_eq!(window.miss(1001, &(1001..1002), 0, 32), 1001..1005, "the following page begins a window");

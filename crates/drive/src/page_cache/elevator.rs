@@ -59,7 +59,7 @@ struct Active {
 
 /// The next step.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum ElevatorStep {
     /// Submit this read.
     Send(u32, Op),
     /// Call again at this time.
@@ -80,11 +80,11 @@ impl Scheduler {
         }
     }
 
-    pub(super) fn next(&mut self, now: Instant) -> Next {
+    pub(super) fn next(&mut self, now: Instant) -> ElevatorStep {
         loop {
             let Some(active) = &mut self.active else {
                 if !self.begin(now) {
-                    return Next::Idle;
+                    return ElevatorStep::Idle;
                 }
                 continue;
             };
@@ -93,19 +93,19 @@ impl Scheduler {
             if let Some((number, op)) = queue.filter(|_| !is_over).and_then(VecDeque::pop_front) {
                 active.under_way += 1;
                 active.pause = None;
-                return Next::Send(number, op);
+                return ElevatorStep::Send(number, op);
             }
             if active.under_way > 0 {
-                return Next::Idle;
+                return ElevatorStep::Idle;
             }
             match active.pause {
                 _ if is_over => self.active = None,
                 Some(end) if now >= end => self.active = None,
-                Some(_) => return Next::Idle,
+                Some(_) => return ElevatorStep::Idle,
                 None => {
                     let end = (now + PAUSE).min(active.until);
                     active.pause = Some(end);
-                    return Next::CallAt(end);
+                    return ElevatorStep::CallAt(end);
                 }
             }
         }
@@ -142,21 +142,24 @@ mod tests {
     fn a_stream_keeps_its_turn_while_it_reads_on() {
         let mut scheduler = Scheduler::default();
         (0..4).for_each(|number| scheduler.enter(number, read(number as u8 % 2)));
-        assert_eq!(scheduler.next(ms(0)), Next::Send(1, read(1)));
-        assert_eq!(scheduler.next(ms(0)), Next::Send(3, read(1)));
-        assert_eq!(scheduler.next(ms(0)), Next::Idle, "the other stream waits");
+        assert_eq!(scheduler.next(ms(0)), ElevatorStep::Send(1, read(1)));
+        assert_eq!(scheduler.next(ms(0)), ElevatorStep::Send(3, read(1)));
+        assert_eq!(scheduler.next(ms(0)), ElevatorStep::Idle, "the other stream waits");
         (0..2).for_each(|_| scheduler.completed(1));
-        assert_eq!(scheduler.next(ms(10)), Next::CallAt(ms(18)), "it may read on");
+        assert_eq!(scheduler.next(ms(10)), ElevatorStep::CallAt(ms(18)), "it may read on");
         scheduler.enter(4, read(1));
-        assert_eq!(scheduler.next(ms(12)), Next::Send(4, read(1)));
+        assert_eq!(scheduler.next(ms(12)), ElevatorStep::Send(4, read(1)));
         scheduler.completed(1);
-        assert_eq!(scheduler.next(ms(20)), Next::CallAt(ms(28)));
-        assert_eq!(scheduler.next(ms(28)), Next::Send(0, read(0)), "it did not");
+        assert_eq!(scheduler.next(ms(20)), ElevatorStep::CallAt(ms(28)));
+        assert_eq!(scheduler.next(ms(28)), ElevatorStep::Send(0, read(0)), "it did not");
         scheduler.enter(5, read(1));
         scheduler.enter(6, read(0));
-        assert_eq!((scheduler.next(ms(28)), scheduler.next(ms(28))), (Next::Send(2, read(0)), Next::Send(6, read(0))));
+        assert_eq!(
+            (scheduler.next(ms(28)), scheduler.next(ms(28))),
+            (ElevatorStep::Send(2, read(0)), ElevatorStep::Send(6, read(0)))
+        );
         (0..3).for_each(|_| scheduler.completed(0));
         scheduler.enter(7, read(0));
-        assert_eq!(scheduler.next(ms(128)), Next::Send(5, read(1)), "its slice of 100 ms is over");
+        assert_eq!(scheduler.next(ms(128)), ElevatorStep::Send(5, read(1)), "its slice of 100 ms is over");
     }
 }

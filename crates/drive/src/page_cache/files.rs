@@ -6,7 +6,7 @@ use plimsoll_load::Region;
 use plimsoll_units::{Instant, Span};
 
 use super::PAGE;
-use super::pages::Pages;
+use super::pages::CachePages;
 
 /// Pages of a file that are written back before the next file gets its turn: 4 MiB, as Linux's `MIN_WRITEBACK_PAGES`.
 const TURN: u64 = 1024;
@@ -32,7 +32,7 @@ struct File {
 
 /// All files, ordered by place.
 #[derive(Clone, Debug)]
-pub(super) struct Files {
+pub(super) struct CachedFiles {
     places: Vec<File>,
     /// Index of the file that is written back.
     turn: usize,
@@ -42,7 +42,7 @@ pub(super) struct Files {
     expired: usize,
 }
 
-impl Files {
+impl CachedFiles {
     /// A single file that covers the space and is fully written.
     pub(super) fn unknown() -> Self {
         let end = u64::MAX / PAGE;
@@ -116,7 +116,7 @@ impl Files {
     }
 
     /// Updates the dirty age after a file, or a part of it, was written back.
-    pub(super) fn flushed(&mut self, number: usize, now: Instant, pages: &Pages) {
+    pub(super) fn flushed(&mut self, number: usize, now: Instant, pages: &CachePages) {
         let is_dirty = pages.is_dirty(&self.range(number));
         let file = &mut self.places[number];
         file.dirty_since = is_dirty.then(|| file.dirty_since.unwrap_or(now));
@@ -137,7 +137,7 @@ impl Files {
     }
 
     /// The next pages to write back, at most `longest`: of any file if `all`, else of expired files.
-    pub(super) fn next(&mut self, all: bool, now: Instant, pages: &Pages, longest: u64) -> Option<Range<u64>> {
+    pub(super) fn next(&mut self, all: bool, now: Instant, pages: &CachePages, longest: u64) -> Option<Range<u64>> {
         for _ in 0..=self.places.len() {
             if !all && self.expired == 0 {
                 return None;

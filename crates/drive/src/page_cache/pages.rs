@@ -40,7 +40,7 @@ impl Chunk {
 /// memory does not evict the whole working set (2Q, Johnson and Shasha 1994). 64 neighbours share a position in the
 /// order.
 #[derive(Clone, Debug)]
-pub(super) struct Pages {
+pub(super) struct CachePages {
     chunks: BTreeMap<u64, Chunk>,
     /// Chunks with dirty pages.
     dirty_chunks: BTreeSet<u64>,
@@ -68,7 +68,7 @@ pub(super) enum DirtyRun {
     Clean,
 }
 
-impl Pages {
+impl CachePages {
     pub(super) const fn new(room: u64) -> Self {
         Self {
             chunks: BTreeMap::new(),
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn runs_cross_chunks_and_respect_range_and_length() {
-        let mut pages = Pages::new(1000);
+        let mut pages = CachePages::new(1000);
         pages.mark_dirty(&(60..200));
         pages.mark_dirty(&(300..301));
         assert_eq!(pages.next_dirty(&(0..u64::MAX), 320), DirtyRun::Run(60..200));
@@ -395,8 +395,8 @@ mod tests {
 
     #[test]
     fn eviction_is_fifo_except_for_pages_accessed_again() {
-        let mut pages = Pages::new(128);
-        let read = |pages: &mut Pages, range: Range<u64>| {
+        let mut pages = CachePages::new(128);
+        let read = |pages: &mut CachePages, range: Range<u64>| {
             pages.begin_read(&range, range.end);
             pages.end_read(&range);
         };
@@ -413,8 +413,8 @@ mod tests {
 
     #[test]
     fn a_scan_larger_than_memory_keeps_a_part_of_the_active_pages() {
-        let mut pages = Pages::new(640);
-        let scan = |pages: &mut Pages, range: Range<u64>| {
+        let mut pages = CachePages::new(640);
+        let scan = |pages: &mut CachePages, range: Range<u64>| {
             let mut hits = 0;
             for page in range {
                 let page = page..page + 1;
@@ -444,7 +444,7 @@ mod tests {
         /// Compares the bit maps with sets of pages: no dirty page is lost, and counts agree.
         #[test]
         fn bit_maps_agree_with_sets(actions in prop::collection::vec(action(), 1..60), room in 0..400_u64) {
-            let mut pages = Pages::new(room);
+            let mut pages = CachePages::new(room);
             let (mut dirty, mut writing) = (BTreeSet::new(), BTreeSet::new());
             for (kind, start, length) in actions {
                 let range = start..start + length;

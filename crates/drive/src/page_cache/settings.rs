@@ -71,9 +71,9 @@ impl PageCache {
 
 /// A set of streams, by index 0 to 255.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Streams([u64; 4]);
+pub struct StreamSet([u64; 4]);
 
-impl Streams {
+impl StreamSet {
     /// All streams.
     pub const ALL: Self = Self([u64::MAX; 4]);
 
@@ -83,7 +83,7 @@ impl Streams {
     }
 }
 
-impl FromIterator<u8> for Streams {
+impl FromIterator<u8> for StreamSet {
     fn from_iter<I: IntoIterator<Item = u8>>(streams: I) -> Self {
         let mut of = Self::default();
         streams.into_iter().for_each(|stream| of.0[usize::from(stream) / 64] |= 1 << (stream % 64));

@@ -6,7 +6,7 @@ use plimsoll_model::{Model, Stage};
 use plimsoll_units::{Bytes, Instant, Kind, Op};
 
 use super::pages::DirtyRun;
-use super::{Cached, Event, ModelRequest, PAGE, bytes_of, pages_of};
+use super::{CacheEvent, Cached, ModelRequest, PAGE, bytes_of, pages_of};
 
 /// An operation that continues when pages have been written back.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl<M: Model> Cached<M> {
         self.files.mark_dirty(&range, now);
         if !self.scan_scheduled && !self.settings.scan_interval.is_zero() {
             self.scan_scheduled = true;
-            self.schedule(now + self.settings.scan_interval, Event::Scan);
+            self.schedule(now + self.settings.scan_interval, CacheEvent::Scan);
         }
         if op.kind == Kind::DurableWrite {
             // Write-back gives the model the data; a flush then makes them durable.
@@ -86,7 +86,7 @@ impl<M: Model> Cached<M> {
         self.files.expire(now, self.settings.expires);
         self.scan_scheduled = self.pages.dirty() > 0;
         if self.scan_scheduled {
-            self.schedule(now + self.settings.scan_interval, Event::Scan);
+            self.schedule(now + self.settings.scan_interval, CacheEvent::Scan);
         }
     }
 

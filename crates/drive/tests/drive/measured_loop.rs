@@ -1,7 +1,7 @@
 //! The loop against models whose answers are known.
 
 use plimsoll_drive::{Completion, Fault, LoopResult, Onward, Rules, Simulated, Target, drive};
-use plimsoll_load::{Arrival, Mix, Outcome, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{Arrival, BlockMix, Mix, OpOutcome, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, parse};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Iops, Op, Slot, Span};
@@ -9,7 +9,7 @@ use plimsoll_units::{Bytes, Instant, Iops, Op, Slot, Span};
 fn stream(pace: Pace) -> StreamSpec {
     StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(Bytes::gib(1)),
         pace,
@@ -17,7 +17,7 @@ fn stream(pace: Pace) -> StreamSpec {
 }
 
 fn offer(model: &str, specs: &[StreamSpec], depth: u32, seconds: u64) -> LoopResult {
-    let phase = Phase { end: Instant::ZERO + Span::from_secs(seconds), ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { end: Instant::ZERO + Span::from_secs(seconds), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(specs, 1, phase).expect("the region holds a block");
     let mut target = Simulated::new(Chain::new(&parse(model).expect("a model"), 1));
     let rules = Rules::new(depth, Span::from_secs(1));
@@ -83,7 +83,7 @@ fn response_times_include_a_stall_and_service_times_do_not() {
 #[test]
 fn operations_never_issued_are_counted_with_their_wait() {
     let specs = [stream(open(2_000, Arrival::Constant))];
-    let mut load = Streams::new(&specs, 1, Phase::unbounded(Instant::ZERO)).unwrap();
+    let mut load = Streams::new(&specs, 1, StreamPhase::unbounded(Instant::ZERO)).unwrap();
     let mut target = Simulated::new(Chain::new(&parse("station(1, 1ms)").unwrap(), 1));
     let rules = Rules::new(4, Span::from_secs(1));
     let stop = |series: &[plimsoll_record::Slice]| match series.len() {
@@ -101,7 +101,7 @@ fn operations_never_issued_are_counted_with_their_wait() {
 #[test]
 fn streams_keep_their_own_figures() {
     let mut redo = stream(open(100, Arrival::Constant));
-    redo.mix = Mix { sizes: Split::one(Bytes::new(512)), reads: 0.0, durable: true, flush_every: 0 };
+    redo.mix = Mix { sizes: BlockMix::one(Bytes::new(512)), reads: 0.0, durable: true, flush_every: 0 };
     redo.pattern = Pattern::Sequential;
     let seen = offer("link(1ms)", &[stream(Pace::Closed { depth: 2 }), redo], 8, 10);
     let operations = |stream: u8| -> u64 {
@@ -151,7 +151,7 @@ impl Target for Sleepy {
 #[test]
 fn oversleep_is_lateness_and_not_response_time() {
     let specs = [stream(open(100, Arrival::Constant))];
-    let phase = Phase { end: Instant::ZERO + Span::from_secs(2), ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { end: Instant::ZERO + Span::from_secs(2), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&specs, 1, phase).expect("the region holds a block");
     let mut target = Sleepy(Simulated::new(Chain::new(&parse("link(2ms)").expect("a model"), 1)));
     let rules = Rules::new(8, Span::from_secs(1));
@@ -189,7 +189,7 @@ impl Target for Inline {
     fn wait(&mut self, until: Instant, completions: &mut Vec<Completion>) -> Result<Instant, Fault> {
         for slot in self.queue.drain(..) {
             self.now += self.takes;
-            completions.push(Completion { slot, at: self.now, outcome: Outcome::Done, bound_by: None });
+            completions.push(Completion { slot, at: self.now, outcome: OpOutcome::Done, bound_by: None });
         }
         if completions.is_empty() {
             self.now = self.now.max(until);
@@ -201,7 +201,7 @@ impl Target for Inline {
 #[test]
 fn time_in_a_blocking_target_is_not_lateness() {
     let specs = [stream(open(2_000, Arrival::Constant))];
-    let phase = Phase { end: Instant::ZERO + Span::from_secs(2), ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { end: Instant::ZERO + Span::from_secs(2), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&specs, 1, phase).expect("the region holds a block");
     let mut target = Inline { now: Instant::ZERO, queue: Vec::new(), takes: Span::from_millis(1) };
     let rules = Rules::new(64, Span::from_secs(1));
@@ -230,7 +230,7 @@ impl Target for Dead {
 
 #[test]
 fn device_that_never_answers_is_abandoned() {
-    let mut load = Streams::new(&[stream(Pace::Closed { depth: 3 })], 1, Phase::unbounded(Instant::ZERO))
+    let mut load = Streams::new(&[stream(Pace::Closed { depth: 3 })], 1, StreamPhase::unbounded(Instant::ZERO))
         .expect("the region holds a block");
     let rules = Rules::new(3, Span::from_secs(1));
     let stop = |series: &[plimsoll_record::Slice]| match series.len() {

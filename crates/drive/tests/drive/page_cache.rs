@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use plimsoll_drive::{CacheCounters, Cached, PageCache, Simulated, Streams, Target};
+use plimsoll_drive::{CacheCounters, Cached, PageCache, Simulated, StreamSet, Target};
 use plimsoll_load::Region;
-use plimsoll_model::{Answer, Chain, Change, ChangeError, Model, Stage, parse};
+use plimsoll_model::{Chain, Change, ChangeError, Model, ModelAnswer, Stage, parse};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ impl Model for Recorded {
         self.model.wake_at()
     }
 
-    fn drain(&mut self, now: Instant, answers: &mut Vec<Answer>) {
+    fn drain(&mut self, now: Instant, answers: &mut Vec<ModelAnswer>) {
         self.model.drain(now, answers);
     }
 
@@ -253,7 +253,7 @@ fn files_larger_than_memory_are_read_from_storage_again_and_smaller_ones_are_not
 
 #[test]
 fn streams_are_a_set() {
-    let streams: Streams = [0, 63, 64, 255].into_iter().collect();
+    let streams: StreamSet = [0, 63, 64, 255].into_iter().collect();
     let found: Vec<u8> = (0..=255).filter(|stream| streams.contains(*stream)).collect();
     assert_eq!(found, [0, 63, 64, 255]);
 }
@@ -293,7 +293,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 struct Story {
     submitted: BTreeMap<Slot, (Instant, Op)>,
-    answers: Vec<Answer>,
+    answers: Vec<ModelAnswer>,
     submissions: Vec<(Instant, Op)>,
     seen: CacheCounters,
 }

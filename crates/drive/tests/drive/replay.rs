@@ -2,10 +2,11 @@
 
 use plimsoll_drive::{LoopResult, Onward, Rules, Simulated, drive};
 use plimsoll_load::{
-    Arrival, Due, Load, Mix, Outcome, Pace, Pattern, Phase, Region, Replay, Split, StreamSpec, Streams, Tempo,
+    Arrival, BlockMix, Due, Load, Mix, OpOutcome, Pace, Pattern, Region, Replay, StreamPhase, StreamSpec, Streams,
+    Tempo,
 };
 use plimsoll_model::{Chain, parse};
-use plimsoll_record::{Action, Asked, Bins, TraceReader, TraceWriter};
+use plimsoll_record::{Action, Bins, TraceEntry, TraceReader, TraceWriter};
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Op, Span};
 
 /// A limit, random service times and a link: each result depends on all preceding operations.
@@ -33,17 +34,19 @@ impl<L: Load> Load for Recording<'_, L> {
             Kind::Trim => Action::Trim,
         };
         let at = moment.since(Instant::ZERO);
-        self.trace.write(&Asked { at, action, offset: op.offset, length: op.length.into() }).expect("memory takes all");
+        self.trace
+            .write(&TraceEntry { at, action, offset: op.offset, length: op.length.into() })
+            .expect("memory takes all");
         op
     }
 
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         self.load.completed(now, op, outcome);
     }
 }
 
 fn generated(rate: u64) -> Streams {
-    let sizes = Split::weighted(vec![(Bytes::kib(4), 3), (Bytes::kib(16), 1)]).expect("sizes that fit");
+    let sizes = BlockMix::weighted(vec![(Bytes::kib(4), 3), (Bytes::kib(16), 1)]).expect("sizes that fit");
     let stream = StreamSpec {
         name: "data".into(),
         mix: Mix { sizes, reads: 0.7, durable: false, flush_every: 8 },
@@ -51,7 +54,7 @@ fn generated(rate: u64) -> Streams {
         region: Region::first(Bytes::gib(1)),
         pace: Pace::Open { rate: Iops::per_second(rate), arrival: Arrival::Poisson },
     };
-    let phase = Phase { operations: 20_000, ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { operations: 20_000, ..StreamPhase::unbounded(Instant::ZERO) };
     Streams::new(&[stream], 5, phase).expect("the region holds a block")
 }
 

@@ -6,19 +6,19 @@
 use super::flags::{self, FLAGS, Flag, Flags, Takes};
 use crate::fault::{FaultKind, Findings, Place};
 use crate::near;
-use crate::options::{self, Known};
-use crate::parse::{Section, Written};
+use crate::options::{self, OptionLookup};
+use crate::parse::{JobSection, Written};
 
 /// Classified arguments.
 pub(super) struct Read {
     pub flags: Flags,
     /// Sections, global options first.
-    pub sections: Vec<Section>,
+    pub sections: Vec<JobSection>,
     pub files: Vec<(String, Place)>,
 }
 
 pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
-    let first = Section { name: None, written: Vec::new(), place: Place::Argument(1) };
+    let first = JobSection { name: None, written: Vec::new(), place: Place::Argument(1) };
     let mut read = Read { flags: Flags::default(), sections: vec![first], files: Vec::new() };
     let mut rest = arguments.iter().enumerate();
     while let Some((index, argument)) = rest.next() {
@@ -49,10 +49,10 @@ pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
 
 impl Read {
     fn option(&mut self, name: String, value: Option<String>, next: &mut dyn FnMut() -> Option<String>, place: Place) {
-        let is_bare = matches!(options::known(&name), Known::Supported(spec) if spec.is_bare());
+        let is_bare = matches!(options::known(&name), OptionLookup::Supported(spec) if spec.is_bare());
         let raw = value.or_else(|| if is_bare { None } else { next() });
         if let ("name", Some(job)) = (name.as_str(), &raw) {
-            self.sections.push(Section { name: Some(job.clone()), written: Vec::new(), place: place.clone() });
+            self.sections.push(JobSection { name: Some(job.clone()), written: Vec::new(), place: place.clone() });
         }
         if let Some(section) = self.sections.last_mut() {
             section.written.push(Written { name, raw, place });
@@ -71,7 +71,7 @@ fn find(name: &str, place: &Place, findings: &mut Findings) -> Option<Argument> 
     if let Some(flag) = flag(name) {
         return Some(Argument::Flag(flag));
     }
-    if !matches!(options::known(name), Known::Unknown(_)) {
+    if !matches!(options::known(name), OptionLookup::Unknown(_)) {
         return Some(Argument::Option(name.to_owned()));
     }
     let all = || FLAGS.iter().map(|flag| flag.name).chain(options::names());

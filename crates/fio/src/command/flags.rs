@@ -3,7 +3,7 @@
 use plimsoll_units::Span;
 
 use crate::fault::{FaultKind, Findings, Place};
-use crate::number::{self, Bare, Base, Scale, Unreadable};
+use crate::number::{self, Bare, Base, NumberScale, Unreadable};
 
 /// A format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,12 +331,12 @@ fn span(text: &str, bare: Bare) -> Result<Span, String> {
 
 /// A time; without a unit in milliseconds, as for `--eta-interval`.
 fn millis(text: &str) -> Result<Span, String> {
-    let micros = number::whole(text, Scale::Time(1_000)).map_err(|Unreadable(words)| words)?;
+    let micros = number::whole(text, NumberScale::Time(1_000)).map_err(|Unreadable(words)| words)?;
     u64::try_from(micros).map(Span::from_micros).map_err(|_| "no time; write milliseconds, such as 500".to_owned())
 }
 
 fn number(text: &str, min: u64) -> Result<u64, String> {
-    let value = number::whole(text, Scale::Counts(Base::Binary)).map_err(|Unreadable(words)| words)?;
+    let value = number::whole(text, NumberScale::Counts(Base::Binary)).map_err(|Unreadable(words)| words)?;
     let value = u64::try_from(value).ok().filter(|value| *value >= min);
     value.ok_or_else(|| format!("no number that it takes; write one of at least {min}"))
 }

@@ -3,13 +3,13 @@
 use plimsoll_units::Bytes;
 
 use crate::fault::{FaultKind, Findings};
-use crate::number::{self, Base, Scale};
+use crate::number::{self, Base, NumberScale};
 use crate::settings::Settings;
 use crate::value::{Distribution, Each, Extent};
 
 /// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Direction {
+pub struct JobDirection {
     /// Reads.
     pub reads: bool,
     /// Writes.
@@ -76,11 +76,11 @@ pub enum Seed {
 
 /// Operations, offsets and sizes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Access {
+pub struct AccessOptions {
     /// Value of `rw` in fio's notation.
     pub rw: &'static str,
     /// Kinds of operations.
-    pub direction: Direction,
+    pub direction: JobDirection,
     /// Order of offsets.
     pub order: Order,
     /// Percentage of reads in a mixed job, from `rwmixread` or `rwmixwrite`.
@@ -113,7 +113,7 @@ pub struct Access {
     pub seed: Seed,
 }
 
-impl Access {
+impl AccessOptions {
     /// The smallest block of the active directions.
     pub fn smallest(&self) -> Bytes {
         let read = self.direction.reads.then(|| self.blocks.read.smallest());
@@ -131,7 +131,7 @@ impl Access {
 
 const DEFAULT_BLOCK: i64 = 4_096;
 
-pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Access {
+pub(super) fn read(settings: &Settings, findings: &mut Findings) -> AccessOptions {
     let (rw, direction, order) = direction(settings, findings);
     let blocks = blocks(settings);
     let is_random = matches!(order, Order::Random { .. });
@@ -141,7 +141,7 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Access {
         Some(given) => Bytes::new(given as u64),
         None => blocks.smallest(),
     };
-    Access {
+    AccessOptions {
         rw,
         direction,
         order,
@@ -170,18 +170,18 @@ fn is_some(extent: &Extent) -> bool {
     *extent != Extent::Bytes(Bytes::ZERO)
 }
 
-fn direction(settings: &Settings, findings: &mut Findings) -> (&'static str, Direction, Order) {
+fn direction(settings: &Settings, findings: &mut Findings) -> (&'static str, JobDirection, Order) {
     let (word, after) = settings.choice("rw").unwrap_or(("read", None));
     let place = settings.place("rw");
     let rw = if word == "readwrite" { "rw" } else { word };
     let mixed = matches!(rw, "rw" | "randrw");
-    let direction = Direction {
+    let direction = JobDirection {
         reads: mixed || rw.ends_with("read"),
         writes: mixed || rw.ends_with("write"),
         trims: rw.contains("trim"),
     };
     let is_random = rw.starts_with("rand");
-    let number = after.as_deref().map(|after| number::whole(after, Scale::Counts(Base::Binary)));
+    let number = after.as_deref().map(|after| number::whole(after, NumberScale::Counts(Base::Binary)));
     let number = match number {
         None => None,
         Some(Ok(number)) => i64::try_from(number).ok(),

@@ -3,7 +3,7 @@
 use plimsoll_units::Bytes;
 
 use crate::settings::Settings;
-use crate::value::Piece;
+use crate::value::PatternPiece;
 
 /// Contents of buffers.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
@@ -16,7 +16,7 @@ pub struct Buffers {
     /// `scramble_buffers`: a few bytes change with each write, so that all buffers differ.
     pub scramble: bool,
     /// `buffer_pattern`: a repeated pattern.
-    pub pattern: Option<Vec<Piece>>,
+    pub pattern: Option<Vec<PatternPiece>>,
     /// `buffer_compress_percentage`: percentage saved by compression.
     pub compressible_percent: Option<u8>,
     /// `buffer_compress_chunk`: unit of compression.

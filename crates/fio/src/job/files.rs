@@ -68,7 +68,7 @@ pub enum FileOrder {
 /// Files, and how they are opened.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Files {
+pub struct FileOptions {
     /// `filename`: names as given; empty for generated names.
     pub names: Vec<String>,
     /// `directory`: used by copies of a job in turn.
@@ -113,7 +113,7 @@ pub struct Files {
     pub unlink: bool,
 }
 
-impl Files {
+impl FileOptions {
     /// Paths of a copy of a job, counted from 0.
     ///
     /// Observed with fio 3.33: names are relative to the directory; copies use several directories in turn; `filename`
@@ -138,12 +138,12 @@ impl Files {
     }
 }
 
-pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Files {
+pub(super) fn read(settings: &Settings, findings: &mut Findings) -> FileOptions {
     let names = settings.text("filename").map_or_else(Vec::new, |text| list(&text));
     let count = if names.is_empty() { settings.count("nrfiles").max(1) } else { names.len() as u64 };
     let later = |name: &str, other: &str| settings.order(name) > settings.order(other);
     let direct = if later("buffered", "direct") { !settings.flag("buffered") } else { settings.flag("direct") };
-    Files {
+    FileOptions {
         count,
         open: settings.above_zero("openfiles").map_or(count, |open| open.min(count)),
         names,

@@ -2,7 +2,7 @@
 
 use plimsoll_units::Span;
 
-use crate::engine::{self, Engine, Found};
+use crate::engine::{self, Engine, EngineLookup};
 use crate::fault::{FaultKind, Findings};
 use crate::near;
 use crate::settings::Settings;
@@ -10,7 +10,7 @@ use crate::value::Each;
 
 /// Arrival process of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rate {
+pub enum ArrivalProcess {
     /// Constant gaps.
     Linear,
     /// Exponential gaps.
@@ -46,7 +46,7 @@ pub struct Flow {
     /// `rate_iops`: maximum operations per second.
     pub rate_iops: Each<Option<u64>>,
     /// `rate_process`.
-    pub rate_process: Rate,
+    pub rate_process: ArrivalProcess,
     /// `thinktime`.
     pub think: Option<ThinkTime>,
 }
@@ -76,7 +76,11 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Option<Flow>
         depth_low: of_depth("iodepth_low"),
         rate: rates("rate"),
         rate_iops: rates("rate_iops"),
-        rate_process: if settings.word("rate_process") == "poisson" { Rate::Poisson } else { Rate::Linear },
+        rate_process: if settings.word("rate_process") == "poisson" {
+            ArrivalProcess::Poisson
+        } else {
+            ArrivalProcess::Linear
+        },
         think: think(settings),
     })
 }
@@ -85,12 +89,12 @@ fn engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
     let name = settings.text("ioengine").unwrap_or_default();
     let place = settings.place("ioengine");
     match engine::find(&name) {
-        Found::Supported(engine) => return Some(engine),
-        Found::Unsupported(why) => {
+        EngineLookup::Supported(engine) => return Some(engine),
+        EngineLookup::Unsupported(why) => {
             let what = format!("ioengine={name} is not supported");
             findings.fault(place, FaultKind::Unsupported, what, why);
         }
-        Found::Unknown => {
+        EngineLookup::Unknown => {
             let near = near::nearest(&name, engine::names());
             let meant = near.map_or(String::new(), |near| format!("did you mean {near}? "));
             let remedy = format!("{meant}write one of {}", engine::names().collect::<Vec<_>>().join(", "));

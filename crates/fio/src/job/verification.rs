@@ -3,7 +3,7 @@
 use plimsoll_units::Bytes;
 
 use crate::settings::Settings;
-use crate::value::Piece;
+use crate::value::PatternPiece;
 
 /// `verify` and related options.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
@@ -20,7 +20,7 @@ pub struct Verification {
     /// `verify_offset`: offset of the header in a block.
     pub offset: Option<Bytes>,
     /// `verify_pattern`.
-    pub pattern: Option<Vec<Piece>>,
+    pub pattern: Option<Vec<PatternPiece>>,
     /// `verify_fatal`: the first mismatch ends the job.
     pub fatal: bool,
     /// `verify_dump`: mismatching blocks are written to files.

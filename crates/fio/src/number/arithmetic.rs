@@ -3,18 +3,18 @@
 //! From fio's documentation: `+ - * / %` and `^`, numbers with units. Times without a unit are microseconds, unlike
 //! outside of parentheses. The result is truncated to an integer.
 
-use super::{Scale, Unreadable};
+use super::{NumberScale, Unreadable};
 
 /// Maximum nesting of parentheses and signs.
 const DEPTH_MAX: u32 = 32;
 
 /// Value of an expression in parentheses.
-pub(super) fn value(text: &str, scale: Scale) -> Result<i128, Unreadable> {
+pub(super) fn value(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
     let scale = match scale {
-        Scale::Time(_) => Scale::Time(1),
-        counts @ Scale::Counts(_) => counts,
+        NumberScale::Time(_) => NumberScale::Time(1),
+        counts @ NumberScale::Counts(_) => counts,
     };
-    let mut sum = Sum { rest: text, scale, depth: 0 };
+    let mut sum = ArithmeticSum { rest: text, scale, depth: 0 };
     let value = sum.atom()?;
     let rest = sum.rest.trim();
     if !rest.is_empty() {
@@ -28,13 +28,13 @@ fn wrong(what: &str) -> Unreadable {
     Unreadable(format!("invalid expression: {what}; write an expression in parentheses, such as (4k+4*512)"))
 }
 
-struct Sum<'a> {
+struct ArithmeticSum<'a> {
     rest: &'a str,
-    scale: Scale,
+    scale: NumberScale,
     depth: u32,
 }
 
-impl Sum<'_> {
+impl ArithmeticSum<'_> {
     fn next_is(&mut self, operators: &str) -> Option<char> {
         self.rest = self.rest.trim_start();
         let found = self.rest.chars().next().filter(|c| operators.contains(*c))?;
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn expressions_are_evaluated() {
-        let check = |text, expected: i128| assert_eq!(value(text, Scale::Counts(Base::Binary)), Ok(expected), "{text}");
+        let check =
+            |text, expected: i128| assert_eq!(value(text, NumberScale::Counts(Base::Binary)), Ok(expected), "{text}");
         check("(4*1024)", 4_096);
         check("( 4k + 4 * 512 )", 6_144);
         check("((2+2)*2)", 8);
@@ -132,17 +133,17 @@ mod tests {
         check("(-(2))", -2);
         check("(1.5k)", 1_536);
         check("(0x10*2)", 32);
-        assert_eq!(value("(60s*2)", Scale::Time(1_000_000)), Ok(120_000_000));
-        assert_eq!(value("(5)", Scale::Time(1_000_000)), Ok(5));
+        assert_eq!(value("(60s*2)", NumberScale::Time(1_000_000)), Ok(120_000_000));
+        assert_eq!(value("(5)", NumberScale::Time(1_000_000)), Ok(5));
     }
 
     #[test]
     fn invalid_expressions_are_refused() {
         for text in ["(", "()", "(1", "(1+)", "(1)k", "(1/0)", "(x)", "(2^99^99)", "(1 2)", "(4q)"] {
-            assert!(value(text, Scale::Counts(Base::Binary)).is_err(), "{text}");
+            assert!(value(text, NumberScale::Counts(Base::Binary)).is_err(), "{text}");
         }
         for unit in ["(", "(-", "(1^"] {
-            assert!(value(&unit.repeat(5_000), Scale::Counts(Base::Binary)).is_err(), "{unit}");
+            assert!(value(&unit.repeat(5_000), NumberScale::Counts(Base::Binary)).is_err(), "{unit}");
         }
     }
 }

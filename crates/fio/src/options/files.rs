@@ -1,8 +1,8 @@
 //! Options of files and buffer contents.
 
-use super::Form::{Bool, Choice, ChoiceWith, Extent, Flag, Integer, Integers, Pattern, Sizes, Text};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, ChoiceWith, Extent, Flag, Integer, Integers, Pattern, Sizes, Text};
 
 const MAX: i64 = u32::MAX as i64;
 const REPEATED: &str = "duplicates are chosen from 64 buffers, regardless of the file size";

@@ -1,8 +1,8 @@
 //! Options of processors, memory, priorities and owners.
 
-use super::Form::{Bool, Choice, ChoiceWith, Integer, ProcessorMask, Processors, Text};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, ChoiceWith, Integer, ProcessorMask, Processors, Text};
 
 const MAX: i64 = u32::MAX as i64;
 const CLOCK: &str = "time is always read from the monotonic clock";

@@ -1,8 +1,8 @@
 //! Options of start, end and dependencies of jobs.
 
-use super::Form::{Bool, Choice, ChoiceWith, Flag, Integer, Text, Time, TimeRange};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, ChoiceWith, Flag, Integer, Text, Time, TimeRange};
 use crate::number::Bare::Seconds;
 
 const MAX: i64 = u32::MAX as i64;

@@ -1,8 +1,8 @@
 //! Options of logs and reporting.
 
-use super::Form::{Bool, Choice, Floats, Integer, OptionalText, Text};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, Floats, Integer, OptionalText, Text};
 
 const MAX: i64 = u32::MAX as i64;
 

@@ -1,8 +1,8 @@
 //! Options of operations, offsets and sizes.
 
-use super::Form::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, ChoiceWith, Distribution, Extent, Flag, Integer, Integers, Ranges, Split, Text};
 
 const MAX: i64 = u32::MAX as i64;
 const TRACE: &str = "recorded operations are not a job; use plimsoll measure PATH --replay";
@@ -63,8 +63,8 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::new("max_open_zones", Integer(0, 4_096), "0", Refused(ZONED)),
     Spec::new("job_max_open_zones", Integer(0, 4_096), "0", Refused(ZONED)),
     Spec::new("ignore_zone_limits", Bool, "0", Refused(ZONED)),
-    Spec::new("zone_reset_threshold", super::Form::Floats(0.0, 1.0), "", Refused(ZONED)),
-    Spec::new("zone_reset_frequency", super::Form::Floats(0.0, 1.0), "", Refused(ZONED)),
+    Spec::new("zone_reset_threshold", super::ValueForm::Floats(0.0, 1.0), "", Refused(ZONED)),
+    Spec::new("zone_reset_frequency", super::ValueForm::Floats(0.0, 1.0), "", Refused(ZONED)),
     Spec::new("write_iolog", Text, "", Refused("operations are kept by write_lat_log with log_offset=1")),
     Spec::new("read_iolog", Text, "", Refused(TRACE)),
     Spec::new("read_iolog_chunked", Bool, "0", Accepted("traces are always read piece by piece")),

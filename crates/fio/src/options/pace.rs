@@ -1,8 +1,8 @@
 //! Options of engine, queue depth and rate.
 
-use super::Form::{Bool, Choice, Flag, Floats, Integer, Integers, Text, Time, Times};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, Flag, Floats, Integer, Integers, Text, Time, Times};
 use crate::number::Bare::{Micros, Seconds};
 
 const MAX: i64 = u32::MAX as i64;

@@ -1,8 +1,8 @@
 //! Options of verification, and of related trims.
 
-use super::Form::{Bool, Choice, Flag, Integer, Pattern, Text};
 use super::Spec;
 use super::Support::{Accepted, Refused};
+use super::ValueForm::{Bool, Choice, Flag, Integer, Pattern, Text};
 
 const MAX: i64 = u32::MAX as i64;
 const PLACE: &str = "the header of a block stands at its beginning";

@@ -1,8 +1,8 @@
 //! Expansion of environment variables and of keywords for machine properties.
 
 use super::Surroundings;
-use crate::number::{self, Base, Scale};
-use crate::options::Form;
+use crate::number::{self, Base, NumberScale};
+use crate::options::ValueForm;
 
 /// Expands `${NAME}` without recursion; also returns the names without a value.
 pub(super) fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> (String, Vec<String>) {
@@ -23,18 +23,19 @@ pub(super) fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -
 
 /// Expands `$pagesize`, `$mb_memory` and `$ncpus`. In numeric options the surrounding expression is evaluated:
 /// `$ncpus*2`.
-pub(super) fn keywords(text: &str, around: &Surroundings<'_>, form: Form) -> String {
+pub(super) fn keywords(text: &str, around: &Surroundings<'_>, form: ValueForm) -> String {
     let facts =
         [("$pagesize", around.page_bytes), ("$mb_memory", around.memory_mib), ("$ncpus", u64::from(around.processors))];
     let mut expanded = text.to_owned();
     for (word, value) in facts {
         expanded = expanded.replace(word, &value.to_string());
     }
-    let is_number = matches!(form, Form::Integer(..) | Form::Integers(..) | Form::Extent | Form::Sizes);
+    let is_number =
+        matches!(form, ValueForm::Integer(..) | ValueForm::Integers(..) | ValueForm::Extent | ValueForm::Sizes);
     if !is_number || expanded == text || !expanded.contains(['+', '-', '*', '/', '%', '^']) {
         return expanded;
     }
-    match number::whole(&format!("({expanded})"), Scale::Counts(Base::Binary)) {
+    match number::whole(&format!("({expanded})"), NumberScale::Counts(Base::Binary)) {
         Ok(value) => value.to_string(),
         Err(_) => expanded,
     }
@@ -70,11 +71,11 @@ mod tests {
             processors_present: 2,
         };
         let check = |text, form, expected: &str| assert_eq!(keywords(text, &around, form), expected);
-        check("$ncpus", Form::Integer(0, 9), "2");
-        check("$pagesize*$ncpus", Form::Integers(0, 9), "8192");
-        check("8*$mb_memory", Form::Extent, "8000");
-        check("$mb_memory*", Form::Extent, "1000*");
-        check("2*2", Form::Extent, "2*2");
-        check("/tmp/$ncpus-$x", Form::Text, "/tmp/2-$x");
+        check("$ncpus", ValueForm::Integer(0, 9), "2");
+        check("$pagesize*$ncpus", ValueForm::Integers(0, 9), "8192");
+        check("8*$mb_memory", ValueForm::Extent, "8000");
+        check("$mb_memory*", ValueForm::Extent, "1000*");
+        check("2*2", ValueForm::Extent, "2*2");
+        check("/tmp/$ncpus-$x", ValueForm::Text, "/tmp/2-$x");
     }
 }

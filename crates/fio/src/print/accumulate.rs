@@ -1,8 +1,8 @@
 //! Aggregation of jobs (`group_reporting`) and directions (`unified_rw_reporting`).
 
-use super::result::{Depths, JobReport, Lane, LatencyCounts, Report, Samples};
+use super::result::{Depths, DirectionResult, FioReport, JobReport, LatencyCounts, SampleStatistics};
 
-impl Report {
+impl FioReport {
     /// Merges the jobs of each group (`group_reporting`).
     #[must_use]
     pub fn grouped(mut self) -> Self {
@@ -60,14 +60,14 @@ impl JobReport {
     }
 
     /// Sum of all directions.
-    pub(super) fn mixed(&self) -> Lane {
-        let mut mixed = Lane::default();
+    pub(super) fn mixed(&self) -> DirectionResult {
+        let mut mixed = DirectionResult::default();
         self.lanes().into_iter().for_each(|lane| mixed.merge(lane));
         mixed
     }
 }
 
-impl Lane {
+impl DirectionResult {
     /// Adds concurrent figures: the runtime is the longer of both.
     pub fn merge(&mut self, other: &Self) {
         self.bytes += other.bytes;
@@ -83,7 +83,7 @@ impl Lane {
     }
 }
 
-impl Samples {
+impl SampleStatistics {
     /// Adds the samples of a concurrent job.
     ///
     /// Times of samples are unknown. Therefore minimum, maximum and mean are added, and the deviation is the root mean
@@ -140,19 +140,19 @@ fn add(counts: &mut [u64], more: &[u64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{JobReport, Report, Samples};
+    use super::{FioReport, JobReport, SampleStatistics};
 
     #[test]
     fn concurrent_samples_are_added() {
         // Reads, writes and their sum of a job reported by fio 3.42 with unified_rw_reporting=both.
-        let of = |least, most, mean, deviation, count| Samples { least, most, mean, deviation, count };
+        let of = |least, most, mean, deviation, count| SampleStatistics { least, most, mean, deviation, count };
         let mut all = of(23_952, 25_205, 24_578.5, 886.004_797, 2);
         all.merge(&of(23_440, 25_029, 24_234.5, 1_123.592_675, 2));
-        all.merge(&Samples::default());
+        all.merge(&SampleStatistics::default());
         assert_eq!((all.least, all.most, all.mean as u64, all.count), (47_392, 50_234, 48_813, 4));
         assert!((all.deviation - 826.13).abs() < 0.005, "{all:?}");
-        assert_eq!(Samples::of(&[1.0, 2.0, 6.0]).deviation.to_bits(), 7.0_f64.sqrt().to_bits());
-        assert_eq!((Samples::of(&[]).count, Samples::of(&[5.0]).deviation as u64), (0, 0));
+        assert_eq!(SampleStatistics::of(&[1.0, 2.0, 6.0]).deviation.to_bits(), 7.0_f64.sqrt().to_bits());
+        assert_eq!((SampleStatistics::of(&[]).count, SampleStatistics::of(&[5.0]).deviation as u64), (0, 0));
     }
 
     #[test]
@@ -162,8 +162,10 @@ mod tests {
             (job.read.bytes, job.read.operations, job.read.runtime_ms) = (bytes, bytes / 4_096, runtime_ms);
             job
         };
-        let report =
-            Report { jobs: vec![job("a", 0, 4_096, 7), job("b", 0, 8_192, 9), job("c", 1, 0, 1)], ..Report::default() };
+        let report = FioReport {
+            jobs: vec![job("a", 0, 4_096, 7), job("b", 0, 8_192, 9), job("c", 1, 0, 1)],
+            ..FioReport::default()
+        };
         let grouped = report.grouped();
         let merged: Vec<_> =
             grouped.jobs.iter().map(|job| (job.name.as_str(), job.members, job.read.operations)).collect();

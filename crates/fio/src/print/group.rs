@@ -1,7 +1,7 @@
 //! Sums over the jobs of a group: `Run status group`, and the base of percentages.
 
 use super::number::Units;
-use super::result::{JobReport, Lane, Samples, Unified};
+use super::result::{DirectionResult, JobReport, SampleStatistics, Unified};
 
 /// Sums of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct LaneSum {
 pub(super) const MIXED: usize = 3;
 
 impl LaneSum {
-    fn add(&mut self, lane: &Lane) {
+    fn add(&mut self, lane: &DirectionResult) {
         if lane.runtime_ms == 0 {
             return;
         }
@@ -45,12 +45,12 @@ impl LaneSum {
     }
 
     /// Percentage of a job's samples in the sum, at most 100. fio truncates the mean first.
-    pub(super) fn percent(&self, samples: &Samples) -> f64 {
+    pub(super) fn percent(&self, samples: &SampleStatistics) -> f64 {
         share(samples.mean.trunc(), self.all_bytes_s() as f64 / 1_024.0)
     }
 
     /// The same for terse lines, which use whole KiB.
-    pub(super) fn percent_of_whole(&self, samples: &Samples) -> f64 {
+    pub(super) fn percent_of_whole(&self, samples: &SampleStatistics) -> f64 {
         share(samples.mean, (self.all_bytes_s() / 1_024) as f64)
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn rate(units: u64, ms: u64) -> u64 {
 }
 
 /// Reported directions of a job: index in [`GroupSum::lanes`], and figures.
-pub(super) fn reported_lanes(job: &JobReport) -> Vec<(usize, Lane)> {
+pub(super) fn reported_lanes(job: &JobReport) -> Vec<(usize, DirectionResult)> {
     let apart = job.lanes().into_iter().cloned().enumerate();
     match job.unified {
         Unified::Apart => apart.collect(),
@@ -95,7 +95,7 @@ pub(super) fn sum_of<'a>(sums: &'a [GroupSum], job: &JobReport) -> &'a GroupSum 
     sums.iter().find(|sum| sum.number == job.group).expect("the sums were made of these jobs")
 }
 
-impl Lane {
+impl DirectionResult {
     /// Bytes per second.
     pub(super) fn bytes_s(&self) -> u64 {
         rate(self.bytes, self.runtime_ms)

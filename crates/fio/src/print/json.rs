@@ -4,8 +4,8 @@ pub(super) mod writer;
 
 use super::buckets::buckets;
 use super::group::{self, GroupSum, LaneSum, MIXED};
-use super::latency::Latency;
-use super::result::{DiskCounts, DiskUse, Idleness, JobReport, Lane, Report, Unified};
+use super::latency::LatencyHistogram;
+use super::result::{DirectionResult, DiskCounts, DiskUse, FioReport, Idleness, JobReport, Unified};
 use super::{shares, steady};
 use writer::Writer;
 
@@ -19,7 +19,7 @@ pub enum Detail {
 }
 
 /// The report as a JSON document.
-pub fn json(report: &Report, detail: Detail) -> String {
+pub fn json(report: &FioReport, detail: Detail) -> String {
     let sums = group::sums(&report.jobs);
     Writer::document(|out| {
         out.text("fio version", &report.version);
@@ -72,7 +72,13 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
     }
 }
 
-fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, detail: Detail, out: &mut Writer) {
+fn lane_object(
+    name: &str,
+    (job, lane): (&JobReport, &DirectionResult),
+    sum: &LaneSum,
+    detail: Detail,
+    out: &mut Writer,
+) {
     let reported = &job.percentiles;
     let list = |is_reported: bool| is_reported.then_some(reported.list.as_slice());
     let percent = if lane.bandwidth.count > 0 { sum.percent(&lane.bandwidth) } else { 0.0 };
@@ -104,7 +110,7 @@ fn lane_object(name: &str, (job, lane): (&JobReport, &Lane), sum: &LaneSum, deta
 }
 
 /// A kind of latency; with a list of percentages also its percentiles and buckets.
-fn latency_object(name: &str, latency: &Latency, list: Option<&[f64]>, detail: Detail, out: &mut Writer) {
+fn latency_object(name: &str, latency: &LatencyHistogram, list: Option<&[f64]>, detail: Detail, out: &mut Writer) {
     let found = latency.moments();
     out.object(name, |out| {
         out.whole("min", found.min_ns);

@@ -6,7 +6,7 @@ use super::buckets;
 
 /// Counted latencies.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Latency {
+pub struct LatencyHistogram {
     /// Histogram, including the count. Without bins there are no percentiles.
     pub bins: Bins,
     /// Exact values, if known.
@@ -26,13 +26,13 @@ pub struct Moments {
     pub deviation_ns: f64,
 }
 
-impl From<Bins> for Latency {
+impl From<Bins> for LatencyHistogram {
     fn from(bins: Bins) -> Self {
         Self { bins, exact: None }
     }
 }
 
-impl Latency {
+impl LatencyHistogram {
     /// Number of latencies.
     pub fn count(&self) -> u64 {
         self.bins.count
@@ -113,7 +113,7 @@ mod tests {
     use plimsoll_record::{Bins, Recorder};
     use plimsoll_units::Span;
 
-    use super::{Latency, Moments};
+    use super::{LatencyHistogram, Moments};
 
     fn bins(latencies_ns: impl IntoIterator<Item = u64>) -> Bins {
         let mut recorder = Recorder::new();
@@ -136,27 +136,27 @@ mod tests {
     #[test]
     fn deviation_from_bins_is_accurate_to_bin_width() {
         let latencies: Vec<u64> = (0..10_000).map(|i| 50_000 + (i * 7_919) % 100_000).collect();
-        let (found, truth) = (Latency::from(bins(latencies.clone())).moments(), exact(&latencies));
+        let (found, truth) = (LatencyHistogram::from(bins(latencies.clone())).moments(), exact(&latencies));
         assert!((found.deviation_ns / truth.deviation_ns - 1.0).abs() < 0.001, "{found:?} {truth:?}");
         assert!((found.mean_ns - truth.mean_ns).abs() < 1e-6);
-        let constant = Latency::from(bins([1_000_003; 50])).moments();
+        let constant = LatencyHistogram::from(bins([1_000_003; 50])).moments();
         assert!(constant.deviation_ns < 1e-9, "{constant:?}");
     }
 
     #[test]
     fn merge_equals_joint_count() {
-        let of = |latencies: &[u64]| Latency { bins: bins(latencies.to_vec()), exact: Some(exact(latencies)) };
+        let of = |latencies: &[u64]| LatencyHistogram { bins: bins(latencies.to_vec()), exact: Some(exact(latencies)) };
         let (few, many) = ([9_000, 700_000, 12_345], (1..500).map(|i| i * 331).collect::<Vec<u64>>());
         let mut all = of(&few);
         all.merge(&of(&many));
-        all.merge(&Latency::default());
+        all.merge(&LatencyHistogram::default());
         let truth = of(&[few.as_slice(), &many].concat());
         assert_eq!(all.bins, truth.bins);
         let (found, truth) = (all.moments(), truth.moments());
         assert_eq!((found.min_ns, found.max_ns), (truth.min_ns, truth.max_ns));
         assert!((found.mean_ns / truth.mean_ns - 1.0).abs() < 1e-12);
         assert!((found.deviation_ns / truth.deviation_ns - 1.0).abs() < 1e-12, "{found:?} {truth:?}");
-        all.merge(&Latency::from(bins([5])));
+        all.merge(&LatencyHistogram::from(bins([5])));
         assert_eq!(all.exact, None, "a mean of exact and inexact figures is not exact");
     }
 }

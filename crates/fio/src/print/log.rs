@@ -13,7 +13,7 @@ use crate::job::WindowValue;
 
 /// Kind of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Log {
+pub enum LogKind {
     /// `write_bw_log`.
     Bandwidth,
     /// `write_iops_log`.
@@ -28,7 +28,7 @@ pub enum Log {
     Histogram,
 }
 
-impl Log {
+impl LogKind {
     /// The logs of `write_lat_log`.
     pub const LATENCIES: [Self; 3] = [Self::Submission, Self::Completion, Self::Total];
 
@@ -46,14 +46,14 @@ impl Log {
 }
 
 /// Name of a log's file: `a_bw.1.log`, or `a_bw.log` for the log of all jobs (`per_job_logs=0`). Jobs count from 1.
-pub fn log_name(prefix: &str, log: Log, job: Option<u32>) -> String {
+pub fn log_name(prefix: &str, log: LogKind, job: Option<u32>) -> String {
     let job = job.map_or(String::new(), |job| format!(".{job}"));
     format!("{prefix}_{}{job}.log", log.suffix())
 }
 
 /// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum TransferDirection {
     /// 0.
     Read,
     /// 1.
@@ -62,7 +62,7 @@ pub enum Direction {
     Trim,
 }
 
-impl Direction {
+impl TransferDirection {
     /// All directions, in numeric order.
     pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 }
@@ -75,7 +75,7 @@ pub struct LogSample {
     /// The logged latency; for bandwidth the total latency.
     pub latency: Span,
     /// Its direction.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// Its length in bytes.
     pub length: u64,
     /// Its offset in bytes.
@@ -88,11 +88,11 @@ pub struct LogSample {
 
 /// Operations of one direction in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct DirectionCounts {
     /// Start of the interval, from the start of the run.
     pub at: Span,
     /// Their direction.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// Their number.
     pub count: u64,
     /// Their bytes.
@@ -124,16 +124,16 @@ pub struct LogColumns {
 #[derive(Debug)]
 pub struct LogWriter<W> {
     out: W,
-    log: Log,
+    log: LogKind,
     columns: LogColumns,
     /// Start of the open window.
     since: Span,
-    cells: [Cell; 3],
+    cells: [WindowFigures; 3],
 }
 
 /// Figures of a direction in the open window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cell {
+struct WindowFigures {
     count: u64,
     bytes: u64,
     sum_ns: u128,
@@ -141,10 +141,10 @@ struct Cell {
 }
 
 /// A line.
-struct Line {
+struct LogLine {
     at_ms: u64,
     values: (u64, u64),
-    direction: Direction,
+    direction: TransferDirection,
     length: u64,
     offset: u64,
     priority: u16,
@@ -152,8 +152,8 @@ struct Line {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Creates a log of any kind except [`Log::Histogram`], which is [`HistogramLog`](super::HistogramLog).
-    pub fn new(out: W, log: Log, columns: LogColumns) -> Self {
+    /// Creates a log of any kind except [`LogKind::Histogram`], which is [`HistogramLog`](super::HistogramLog).
+    pub fn new(out: W, log: LogKind, columns: LogColumns) -> Self {
         let columns = LogColumns { window: columns.window.filter(|window| !window.is_zero()), ..columns };
         Self { out, log, columns, since: Span::ZERO, cells: Default::default() }
     }
@@ -164,11 +164,11 @@ impl<W: Write> LogWriter<W> {
         self.turn(seen.at, window)?;
         let ns = seen.latency.as_nanos();
         let LogSample { at, direction, length: bytes, .. } = *seen;
-        self.add_counted(&Counted { at, direction, count: 1, bytes, sum_ns: ns, most_ns: ns })
+        self.add_counted(&DirectionCounts { at, direction, count: 1, bytes, sum_ns: ns, most_ns: ns })
     }
 
     /// Adds aggregated operations, in order of time. They must lie within a single window of this log.
-    pub fn add_counted(&mut self, counted: &Counted) -> io::Result<()> {
+    pub fn add_counted(&mut self, counted: &DirectionCounts) -> io::Result<()> {
         if let Some(window) = self.columns.window {
             self.turn(counted.at, window)?;
         }
@@ -196,7 +196,7 @@ impl<W: Write> LogWriter<W> {
         if let Some(window) = self.columns.window {
             let full = self.since + window;
             let end = if end > self.since && end < full { end } else { full };
-            let is_rate = matches!(self.log, Log::Bandwidth | Log::Operations);
+            let is_rate = matches!(self.log, LogKind::Bandwidth | LogKind::Operations);
             if !is_rate || (end - self.since) * 2 >= window {
                 self.close(end)?;
             }
@@ -207,11 +207,11 @@ impl<W: Write> LogWriter<W> {
 
     fn single(&mut self, seen: &LogSample) -> io::Result<()> {
         let value = match self.log {
-            Log::Bandwidth => rounded(seen.length as f64 / 1_024.0 * 1e9, seen.latency),
-            Log::Operations => 1,
+            LogKind::Bandwidth => rounded(seen.length as f64 / 1_024.0 * 1e9, seen.latency),
+            LogKind::Operations => 1,
             _ => seen.latency.as_nanos(),
         };
-        self.line(&Line {
+        self.line(&LogLine {
             at_ms: seen.at.as_nanos() / 1_000_000,
             values: (value, value),
             direction: seen.direction,
@@ -225,19 +225,19 @@ impl<W: Write> LogWriter<W> {
     fn close(&mut self, end: Span) -> io::Result<()> {
         let length = end - self.since;
         let cells = std::mem::take(&mut self.cells);
-        for (direction, cell) in Direction::ALL.into_iter().zip(cells).filter(|(_, cell)| cell.count > 0) {
+        for (direction, cell) in TransferDirection::ALL.into_iter().zip(cells).filter(|(_, cell)| cell.count > 0) {
             let values = match self.log {
-                Log::Bandwidth => [rounded(cell.bytes as f64 / 1_024.0 * 1e9, length); 2].into(),
-                Log::Operations => [rounded(cell.count as f64 * 1e9, length); 2].into(),
+                LogKind::Bandwidth => [rounded(cell.bytes as f64 / 1_024.0 * 1e9, length); 2].into(),
+                LogKind::Operations => [rounded(cell.count as f64 * 1e9, length); 2].into(),
                 _ => ((cell.sum_ns as f64 / cell.count as f64 + 0.5) as u64, cell.most_ns),
             };
             let at_ms = end.as_nanos() / 1_000_000;
-            self.line(&Line { at_ms, values, direction, length: 0, offset: 0, priority: 0, issued_ns: 0 })?;
+            self.line(&LogLine { at_ms, values, direction, length: 0, offset: 0, priority: 0, issued_ns: 0 })?;
         }
         Ok(())
     }
 
-    fn line(&mut self, line: &Line) -> io::Result<()> {
+    fn line(&mut self, line: &LogLine) -> io::Result<()> {
         let columns = &self.columns;
         write!(self.out, "{}, ", line.at_ms + columns.epoch_ms)?;
         match (columns.window.map(|_| columns.value).unwrap_or_default(), line.values) {
@@ -271,9 +271,9 @@ mod tests {
 
     use crate::job::WindowValue;
 
-    use super::{Counted, Direction, Log, LogColumns, LogSample, LogWriter, log_name};
+    use super::{DirectionCounts, LogColumns, LogKind, LogSample, LogWriter, TransferDirection, log_name};
 
-    fn seen(at_us: u64, latency_us: u64, direction: Direction) -> LogSample {
+    fn seen(at_us: u64, latency_us: u64, direction: TransferDirection) -> LogSample {
         LogSample {
             at: Span::from_micros(at_us),
             latency: Span::from_micros(latency_us),
@@ -286,12 +286,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(log: Log, columns: LogColumns, expected: &[&str]) {
+    fn check(log: LogKind, columns: LogColumns, expected: &[&str]) {
         let mut writer = LogWriter::new(Vec::new(), log, columns);
-        writer.add(&seen(100_000, 50, Direction::Read)).unwrap();
-        writer.add(&seen(150_000, 150, Direction::Read)).unwrap();
-        writer.add(&seen(199_999, 20, Direction::Write)).unwrap();
-        writer.add(&seen(650_000, 40, Direction::Read)).unwrap();
+        writer.add(&seen(100_000, 50, TransferDirection::Read)).unwrap();
+        writer.add(&seen(150_000, 150, TransferDirection::Read)).unwrap();
+        writer.add(&seen(199_999, 20, TransferDirection::Write)).unwrap();
+        writer.add(&seen(650_000, 40, TransferDirection::Read)).unwrap();
         let text = String::from_utf8(writer.finish(Span::from_millis(700)).unwrap()).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
@@ -300,7 +300,7 @@ mod tests {
     fn without_windows_each_operation_has_a_line() {
         let lines =
             ["100, 50000, 0, 4096, 1", "150, 150000, 0, 4096, 1", "199, 20000, 1, 4096, 1", "650, 40000, 0, 4096, 1"];
-        check(Log::Total, LogColumns::default(), &lines);
+        check(LogKind::Total, LogColumns::default(), &lines);
         let all =
             LogColumns { offset: true, priority: true, issue_time: true, epoch_ms: 1_000, ..LogColumns::default() };
         let lines = [
@@ -309,27 +309,27 @@ mod tests {
             "1199, 200000, 1, 4096, 12288, 0x2004, 199979000",
             "1650, 100000, 0, 4096, 12288, 0x2004, 649960000",
         ];
-        check(Log::Bandwidth, all, &lines);
+        check(LogKind::Bandwidth, all, &lines);
     }
 
     #[test]
     fn windows_have_a_line_for_each_direction() {
         let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
-        check(Log::Completion, columns, &["200, 100000, 0, 0, 0", "200, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
-        check(Log::Operations, columns, &["200, 10, 0, 0, 0", "200, 5, 1, 0, 0", "700, 10, 0, 0, 0"]);
+        check(LogKind::Completion, columns, &["200, 100000, 0, 0, 0", "200, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
+        check(LogKind::Operations, columns, &["200, 10, 0, 0, 0", "200, 5, 1, 0, 0", "700, 10, 0, 0, 0"]);
         let long = LogColumns { window: Some(Span::from_millis(600)), ..columns };
-        check(Log::Operations, long, &["600, 3, 0, 0, 0", "600, 2, 1, 0, 0"]);
-        check(Log::Completion, long, &["600, 100000, 0, 0, 0", "600, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
-        check(Log::Bandwidth, columns, &["200, 40, 0, 0, 0", "200, 20, 1, 0, 0", "700, 40, 0, 0, 0"]);
+        check(LogKind::Operations, long, &["600, 3, 0, 0, 0", "600, 2, 1, 0, 0"]);
+        check(LogKind::Completion, long, &["600, 100000, 0, 0, 0", "600, 20000, 1, 0, 0", "700, 40000, 0, 0, 0"]);
+        check(LogKind::Bandwidth, columns, &["200, 40, 0, 0, 0", "200, 20, 1, 0, 0", "700, 40, 0, 0, 0"]);
         let most = LogColumns { value: WindowValue::Largest, priority: true, ..columns };
         check(
-            Log::Submission,
+            LogKind::Submission,
             most,
             &["200, 150000, 0, 0, 0x0000", "200, 20000, 1, 0, 0x0000", "700, 40000, 0, 0, 0x0000"],
         );
         let both = LogColumns { value: WindowValue::Both, offset: true, ..columns };
         check(
-            Log::Total,
+            LogKind::Total,
             both,
             &["200, 100000, 150000, 0, 0, 0, 0", "200, 20000, 20000, 1, 0, 0, 0", "700, 40000, 40000, 0, 0, 0, 0"],
         );
@@ -338,16 +338,18 @@ mod tests {
     #[test]
     fn aggregated_operations_print_like_single_operations() {
         let columns = LogColumns { window: Some(Span::from_millis(200)), ..LogColumns::default() };
-        for log in [Log::Bandwidth, Log::Operations, Log::Completion] {
+        for log in [LogKind::Bandwidth, LogKind::Operations, LogKind::Completion] {
             let (mut single, mut counted) =
                 (LogWriter::new(Vec::new(), log, columns), LogWriter::new(Vec::new(), log, columns));
             for at_ms in [0, 100, 300, 900] {
                 for index in 1..=3 {
-                    single.add(&seen(at_ms * 1_000 + 500 + index, index * 100, Direction::Write)).unwrap();
+                    single.add(&seen(at_ms * 1_000 + 500 + index, index * 100, TransferDirection::Write)).unwrap();
                 }
-                let (at, direction) = (Span::from_millis(at_ms), Direction::Write);
+                let (at, direction) = (Span::from_millis(at_ms), TransferDirection::Write);
                 let (bytes, sum_ns) = (3 * 4_096, 600_000);
-                counted.add_counted(&Counted { at, direction, count: 3, bytes, sum_ns, most_ns: 300_000 }).unwrap();
+                counted
+                    .add_counted(&DirectionCounts { at, direction, count: 3, bytes, sum_ns, most_ns: 300_000 })
+                    .unwrap();
             }
             let end = Span::from_millis(990);
             assert_eq!(single.finish(end).unwrap(), counted.finish(end).unwrap(), "{log:?}");
@@ -356,8 +358,8 @@ mod tests {
 
     #[test]
     fn log_files_are_named_like_fio() {
-        assert_eq!(log_name("a", Log::Bandwidth, Some(1)), "a_bw.1.log");
-        assert_eq!(log_name("d/a", Log::Histogram, Some(12)), "d/a_clat_hist.12.log");
-        assert_eq!(Log::LATENCIES.map(|log| log_name("x", log, None)), ["x_slat.log", "x_clat.log", "x_lat.log"]);
+        assert_eq!(log_name("a", LogKind::Bandwidth, Some(1)), "a_bw.1.log");
+        assert_eq!(log_name("d/a", LogKind::Histogram, Some(12)), "d/a_clat_hist.12.log");
+        assert_eq!(LogKind::LATENCIES.map(|log| log_name("x", log, None)), ["x_slat.log", "x_clat.log", "x_lat.log"]);
     }
 }

@@ -9,7 +9,7 @@ use plimsoll_record::Bins;
 use plimsoll_units::Span;
 
 use super::buckets::{BUCKETS, index};
-use super::log::Direction;
+use super::log::TransferDirection;
 
 /// Writes a log of histograms.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl<W: Write> HistogramLog<W> {
     }
 
     /// Adds the completion latency of an operation completed at `at`, since the start of the run.
-    pub fn add(&mut self, at: Span, direction: Direction, latency: Span) -> io::Result<()> {
+    pub fn add(&mut self, at: Span, direction: TransferDirection, latency: Span) -> io::Result<()> {
         self.turn(at)?;
         let counts = &mut self.counts[direction as usize];
         counts.resize(BUCKETS, 0);
@@ -44,7 +44,7 @@ impl<W: Write> HistogramLog<W> {
     }
 
     /// Adds aggregated latencies of a single window from `at` on.
-    pub fn add_counted(&mut self, at: Span, direction: Direction, latencies: &Bins) -> io::Result<()> {
+    pub fn add_counted(&mut self, at: Span, direction: TransferDirection, latencies: &Bins) -> io::Result<()> {
         self.turn(at)?;
         let counts = &mut self.counts[direction as usize];
         if !latencies.is_empty() {
@@ -92,16 +92,16 @@ impl<W: Write> HistogramLog<W> {
 mod tests {
     use plimsoll_units::Span;
 
-    use super::{Direction, HistogramLog};
+    use super::{HistogramLog, TransferDirection};
 
     #[test]
     fn windows_are_counted_separately() {
         let mut log = HistogramLog::new(Vec::new(), Span::from_millis(100), 6, 5_000, [4_096, 8_192, 0]);
         for (at_ms, direction, latency_ns) in [
-            (1, Direction::Read, 100),
-            (2, Direction::Read, 130),
-            (99, Direction::Write, 10),
-            (250, Direction::Read, 1 << 40),
+            (1, TransferDirection::Read, 100),
+            (2, TransferDirection::Read, 130),
+            (99, TransferDirection::Write, 10),
+            (250, TransferDirection::Read, 1 << 40),
         ] {
             log.add(Span::from_millis(at_ms), direction, Span::from_nanos(latency_ns)).unwrap();
         }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn all_buckets_are_printed_unless_merged() {
         let mut log = HistogramLog::new(Vec::new(), Span::from_millis(100), 0, 0, [512; 3]);
-        log.add(Span::ZERO, Direction::Trim, Span::from_nanos(3)).unwrap();
+        log.add(Span::ZERO, TransferDirection::Trim, Span::from_nanos(3)).unwrap();
         let text = String::from_utf8(log.finish(Span::from_millis(1)).unwrap()).unwrap();
         assert!(text.starts_with("1, 2, 512, 0, 0, 0, 1, 0"));
         assert_eq!(text.split(", ").count(), 3 + 1_856);

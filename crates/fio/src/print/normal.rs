@@ -1,16 +1,18 @@
 //! Normal output: the human-readable report.
 
 use super::group::{self, GroupSum, LaneSum, MIXED};
-use super::latency::Latency;
+use super::latency::LatencyHistogram;
 use super::number::{Kilo, Units, abbreviated, digits};
-use super::result::{DiskCounts, DiskUse, Idleness, JobReport, Lane, Report, Samples, Target, Unified};
+use super::result::{
+    DirectionResult, DiskCounts, DiskUse, FioReport, Idleness, JobReport, LatencyTarget, SampleStatistics, Unified,
+};
 use super::{shares, steady};
 
 /// Names of directions, by their index in the sums of a group.
 const NAMES: [&str; 4] = ["read", "write", "trim", "mixed"];
 
 /// The report as printed by fio at the end of a run or of a status interval. Begins with an empty line.
-pub fn normal(report: &Report) -> String {
+pub fn normal(report: &FioReport) -> String {
     let sums = group::sums(&report.jobs);
     let mut text = String::from("\n");
     for job in &report.jobs {
@@ -58,7 +60,7 @@ fn job_text(job: &JobReport, sum: &GroupSum, made: &str, text: &mut String) {
     }
 }
 
-fn lane_text(job: &JobReport, (name, lane): (&str, &Lane), sum: &LaneSum, text: &mut String) {
+fn lane_text(job: &JobReport, (name, lane): (&str, &DirectionResult), sum: &LaneSum, text: &mut String) {
     let (units, bytes_s) = (job.units, lane.bytes_s());
     text.push_str(&format!(
         "  {name}: IOPS={}, BW={} ({})({}/{}msec)\n",
@@ -93,7 +95,7 @@ fn lane_text(job: &JobReport, (name, lane): (&str, &Lane), sum: &LaneSum, text: 
 }
 
 /// Bandwidth samples, in the smaller unit that fits, or in the next unit.
-fn bandwidth_text(units: Units, kib_s: &Samples, sum: &LaneSum, text: &mut String) {
+fn bandwidth_text(units: Units, kib_s: &SampleStatistics, sum: &LaneSum, text: &mut String) {
     let percent = sum.percent(kib_s);
     let to_kilo = 1_024.0 / units.kilo.step() as f64;
     let large = kib_s.mean * to_kilo > (units.kilo.step() * units.kilo.step()) as f64;
@@ -111,7 +113,7 @@ fn bandwidth_text(units: Units, kib_s: &Samples, sum: &LaneSum, text: &mut Strin
 }
 
 /// A line of extremes, mean and deviation, in the largest unit that keeps precision.
-fn latency_text(name: &str, latency: &Latency, text: &mut String) {
+fn latency_text(name: &str, latency: &LatencyHistogram, text: &mut String) {
     if latency.count() == 0 {
         return;
     }
@@ -137,7 +139,7 @@ fn latency_text(name: &str, latency: &Latency, text: &mut String) {
 /// Width of the text between two bars.
 const WIDTH: usize = 73;
 
-fn percentiles_text(name: &str, latency: &Latency, list: &[f64], text: &mut String) {
+fn percentiles_text(name: &str, latency: &LatencyHistogram, list: &[f64], text: &mut String) {
     let found = latency.percentiles(list);
     let (Some(least), Some(most)) = (found.first().copied(), found.last().copied()) else { return };
     let (unit, divisor) = match (least, most) {
@@ -194,7 +196,7 @@ fn counts_text(job: &JobReport, text: &mut String) {
     depths_text("  IO depths    ", &shares::LEVELS, &level, text);
     depths_text("     submit    ", &shares::BATCHES, &submitted, text);
     depths_text("     complete  ", &shares::BATCHES, &completed, text);
-    let all = |count: fn(&Lane) -> u64| {
+    let all = |count: fn(&DirectionResult) -> u64| {
         let counts = job.lanes().map(count);
         match job.unified {
             Unified::Mixed => [counts.iter().sum(), 0, 0],
@@ -218,7 +220,7 @@ fn counts_text(job: &JobReport, text: &mut String) {
             errors.total, errors.first, errors.text
         ));
     }
-    let Target { latency_ns, window_us, percentile, depth } = job.target;
+    let LatencyTarget { latency_ns, window_us, percentile, depth } = job.target;
     text.push_str(&format!(
         "     latency   : target={}, window={}, percentile={percentile:3.2}%, depth={depth}\n",
         duration(latency_ns),

@@ -36,7 +36,7 @@ impl Kilo {
 
 /// Unit of rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum RateUnit {
     /// Bytes (`unit_base=8`, the default).
     Bytes,
     /// Bits (`unit_base=1`).
@@ -49,14 +49,14 @@ pub struct Units {
     /// Base written first; the other follows in brackets.
     pub kilo: Kilo,
     /// The unit of rates.
-    pub unit: Unit,
+    pub unit: RateUnit,
     /// `significant_figures`, 1 to 10.
     pub figures: u8,
 }
 
 impl Default for Units {
     fn default() -> Self {
-        Self { kilo: Kilo::Binary, unit: Unit::Bytes, figures: 4 }
+        Self { kilo: Kilo::Binary, unit: RateUnit::Bytes, figures: 4 }
     }
 }
 
@@ -74,8 +74,8 @@ impl Units {
     /// Bytes per second, as bytes or bits: `95.6MiB/s`.
     pub(super) fn rate(self, bytes_s: u64) -> String {
         match self.unit {
-            Unit::Bytes => self.bytes(bytes_s) + "/s",
-            Unit::Bits => abbreviated(bytes_s.saturating_mul(8), self.figures, self.kilo) + "bit/s",
+            RateUnit::Bytes => self.bytes(bytes_s) + "/s",
+            RateUnit::Bits => abbreviated(bytes_s.saturating_mul(8), self.figures, self.kilo) + "bit/s",
         }
     }
 
@@ -123,7 +123,7 @@ pub(super) fn digits(number: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kilo, Unit, Units, abbreviated};
+    use super::{Kilo, RateUnit, Units, abbreviated};
 
     #[test]
     fn numbers_are_abbreviated_like_fio() {
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(abbreviated(2_956_051, 6, Kilo::Decimal), "2956.1k");
         assert_eq!(abbreviated(1_350_000, 3, Kilo::Decimal), "1.3M");
         assert_eq!(abbreviated(u64::MAX, 4, Kilo::Decimal), "18.4E");
-        let bits = Units { unit: Unit::Bits, ..Units::default() };
+        let bits = Units { unit: RateUnit::Bits, ..Units::default() };
         assert_eq!(
             (bits.rate(2_031_616_000), bits.rate_other(2_031_616_000)),
             ("15.1Gibit/s".into(), "16.3Gbit/s".into())

@@ -3,12 +3,12 @@
 use plimsoll_record::Bins;
 use plimsoll_units::Span;
 
-use super::latency::Latency;
+use super::latency::LatencyHistogram;
 use super::number::Units;
 
 /// A report, at the end of a run or during it (`--status-interval`).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct FioReport {
     /// Replacement of fio's version; see [`version`](super::version).
     pub version: String,
     /// Time of the report, in milliseconds since 1970.
@@ -49,15 +49,15 @@ pub struct JobReport {
     /// `description` of the job.
     pub description: Option<String>,
     /// Reads.
-    pub read: Lane,
+    pub read: DirectionResult,
     /// Writes.
-    pub write: Lane,
+    pub write: DirectionResult,
     /// Trims.
-    pub trim: Lane,
+    pub trim: DirectionResult,
     /// Reporting of the directions.
     pub unified: Unified,
     /// Times of the flushes.
-    pub sync: Latency,
+    pub sync: LatencyHistogram,
     /// Runtime in milliseconds, summed over aggregated jobs.
     pub runtime_ms: u64,
     /// Processor time in user mode.
@@ -77,7 +77,7 @@ pub struct JobReport {
     /// The reported percentiles.
     pub percentiles: Percentiles,
     /// Request and result of `latency_target`.
-    pub target: Target,
+    pub target: LatencyTarget,
     /// Errors of a job with `continue_on_error`, present even if there were none.
     pub errors: Option<Errors>,
     /// Result of `steadystate`.
@@ -88,7 +88,7 @@ pub struct JobReport {
 
 /// A direction of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lane {
+pub struct DirectionResult {
     /// Bytes moved.
     pub bytes: u64,
     /// Operations.
@@ -100,20 +100,20 @@ pub struct Lane {
     /// Time covered by the figures, in milliseconds; 0 without operations.
     pub runtime_ms: u64,
     /// Submission latency (slat).
-    pub submission: Latency,
+    pub submission: LatencyHistogram,
     /// Completion latency (clat).
-    pub completion: Latency,
+    pub completion: LatencyHistogram,
     /// Total latency (lat).
-    pub total: Latency,
+    pub total: LatencyHistogram,
     /// Bandwidth samples in KiB/s (1,024 bytes).
-    pub bandwidth: Samples,
+    pub bandwidth: SampleStatistics,
     /// IOPS samples.
-    pub rate: Samples,
+    pub rate: SampleStatistics,
 }
 
 /// Statistics of samples at regular intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Samples {
+pub struct SampleStatistics {
     /// Minimum.
     pub least: u64,
     /// Maximum.
@@ -194,7 +194,7 @@ impl Default for Percentiles {
 
 /// `latency_target` and related options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+pub struct LatencyTarget {
     /// Target latency in nanoseconds; 0 for none.
     pub latency_ns: u64,
     /// Window in microseconds.
@@ -205,7 +205,7 @@ pub struct Target {
     pub depth: u32,
 }
 
-impl Default for Target {
+impl Default for LatencyTarget {
     fn default() -> Self {
         Self { latency_ns: 0, window_us: 0, percentile: 100.0, depth: 1 }
     }
@@ -297,7 +297,7 @@ impl JobReport {
     }
 
     /// Reads, writes and trims.
-    pub fn lanes(&self) -> [&Lane; 3] {
+    pub fn lanes(&self) -> [&DirectionResult; 3] {
         [&self.read, &self.write, &self.trim]
     }
 

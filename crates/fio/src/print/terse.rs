@@ -1,8 +1,8 @@
 //! Terse lines: a line per job, fields separated by semicolons, in KiB and microseconds.
 
 use super::group::{self, GroupSum, LaneSum, MIXED};
-use super::latency::Latency;
-use super::result::{JobReport, Lane, Report};
+use super::latency::LatencyHistogram;
+use super::result::{DirectionResult, FioReport, JobReport};
 use super::shares;
 
 /// Version of terse lines, which determines their fields.
@@ -42,7 +42,7 @@ impl TerseVersion {
 }
 
 /// The report as a line per job.
-pub fn terse(report: &Report, version: TerseVersion) -> String {
+pub fn terse(report: &FioReport, version: TerseVersion) -> String {
     let sums = group::sums(&report.jobs);
     report.jobs.iter().map(|job| line(report, job, group::sum_of(&sums, job), version) + "\n").collect()
 }
@@ -50,7 +50,7 @@ pub fn terse(report: &Report, version: TerseVersion) -> String {
 /// Number of fields for percentiles.
 const PERCENTILES: usize = 20;
 
-fn line(report: &Report, job: &JobReport, sum: &GroupSum, version: TerseVersion) -> String {
+fn line(report: &FioReport, job: &JobReport, sum: &GroupSum, version: TerseVersion) -> String {
     let mut fields = vec![version.number().to_string()];
     if version > TerseVersion::V2 {
         fields.push(report.version.clone());
@@ -79,7 +79,13 @@ fn line(report: &Report, job: &JobReport, sum: &GroupSum, version: TerseVersion)
     }
 }
 
-fn lane_fields(job: &JobReport, lane: &Lane, sum: &LaneSum, version: TerseVersion, fields: &mut Vec<String>) {
+fn lane_fields(
+    job: &JobReport,
+    lane: &DirectionResult,
+    sum: &LaneSum,
+    version: TerseVersion,
+    fields: &mut Vec<String>,
+) {
     fields.extend(
         [lane.bytes / 1_024, lane.bytes_s() / 1_024, lane.whole_iops(), lane.runtime_ms].map(|n| n.to_string()),
     );
@@ -104,14 +110,14 @@ fn lane_fields(job: &JobReport, lane: &Lane, sum: &LaneSum, version: TerseVersio
     }
 }
 
-fn latency_fields(latency: &Latency, fields: &mut Vec<String>) {
+fn latency_fields(latency: &LatencyHistogram, fields: &mut Vec<String>) {
     let found = latency.moments();
     fields.extend([found.min_ns, found.max_ns].map(|ns| (ns / 1_000).to_string()));
     fields.extend([found.mean_ns, found.deviation_ns].map(|ns| format!("{:.6}", ns / 1e3)));
 }
 
 /// Percentiles in their 20 fields. Percentages are also named for directions without operations.
-fn percentile_fields(latency: Option<&Latency>, list: &[f64], fields: &mut Vec<String>) {
+fn percentile_fields(latency: Option<&LatencyHistogram>, list: &[f64], fields: &mut Vec<String>) {
     let named = if latency.is_some() { list } else { &[] };
     let found = latency.map(|latency| latency.percentiles(list)).unwrap_or_default();
     for place in 0..PERCENTILES {
@@ -134,7 +140,7 @@ fn count_fields(job: &JobReport, fields: &mut Vec<String>) {
     fields.extend(latencies.us.iter().chain(&latencies.ms).map(|percent| format!("{percent:.2}%")));
 }
 
-fn disk_fields(report: &Report, fields: &mut Vec<String>) {
+fn disk_fields(report: &FioReport, fields: &mut Vec<String>) {
     for disk in &report.disks {
         let own = &disk.own;
         fields.push(disk.name.clone());

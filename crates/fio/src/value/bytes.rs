@@ -4,7 +4,7 @@ use crate::number::Unreadable;
 
 /// An element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum PatternPiece {
     /// Literal bytes.
     Bytes(Vec<u8>),
     /// Offset of the block, eight bytes, little-endian. Only for verification.
@@ -18,7 +18,7 @@ const TEXT_MAX: usize = 4_096;
 
 /// Observed with fio 3.33: `"ab"` is literal, `'name'` a file, `0x123` the bytes 01 23, a decimal number its minimal
 /// little-endian encoding, `%o` the offset.
-pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
+pub(super) fn read(text: &str) -> Result<Vec<PatternPiece>, Unreadable> {
     if text.len() > TEXT_MAX {
         return Err(Unreadable(format!("longer than {TEXT_MAX} letters; write a shorter one, or the name of a file")));
     }
@@ -29,15 +29,15 @@ pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
     while !rest.is_empty() {
         let (piece, after) = if let Some(quoted) = rest.strip_prefix('"') {
             let (inside, after) = quoted.split_once('"').filter(|(inside, _)| !inside.is_empty()).ok_or_else(wrong)?;
-            (Piece::Bytes(inside.as_bytes().to_vec()), after)
+            (PatternPiece::Bytes(inside.as_bytes().to_vec()), after)
         } else if let Some(quoted) = rest.strip_prefix('\'') {
             let (inside, after) = quoted.split_once('\'').filter(|(inside, _)| !inside.is_empty()).ok_or_else(wrong)?;
-            (Piece::File(inside.to_owned()), after)
+            (PatternPiece::File(inside.to_owned()), after)
         } else if let Some(after) = rest.strip_prefix("%o") {
-            (Piece::Offset, after)
+            (PatternPiece::Offset, after)
         } else if let Some(digits) = rest.strip_prefix("0x") {
             let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
-            (Piece::Bytes(hexadecimal(&digits[..end]).ok_or_else(wrong)?), &digits[end..])
+            (PatternPiece::Bytes(hexadecimal(&digits[..end]).ok_or_else(wrong)?), &digits[end..])
         } else {
             let sign = usize::from(rest.starts_with('-'));
             let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| end + sign);
@@ -45,7 +45,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Piece>, Unreadable> {
             let begins_hexadecimal = end > sign + 1 && rest[..end].ends_with('0') && rest[end..].starts_with('x');
             let end = end - usize::from(begins_hexadecimal);
             let number: i32 = rest[..end].parse().map_err(|_| wrong())?;
-            (Piece::Bytes(least_bytes(number)), &rest[end..])
+            (PatternPiece::Bytes(least_bytes(number)), &rest[end..])
         };
         pieces.push(piece);
         rest = after;
@@ -77,7 +77,10 @@ mod tests {
         let check = |text: &str, expected: Option<&[u8]>| {
             let pieces = read(text).ok();
             let bytes = pieces.map(|pieces| {
-                pieces.into_iter().flat_map(|p| if let Piece::Bytes(b) = p { b } else { vec![] }).collect::<Vec<u8>>()
+                pieces
+                    .into_iter()
+                    .flat_map(|p| if let PatternPiece::Bytes(b) = p { b } else { vec![] })
+                    .collect::<Vec<u8>>()
             });
             assert_eq!(bytes.as_deref(), expected, "{text}");
         };
@@ -95,7 +98,7 @@ mod tests {
         check("\"\"", None);
         check("0x", None);
         check("", None);
-        assert_eq!(read("0xff%o"), Ok(vec![Piece::Bytes(vec![0xff]), Piece::Offset]));
-        assert_eq!(read("'/a b'"), Ok(vec![Piece::File("/a b".to_owned())]));
+        assert_eq!(read("0xff%o"), Ok(vec![PatternPiece::Bytes(vec![0xff]), PatternPiece::Offset]));
+        assert_eq!(read("'/a b'"), Ok(vec![PatternPiece::File("/a b".to_owned())]));
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, base: Base) -> Result<Vec<(Bytes, u32)>, Unreadab
 
 fn one(part: &str, base: Base) -> Result<(Bytes, Option<u32>), Unreadable> {
     let (size, share) = part.split_once('/').unwrap_or((part, ""));
-    let size = super::bounded(size, crate::number::Scale::Counts(base), 1, i64::from(u32::MAX))?;
+    let size = super::bounded(size, crate::number::NumberScale::Counts(base), 1, i64::from(u32::MAX))?;
     let share = match share.trim() {
         "" | "0" => None,
         share => match share.parse::<u32>() {

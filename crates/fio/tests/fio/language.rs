@@ -7,20 +7,20 @@ mod properties;
 mod samples;
 mod showcmd;
 
-use plimsoll_fio::{Command, Fault, Flags, Surroundings, command, job_file};
+use plimsoll_fio::{Fault, FioCommand, Flags, Surroundings, command, job_file};
 
 /// Parses a job file in a test environment.
-pub fn file(text: &str) -> Result<Command, Vec<Fault>> {
+pub fn file(text: &str) -> Result<FioCommand, Vec<Fault>> {
     world(|around| job_file("jobs/test.fio", text, Flags::default(), around))
 }
 
 /// The same with `--lenient`.
-pub fn lenient(text: &str) -> Result<Command, Vec<Fault>> {
+pub fn lenient(text: &str) -> Result<FioCommand, Vec<Fault>> {
     world(|around| job_file("jobs/test.fio", text, Flags { lenient: true, ..Flags::default() }, around))
 }
 
 /// Parses a command line, split at blanks.
-pub fn line(words: &str) -> Result<Command, Vec<Fault>> {
+pub fn line(words: &str) -> Result<FioCommand, Vec<Fault>> {
     let arguments: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     world(|around| command(&arguments, around))
 }

@@ -3,10 +3,10 @@
 use plimsoll_device::nbd::TalkError;
 use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
 
-use super::probe::{Probe, Session};
-use super::{Feature, Found};
+use super::probe::{Probe, ProbeSession};
+use super::{CheckOutcome, Feature};
 
-type Checked = Result<Found, TalkError>;
+type FeatureCheck = Result<CheckOutcome, TalkError>;
 
 const AREA: &str = "data";
 
@@ -39,12 +39,12 @@ fn pattern(length: u32, seed: u8) -> Vec<u8> {
 }
 
 /// Runs an operation on the beginning of the export, then restores it.
-fn on_area(probe: &Probe<'_>, style: Style, act: impl FnOnce(&mut Session, u32) -> Checked) -> Checked {
+fn on_area(probe: &Probe<'_>, style: Style, act: impl FnOnce(&mut ProbeSession, u32) -> FeatureCheck) -> FeatureCheck {
     if let Some(why) = probe.keeps_off() {
-        return Ok(Found::not_tried(why));
+        return Ok(CheckOutcome::not_tried(why));
     }
     let Some(mut session) = probe.session(style)? else {
-        return Ok(Found::unsupported("", "not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "not negotiated"));
     };
     let length = u64::from(AREA_BYTES.min(probe.payload())).min(probe.chosen.size);
     let length = (length - length % u64::from(probe.block())) as u32;
@@ -56,13 +56,13 @@ fn on_area(probe: &Probe<'_>, style: Style, act: impl FnOnce(&mut Session, u32) 
     found
 }
 
-fn write(probe: &Probe<'_>, style: Style) -> Checked {
+fn write(probe: &Probe<'_>, style: Style) -> FeatureCheck {
     on_area(probe, style, |session, length| {
         let data = pattern(length, style as u8);
         let written = session.write(0, &data, 0)?;
         let read = session.read(0, length)?;
         let got = format!("{}; {}", written.worded(), same(&read.data, &data));
-        Ok(Found::judged(written.is_good() && read.data == data, format!("WRITE {length} at 0, then READ"), got))
+        Ok(CheckOutcome::judged(written.is_good() && read.data == data, format!("WRITE {length} at 0, then READ"), got))
     })
 }
 
@@ -70,9 +70,9 @@ fn same(read: &[u8], written: &[u8]) -> &'static str {
     if read == written { "equal data" } else { "different data" }
 }
 
-fn durable(probe: &Probe<'_>) -> Checked {
+fn durable(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::SEND_FUA) {
-        return Ok(Found::unsupported("", "no flag SEND_FUA"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_FUA"));
     }
     on_area(probe, Style::Simple, |session, length| {
         let data = pattern(length.min(65_536), 7);
@@ -80,13 +80,13 @@ fn durable(probe: &Probe<'_>) -> Checked {
         let flags = session.exchange(command::READ, command_flag::FUA, 0, data.len() as u64, &[])?;
         let got = format!("{}; READ with FUA: {}, {}", written.worded(), flags.worded(), same(&flags.data, &data));
         let good = written.is_good() && flags.is_good() && flags.data == data;
-        Ok(Found::judged(good, "WRITE with FUA, READ with FUA", got))
+        Ok(CheckOutcome::judged(good, "WRITE with FUA, READ with FUA", got))
     })
 }
 
-fn largest(probe: &Probe<'_>) -> Checked {
+fn largest(probe: &Probe<'_>) -> FeatureCheck {
     if let Some(why) = probe.keeps_off() {
-        return Ok(Found::not_tried(why));
+        return Ok(CheckOutcome::not_tried(why));
     }
     let mut session = probe.simple()?;
     let length = u64::from(probe.payload().min(32 << 20)).min(probe.chosen.size);
@@ -97,33 +97,37 @@ fn largest(probe: &Probe<'_>) -> Checked {
     let read = session.read(0, length)?;
     session.write(0, &before.data, 0)?;
     let got = format!("{}; {}", written.worded(), same(&read.data, &data));
-    Ok(Found::judged(written.is_good() && read.data == data, format!("WRITE {length} at 0, then READ"), got))
+    Ok(CheckOutcome::judged(written.is_good() && read.data == data, format!("WRITE {length} at 0, then READ"), got))
 }
 
-fn beyond(probe: &Probe<'_>) -> Checked {
+fn beyond(probe: &Probe<'_>) -> FeatureCheck {
     if let Some(why) = probe.keeps_off() {
-        return Ok(Found::not_tried(why));
+        return Ok(CheckOutcome::not_tried(why));
     }
     let mut session = probe.simple()?;
     let length = probe.block();
     let written = session.write(probe.chosen.size, &pattern(length, 1), 0)?;
     let after = session.read(0, length)?;
     let got = format!("{}, {}", written.worded(), after.worded());
-    Ok(Found::judged(written.is_refused(&[ENOSPC, EINVAL]) && after.is_good(), "WRITE at the end, then READ", got))
+    Ok(CheckOutcome::judged(
+        written.is_refused(&[ENOSPC, EINVAL]) && after.is_good(),
+        "WRITE at the end, then READ",
+        got,
+    ))
 }
 
-fn read_only(probe: &Probe<'_>) -> Checked {
+fn read_only(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::READ_ONLY) {
-        return Ok(Found::not_tried("the export can be written"));
+        return Ok(CheckOutcome::not_tried("the export can be written"));
     }
     let mut session = probe.simple()?;
     let written = session.write(0, &pattern(probe.block(), 1), 0)?;
     let after = session.read(0, probe.block())?;
     let got = format!("{}, {}", written.worded(), after.worded());
-    Ok(Found::judged(written.is_refused(&[EPERM]) && after.is_good(), "WRITE, then READ", got))
+    Ok(CheckOutcome::judged(written.is_refused(&[EPERM]) && after.is_good(), "WRITE, then READ", got))
 }
 
-fn unaligned(probe: &Probe<'_>) -> Checked {
+fn unaligned(probe: &Probe<'_>) -> FeatureCheck {
     on_area(probe, Style::Simple, |session, length| {
         let whole = pattern(length, 9);
         session.write(0, &whole, 0)?;
@@ -136,13 +140,13 @@ fn unaligned(probe: &Probe<'_>) -> Checked {
         }
         let good = (written.is_good() || (least > 1 && written.is_refused(&[EINVAL]))) && read.data == expected;
         let got = format!("{}, {}; minimum size {least}", written.worded(), same(&read.data, &expected));
-        Ok(Found::judged(good, "WRITE 777 at 1, then READ around it", got))
+        Ok(CheckOutcome::judged(good, "WRITE 777 at 1, then READ around it", got))
     })
 }
 
-fn zeroes(probe: &Probe<'_>, flags: u16) -> Checked {
+fn zeroes(probe: &Probe<'_>, flags: u16) -> FeatureCheck {
     if !probe.has(flag::SEND_WRITE_ZEROES) {
-        return Ok(Found::unsupported("", "no flag SEND_WRITE_ZEROES"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_WRITE_ZEROES"));
     }
     on_area(probe, Style::Simple, |session, length| {
         let mut expected = pattern(length, 5);
@@ -153,13 +157,13 @@ fn zeroes(probe: &Probe<'_>, flags: u16) -> Checked {
         let read = session.read(0, length)?;
         let got = format!("{}; {} in and around the range", written.worded(), same(&read.data, &expected));
         let good = written.is_good() && read.data == expected;
-        Ok(Found::judged(good, format!("WRITE_ZEROES {count} at {from}, then READ"), got))
+        Ok(CheckOutcome::judged(good, format!("WRITE_ZEROES {count} at {from}, then READ"), got))
     })
 }
 
-fn fast_zero(probe: &Probe<'_>) -> Checked {
+fn fast_zero(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::SEND_FAST_ZERO) {
-        return Ok(Found::unsupported("", "no flag SEND_FAST_ZERO"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_FAST_ZERO"));
     }
     on_area(probe, Style::Simple, |session, length| {
         let mut expected = pattern(length, 6);
@@ -172,13 +176,13 @@ fn fast_zero(probe: &Probe<'_>) -> Checked {
         let read = session.read(0, length)?;
         let good = (written.is_good() || written.is_refused(&[ENOTSUP])) && read.data == expected;
         let got = format!("{}; {}", written.worded(), same(&read.data, &expected));
-        Ok(Found::judged(good, format!("WRITE_ZEROES {length} with FAST_ZERO, then READ"), got))
+        Ok(CheckOutcome::judged(good, format!("WRITE_ZEROES {length} with FAST_ZERO, then READ"), got))
     })
 }
 
-fn trim(probe: &Probe<'_>) -> Checked {
+fn trim(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::SEND_TRIM) {
-        return Ok(Found::unsupported("", "no flag SEND_TRIM"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_TRIM"));
     }
     on_area(probe, Style::Simple, |session, length| {
         let expected = pattern(length, 8);
@@ -194,13 +198,13 @@ fn trim(probe: &Probe<'_>) -> Checked {
             trimmed.worded(),
             if around { "equal data" } else { "different data" }
         );
-        Ok(Found::judged(trimmed.is_good() && around, format!("TRIM {count} at {from}, then READ"), got))
+        Ok(CheckOutcome::judged(trimmed.is_good() && around, format!("TRIM {count} at {from}, then READ"), got))
     })
 }
 
-fn shared(probe: &Probe<'_>) -> Checked {
+fn shared(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::CAN_MULTI_CONN) {
-        return Ok(Found::unsupported("", "no flag CAN_MULTI_CONN"));
+        return Ok(CheckOutcome::unsupported("", "no flag CAN_MULTI_CONN"));
     }
     on_area(probe, Style::Simple, |session, length| {
         let mut other = probe.simple()?;
@@ -209,6 +213,10 @@ fn shared(probe: &Probe<'_>) -> Checked {
         let flushed = session.exchange(command::FLUSH, 0, 0, 0, &[])?;
         let read = other.read(0, length)?;
         let got = format!("{}; {}", flushed.worded(), same(&read.data, &data));
-        Ok(Found::judged(flushed.is_good() && read.data == data, "WRITE and FLUSH on one, READ on the other", got))
+        Ok(CheckOutcome::judged(
+            flushed.is_good() && read.data == data,
+            "WRITE and FLUSH on one, READ on the other",
+            got,
+        ))
     })
 }

@@ -4,9 +4,9 @@ use plimsoll_device::nbd::wire::{Reader, hello, option, rep};
 use plimsoll_device::nbd::{Said, TalkError};
 
 use super::probe::{Probe, accepted, worded};
-use super::{Feature, Found};
+use super::{CheckOutcome, Feature};
 
-type Checked = Result<Found, TalkError>;
+type FeatureCheck = Result<CheckOutcome, TalkError>;
 
 const AREA: &str = "handshake";
 
@@ -30,14 +30,14 @@ pub(super) const FEATURES: &[Feature] = &[
     Feature { area: AREA, name: "BLOCK_SIZE is well-formed", run: blocks },
 ];
 
-fn greeting(probe: &Probe<'_>) -> Checked {
+fn greeting(probe: &Probe<'_>) -> FeatureCheck {
     let flags = probe.talk()?.flags();
     let known = hello::FIXED_NEWSTYLE | hello::NO_ZEROES;
     let got = format!("flags {flags:#x}");
-    Ok(Found::judged(flags & !known == 0, "", got))
+    Ok(CheckOutcome::judged(flags & !known == 0, "", got))
 }
 
-fn client_flags(probe: &Probe<'_>) -> Checked {
+fn client_flags(probe: &Probe<'_>) -> FeatureCheck {
     let mut socket = probe.socket()?;
     let failed = |source| TalkError::Io { attempt: "reading the greeting", source };
     socket.read(&mut [0; 18]).map_err(failed)?;
@@ -47,30 +47,30 @@ fn client_flags(probe: &Probe<'_>) -> Checked {
     let _ = socket.write(&ask);
     let answered = socket.read(&mut [0; 1]).is_ok();
     let got = if answered { "a reply, as if they were known" } else { "the session ended" };
-    Ok(Found::judged(!answered, "client flags 0x80000003, and LIST", got))
+    Ok(CheckOutcome::judged(!answered, "client flags 0x80000003, and LIST", got))
 }
 
-fn unknown(probe: &Probe<'_>) -> Checked {
+fn unknown(probe: &Probe<'_>) -> FeatureCheck {
     passes_over(probe, UNKNOWN, &[], "an unknown option")
 }
 
-fn unknown_with_data(probe: &Probe<'_>) -> Checked {
+fn unknown_with_data(probe: &Probe<'_>) -> FeatureCheck {
     passes_over(probe, UNKNOWN, &[0x5a; 4096], "an unknown option with 4,096 bytes")
 }
 
-fn passes_over(probe: &Probe<'_>, option: u32, data: &[u8], sent: &str) -> Checked {
+fn passes_over(probe: &Probe<'_>, option: u32, data: &[u8], sent: &str) -> FeatureCheck {
     let mut talk = probe.talk()?;
     let said = talk.option(option, data)?;
     let refused = said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_TLS_REQD));
     let after = talk.choose(&probe.address.export, true);
     let got = format!("{}, then GO {}", worded(&said), if after.is_ok() { "succeeds" } else { "fails" });
-    Ok(Found::judged(refused && after.is_ok(), format!("{sent}, then GO"), got))
+    Ok(CheckOutcome::judged(refused && after.is_ok(), format!("{sent}, then GO"), got))
 }
 
-fn list(probe: &Probe<'_>) -> Checked {
+fn list(probe: &Probe<'_>) -> FeatureCheck {
     let said = probe.talk()?.option(option::LIST, &[])?;
     if said.last().is_some_and(|said| matches!(said.kind, rep::ERR_POLICY | rep::ERR_UNSUP)) {
-        return Ok(Found::unsupported("LIST", worded(&said)));
+        return Ok(CheckOutcome::unsupported("LIST", worded(&said)));
     }
     let name = |said: &Said| {
         let mut reader = Reader(&said.data);
@@ -84,45 +84,45 @@ fn list(probe: &Probe<'_>) -> Checked {
         }
         None => "a name that does not fit its reply".to_owned(),
     };
-    Ok(Found::judged(names.is_some() && accepted(&said), "LIST", got))
+    Ok(CheckOutcome::judged(names.is_some() && accepted(&said), "LIST", got))
 }
 
-fn list_with_data(probe: &Probe<'_>) -> Checked {
+fn list_with_data(probe: &Probe<'_>) -> FeatureCheck {
     let said = probe.talk()?.option(option::LIST, b"data")?;
     let refused = said.last().is_some_and(|said| said.kind & rep::ERROR != 0);
-    Ok(Found::judged(refused, "LIST with 4 bytes", worded(&said)))
+    Ok(CheckOutcome::judged(refused, "LIST with 4 bytes", worded(&said)))
 }
 
-fn info_and_go(probe: &Probe<'_>) -> Checked {
+fn info_and_go(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     let before = talk.choose(&probe.address.export, false)?;
     let after = talk.choose(&probe.address.export, true)?;
     let got = format!("{} bytes, flags {:#x}, blocks {:?}", after.size, after.flags, after.blocks.unwrap_or_default());
-    Ok(Found::judged(before == after, "INFO and GO with the same parameters", got))
+    Ok(CheckOutcome::judged(before == after, "INFO and GO with the same parameters", got))
 }
 
-fn unknown_export(probe: &Probe<'_>) -> Checked {
+fn unknown_export(probe: &Probe<'_>) -> FeatureCheck {
     let name = "plimsoll-check: no such export";
     let data = [&(name.len() as u32).to_be_bytes()[..], name.as_bytes(), &[0, 0]].concat();
     let mut talk = probe.talk()?;
     let said = talk.option(option::GO, &data)?;
     if accepted(&said) {
-        return Ok(Found::unsupported("GO to an improbable name", "all names refer to the same export"));
+        return Ok(CheckOutcome::unsupported("GO to an improbable name", "all names refer to the same export"));
     }
     let refused = said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNKNOWN | rep::ERR_TLS_REQD));
     let after = talk.choose(&probe.address.export, true).is_ok();
-    Ok(Found::judged(refused && after, "GO to an improbable name, then GO", worded(&said)))
+    Ok(CheckOutcome::judged(refused && after, "GO to an improbable name, then GO", worded(&said)))
 }
 
-fn malformed(probe: &Probe<'_>) -> Checked {
+fn malformed(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     let said = talk.option(option::GO, &[0, 0, 4, 0, b'x', 0, 0])?;
     let refused = said.last().is_some_and(|said| said.kind & rep::ERROR != 0);
     let after = talk.choose(&probe.address.export, true).is_ok();
-    Ok(Found::judged(refused && after, "GO with a name longer than its data, then GO", worded(&said)))
+    Ok(CheckOutcome::judged(refused && after, "GO with a name longer than its data, then GO", worded(&said)))
 }
 
-fn export_name(probe: &Probe<'_>) -> Checked {
+fn export_name(probe: &Probe<'_>) -> FeatureCheck {
     let name = probe.address.export.as_bytes();
     let head = [&0x4948_4156_454f_5054_u64.to_be_bytes()[..], &option::EXPORT_NAME.to_be_bytes()];
     let ask = [&head.concat(), &(name.len() as u32).to_be_bytes()[..], name].concat();
@@ -136,50 +136,54 @@ fn export_name(probe: &Probe<'_>) -> Checked {
         let mut rest = vec![1; zeros];
         socket.read(&mut rest).map_err(failed)?;
         if rest.iter().any(|byte| *byte != 0) {
-            return Ok(Found::judged(false, "EXPORT_NAME without NO_ZEROES", "not 124 zeros"));
+            return Ok(CheckOutcome::judged(false, "EXPORT_NAME without NO_ZEROES", "not 124 zeros"));
         }
     }
     let mut reader = Reader(&answer);
     let size = reader.u64().unwrap_or(0);
-    Ok(Found::judged(size == probe.chosen.size, "EXPORT_NAME with and without NO_ZEROES", format!("{size} bytes")))
+    Ok(CheckOutcome::judged(
+        size == probe.chosen.size,
+        "EXPORT_NAME with and without NO_ZEROES",
+        format!("{size} bytes"),
+    ))
 }
 
-fn abort(probe: &Probe<'_>) -> Checked {
+fn abort(probe: &Probe<'_>) -> FeatureCheck {
     let said = probe.talk()?.option(option::ABORT, &[]);
     // Older servers close without a reply, which clients have to accept.
     let (good, got) = match &said {
         Ok(said) => (accepted(said), worded(said)),
         Err(_) => (true, "session ended without a reply".to_owned()),
     };
-    Ok(Found::judged(good, "ABORT", got))
+    Ok(CheckOutcome::judged(good, "ABORT", got))
 }
 
-fn structured(probe: &Probe<'_>) -> Checked {
+fn structured(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     let with_data = talk.option(option::STRUCTURED_REPLY, b"x")?;
     let said = talk.option(option::STRUCTURED_REPLY, &[])?;
     if !accepted(&said) {
-        return Ok(Found::unsupported("STRUCTURED_REPLY", worded(&said)));
+        return Ok(CheckOutcome::unsupported("STRUCTURED_REPLY", worded(&said)));
     }
     let got = format!("with data {}, without {}", worded(&with_data), worded(&said));
-    Ok(Found::judged(!accepted(&with_data), "STRUCTURED_REPLY with a byte of data, and without", got))
+    Ok(CheckOutcome::judged(!accepted(&with_data), "STRUCTURED_REPLY with a byte of data, and without", got))
 }
 
-fn extended(probe: &Probe<'_>) -> Checked {
+fn extended(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     let said = talk.option(option::EXTENDED_HEADERS, &[])?;
     if !accepted(&said) {
-        return Ok(Found::unsupported("EXTENDED_HEADERS", worded(&said)));
+        return Ok(CheckOutcome::unsupported("EXTENDED_HEADERS", worded(&said)));
     }
     let back = talk.option(option::STRUCTURED_REPLY, &[])?;
     let got = format!("{}, then {}", worded(&said), worded(&back));
-    Ok(Found::judged(!accepted(&back), "EXTENDED_HEADERS, then STRUCTURED_REPLY", got))
+    Ok(CheckOutcome::judged(!accepted(&back), "EXTENDED_HEADERS, then STRUCTURED_REPLY", got))
 }
 
 #[allow(clippy::unnecessary_wraps)] // as all the others
-fn blocks(probe: &Probe<'_>) -> Checked {
+fn blocks(probe: &Probe<'_>) -> FeatureCheck {
     let Some([least, best, most]) = probe.chosen.blocks else {
-        return Ok(Found::unsupported("GO with BLOCK_SIZE", "no block sizes"));
+        return Ok(CheckOutcome::unsupported("GO with BLOCK_SIZE", "no block sizes"));
     };
     let good = least.is_power_of_two()
         && least <= 65_536
@@ -187,5 +191,5 @@ fn blocks(probe: &Probe<'_>) -> Checked {
         && best >= least.max(512)
         && most >= best
         && probe.chosen.size.is_multiple_of(least.into());
-    Ok(Found::judged(good, "GO with BLOCK_SIZE", format!("minimum {least}, preferred {best}, maximum {most}")))
+    Ok(CheckOutcome::judged(good, "GO with BLOCK_SIZE", format!("minimum {least}, preferred {best}, maximum {most}")))
 }

@@ -1,20 +1,20 @@
 //! Connections to the checked server, and requests with their combined replies.
 
 use plimsoll_device::nbd::wire::{PAYLOAD_MAX, Reader, Style, chunk, command, command_flag, flag, option, rep};
-use plimsoll_device::nbd::{Address, Asked, Chosen, Chunk, Said, Socket, Talk, TalkError};
+use plimsoll_device::nbd::{Chosen, Chunk, ExportAddress, Said, Socket, Talk, TalkError, WireRequest};
 
 use super::Permission;
 
 /// The checked server.
 pub(super) struct Probe<'a> {
-    pub address: &'a Address,
+    pub address: &'a ExportAddress,
     pub permission: &'a Permission,
     /// The export as reported to a client that negotiates nothing.
     pub chosen: Chosen,
 }
 
 /// A session with a chosen export.
-pub(super) struct Session {
+pub(super) struct ProbeSession {
     pub talk: Talk,
     pub style: Style,
     pub chosen: Chosen,
@@ -23,7 +23,7 @@ pub(super) struct Session {
 
 /// A complete reply.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct ProbeReply {
     /// The first error, or zero.
     pub errno: u32,
     /// Data of a read, with zeros for reported holes.
@@ -39,7 +39,7 @@ pub(super) struct Reply {
 }
 
 impl Probe<'_> {
-    pub(super) fn new<'a>(address: &'a Address, permission: &'a Permission) -> Result<Probe<'a>, TalkError> {
+    pub(super) fn new<'a>(address: &'a ExportAddress, permission: &'a Permission) -> Result<Probe<'a>, TalkError> {
         let chosen = Talk::begin(address, permission.timeout)?.choose(&address.export, true)?;
         Ok(Probe { address, permission, chosen })
     }
@@ -56,7 +56,7 @@ impl Probe<'_> {
 
     /// A connection after the greeting without TLS, regardless of the address.
     pub(super) fn clear(&self) -> Result<Talk, TalkError> {
-        Talk::begin(&Address { tls: None, ..self.address.clone() }, self.permission.timeout)
+        Talk::begin(&ExportAddress { tls: None, ..self.address.clone() }, self.permission.timeout)
     }
 
     /// A connection before the greeting.
@@ -66,7 +66,7 @@ impl Probe<'_> {
     }
 
     /// A session in the given style; `None` if the server does not support it.
-    pub(super) fn session(&self, style: Style) -> Result<Option<Session>, TalkError> {
+    pub(super) fn session(&self, style: Style) -> Result<Option<ProbeSession>, TalkError> {
         self.session_with(style, |_| Ok(true))
     }
 
@@ -75,7 +75,7 @@ impl Probe<'_> {
         &self,
         style: Style,
         negotiate: impl FnOnce(&mut Talk) -> Result<bool, TalkError>,
-    ) -> Result<Option<Session>, TalkError> {
+    ) -> Result<Option<ProbeSession>, TalkError> {
         let mut talk = self.talk()?;
         let asked = match style {
             Style::Simple => None,
@@ -91,11 +91,11 @@ impl Probe<'_> {
             return Ok(None);
         }
         let chosen = talk.choose(&self.address.export, true)?;
-        Ok(Some(Session { talk, style, chosen, cookie: 0x0123_4567_89ab_cd00 }))
+        Ok(Some(ProbeSession { talk, style, chosen, cookie: 0x0123_4567_89ab_cd00 }))
     }
 
     /// A session with simple replies, which all servers support.
-    pub(super) fn simple(&self) -> Result<Session, TalkError> {
+    pub(super) fn simple(&self) -> Result<ProbeSession, TalkError> {
         let refused =
             || TalkError::Refused { attempt: "choosing the export", reason: "accepted before, refused now".into() };
         self.session(Style::Simple)?.ok_or_else(refused)
@@ -155,21 +155,21 @@ pub(super) fn worded(said: &[Said]) -> String {
     if said.len() == 1 { name.into() } else { format!("{} replies and {name}", said.len() - 1) }
 }
 
-impl Session {
-    pub(super) fn read(&mut self, offset: u64, length: u32) -> Result<Reply, TalkError> {
+impl ProbeSession {
+    pub(super) fn read(&mut self, offset: u64, length: u32) -> Result<ProbeReply, TalkError> {
         self.exchange(command::READ, 0, offset, length.into(), &[])
     }
 
-    pub(super) fn write(&mut self, offset: u64, data: &[u8], flags: u16) -> Result<Reply, TalkError> {
+    pub(super) fn write(&mut self, offset: u64, data: &[u8], flags: u16) -> Result<ProbeReply, TalkError> {
         self.exchange(command::WRITE, flags, offset, data.len() as u64, data)
     }
 
     /// Sends a request. Returns its cookie.
-    pub(super) fn send(&mut self, asked: &Asked, payload: &[u8]) -> Result<u64, TalkError> {
+    pub(super) fn send(&mut self, asked: &WireRequest, payload: &[u8]) -> Result<u64, TalkError> {
         self.cookie += 1;
         let carries = self.style == Style::Extended && !payload.is_empty();
         let flags = asked.flags | if carries { command_flag::PAYLOAD_LEN } else { 0 };
-        self.talk.request(self.style, &Asked { flags, cookie: self.cookie, ..*asked }, payload)?;
+        self.talk.request(self.style, &WireRequest { flags, cookie: self.cookie, ..*asked }, payload)?;
         Ok(self.cookie)
     }
 
@@ -181,11 +181,11 @@ impl Session {
         offset: u64,
         length: u64,
         payload: &[u8],
-    ) -> Result<Reply, TalkError> {
-        let cookie = self.send(&Asked { flags, command, cookie: 0, offset, length }, payload)?;
+    ) -> Result<ProbeReply, TalkError> {
+        let cookie = self.send(&WireRequest { flags, command, cookie: 0, offset, length }, payload)?;
         let expected = if command == command::READ { length as u32 } else { 0 };
-        let asked = Asked { flags, command, cookie, offset, length };
-        let mut reply = Reply { data: vec![0; expected.min(64 << 20) as usize], ..Reply::default() };
+        let asked = WireRequest { flags, command, cookie, offset, length };
+        let mut reply = ProbeReply { data: vec![0; expected.min(64 << 20) as usize], ..ProbeReply::default() };
         loop {
             let chunk = self.talk.chunk(expected)?;
             reply.flaw = reply.flaw.or_else(|| misframed(&chunk, self.style, &asked));
@@ -202,7 +202,7 @@ impl Session {
 }
 
 /// Violation of the framing of a chunk, if any.
-fn misframed(chunk: &Chunk, style: Style, asked: &Asked) -> Option<String> {
+fn misframed(chunk: &Chunk, style: Style, asked: &WireRequest) -> Option<String> {
     let extended = style == Style::Extended;
     if chunk.cookie != asked.cookie {
         Some(format!("cookie {:#x} for request {:#x}", chunk.cookie, asked.cookie))
@@ -216,7 +216,7 @@ fn misframed(chunk: &Chunk, style: Style, asked: &Asked) -> Option<String> {
     }
 }
 
-impl Reply {
+impl ProbeReply {
     /// Adds a chunk of the reply to a request at `offset`.
     fn add(&mut self, chunk: &Chunk, offset: u64) {
         if self.errno == 0 {

@@ -1,12 +1,12 @@
 //! The transmission phase: reads in every style, refusals, and robustness. Does not change the export.
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
-use plimsoll_device::nbd::{Asked, TalkError};
+use plimsoll_device::nbd::{TalkError, WireRequest};
 
 use super::probe::Probe;
-use super::{Feature, Found};
+use super::{CheckOutcome, Feature};
 
-type Checked = Result<Found, TalkError>;
+type FeatureCheck = Result<CheckOutcome, TalkError>;
 
 const AREA: &str = "requests";
 
@@ -37,55 +37,55 @@ pub(super) const FEATURES: &[Feature] = &[
     Feature { area: AREA, name: "two connections at once", run: two },
 ];
 
-fn read(probe: &Probe<'_>, style: Style) -> Checked {
+fn read(probe: &Probe<'_>, style: Style) -> FeatureCheck {
     let Some(mut session) = probe.session(style)? else {
-        return Ok(Found::unsupported("", "not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "not negotiated"));
     };
     let length = probe.block();
     let first = session.read(0, length)?;
     let last = session.read(probe.chosen.size - u64::from(length), length)?;
     let good = first.is_good() && last.is_good();
     let sent = format!("READ {length} at the beginning and at the end");
-    Ok(Found::judged(good, sent, format!("{}, {}", first.worded(), last.worded())))
+    Ok(CheckOutcome::judged(good, sent, format!("{}, {}", first.worded(), last.worded())))
 }
 
-fn whole(probe: &Probe<'_>) -> Checked {
+fn whole(probe: &Probe<'_>) -> FeatureCheck {
     let Some(mut session) = probe.session(Style::Structured)? else {
-        return Ok(Found::unsupported("", "structured replies are not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     };
     if session.chosen.flags & flag::SEND_DF == 0 {
-        return Ok(Found::unsupported("", "no flag SEND_DF"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_DF"));
     }
     let length = probe.chosen.size.min(65_536);
     let reply = session.exchange(command::READ, command_flag::DF, 0, length, &[])?;
     let got = format!("{} in {} pieces", reply.worded(), reply.pieces);
-    Ok(Found::judged(reply.is_good() && reply.pieces == 1, format!("READ {length} with DF"), got))
+    Ok(CheckOutcome::judged(reply.is_good() && reply.pieces == 1, format!("READ {length} with DF"), got))
 }
 
-fn largest(probe: &Probe<'_>) -> Checked {
+fn largest(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = u64::from(probe.payload().min(32 << 20)).min(probe.chosen.size);
     let length = (length - length % u64::from(probe.block())) as u32;
     let reply = session.read(0, length)?;
-    Ok(Found::judged(reply.is_good(), format!("READ {length} at 0"), reply.worded()))
+    Ok(CheckOutcome::judged(reply.is_good(), format!("READ {length} at 0"), reply.worded()))
 }
 
-fn too_large(probe: &Probe<'_>) -> Checked {
+fn too_large(probe: &Probe<'_>) -> FeatureCheck {
     let most = probe.payload();
     let length = u64::from(most) + u64::from(probe.block());
     if length > 256 << 20 || length > probe.chosen.size {
-        return Ok(Found::not_tried("the sizes of the export and of the largest payload do not allow it"));
+        return Ok(CheckOutcome::not_tried("the sizes of the export and of the largest payload do not allow it"));
     }
     let Some(mut session) = probe.session(Style::Structured)? else {
-        return Ok(Found::not_tried("without structured replies a reply of that size ends the session"));
+        return Ok(CheckOutcome::not_tried("without structured replies a reply of that size ends the session"));
     };
     let sent = format!("READ {length} at 0, maximum {most}");
     let reply = session.read(0, length as u32)?;
     let fine = reply.is_refused(&[EINVAL, EOVERFLOW]) || reply.is_good();
-    Ok(Found::judged(fine && probe.is_alive()?, sent, reply.worded()))
+    Ok(CheckOutcome::judged(fine && probe.is_alive()?, sent, reply.worded()))
 }
 
-fn beyond(probe: &Probe<'_>) -> Checked {
+fn beyond(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = probe.block();
     let reply = session.read(probe.chosen.size, length)?;
@@ -93,94 +93,98 @@ fn beyond(probe: &Probe<'_>) -> Checked {
     let after = session.read(0, length)?;
     let good = reply.is_refused(&[EINVAL]) && across.is_refused(&[EINVAL]) && after.is_good();
     let sent = format!("READ {length} at the end, READ {} across it, READ {length} at 0", 2 * length);
-    Ok(Found::judged(good, sent, format!("{}, {}, {}", reply.worded(), across.worded(), after.worded())))
+    Ok(CheckOutcome::judged(good, sent, format!("{}, {}, {}", reply.worded(), across.worded(), after.worded())))
 }
 
-fn nothing(probe: &Probe<'_>) -> Checked {
+fn nothing(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let reply = session.read(0, 0)?;
     let after = session.read(0, probe.block())?;
-    Ok(Found::judged(after.is_good(), "READ 0 at 0, then READ", format!("{}, {}", reply.worded(), after.worded())))
+    Ok(CheckOutcome::judged(
+        after.is_good(),
+        "READ 0 at 0, then READ",
+        format!("{}, {}", reply.worded(), after.worded()),
+    ))
 }
 
-fn overflow(probe: &Probe<'_>) -> Checked {
+fn overflow(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = probe.block();
     let reply = session.read(u64::MAX - u64::from(length) + 1, length)?;
     let after = session.read(0, length)?;
     let sent = format!("READ {length} at 2^64 - {length}");
-    Ok(Found::judged(reply.errno != 0 && after.is_good(), sent, reply.worded()))
+    Ok(CheckOutcome::judged(reply.errno != 0 && after.is_good(), sent, reply.worded()))
 }
 
-fn many(probe: &Probe<'_>) -> Checked {
+fn many(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = probe.block();
     let places = (probe.chosen.size / u64::from(length)).max(1);
     let mut waiting = Vec::new();
     for number in 0..MANY {
         let offset = number % places * u64::from(length);
-        let asked = Asked { command: command::READ, offset, length: length.into(), ..Asked::default() };
+        let asked = WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() };
         waiting.push(session.send(&asked, &[])?);
     }
     let mut in_order = 0;
     for number in 0..MANY {
         let chunk = session.talk.chunk(length)?;
         let Some(at) = waiting.iter().position(|cookie| *cookie == chunk.cookie) else {
-            return Ok(Found::judged(false, "", format!("reply {number} has an unknown cookie")));
+            return Ok(CheckOutcome::judged(false, "", format!("reply {number} has an unknown cookie")));
         };
         in_order += u64::from(at == 0);
         waiting.remove(at);
     }
-    Ok(Found::judged(true, format!("{MANY} times READ {length}"), format!("{in_order} of the replies in order")))
+    Ok(CheckOutcome::judged(true, format!("{MANY} times READ {length}"), format!("{in_order} of the replies in order")))
 }
 
-fn unknown(probe: &Probe<'_>) -> Checked {
+fn unknown(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let reply = session.exchange(0x7a7a, 0, 0, u64::from(probe.block()), &[])?;
     let after = session.read(0, probe.block())?;
     let got = format!("{}, {}", reply.worded(), after.worded());
-    Ok(Found::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "command 0x7a7a, then READ", got))
+    Ok(CheckOutcome::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "command 0x7a7a, then READ", got))
 }
 
-fn unknown_flag(probe: &Probe<'_>) -> Checked {
+fn unknown_flag(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let reply = session.exchange(command::READ, 1 << 14, 0, u64::from(probe.block()), &[])?;
     let after = session.read(0, probe.block())?;
     let got = format!("{}, {}", reply.worded(), after.worded());
-    Ok(Found::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "READ with flag 0x4000, then READ", got))
+    Ok(CheckOutcome::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "READ with flag 0x4000, then READ", got))
 }
 
-fn flush(probe: &Probe<'_>) -> Checked {
+fn flush(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::SEND_FLUSH) {
-        return Ok(Found::unsupported("", "no flag SEND_FLUSH"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_FLUSH"));
     }
     let reply = probe.simple()?.exchange(command::FLUSH, 0, 0, 0, &[])?;
-    Ok(Found::judged(reply.is_good(), "FLUSH", reply.worded()))
+    Ok(CheckOutcome::judged(reply.is_good(), "FLUSH", reply.worded()))
 }
 
-fn cache(probe: &Probe<'_>) -> Checked {
+fn cache(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::SEND_CACHE) {
-        return Ok(Found::unsupported("", "no flag SEND_CACHE"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_CACHE"));
     }
     let reply = probe.simple()?.exchange(command::CACHE, 0, 0, u64::from(probe.block()), &[])?;
-    Ok(Found::judged(reply.is_good(), format!("CACHE {} at 0", probe.block()), reply.worded()))
+    Ok(CheckOutcome::judged(reply.is_good(), format!("CACHE {} at 0", probe.block()), reply.worded()))
 }
 
-fn disconnect(probe: &Probe<'_>) -> Checked {
+fn disconnect(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let length = probe.block();
-    let asked = Asked { command: command::READ, length: length.into(), ..Asked::default() };
+    let asked = WireRequest { command: command::READ, length: length.into(), ..WireRequest::default() };
     for _ in 0..8 {
         session.send(&asked, &[])?;
     }
-    session.send(&Asked { command: command::DISC, ..Asked::default() }, &[])?;
+    session.send(&WireRequest { command: command::DISC, ..WireRequest::default() }, &[])?;
     let answered = (0..8).take_while(|_| session.talk.chunk(length).is_ok()).count();
     let ended = session.talk.chunk(0).is_err();
     let got = format!("{answered} replies, {}", if ended { "then the end" } else { "then more data" });
-    Ok(Found::judged(answered == 8 && ended, "8 times READ, DISC", got))
+    Ok(CheckOutcome::judged(answered == 8 && ended, "8 times READ, DISC", got))
 }
 
-fn noise(probe: &Probe<'_>) -> Checked {
+fn noise(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     // The server may close before everything is sent.
     let _ = session.talk.socket().write(&[0x5a; 256]);
@@ -193,31 +197,31 @@ fn noise(probe: &Probe<'_>) -> Checked {
         (_, false) => "other sessions are not served".to_owned(),
     };
     let success = matches!(answer, Ok(0));
-    Ok(Found::judged(!success && alive, "256 times 0x5a", got))
+    Ok(CheckOutcome::judged(!success && alive, "256 times 0x5a", got))
 }
 
-fn half(probe: &Probe<'_>) -> Checked {
+fn half(probe: &Probe<'_>) -> FeatureCheck {
     let mut session = probe.simple()?;
     let mut header = Vec::new();
-    Asked { command: command::READ, length: 512, ..Asked::default() }.write(Style::Simple, &mut header);
+    WireRequest { command: command::READ, length: 512, ..WireRequest::default() }.write(Style::Simple, &mut header);
     let failed = |source| TalkError::Io { attempt: "sending half a request", source };
     session.talk.socket().write(&header[..13]).map_err(failed)?;
     let alive = probe.is_alive()?;
     drop(session);
     let after = probe.is_alive()?;
     let got = if alive && after { "other sessions are served" } else { "other sessions are not served" };
-    Ok(Found::judged(alive && after, "13 bytes of a request, then the end", got))
+    Ok(CheckOutcome::judged(alive && after, "13 bytes of a request, then the end", got))
 }
 
-fn two(probe: &Probe<'_>) -> Checked {
+fn two(probe: &Probe<'_>) -> FeatureCheck {
     let mut first = probe.simple()?;
     let mut second = match probe.simple() {
         Ok(second) => second,
-        Err(error) => return Ok(Found::unsupported("a second connection", error.to_string())),
+        Err(error) => return Ok(CheckOutcome::unsupported("a second connection", error.to_string())),
     };
     let length = probe.block();
     let (one, other) = (first.read(0, length)?, second.read(0, length)?);
     let same = one.is_good() && other.is_good() && one.data == other.data;
     let told = if probe.has(flag::CAN_MULTI_CONN) { "CAN_MULTI_CONN is set" } else { "CAN_MULTI_CONN is not set" };
-    Ok(Found::judged(same, "READ on both", format!("{}, {}; {told}", one.worded(), other.worded())))
+    Ok(CheckOutcome::judged(same, "READ on both", format!("{}, {}; {told}", one.worded(), other.worded())))
 }

@@ -3,10 +3,10 @@
 use plimsoll_device::nbd::TalkError;
 use plimsoll_device::nbd::wire::{ALLOCATION, Style, command, command_flag, option, rep};
 
-use super::probe::{Probe, Session, accepted, worded};
-use super::{Feature, Found};
+use super::probe::{Probe, ProbeSession, accepted, worded};
+use super::{CheckOutcome, Feature};
 
-type Checked = Result<Found, TalkError>;
+type FeatureCheck = Result<CheckOutcome, TalkError>;
 
 const AREA: &str = "metadata";
 
@@ -30,46 +30,46 @@ fn query(export: &str, queries: &[&str]) -> Vec<u8> {
     data
 }
 
-fn list(probe: &Probe<'_>) -> Checked {
+fn list(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     if !accepted(&talk.option(option::STRUCTURED_REPLY, &[])?) {
-        return Ok(Found::unsupported("", "structured replies are not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     }
     let said = talk.option(option::LIST_META_CONTEXT, &query(&probe.address.export, &[]))?;
     if !accepted(&said) {
-        return Ok(Found::unsupported("LIST_META_CONTEXT without queries", worded(&said)));
+        return Ok(CheckOutcome::unsupported("LIST_META_CONTEXT without queries", worded(&said)));
     }
     let names = said.iter().filter(|said| said.kind == rep::META_CONTEXT);
     let names: Vec<_> = names.map(|said| String::from_utf8_lossy(said.data.get(4..).unwrap_or_default())).collect();
-    Ok(Found::judged(true, "LIST_META_CONTEXT without queries", names.join(", ")))
+    Ok(CheckOutcome::judged(true, "LIST_META_CONTEXT without queries", names.join(", ")))
 }
 
-fn set(probe: &Probe<'_>) -> Checked {
+fn set(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.talk()?;
     if !accepted(&talk.option(option::STRUCTURED_REPLY, &[])?) {
-        return Ok(Found::unsupported("", "structured replies are not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     }
     let data = query(&probe.address.export, &["x-plimsoll:unknown", "base:unknown", "base:"]);
     let said = talk.option(option::SET_META_CONTEXT, &data)?;
     if said.last().is_some_and(|said| said.kind == rep::ERR_UNSUP) {
-        return Ok(Found::unsupported("SET_META_CONTEXT", worded(&said)));
+        return Ok(CheckOutcome::unsupported("SET_META_CONTEXT", worded(&said)));
     }
     let chosen = said.iter().filter(|said| said.kind == rep::META_CONTEXT).count();
     let sent = "SET_META_CONTEXT of x-plimsoll:unknown, base:unknown and base:";
-    Ok(Found::judged(accepted(&said) && chosen == 0, sent, worded(&said)))
+    Ok(CheckOutcome::judged(accepted(&said) && chosen == 0, sent, worded(&said)))
 }
 
 /// A session with `base:allocation`; `None` if the server does not support it in this style.
-fn session(probe: &Probe<'_>, style: Style) -> Result<Option<Session>, TalkError> {
+fn session(probe: &Probe<'_>, style: Style) -> Result<Option<ProbeSession>, TalkError> {
     probe.session_with(style, |talk| {
         let said = talk.option(option::SET_META_CONTEXT, &query(&probe.address.export, &[ALLOCATION]))?;
         Ok(accepted(&said) && said.iter().any(|said| said.kind == rep::META_CONTEXT))
     })
 }
 
-fn status(probe: &Probe<'_>, style: Style) -> Checked {
+fn status(probe: &Probe<'_>, style: Style) -> FeatureCheck {
     let Some(mut session) = session(probe, style)? else {
-        return Ok(Found::unsupported("", "not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "not negotiated"));
     };
     let block = u64::from(probe.block());
     let most = if style == Style::Extended { u64::MAX } else { 1 << 30 };
@@ -89,15 +89,15 @@ fn status(probe: &Probe<'_>, style: Style) -> Checked {
         one.worded(),
         one.extents.len()
     );
-    Ok(Found::judged(fits && one_fits, sent, got))
+    Ok(CheckOutcome::judged(fits && one_fits, sent, got))
 }
 
-fn without(probe: &Probe<'_>) -> Checked {
+fn without(probe: &Probe<'_>) -> FeatureCheck {
     let Some(mut session) = probe.session(Style::Structured)? else {
-        return Ok(Found::unsupported("", "structured replies are not negotiated"));
+        return Ok(CheckOutcome::unsupported("", "structured replies are not negotiated"));
     };
     let reply = session.exchange(command::BLOCK_STATUS, 0, 0, u64::from(probe.block()), &[])?;
     let after = session.read(0, probe.block())?;
     let got = format!("{}, {}", reply.worded(), after.worded());
-    Ok(Found::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "BLOCK_STATUS, then READ", got))
+    Ok(CheckOutcome::judged(reply.is_refused(&[EINVAL]) && after.is_good(), "BLOCK_STATUS, then READ", got))
 }

@@ -2,14 +2,14 @@
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::{command, flag};
-use plimsoll_device::nbd::{Asked, TalkError};
+use plimsoll_device::nbd::{TalkError, WireRequest};
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::{Instant, Span};
 
-use super::probe::{Probe, Session};
-use super::{Feature, Found, Verdict};
+use super::probe::{Probe, ProbeSession};
+use super::{CheckOutcome, CheckVerdict, Feature};
 
-type Checked = Result<Found, TalkError>;
+type FeatureCheck = Result<CheckOutcome, TalkError>;
 
 const AREA: &str = "timing";
 
@@ -19,44 +19,50 @@ pub(super) const FEATURES: &[Feature] = &[
     Feature { area: AREA, name: "FLUSH without dirty data", run: flushes },
 ];
 
-fn reads(probe: &Probe<'_>, depth: u64) -> Checked {
+fn reads(probe: &Probe<'_>, depth: u64) -> FeatureCheck {
     let length = 4096.min(probe.chosen.size) as u32;
     let places = probe.chosen.size / u64::from(length);
     let asked = |number: u64| {
         // Scattered by the golden ratio, in the same order for every server.
         let offset = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % places * u64::from(length);
-        Asked { command: command::READ, offset, length: length.into(), ..Asked::default() }
+        WireRequest { command: command::READ, offset, length: length.into(), ..WireRequest::default() }
     };
     let sent = format!("READ {length} at scattered offsets, {depth} in flight");
     measured(probe, depth, &sent, length, asked)
 }
 
-fn flushes(probe: &Probe<'_>) -> Checked {
+fn flushes(probe: &Probe<'_>) -> FeatureCheck {
     if !probe.has(flag::SEND_FLUSH) {
-        return Ok(Found::unsupported("", "no flag SEND_FLUSH"));
+        return Ok(CheckOutcome::unsupported("", "no flag SEND_FLUSH"));
     }
-    measured(probe, 1, "FLUSH", 0, |_| Asked { command: command::FLUSH, ..Asked::default() })
+    measured(probe, 1, "FLUSH", 0, |_| WireRequest { command: command::FLUSH, ..WireRequest::default() })
 }
 
-fn measured(probe: &Probe<'_>, depth: u64, sent: &str, length: u32, asked: impl Fn(u64) -> Asked) -> Checked {
+fn measured(
+    probe: &Probe<'_>,
+    depth: u64,
+    sent: &str,
+    length: u32,
+    asked: impl Fn(u64) -> WireRequest,
+) -> FeatureCheck {
     let lasts = Span::from_nanos(probe.permission.timing.as_nanos() as u64);
     if lasts.is_zero() {
-        return Ok(Found::not_tried("duration 0"));
+        return Ok(CheckOutcome::not_tried("duration 0"));
     }
     let (bins, span) = load(&mut probe.simple()?, depth, lasts, length, asked)?;
     let quantile = |share| bins.quantile(share).unwrap_or(Span::ZERO);
     let rate = bins.count as f64 / span.as_secs_f64();
     let got = format!("{rate:.0} per second, p50 {}, p99 {}", quantile(0.5), quantile(0.99));
-    Ok(Found::new(Verdict::Pass, sent, got))
+    Ok(CheckOutcome::new(CheckVerdict::Pass, sent, got))
 }
 
 /// Keeps `depth` requests in flight for the duration. Returns response times and elapsed time.
 fn load(
-    session: &mut Session,
+    session: &mut ProbeSession,
     depth: u64,
     lasts: Span,
     length: u32,
-    asked: impl Fn(u64) -> Asked,
+    asked: impl Fn(u64) -> WireRequest,
 ) -> Result<(Bins, Span), TalkError> {
     let clock = Clock::start();
     let start = clock.now();

@@ -4,13 +4,13 @@
 //! verification of its certificate.
 
 use plimsoll_device::nbd::wire::{option, rep};
-use plimsoll_device::nbd::{Address, Encryption, Said, Talk, TalkError};
-use plimsoll_device::tls::{Names, Trust};
+use plimsoll_device::nbd::{Encryption, ExportAddress, Said, Talk, TalkError};
+use plimsoll_device::tls::{ServerNames, Trust};
 
 use super::probe::{Probe, accepted, worded};
-use super::{Feature, Found};
+use super::{CheckOutcome, Feature};
 
-type Checked = Result<Found, TalkError>;
+type FeatureCheck = Result<CheckOutcome, TalkError>;
 
 const AREA: &str = "TLS";
 
@@ -24,7 +24,7 @@ pub(super) const FEATURES: &[Feature] = &[
 
 /// A connection with TLS; the reply if the server refuses to start it.
 fn secured(probe: &Probe<'_>, mut talk: Talk) -> Result<Result<Talk, String>, TalkError> {
-    let anyone = Encryption { certificates: None, names: Names::Anyone, hostname: None };
+    let anyone = Encryption { certificates: None, names: ServerNames::Anyone, hostname: None };
     let Encryption { certificates, names, hostname } = probe.address.tls.as_ref().unwrap_or(&anyone);
     let trust = Trust::read(certificates.as_deref(), *names)?;
     let name = hostname.as_deref().unwrap_or_else(|| host(probe.address));
@@ -35,10 +35,10 @@ fn secured(probe: &Probe<'_>, mut talk: Talk) -> Result<Result<Talk, String>, Ta
     }
 }
 
-fn host(address: &Address) -> &str {
+fn host(address: &ExportAddress) -> &str {
     match &address.host {
-        plimsoll_device::nbd::Host::Tcp { name, .. } => name,
-        plimsoll_device::nbd::Host::Unix(_) => "localhost",
+        plimsoll_device::nbd::NbdHost::Tcp { name, .. } => name,
+        plimsoll_device::nbd::NbdHost::Unix(_) => "localhost",
     }
 }
 
@@ -46,80 +46,80 @@ fn is_refused(said: &[Said]) -> bool {
     said.last().is_some_and(|said| matches!(said.kind, rep::ERR_UNSUP | rep::ERR_POLICY))
 }
 
-fn start(probe: &Probe<'_>) -> Checked {
+fn start(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = match secured(probe, probe.clear()?)? {
         Ok(talk) => talk,
-        Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
+        Err(reason) => return Ok(CheckOutcome::unsupported("STARTTLS", reason)),
     };
     let described = talk.socket().channel().map(|channel| channel.described()).unwrap_or_default();
     match talk.choose(&probe.address.export, true) {
         Ok(chosen) => {
             let same = chosen.size == probe.chosen.size;
-            Ok(Found::judged(same, "STARTTLS, then GO", format!("{described}; {} bytes", chosen.size)))
+            Ok(CheckOutcome::judged(same, "STARTTLS, then GO", format!("{described}; {} bytes", chosen.size)))
         }
         Err(TalkError::Io { source, .. }) if probe.address.tls.is_none() => {
             let why = format!("{described}; then {source}; to check it, use an address with the prefix nbds");
-            Ok(Found::not_tried(why))
+            Ok(CheckOutcome::not_tried(why))
         }
         Err(error) => Err(error),
     }
 }
 
-fn with_data(probe: &Probe<'_>) -> Checked {
+fn with_data(probe: &Probe<'_>) -> FeatureCheck {
     let said = probe.clear()?.option(option::STARTTLS, b"data")?;
     if is_refused(&said) {
-        return Ok(Found::unsupported("STARTTLS with 4 bytes", worded(&said)));
+        return Ok(CheckOutcome::unsupported("STARTTLS with 4 bytes", worded(&said)));
     }
     let invalid = said.last().is_some_and(|said| said.kind == rep::ERR_INVALID);
-    Ok(Found::judged(invalid, "STARTTLS with 4 bytes", worded(&said)))
+    Ok(CheckOutcome::judged(invalid, "STARTTLS with 4 bytes", worded(&said)))
 }
 
-fn before(probe: &Probe<'_>) -> Checked {
+fn before(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = probe.clear()?;
     let sent = "LIST, an unknown option and GO without TLS";
     let list = talk.option(option::LIST, &[])?;
     let required = |said: &[Said]| said.last().is_some_and(|said| said.kind == rep::ERR_TLS_REQD);
     if !required(&list) {
-        return Ok(Found::unsupported(sent, format!("{}: TLS is not required", worded(&list))));
+        return Ok(CheckOutcome::unsupported(sent, format!("{}: TLS is not required", worded(&list))));
     }
     let unknown = talk.option(0x706c_696d, b"x")?;
     let name = probe.address.export.as_bytes();
     let go = talk.option(option::GO, &[&(name.len() as u32).to_be_bytes()[..], name, &[0, 0]].concat())?;
     // An unknown option may also be refused as unsupported.
     let good = required(&go) && (required(&unknown) || is_refused(&unknown)) && list.len() == 1;
-    Ok(Found::judged(good, sent, format!("{}, {}, {}", worded(&list), worded(&unknown), worded(&go))))
+    Ok(CheckOutcome::judged(good, sent, format!("{}, {}, {}", worded(&list), worded(&unknown), worded(&go))))
 }
 
-fn twice(probe: &Probe<'_>) -> Checked {
+fn twice(probe: &Probe<'_>) -> FeatureCheck {
     let mut talk = match secured(probe, probe.clear()?)? {
         Ok(talk) => talk,
-        Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
+        Err(reason) => return Ok(CheckOutcome::unsupported("STARTTLS", reason)),
     };
     let Ok(said) = talk.option(option::STARTTLS, &[]) else {
-        return Ok(Found::not_tried(
+        return Ok(CheckOutcome::not_tried(
             "the server closes the connection: it may require a client certificate, which needs an address with the prefix nbds",
         ));
     };
     let after = talk.choose(&probe.address.export, true).is_ok();
     let got = format!("{}, then GO {}", worded(&said), if after { "succeeds" } else { "fails" });
-    Ok(Found::judged(!accepted(&said) && after, "STARTTLS under TLS, then GO", got))
+    Ok(CheckOutcome::judged(!accepted(&said) && after, "STARTTLS under TLS, then GO", got))
 }
 
-fn voids(probe: &Probe<'_>) -> Checked {
+fn voids(probe: &Probe<'_>) -> FeatureCheck {
     let sent = "STRUCTURED_REPLY, STARTTLS, STRUCTURED_REPLY";
     let mut talk = probe.clear()?;
     let first = talk.option(option::STRUCTURED_REPLY, &[])?;
     let mut talk = match secured(probe, talk)? {
         Ok(talk) => talk,
-        Err(reason) => return Ok(Found::unsupported("STARTTLS", reason)),
+        Err(reason) => return Ok(CheckOutcome::unsupported("STARTTLS", reason)),
     };
     let Ok(again) = talk.option(option::STRUCTURED_REPLY, &[]) else {
-        return Ok(Found::not_tried(
+        return Ok(CheckOutcome::not_tried(
             "the server closes the connection: it may require a client certificate, which needs an address with the prefix nbds",
         ));
     };
     if !accepted(&first) && !accepted(&again) {
-        return Ok(Found::not_tried(format!("{}: options before TLS are refused", worded(&first))));
+        return Ok(CheckOutcome::not_tried(format!("{}: options before TLS are refused", worded(&first))));
     }
-    Ok(Found::judged(accepted(&again), sent, format!("{}, then {}", worded(&first), worded(&again))))
+    Ok(CheckOutcome::judged(accepted(&again), sent, format!("{}, then {}", worded(&first), worded(&again))))
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::Checksums;
 use super::sums::{SumFile, intent_name, read_up_to, sums_name};
 use plimsoll_volume::{
-    BLOCK_BYTES, Block, BlockError, FileId, FileKind, Log, LogError, StoreId, Superblock, header, read_header,
+    BLOCK_BYTES, BlockError, FileId, FileKind, Log, LogError, StoreId, Superblock, SuperblockData, header, read_header,
 };
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -373,7 +373,7 @@ impl HeaderFault {
 impl SuperblockFile {
     /// The block that confirms a commit, and its position. Until it is [confirmed](Self::confirmed) as written, further
     /// blocks use the same slot: the newest written state is never overwritten.
-    pub(super) fn confirm(&mut self, sequence: u64) -> (Block, u64) {
+    pub(super) fn confirm(&mut self, sequence: u64) -> (SuperblockData, u64) {
         let mut next = self.state;
         next.next = sequence + 1;
         let block = next.advance();

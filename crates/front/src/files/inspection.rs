@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use plimsoll_volume::{FileId, FileKind, Log, LogError, Place, StoreId, Superblock, header};
+use plimsoll_volume::{FileId, FileKind, FilePosition, Log, LogError, StoreId, Superblock, header};
 
 use super::directory::{DataFile, Directory, DirectoryError, HeaderFault, SuperblockFile, lengths, make_data_file};
 use super::sums::{BLOCK, SumFile, recompute, scan};
@@ -67,14 +67,14 @@ impl Inspection {
 
     /// Positions of blocks within `length` bytes from `place` on that differ from their checksums, without those that
     /// were being written when the directory was left: their checksums are recomputed at the next start.
-    pub fn scan(&self, place: Place, length: u64) -> Result<Vec<Place>, DirectoryError> {
+    pub fn scan(&self, place: FilePosition, length: u64) -> Result<Vec<FilePosition>, DirectoryError> {
         let data = self.data_files.iter().find(|data| data.number == place.file.0);
         let sums = self.sums.get(&place.file.0).and_then(|sums| sums.as_ref().ok());
         let (Some(data), Some(sums)) = (data, sums) else { return Ok(Vec::new()) };
         let blocks = place.at / BLOCK..(place.at + length).div_ceil(BLOCK);
         let damaged = scan(data.file.as_fd(), sums.sums(), blocks).map_err(|source| self.directory.io(source))?;
         let certain = damaged.into_iter().filter(|block| !sums.is_active(*block));
-        Ok(certain.map(|block| Place { file: place.file, at: block * BLOCK }).collect())
+        Ok(certain.map(|block| FilePosition { file: place.file, at: block * BLOCK }).collect())
     }
 
     /// Computes the checksums of a data file from the data as they are.

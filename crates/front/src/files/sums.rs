@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{BLOCK_BYTES, FileId, FileKind, Place, StoreId, header, read_header};
+use plimsoll_volume::{BLOCK_BYTES, FileId, FileKind, FilePosition, StoreId, header, read_header};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
@@ -50,7 +50,7 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// The blocks that bytes touch.
-    pub(crate) const fn touched(place: Place, length: u64) -> Self {
+    pub(crate) const fn touched(place: FilePosition, length: u64) -> Self {
         Self { file: place.file, range: place.at / BLOCK..(place.at + length).div_ceil(BLOCK) }
     }
 
@@ -120,10 +120,10 @@ pub struct Recomputed {
 
 /// The checksums of all data files of a directory, and the damage that reads have found.
 #[derive(Debug, Default)]
-pub(crate) struct Sums {
+pub(crate) struct BlockSums {
     files: BTreeMap<u32, SumFile>,
     /// Damaged blocks, and the number of reads of each.
-    damaged: BTreeMap<Place, u64>,
+    damaged: BTreeMap<FilePosition, u64>,
 }
 
 pub(super) fn sums_name(number: u32) -> String {
@@ -235,7 +235,7 @@ impl SumFile {
     }
 }
 
-impl Sums {
+impl BlockSums {
     pub(super) fn insert(&mut self, number: u32, file: SumFile) {
         self.files.insert(number, file);
     }
@@ -358,7 +358,7 @@ impl Sums {
     }
 
     /// The block at a place was read, and is damaged.
-    pub(crate) fn found_damaged(&mut self, place: Place) {
+    pub(crate) fn found_damaged(&mut self, place: FilePosition) {
         if self.damaged.len() < DAMAGED_MAX || self.damaged.contains_key(&place) {
             *self.damaged.entry(place).or_default() += 1;
         }
@@ -367,14 +367,14 @@ impl Sums {
     /// The blocks were written, or are not referenced any more.
     pub(crate) fn found_sound(&mut self, blocks: &Blocks) {
         if !self.damaged.is_empty() {
-            let place = |block| Place { file: blocks.file, at: block * BLOCK };
+            let place = |block| FilePosition { file: blocks.file, at: block * BLOCK };
             let sound = place(blocks.range.start)..place(blocks.range.end);
             self.damaged.retain(|place, _| !sound.contains(place));
         }
     }
 
     /// Damaged blocks, and the number of reads of each.
-    pub(crate) const fn damaged(&self) -> &BTreeMap<Place, u64> {
+    pub(crate) const fn damaged(&self) -> &BTreeMap<FilePosition, u64> {
         &self.damaged
     }
 }
@@ -486,11 +486,11 @@ mod tests {
         let directory = OwnedFd::from(File::open(&path).unwrap());
         let id = StoreId([3; 16]);
         let file = FileId(0);
-        let mut sums = Sums::default();
+        let mut sums = BlockSums::default();
         sums.insert(0, SumFile::make(&directory, id, 0).unwrap());
         let marks = || std::fs::read(path.join(intent_name(0))).unwrap().get(BODY_AT as usize).copied().unwrap_or(0);
-        let blocks = Blocks::touched(Place { file, at: EXTENT_BLOCKS * BLOCK * 3 - 1 }, 2);
-        let other = Blocks::touched(Place { file, at: 0 }, 1);
+        let blocks = Blocks::touched(FilePosition { file, at: EXTENT_BLOCKS * BLOCK * 3 - 1 }, 2);
+        let other = Blocks::touched(FilePosition { file, at: 0 }, 1);
         assert!(!sums.begin_write(&blocks).unwrap(), "two extents have to be marked");
         let marked = sums.mark(file).unwrap();
         assert_eq!((marks(), sums.are_marked(&blocks)), (0b1100, false), "written, and not durable yet");

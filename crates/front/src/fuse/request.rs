@@ -1,6 +1,6 @@
 //! Requests of the kernel: their fields in a message, unchecked.
 
-use super::wire::{Fields, REQUEST_BYTES, opcode};
+use super::wire::{FieldReader, REQUEST_BYTES, opcode};
 
 /// The header of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Header {
     /// The header at the beginning of a message; `None` when that is too short for one.
     #[inline]
     pub(super) fn parse(message: &[u8]) -> Option<Self> {
-        let mut fields = Fields(message.get(..REQUEST_BYTES)?);
+        let mut fields = FieldReader(message.get(..REQUEST_BYTES)?);
         let (length, opcode, unique, node) = (fields.u32()?, fields.u32()?, fields.u64()?, fields.u64()?);
         Some(Self { length, opcode, unique, node })
     }
@@ -112,7 +112,7 @@ impl<'a> Call<'a> {
     #[inline]
     pub(super) fn parse(header: &Header, message: &'a [u8]) -> Option<Self> {
         let body = message.get(REQUEST_BYTES..)?;
-        let mut fields = Fields(body);
+        let mut fields = FieldReader(body);
         let fields = &mut fields;
         Some(match header.opcode {
             opcode::READ => {

@@ -2,7 +2,7 @@
 //!
 //! There is no state of open files. Names and attributes are never cached, so that a new size is seen at once.
 
-use plimsoll_volume::{Access, Command, Errno, Request, Space};
+use plimsoll_volume::{Command, Errno, Request, Space, VolumeAccess};
 
 use super::reply::{Attributes, Code, Terms, Unique, list};
 use super::request::{Call, Header};
@@ -32,7 +32,7 @@ const MODE_FILE: u32 = 0o100_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// Whether the file can be written.
-    pub access: Access,
+    pub access: VolumeAccess,
     /// Offsets and lengths of reads and writes are multiples of it: a power of two.
     pub minimum: u32,
     /// User and group that everything belongs to.
@@ -167,7 +167,7 @@ impl Tree {
     }
 
     fn writable(&self) -> Result<(), Code> {
-        if self.access == Access::ReadWrite { Ok(()) } else { Err(Code(libc::EROFS)) }
+        if self.access == VolumeAccess::ReadWrite { Ok(()) } else { Err(Code(libc::EROFS)) }
     }
 
     /// Replies to a request that moves no data.
@@ -214,7 +214,7 @@ impl Tree {
     fn about(&self, node: u64, size: u64) -> Result<Attributes, Code> {
         let (size, mode, links) = match node {
             ROOT => (0, MODE_DIRECTORY | 0o700, 2),
-            FILE if self.access == Access::ReadOnly => (size, MODE_FILE | 0o400, 1),
+            FILE if self.access == VolumeAccess::ReadOnly => (size, MODE_FILE | 0o400, 1),
             FILE => (size, MODE_FILE | 0o600, 1),
             _ => return Err(Code(libc::ENOENT)),
         };

@@ -75,9 +75,9 @@ pub mod valid {
 
 /// Reads consecutive fields.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a>(pub &'a [u8]);
+pub struct FieldReader<'a>(pub &'a [u8]);
 
-impl Fields<'_> {
+impl FieldReader<'_> {
     #[inline]
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (field, rest) = self.0.split_first_chunk()?;

@@ -1,6 +1,6 @@
 //! Commands of the logical unit (SPC-4, SBC-3): from a CDB to the data, the request or the parameters that it needs.
 
-use plimsoll_volume::{Access, Command, Request, Space};
+use plimsoll_volume::{Command, Request, Space, VolumeAccess};
 
 use super::identity::{COMPARE_BLOCKS_MAX, TRANSFER_MAX, UNMAP_RANGES_MAX, Unit};
 use super::opcodes::{self, action, op};
@@ -16,7 +16,7 @@ const UNMAP_HEADER: usize = 8;
 
 /// The consequence of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Plan {
+pub(super) enum CdbPlan {
     /// Returns data, at most as many bytes as the initiator allocates.
     Return { data: Vec<u8>, allocated: u32 },
     /// Is done.
@@ -77,7 +77,7 @@ enum Count {
 
 impl Unit {
     /// The consequence of a known command.
-    pub(super) fn plan(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    pub(super) fn plan(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         match cdb[0] {
             op::READ_6 | op::READ_10 | op::READ_12 | op::READ_16 => self.read(cdb),
             op::WRITE_6 | op::WRITE_10 | op::WRITE_12 | op::WRITE_16 => {
@@ -86,7 +86,7 @@ impl Unit {
             op::WRITE_AND_VERIFY_10 | op::WRITE_AND_VERIFY_12 | op::WRITE_AND_VERIFY_16 => self.write_and_verify(cdb),
             op::SYNCHRONIZE_CACHE_10 | op::SYNCHRONIZE_CACHE_16 => {
                 self.range(cdb, Count::Unbounded)?;
-                Ok(Plan::Internal(request(Command::Flush, (0, 0), false)))
+                Ok(CdbPlan::Internal(request(Command::Flush, (0, 0), false)))
             }
             op::PRE_FETCH_10 | op::PRE_FETCH_16 => {
                 let range = self.range(cdb, Count::Unbounded)?;
@@ -97,63 +97,63 @@ impl Unit {
             op::WRITE_SAME_10 | op::WRITE_SAME_16 => self.write_same(cdb),
             op::COMPARE_AND_WRITE => self.compare_and_write(cdb),
             op::ORWRITE => self.or_write(cdb),
-            op::INQUIRY => Ok(Plan::Return { data: self.inquiry(cdb)?, allocated: u16_at(cdb, 3) }),
-            op::MODE_SENSE_6 => Ok(Plan::Return { data: self.modes(cdb, false)?, allocated: cdb[4].into() }),
-            op::MODE_SENSE_10 => Ok(Plan::Return { data: self.modes(cdb, true)?, allocated: u16_at(cdb, 7) }),
+            op::INQUIRY => Ok(CdbPlan::Return { data: self.inquiry(cdb)?, allocated: u16_at(cdb, 3) }),
+            op::MODE_SENSE_6 => Ok(CdbPlan::Return { data: self.modes(cdb, false)?, allocated: cdb[4].into() }),
+            op::MODE_SENSE_10 => Ok(CdbPlan::Return { data: self.modes(cdb, true)?, allocated: u16_at(cdb, 7) }),
             op::READ_CAPACITY_10 => {
                 let stray = cdb[8] & 1 == 0 && cdb[2..6] != [0; 4];
                 if stray {
                     Err(Sense::INVALID_FIELD)
                 } else {
-                    Ok(Plan::Return { data: self.capacity_10(), allocated: 8 })
+                    Ok(CdbPlan::Return { data: self.capacity_10(), allocated: 8 })
                 }
             }
             op::SERVICE_ACTION_IN_16 if cdb[1] & 0x1f == action::GET_LBA_STATUS => self.status(cdb),
-            op::SERVICE_ACTION_IN_16 => Ok(Plan::Return { data: self.capacity_16(), allocated: u32_at(cdb, 10) }),
+            op::SERVICE_ACTION_IN_16 => Ok(CdbPlan::Return { data: self.capacity_16(), allocated: u32_at(cdb, 10) }),
             op::MAINTENANCE_IN => self.maintenance(cdb),
             op::REPORT_LUNS => report_luns(cdb),
             op::REQUEST_SENSE if cdb[1] & 1 != 0 => Err(Sense::INVALID_FIELD),
-            op::REQUEST_SENSE => Ok(Plan::Sense { allocated: cdb[4].into() }),
+            op::REQUEST_SENSE => Ok(CdbPlan::Sense { allocated: cdb[4].into() }),
             op::START_STOP_UNIT => start_stop(cdb),
-            op::PERSISTENT_RESERVE_IN => Ok(Plan::ReserveIn { action: cdb[1] & 0x1f, allocated: u16_at(cdb, 7) }),
+            op::PERSISTENT_RESERVE_IN => Ok(CdbPlan::ReserveIn { action: cdb[1] & 0x1f, allocated: u16_at(cdb, 7) }),
             op::PERSISTENT_RESERVE_OUT => {
                 let then = Gathered::ReserveOut { action: cdb[1] & 0x1f, scope_type: cdb[2] };
                 Ok(gather(u32_at(cdb, 5), then))
             }
-            op::RESERVE_6 => Ok(Plan::Reserve),
-            op::RELEASE_6 => Ok(Plan::Release),
-            op::TEST_UNIT_READY => Ok(Plan::Done),
+            op::RESERVE_6 => Ok(CdbPlan::Reserve),
+            op::RELEASE_6 => Ok(CdbPlan::Release),
+            op::TEST_UNIT_READY => Ok(CdbPlan::Done),
             _ => Err(Sense::INVALID_COMMAND),
         }
     }
 
-    fn read(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn read(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         let fua = cdb[0] != op::READ_6 && cdb[1] & 0x08 != 0;
         if cdb[0] != op::READ_6 {
             unprotected(cdb)?;
         }
         let range = self.range(cdb, Count::Bounded(TRANSFER_MAX))?;
-        Ok(if range.1 == 0 { Plan::Done } else { Plan::Read(request(Command::Read, range, fua)) })
+        Ok(if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Read(request(Command::Read, range, fua)) })
     }
 
-    fn write(&self, cdb: &Cdb, fua: bool) -> Result<Plan, Sense> {
+    fn write(&self, cdb: &Cdb, fua: bool) -> Result<CdbPlan, Sense> {
         if cdb[0] != op::WRITE_6 {
             unprotected(cdb)?;
         }
         let range = self.range(cdb, Count::Bounded(TRANSFER_MAX))?;
         self.writable()?;
-        Ok(if range.1 == 0 { Plan::Done } else { Plan::Write(request(Command::Write, range, fua)) })
+        Ok(if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Write(request(Command::Write, range, fua)) })
     }
 
     /// The written data are durable when the command is done, which is all that a verification could show.
-    fn write_and_verify(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn write_and_verify(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         if cdb[1] & 0x06 == 0x04 {
             return Err(Sense::INVALID_FIELD);
         }
         self.write(cdb, true)
     }
 
-    fn verify(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn verify(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         unprotected(cdb)?;
         let (limit, check) = match cdb[1] >> 1 & 3 {
             0 => (Count::Unbounded, None),
@@ -167,7 +167,7 @@ impl Unit {
         Ok(gather(bytes, Gathered::Combine { combination, request: request(Command::Read, range, false) }))
     }
 
-    fn unmap(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn unmap(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         if cdb[1] & 1 != 0 {
             return Err(Sense::INVALID_FIELD);
         }
@@ -175,7 +175,7 @@ impl Unit {
         Ok(gather(u16_at(cdb, 7), Gathered::Unmap))
     }
 
-    fn write_same(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn write_same(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         unprotected(cdb)?;
         let (unmap, anchor) = (cdb[1] & 0x08 != 0, cdb[1] & 0x10 != 0);
         let without_data = cdb[0] == op::WRITE_SAME_16 && cdb[1] & 1 != 0;
@@ -189,13 +189,13 @@ impl Unit {
         let length = if to_end { self.blocks() * u64::from(self.block) - offset } else { length };
         let request = request(Command::Write, (offset, length), false);
         if without_data {
-            return Ok(Plan::Internal(Request { command: zeroes(unmap), ..request }));
+            return Ok(CdbPlan::Internal(Request { command: zeroes(unmap), ..request }));
         }
         // Without a count UNMAP deallocates, as Linux's targets do; with one a pattern other than zeros is written (SBC-3).
         Ok(gather(self.block, Gathered::Same { request, unmap, any_pattern: unmap && to_end }))
     }
 
-    fn compare_and_write(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn compare_and_write(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         unprotected(cdb)?;
         let limit = u64::from(COMPARE_BLOCKS_MAX) * u64::from(self.block);
         let range = self.range(cdb, Count::Bounded(limit.min(u64::from(PARAMETERS_MAX) / 2)))?;
@@ -204,7 +204,7 @@ impl Unit {
         Ok(gather(2 * range.1 as u32, Gathered::Combine { combination: Combination::CompareAndWrite, request }))
     }
 
-    fn or_write(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn or_write(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         unprotected(cdb)?;
         let range = self.range(cdb, Count::Bounded(PARAMETERS_MAX.into()))?;
         self.writable()?;
@@ -212,22 +212,22 @@ impl Unit {
         Ok(gather(range.1 as u32, Gathered::Combine { combination: Combination::Or, request }))
     }
 
-    fn status(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn status(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         let (block, _) = address(cdb);
         if block >= self.blocks() {
             return Err(Sense::OUT_OF_RANGE);
         }
         let offset = block * u64::from(self.block);
         let length = self.blocks() * u64::from(self.block) - offset;
-        Ok(Plan::Extents { offset, length, allocated: u32_at(cdb, 10) })
+        Ok(CdbPlan::Extents { offset, length, allocated: u32_at(cdb, 10) })
     }
 
-    fn maintenance(&self, cdb: &Cdb) -> Result<Plan, Sense> {
+    fn maintenance(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
         let allocated = u32_at(cdb, 6);
         let data = match cdb[1] & 0x1f {
             action::REPORT_PORT_GROUPS => {
                 return match cdb[1] >> 5 {
-                    format @ (0 | 1) => Ok(Plan::PortGroups { extended: format == 1, allocated }),
+                    format @ (0 | 1) => Ok(CdbPlan::PortGroups { extended: format == 1, allocated }),
                     _ => Err(Sense::INVALID_FIELD),
                 };
             }
@@ -239,15 +239,16 @@ impl Unit {
             }
             _ => {
                 let paths = self.identity.paths;
-                let report = opcodes::Report { options: cdb[2] & 7, opcode: cdb[3], action: u16_at(cdb, 4) as u16 };
+                let report =
+                    opcodes::OpcodeReport { options: cdb[2] & 7, opcode: cdb[3], action: u16_at(cdb, 4) as u16 };
                 report.data(cdb[2] & 0x80 != 0, paths).ok_or(Sense::INVALID_FIELD)?
             }
         };
-        Ok(Plan::Return { data, allocated })
+        Ok(CdbPlan::Return { data, allocated })
     }
 
     fn writable(&self) -> Result<(), Sense> {
-        if self.access == Access::ReadOnly { Err(Sense::WRITE_PROTECTED) } else { Ok(()) }
+        if self.access == VolumeAccess::ReadOnly { Err(Sense::WRITE_PROTECTED) } else { Ok(()) }
     }
 
     /// First byte and length of the addressed blocks.
@@ -301,13 +302,13 @@ const fn request(command: Command, (offset, length): (u64, u64), fua: bool) -> R
     Request { command, offset, length, fua }
 }
 
-fn internal(command: Command, range: (u64, u64)) -> Plan {
-    if range.1 == 0 { Plan::Done } else { Plan::Internal(request(command, range, false)) }
+fn internal(command: Command, range: (u64, u64)) -> CdbPlan {
+    if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Internal(request(command, range, false)) }
 }
 
 /// A command without parameters is valid as well.
-const fn gather(bytes: u32, then: Gathered) -> Plan {
-    Plan::Gather { bytes, then }
+const fn gather(bytes: u32, then: Gathered) -> CdbPlan {
+    CdbPlan::Gather { bytes, then }
 }
 
 /// Protection information is not supported.
@@ -343,7 +344,7 @@ fn address(cdb: &Cdb) -> (u64, u64) {
 }
 
 /// There is unit 0, and no well-known one.
-fn report_luns(cdb: &Cdb) -> Result<Plan, Sense> {
+fn report_luns(cdb: &Cdb) -> Result<CdbPlan, Sense> {
     let allocated = u32_at(cdb, 6);
     let units = match cdb[2] {
         0 | 2 => 1,
@@ -355,19 +356,19 @@ fn report_luns(cdb: &Cdb) -> Result<Plan, Sense> {
     }
     let mut data = vec![0; 8 + 8 * units];
     data[3] = 8 * units as u8;
-    Ok(Plan::Return { data, allocated })
+    Ok(CdbPlan::Return { data, allocated })
 }
 
 /// The medium is not removable, and the unit is always ready. Stopping it makes written data durable.
-fn start_stop(cdb: &Cdb) -> Result<Plan, Sense> {
+fn start_stop(cdb: &Cdb) -> Result<CdbPlan, Sense> {
     let (power, no_flush, eject, start) = (cdb[4] >> 4, cdb[4] & 4 != 0, cdb[4] & 2 != 0, cdb[4] & 1 != 0);
     if eject && power == 0 {
         return Err(Sense::INVALID_FIELD);
     }
     if start || no_flush || power != 0 {
-        return Ok(Plan::Done);
+        return Ok(CdbPlan::Done);
     }
-    Ok(Plan::Internal(request(Command::Flush, (0, 0), false)))
+    Ok(CdbPlan::Internal(request(Command::Flush, (0, 0), false)))
 }
 
 /// The data of GET LBA STATUS for ranges of blocks and whether each is allocated.
@@ -403,7 +404,7 @@ mod tests {
     use crate::iscsi::target::{Portal, TargetSettings};
     use crate::offer::Offer;
 
-    fn unit(access: Access) -> Unit {
+    fn unit(access: VolumeAccess) -> Unit {
         Unit::new(
             &Offer { access, ..Offer::new(Export(0), "", 1 << 30) },
             &TargetSettings::default(),
@@ -411,14 +412,14 @@ mod tests {
         )
     }
 
-    fn check(bytes: &[u8], expected: &Result<Plan, Sense>) {
+    fn check(bytes: &[u8], expected: &Result<CdbPlan, Sense>) {
         let mut cdb = [0; 16];
         cdb[..bytes.len()].copy_from_slice(bytes);
-        assert_eq!(unit(Access::ReadWrite).plan(&cdb), *expected, "{bytes:x?}");
+        assert_eq!(unit(VolumeAccess::ReadWrite).plan(&cdb), *expected, "{bytes:x?}");
     }
 
-    fn read(offset: u64, length: u64) -> Plan {
-        Plan::Read(request(Command::Read, (offset, length), false))
+    fn read(offset: u64, length: u64) -> CdbPlan {
+        CdbPlan::Read(request(Command::Read, (offset, length), false))
     }
 
     #[test]
@@ -428,7 +429,10 @@ mod tests {
         check(&[op::READ_10, 0, 0, 0, 0, 2, 0, 0, 3], &Ok(read(1024, 1536)));
         check(&[op::READ_12, 0, 0, 0, 0, 2, 0, 0, 0, 3], &Ok(read(1024, 1536)));
         check(&[op::READ_16, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3], &Ok(read(1024, 1536)));
-        check(&[op::WRITE_10, 8, 0, 0, 0, 2, 0, 0, 3], &Ok(Plan::Write(request(Command::Write, (1024, 1536), true))));
+        check(
+            &[op::WRITE_10, 8, 0, 0, 0, 2, 0, 0, 3],
+            &Ok(CdbPlan::Write(request(Command::Write, (1024, 1536), true))),
+        );
     }
 
     #[test]
@@ -439,7 +443,7 @@ mod tests {
         check(&at(2), &Err(Sense::OUT_OF_RANGE));
         check(&[op::READ_16, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 2], &Err(Sense::OUT_OF_RANGE));
         check(&[op::READ_10, 0, 0x80, 0, 0, 0, 0, 0, 0], &Err(Sense::OUT_OF_RANGE));
-        check(&[op::READ_10, 0, 0, 0, 0, 0, 0, 0, 0], &Ok(Plan::Done));
+        check(&[op::READ_10, 0, 0, 0, 0, 0, 0, 0, 0], &Ok(CdbPlan::Done));
         check(&[op::READ_10, 0x20, 0, 0, 0, 0, 0, 0, 1], &Err(Sense::INVALID_FIELD));
         check(&[op::READ_16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0], &Ok(read(0, TRANSFER_MAX)));
         check(&[op::READ_16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1], &Err(Sense::INVALID_FIELD));
@@ -462,13 +466,13 @@ mod tests {
             let mut cdb = [0; 16];
             cdb[0] = code;
             cdb[if code >> 5 == 4 { 13 } else { 8 }] = 1;
-            assert_eq!(unit(Access::ReadOnly).plan(&cdb), Err(Sense::WRITE_PROTECTED), "{code:#x}");
+            assert_eq!(unit(VolumeAccess::ReadOnly).plan(&cdb), Err(Sense::WRITE_PROTECTED), "{code:#x}");
         }
     }
 
     #[test]
     fn unmap_has_ranges_of_blocks() {
-        let unit = unit(Access::ReadWrite);
+        let unit = unit(VolumeAccess::ReadWrite);
         let mut parameters = vec![0; 8 + 3 * 16];
         (parameters[1], parameters[3]) = (54, 48);
         (parameters[15], parameters[19]) = (4, 2);

@@ -6,8 +6,8 @@ use super::sense::Sense;
 use super::target::Portal;
 use super::task::{Place, TaskState};
 use super::text::{pairs, put};
-use super::wire::{Header, NO_TAG, Numbering, flag, reject, request, response};
-use super::{IscsiCodec, Phase};
+use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, reject, request, response};
+use super::{IscsiCodec, SessionPhase};
 use crate::codec::{Exports, Message};
 
 /// The transfer tag of pings and of texts that go on.
@@ -50,7 +50,7 @@ impl IscsiCodec {
     /// A whole message that is no command.
     pub(super) fn control(
         &mut self,
-        header: &Header,
+        header: &SegmentHeader,
         data: &[u8],
         exports: &Exports<'_>,
         out: &mut Vec<u8>,
@@ -72,7 +72,8 @@ impl IscsiCodec {
         match header.opcode() {
             request::NOP_OUT => {
                 let most = self.parameters.segment as usize;
-                let ping = Header::new(response::NOP_IN, flag::FINAL).with_tag(header.tag()).with_u32(20, NO_TAG);
+                let ping =
+                    SegmentHeader::new(response::NOP_IN, flag::FINAL).with_tag(header.tag()).with_u32(20, NO_TAG);
                 self.sender.send(out, ping, Numbering::Status, &data[..data.len().min(most)]);
                 Message::Handled
             }
@@ -84,14 +85,14 @@ impl IscsiCodec {
 
     /// Probes a silent initiator.
     pub(super) fn probe(&mut self, out: &mut Vec<u8>) {
-        let ping = Header::new(response::NOP_IN, flag::FINAL).with_tag(NO_TAG).with_u32(20, TARGET_TAG);
+        let ping = SegmentHeader::new(response::NOP_IN, flag::FINAL).with_tag(NO_TAG).with_u32(20, TARGET_TAG);
         self.sender.send(out, ping, Numbering::Peek, &[]);
     }
 
     /// Announces that the connection ends.
     pub(super) fn announce_end(&mut self, out: &mut Vec<u8>) {
         if self.session().is_some() {
-            let header = Header::new(response::ASYNC, flag::FINAL)
+            let header = SegmentHeader::new(response::ASYNC, flag::FINAL)
                 .with_tag(NO_TAG)
                 .set(36, [DROP_CONNECTIONS, 0])
                 .set(40, TIME_TO_WAIT.to_be_bytes());
@@ -99,10 +100,10 @@ impl IscsiCodec {
         }
     }
 
-    fn log_out(&mut self, header: &Header, out: &mut Vec<u8>) -> Message {
+    fn log_out(&mut self, header: &SegmentHeader, out: &mut Vec<u8>) -> Message {
         // Recovery of a connection is not supported; closing the connection closes the session.
         let result = if header.flags() & 0x7f < 2 { 0 } else { 2 };
-        let logout = Header::new(response::LOGOUT, flag::FINAL)
+        let logout = SegmentHeader::new(response::LOGOUT, flag::FINAL)
             .set(2, [result])
             .with_tag(header.tag())
             .set(40, TIME_TO_WAIT.to_be_bytes());
@@ -110,7 +111,13 @@ impl IscsiCodec {
         if result == 0 { Message::End } else { Message::Handled }
     }
 
-    fn answer_text(&mut self, header: &Header, data: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Message {
+    fn answer_text(
+        &mut self,
+        header: &SegmentHeader,
+        data: &[u8],
+        exports: &Exports<'_>,
+        out: &mut Vec<u8>,
+    ) -> Message {
         let goes_on = header.u32(20) != NO_TAG;
         if header.has(flag::CONTINUE) || (goes_on && self.text.is_empty()) {
             return self.reject(header, reject::PROTOCOL_ERROR, out);
@@ -124,7 +131,7 @@ impl IscsiCodec {
         let now = std::mem::replace(&mut self.text, rest);
         let is_last = self.text.is_empty();
         let (flags, tag) = if is_last { (flag::FINAL, NO_TAG) } else { (flag::CONTINUE, TARGET_TAG) };
-        let text = Header::new(response::TEXT, flags).with_tag(header.tag()).with_u32(20, tag);
+        let text = SegmentHeader::new(response::TEXT, flags).with_tag(header.tag()).with_u32(20, tag);
         self.sender.send(out, text, Numbering::Status, &now);
         Message::Handled
     }
@@ -144,8 +151,8 @@ impl IscsiCodec {
     fn list(&self, wanted: &str, exports: &Exports<'_>, text: &mut Vec<u8>) {
         let state = self.targets.state();
         let own = match &self.phase {
-            Phase::Full(session) => Purpose::Normal(session.export),
-            Phase::Login(_) | Phase::Discovery => Purpose::Discovery,
+            SessionPhase::Full(session) => Purpose::Normal(session.export),
+            SessionPhase::Login(_) | SessionPhase::Discovery => Purpose::Discovery,
         };
         for offer in exports.offers {
             let name = state.settings.target_name(offer);
@@ -173,8 +180,8 @@ impl IscsiCodec {
     }
 
     /// Task management (RFC 7143, 11.5).
-    fn manage(&mut self, header: &Header, out: &mut Vec<u8>) -> Message {
-        let Phase::Full(session) = &self.phase else {
+    fn manage(&mut self, header: &SegmentHeader, out: &mut Vec<u8>) -> Message {
+        let SessionPhase::Full(session) = &self.phase else {
             return self.reject(header, reject::PROTOCOL_ERROR, out);
         };
         let (id, export) = (session.id, session.export);
@@ -214,7 +221,7 @@ impl IscsiCodec {
             function::REASSIGN => outcome::NO_REASSIGNMENT,
             _ => outcome::NOT_SUPPORTED,
         };
-        let response = Header::new(response::TASK, flag::FINAL).set(2, [result]).with_tag(header.tag());
+        let response = SegmentHeader::new(response::TASK, flag::FINAL).set(2, [result]).with_tag(header.tag());
         self.waiting.push(response);
         self.release_waiting(out);
         Message::Handled
@@ -239,7 +246,7 @@ impl IscsiCodec {
 
     /// Another session has aborted the tasks of this one.
     pub(super) fn observe_aborts(&mut self, out: &mut Vec<u8>) {
-        let Phase::Full(session) = &mut self.phase else { return };
+        let SessionPhase::Full(session) = &mut self.phase else { return };
         let epoch = self.targets.state().session(session.id).map_or(session.epoch, |own| own.epoch);
         if std::mem::replace(&mut session.epoch, epoch) != epoch {
             self.abort(|_| true);

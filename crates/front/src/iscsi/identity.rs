@@ -1,6 +1,6 @@
 //! The logical unit as INQUIRY, MODE SENSE and READ CAPACITY describe it (SPC-4, SBC-3).
 
-use plimsoll_volume::Access;
+use plimsoll_volume::VolumeAccess;
 
 use super::sense::Sense;
 use super::target::{Controller, Portal, TargetSettings};
@@ -101,7 +101,7 @@ pub(super) struct Unit {
     pub block: u32,
     /// Present size in bytes.
     pub size: u64,
-    pub access: Access,
+    pub access: VolumeAccess,
     medium: Medium,
     preferred: u32,
     pub identity: UnitIdentity,
@@ -265,7 +265,7 @@ impl Unit {
         };
         // Write cache enabled; unrestricted reordering, write protection by software.
         let caching = values([0x08, 0x12], &[(2, 0x04)]);
-        let protect = if self.access == Access::ReadOnly { 0x08 } else { 0 };
+        let protect = if self.access == VolumeAccess::ReadOnly { 0x08 } else { 0 };
         let control_page = values([0x0a, 0x0a], &[(3, 0x10), (4, protect)]);
         let pages = match page {
             0x08 => caching,
@@ -275,7 +275,7 @@ impl Unit {
         };
         let descriptor = if cdb[1] & 0x08 == 0 { self.block_descriptor() } else { Vec::new() };
         // DPO and FUA are known.
-        let specific = 0x10 | if self.access == Access::ReadOnly { 0x80 } else { 0 };
+        let specific = 0x10 | if self.access == VolumeAccess::ReadOnly { 0x80 } else { 0 };
         let length = descriptor.len() + pages.len();
         debug_assert!(length + 8 <= MODE_MAX, "the length fits a byte");
         let head = if long {
@@ -351,14 +351,14 @@ mod tests {
 
     use super::*;
 
-    fn unit(access: Access, size: u64) -> Unit {
+    fn unit(access: VolumeAccess, size: u64) -> Unit {
         let offer = Offer { access, ..Offer::new(Export(0), "data", size) };
         Unit::new(&offer, &TargetSettings::default(), Portal::default())
     }
 
     #[test]
     fn every_listed_page_exists() {
-        let unit = unit(Access::ReadWrite, 1 << 30);
+        let unit = unit(VolumeAccess::ReadWrite, 1 << 30);
         let mut cdb = [0; 16];
         cdb[1] = 1;
         let pages = unit.inquiry(&cdb).unwrap();
@@ -414,9 +414,9 @@ mod tests {
 
     #[test]
     fn capacities_are_those_of_whole_blocks() {
-        let small = unit(Access::ReadWrite, 10_000);
+        let small = unit(VolumeAccess::ReadWrite, 10_000);
         assert_eq!(small.capacity_10(), [0, 0, 0, 18, 0, 0, 2, 0]);
-        let large = unit(Access::ReadWrite, 4 << 40);
+        let large = unit(VolumeAccess::ReadWrite, 4 << 40);
         assert_eq!(large.capacity_10()[..4], [0xff; 4]);
         assert_eq!(large.capacity_16()[..8], ((4_u64 << 40) / 512 - 1).to_be_bytes());
         assert_eq!(large.capacity_16()[13], 3, "eight logical blocks in a physical one");
@@ -426,13 +426,13 @@ mod tests {
     fn modes_show_write_protection_and_no_changeable_bit() {
         let mut cdb = [0; 16];
         cdb[2] = 0x3f;
-        let modes = unit(Access::ReadOnly, 1 << 30).modes(&cdb, false).unwrap();
+        let modes = unit(VolumeAccess::ReadOnly, 1 << 30).modes(&cdb, false).unwrap();
         assert_eq!((usize::from(modes[0]), modes[2], modes[3]), (modes.len() - 1, 0x90, 8));
         assert_eq!((modes[12], modes[14], modes[32], modes[36]), (8, 4, 0x0a, 8));
         cdb[2] = 0x7f;
-        let changeable = unit(Access::ReadOnly, 1 << 30).modes(&cdb, true).unwrap();
+        let changeable = unit(VolumeAccess::ReadOnly, 1 << 30).modes(&cdb, true).unwrap();
         assert!(changeable[18..36].iter().all(|byte| *byte == 0), "{changeable:x?}");
         cdb[2] = 0xff;
-        assert_eq!(unit(Access::ReadOnly, 1 << 30).modes(&cdb, true), Err(Sense::SAVING_NOT_SUPPORTED));
+        assert_eq!(unit(VolumeAccess::ReadOnly, 1 << 30).modes(&cdb, true), Err(Sense::SAVING_NOT_SUPPORTED));
     }
 }

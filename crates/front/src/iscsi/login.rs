@@ -4,9 +4,9 @@ use plimsoll_volume::Export;
 
 use super::chap::{Challenge, Chap, ENTROPY_BYTES, hexadecimal};
 use super::identity::Paths;
-use super::target::{Portal, State};
-use super::text::{Answer, Parameters, SEGMENT_MAX, binary, number, pairs, put};
-use super::wire::{Header, Numbering, Sender, flag, request, response};
+use super::target::{Portal, TargetState};
+use super::text::{KeyAnswer, Parameters, SEGMENT_MAX, binary, number, pairs, put};
+use super::wire::{Numbering, SegmentHeader, Sender, flag, request, response};
 use crate::codec::Exports;
 
 /// Messages of one login at most.
@@ -61,7 +61,7 @@ enum Proof {
 
 /// The continuation after a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum LoginStep {
     More,
     /// The login was refused, which the response states.
     Refused,
@@ -70,7 +70,7 @@ pub(super) enum Step {
 }
 
 /// Status class and detail of a refused login.
-type Refusal = u16;
+type LoginRefusal = u16;
 
 mod refusal {
     pub const INITIATOR: u16 = 0x0200;
@@ -104,13 +104,13 @@ impl Login {
     /// A whole message of the initiator.
     pub(super) fn feed(
         &mut self,
-        header: &Header,
+        header: &SegmentHeader,
         data: &[u8],
-        state: &State,
+        state: &TargetState,
         exports: &Exports<'_>,
         sender: &mut Sender,
         out: &mut Vec<u8>,
-    ) -> Step {
+    ) -> LoginStep {
         if self.messages == 0 {
             sender.exp_cmd_sn = header.u32(24);
             self.isid = header.bytes(8);
@@ -128,7 +128,7 @@ impl Login {
         let ends = advances && next == FULL_FEATURE;
         let current = if refused == 0 { header.flags() & 0x0c } else { 0 };
         let tsih = if ends { state.next_handle() } else { header.u16(14) };
-        let response = Header::new(response::LOGIN, transit | current)
+        let response = SegmentHeader::new(response::LOGIN, transit | current)
             .set(8, self.isid)
             .set(14, u16::to_be_bytes(tsih))
             .with_tag(header.tag())
@@ -136,26 +136,26 @@ impl Login {
         let reply = if refused == 0 { &reply[..] } else { &[] };
         sender.send(out, response, Numbering::Status, reply);
         if refused != 0 {
-            return Step::Refused;
+            return LoginStep::Refused;
         }
         if advances {
             self.stage = next;
         }
         match self.purpose {
-            Some(purpose) if ends => Step::Begin(purpose, self.port()),
-            _ => Step::More,
+            Some(purpose) if ends => LoginStep::Begin(purpose, self.port()),
+            _ => LoginStep::More,
         }
     }
 
     /// Whether the next stage begins, or the reason of the refusal.
     fn exchange(
         &mut self,
-        header: &Header,
+        header: &SegmentHeader,
         data: &[u8],
-        state: &State,
+        state: &TargetState,
         exports: &Exports<'_>,
         reply: &mut Vec<u8>,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, LoginRefusal> {
         self.check(header)?;
         if self.text.len() + data.len() > TEXT_MAX {
             return Err(refusal::INITIATOR);
@@ -184,7 +184,7 @@ impl Login {
     }
 
     /// Checks the header against the state of the login.
-    fn check(&self, header: &Header) -> Result<(), Refusal> {
+    fn check(&self, header: &SegmentHeader) -> Result<(), LoginRefusal> {
         let (stage, next) = (header.flags() >> 2 & 3, header.flags() & 3);
         let forward = matches!((stage, next), (SECURITY, OPERATIONAL | FULL_FEATURE) | (OPERATIONAL, FULL_FEATURE));
         let both = header.has(flag::FINAL) && header.has(flag::CONTINUE);
@@ -207,10 +207,10 @@ impl Login {
     fn introduce(
         &mut self,
         pairs: &[(&str, &str)],
-        state: &State,
+        state: &TargetState,
         exports: &Exports<'_>,
         reply: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LoginRefusal> {
         let value = |wanted: &str| pairs.iter().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
         let initiator = value("InitiatorName").filter(|name| !name.is_empty()).ok_or(refusal::MISSING)?;
         if initiator.len() > NAME_MAX {
@@ -239,7 +239,7 @@ impl Login {
         pairs: &[(&str, &str)],
         chap: Option<&Chap>,
         reply: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LoginRefusal> {
         let value = |wanted: &str| pairs.iter().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
         let offers =
             |list: Option<&str>, method: &str| list.is_some_and(|list| list.split(',').any(|one| one == method));
@@ -297,7 +297,7 @@ impl Login {
         chap: &Chap,
         value: impl Fn(&str) -> Option<&'a str>,
         reply: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LoginRefusal> {
         let (name, response) = (value("CHAP_N"), value("CHAP_R").and_then(binary));
         let (Some(name), Some(response)) = (name, response) else { return Err(refusal::AUTHENTICATION) };
         if !self.challenge.is_met(&chap.initiator, name, &response) {
@@ -321,7 +321,7 @@ impl Login {
             if matches!(*key, "InitiatorName" | "InitiatorAlias" | "TargetName" | "SessionType") {
                 continue;
             }
-            if let Answer::Value(answer) = self.parameters.negotiate(key, value, initial_r2t) {
+            if let KeyAnswer::Value(answer) = self.parameters.negotiate(key, value, initial_r2t) {
                 put(reply, key, answer);
             }
         }

@@ -55,12 +55,12 @@ pub(super) mod action {
 
 /// The bits of a CDB that are evaluated, with the operation code and service action in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Usage {
+pub(super) struct OpcodeUsage {
     bytes: [u8; 16],
     length: usize,
 }
 
-impl Usage {
+impl OpcodeUsage {
     /// The operation code, and the bytes behind it in hexadecimal digits.
     const fn new(opcode: u8, digits: &str) -> Self {
         let (digits, mut bytes, mut length, mut at) = (digits.as_bytes(), [0; 16], 1, 0);
@@ -92,26 +92,26 @@ const fn digit(letter: u8) -> u8 {
 
 /// A command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct OpcodeEntry {
     pub opcode: u8,
     pub action: Option<u8>,
     pub needs: Needs,
-    pub usage: Usage,
+    pub usage: OpcodeUsage,
 }
 
-const fn command(needs: Needs, opcode: u8, digits: &str) -> Entry {
-    Entry { opcode, action: None, needs, usage: Usage::new(opcode, digits) }
+const fn command(needs: Needs, opcode: u8, digits: &str) -> OpcodeEntry {
+    OpcodeEntry { opcode, action: None, needs, usage: OpcodeUsage::new(opcode, digits) }
 }
 
 /// A command with a service action in the lower bits of its second byte.
-const fn with_action(needs: Needs, opcode: u8, action: u8, digits: &str) -> Entry {
-    let mut usage = Usage::new(opcode, digits);
+const fn with_action(needs: Needs, opcode: u8, action: u8, digits: &str) -> OpcodeEntry {
+    let mut usage = OpcodeUsage::new(opcode, digits);
     usage.bytes[1] |= action;
-    Entry { opcode, action: Some(action), needs, usage }
+    OpcodeEntry { opcode, action: Some(action), needs, usage }
 }
 
 /// All commands, the frequent ones first: the access that they need, the code, and the evaluated bits behind it.
-const ENTRIES: &[Entry] = &[
+const ENTRIES: &[OpcodeEntry] = &[
     command(Read, op::READ_10, "f8 ffffffff 00 ffff 04"),
     command(Write, op::WRITE_10, "f8 ffffffff 00 ffff 04"),
     command(Read, op::READ_16, "f8 ffffffffffffffff ffffffff 00 04"),
@@ -164,32 +164,33 @@ const ENTRIES: &[Entry] = &[
 ];
 
 /// Only units with asymmetric paths have it.
-const REPORT_PORT_GROUPS: Entry =
+const REPORT_PORT_GROUPS: OpcodeEntry =
     with_action(Always, op::MAINTENANCE_IN, action::REPORT_PORT_GROUPS, "e0 00000000 ffffffff 00 04");
 
 /// The commands of a unit.
-fn all(paths: Paths) -> impl Iterator<Item = &'static Entry> {
-    let is_known = move |entry: &&Entry| paths == Paths::TwoControllers || entry.usage != REPORT_PORT_GROUPS.usage;
+fn all(paths: Paths) -> impl Iterator<Item = &'static OpcodeEntry> {
+    let is_known =
+        move |entry: &&OpcodeEntry| paths == Paths::TwoControllers || entry.usage != REPORT_PORT_GROUPS.usage;
     ENTRIES.iter().filter(is_known)
 }
 
 /// The result of the search for a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
-    Entry(&'static Entry),
+pub(super) enum OpcodeLookup {
+    Entry(&'static OpcodeEntry),
     /// The operation code exists, the service action does not.
     OtherActions,
     Nothing,
 }
 
 /// Finds the command of a CDB.
-pub(super) fn find(opcode: u8, action: u8, paths: Paths) -> Found {
-    let mut found = Found::Nothing;
+pub(super) fn find(opcode: u8, action: u8, paths: Paths) -> OpcodeLookup {
+    let mut found = OpcodeLookup::Nothing;
     for entry in all(paths).filter(|entry| entry.opcode == opcode) {
         if entry.action.is_none_or(|own| own == action) {
-            return Found::Entry(entry);
+            return OpcodeLookup::Entry(entry);
         }
-        found = Found::OtherActions;
+        found = OpcodeLookup::OtherActions;
     }
     found
 }
@@ -199,14 +200,14 @@ const TIMEOUTS: [u8; 12] = [0, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// REPORT SUPPORTED OPERATION CODES.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Report {
+pub(super) struct OpcodeReport {
     /// All commands, one without service actions, or one with them.
     pub options: u8,
     pub opcode: u8,
     pub action: u16,
 }
 
-impl Report {
+impl OpcodeReport {
     /// The data, with descriptors of timeouts if wanted; `None` for an invalid combination of fields.
     pub(super) fn data(self, timeouts: bool, paths: Paths) -> Option<Vec<u8>> {
         let Self { options, opcode, action } = self;
@@ -229,7 +230,7 @@ impl Report {
     }
 }
 
-fn row(entry: &Entry, timeouts: bool) -> Vec<u8> {
+fn row(entry: &OpcodeEntry, timeouts: bool) -> Vec<u8> {
     let flags = u8::from(entry.action.is_some()) | if timeouts { 2 } else { 0 };
     let size = entry.usage.bytes().len() as u8;
     let row = [entry.opcode, 0, 0, entry.action.unwrap_or(0), 0, flags, 0, size];
@@ -244,7 +245,7 @@ mod tests {
     const BOTH: [Paths; 2] = [Paths::Equal, Paths::TwoControllers];
 
     fn report(options: u8, opcode: u8, action: u16, timeouts: bool, paths: Paths) -> Option<Vec<u8>> {
-        Report { options, opcode, action }.data(timeouts, paths)
+        OpcodeReport { options, opcode, action }.data(timeouts, paths)
     }
 
     #[test]
@@ -258,7 +259,7 @@ mod tests {
                 assert_eq!((one[1], usize::from(one[3])), (0x83, usize::from(row[7])), "{row:x?}");
                 assert_eq!(one.len(), 4 + usize::from(row[7]) + 12);
                 assert_eq!(one[4], row[0]);
-                assert!(matches!(find(row[0], row[3], paths), Found::Entry(entry) if entry.opcode == row[0]));
+                assert!(matches!(find(row[0], row[3], paths), OpcodeLookup::Entry(entry) if entry.opcode == row[0]));
             }
         }
     }
@@ -281,9 +282,9 @@ mod tests {
         assert_eq!(report(2, op::SERVICE_ACTION_IN_16, 0x1f), Some(vec![0, 1, 0, 0]));
         assert_eq!(report(1, op::SERVICE_ACTION_IN_16, 0), None);
         assert_eq!(report(2, op::READ_10, 0), None);
-        assert!(matches!(find(0x04, 0, Paths::Equal), Found::Nothing));
-        assert!(matches!(find(op::PERSISTENT_RESERVE_IN, 4, Paths::Equal), Found::OtherActions));
+        assert!(matches!(find(0x04, 0, Paths::Equal), OpcodeLookup::Nothing));
+        assert!(matches!(find(op::PERSISTENT_RESERVE_IN, 4, Paths::Equal), OpcodeLookup::OtherActions));
         let groups = BOTH.map(|paths| find(op::MAINTENANCE_IN, action::REPORT_PORT_GROUPS, paths));
-        assert!(matches!(groups, [Found::OtherActions, Found::Entry(_)]), "{groups:?}");
+        assert!(matches!(groups, [OpcodeLookup::OtherActions, OpcodeLookup::Entry(_)]), "{groups:?}");
     }
 }

@@ -22,9 +22,9 @@ pub(super) enum Needs {
 
 /// The type of a persistent reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind(u8);
+pub(super) struct ReservationType(u8);
 
-impl Kind {
+impl ReservationType {
     /// `None` for reserved numbers.
     pub(super) const fn new(number: u8) -> Option<Self> {
         if matches!(number, 1 | 3 | 5..=8) { Some(Self(number)) } else { None }
@@ -62,7 +62,7 @@ pub(super) struct Registration {
 pub(super) struct Held {
     /// The port that made it.
     pub port: String,
-    pub kind: Kind,
+    pub kind: ReservationType,
 }
 
 /// The reservations of a logical unit.
@@ -77,7 +77,7 @@ pub(super) struct Reservations {
 
 /// A change by PERSISTENT RESERVE OUT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct ReservationChange {
     pub action: u8,
     /// Scope and type of the CDB.
     pub scope_type: u8,
@@ -171,7 +171,7 @@ impl Reservations {
     }
 
     /// PERSISTENT RESERVE OUT. Returns unit attentions for other ports; preempted ports are among them.
-    pub(super) fn change(&mut self, port: &str, change: Change) -> Result<Vec<Notice>, NotReserved> {
+    pub(super) fn change(&mut self, port: &str, change: ReservationChange) -> Result<Vec<Notice>, NotReserved> {
         if self.reserved.is_some() {
             return Err(NotReserved::Conflict);
         }
@@ -263,7 +263,7 @@ impl Reservations {
         notices
     }
 
-    fn preempt(&mut self, port: &str, change: Change) -> Result<Vec<Notice>, NotReserved> {
+    fn preempt(&mut self, port: &str, change: ReservationChange) -> Result<Vec<Notice>, NotReserved> {
         let kind = kind(change.scope_type)?;
         let by_all = self.held.as_ref().is_some_and(|held| held.kind.is_held_by_all());
         let takes = match &self.held {
@@ -300,8 +300,8 @@ impl Reservations {
 }
 
 /// Scope and type: the scope is that of the logical unit.
-fn kind(scope_type: u8) -> Result<Kind, NotReserved> {
-    let kind = Kind::new(scope_type & 0x0f).filter(|_| scope_type >> 4 == 0);
+fn kind(scope_type: u8) -> Result<ReservationType, NotReserved> {
+    let kind = ReservationType::new(scope_type & 0x0f).filter(|_| scope_type >> 4 == 0);
     kind.ok_or(NotReserved::Invalid(Sense::INVALID_FIELD))
 }
 
@@ -312,8 +312,8 @@ mod tests {
     const A: &str = "a";
     const B: &str = "b";
 
-    fn out(action: u8, kind: u8, key: u64, new_key: u64) -> Change {
-        Change { action, scope_type: kind, key, new_key }
+    fn out(action: u8, kind: u8, key: u64, new_key: u64) -> ReservationChange {
+        ReservationChange { action, scope_type: kind, key, new_key }
     }
 
     /// A with key 1 and B with key 2 are registered, and A reserves.

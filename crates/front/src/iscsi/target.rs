@@ -111,22 +111,22 @@ impl Controller {
 /// The targets of a server, as seen through one of its portals: a handle on their common state.
 #[derive(Clone, Debug)]
 pub struct Targets {
-    state: Rc<RefCell<State>>,
+    state: Rc<RefCell<TargetState>>,
     pub(super) portal: Portal,
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct TargetState {
     pub settings: TargetSettings,
     /// By export.
-    units: BTreeMap<u32, Shared>,
+    units: BTreeMap<u32, UnitState>,
     sessions: BTreeMap<SessionId, SessionState>,
     next: u64,
 }
 
 /// The state of a logical unit beyond its sessions.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct UnitState {
     pub reservations: Reservations,
     /// The controller whose paths are optimized.
     pub owner: Controller,
@@ -155,7 +155,7 @@ impl Targets {
     /// Targets without sessions.
     pub fn new(settings: TargetSettings) -> Self {
         let (units, sessions) = (BTreeMap::new(), BTreeMap::new());
-        let state = Rc::new(RefCell::new(State { settings, units, sessions, next: 1 }));
+        let state = Rc::new(RefCell::new(TargetState { settings, units, sessions, next: 1 }));
         Self { state, portal: Portal::default() }
     }
 
@@ -165,7 +165,7 @@ impl Targets {
         Self { state: Rc::clone(&self.state), portal: Portal::at(place) }
     }
 
-    pub(super) fn state(&self) -> RefMut<'_, State> {
+    pub(super) fn state(&self) -> RefMut<'_, TargetState> {
         self.state.borrow_mut()
     }
 
@@ -186,7 +186,7 @@ impl Targets {
     }
 }
 
-impl State {
+impl TargetState {
     /// Names of targets, and their exports.
     pub(super) fn target<'a>(&self, offers: &'a [Offer], name: &str) -> Option<&'a Offer> {
         offers.iter().find(|offer| self.settings.target_name(offer) == name)
@@ -233,7 +233,7 @@ impl State {
         self.sessions.get_mut(&id)
     }
 
-    pub(super) fn unit(&mut self, export: Export) -> &mut Shared {
+    pub(super) fn unit(&mut self, export: Export) -> &mut UnitState {
         self.units.entry(export.0).or_default()
     }
 

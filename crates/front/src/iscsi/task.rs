@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use plimsoll_volume::{Errno, Request};
 
 use super::IscsiCodec;
-use super::cdb::{Gathered, PARAMETERS_MAX, Plan, same_zeroes, sense_data};
+use super::cdb::{CdbPlan, Gathered, PARAMETERS_MAX, same_zeroes, sense_data};
 use super::identity::{self, SAME_MAX};
-use super::opcodes::{self, Found, op};
-use super::reservation::{Change, Needs, NotReserved, action};
+use super::opcodes::{self, OpcodeLookup, op};
+use super::reservation::{Needs, NotReserved, ReservationChange, action};
 use super::sense::{Sense, status};
 use super::target::SessionState;
 use super::unneeded::Unneeded;
-use super::wire::{Header, NO_TAG, Numbering, flag, padding, response};
+use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, padding, response};
 use crate::codec::{Combination, Decoded, Division, Exports, Incoming, Message, Operation, Tag};
 
 /// Commands outside of the window in progress at most.
@@ -26,7 +26,7 @@ const RESERVE_BYTES: usize = 24;
 
 /// A command of the initiator.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Command {
+pub(super) struct TaskCommand {
     /// The initiator's tag.
     pub tag: u32,
     /// Bytes that the initiator expects to move.
@@ -38,7 +38,7 @@ pub(super) struct Command {
     pub numbered: bool,
 }
 
-impl Command {
+impl TaskCommand {
     /// The residual flag and count after `moved` bytes.
     pub(super) const fn residual(&self, moved: u32) -> (u8, u32) {
         match (self.expected, moved) {
@@ -52,7 +52,7 @@ impl Command {
 /// A command in progress.
 #[derive(Debug)]
 pub(super) struct Task {
-    pub command: Command,
+    pub command: TaskCommand,
     /// The initiator no longer awaits it.
     pub aborted: bool,
     /// A part of it failed.
@@ -168,7 +168,7 @@ pub(super) enum Place {
 
 impl IscsiCodec {
     /// Takes the number of a message with one.
-    pub(super) fn take_number(&mut self, header: &Header) -> Place {
+    pub(super) fn take_number(&mut self, header: &SegmentHeader) -> Place {
         if header.is_immediate() {
             return Place::Next;
         }
@@ -185,14 +185,14 @@ impl IscsiCodec {
     }
 
     /// Returns a place of the window.
-    pub(super) fn return_number(&mut self, header: &Header) {
+    pub(super) fn return_number(&mut self, header: &SegmentHeader) {
         if !header.is_immediate() {
             self.sender.window += 1;
         }
     }
 
     /// A SCSI command, whose data segment follows.
-    pub(super) fn command(&mut self, header: &Header, exports: &Exports<'_>, out: &mut Vec<u8>) -> Message {
+    pub(super) fn command(&mut self, header: &SegmentHeader, exports: &Exports<'_>, out: &mut Vec<u8>) -> Message {
         let segment = header.data_bytes();
         match self.take_number(header) {
             Place::Next => {}
@@ -204,10 +204,10 @@ impl IscsiCodec {
         }
         let (writes, reads) = (header.has(flag::WRITE), header.has(flag::READ));
         let expected = if writes || reads { header.u32(20) } else { 0 };
-        let command = Command { tag: header.tag(), expected, length: 0, writes, numbered: !header.is_immediate() };
+        let command = TaskCommand { tag: header.tag(), expected, length: 0, writes, numbered: !header.is_immediate() };
         let (length, sink) = match self.plan(header, exports) {
-            Ok(Plan::Write(request)) => (request.length as u32, Sink::Volume(request)),
-            Ok(Plan::Gather { bytes, then }) => (bytes, Sink::Codec { bytes: Vec::new(), then }),
+            Ok(CdbPlan::Write(request)) => (request.length as u32, Sink::Volume(request)),
+            Ok(CdbPlan::Gather { bytes, then }) => (bytes, Sink::Codec { bytes: Vec::new(), then }),
             Ok(plan) => {
                 self.pass_by(segment);
                 return self.execute(command, plan, out);
@@ -217,7 +217,7 @@ impl IscsiCodec {
                 return self.refuse(command, &reason, out);
             }
         };
-        let command = Command { length, ..command };
+        let command = TaskCommand { length, ..command };
         match self.begin_transfer(header, command, sink) {
             Ok(task) => self.accept_segment(task, segment, out),
             Err(reason) => {
@@ -228,7 +228,7 @@ impl IscsiCodec {
     }
 
     /// Ends a command that is not in the table of tasks.
-    fn refuse(&mut self, command: Command, reason: &NotPlanned, out: &mut Vec<u8>) -> Message {
+    fn refuse(&mut self, command: TaskCommand, reason: &NotPlanned, out: &mut Vec<u8>) -> Message {
         self.sender.window += u32::from(command.numbered);
         match *reason {
             NotPlanned::Sense(sense) => self.fail(command, sense, None, out),
@@ -238,10 +238,10 @@ impl IscsiCodec {
     }
 
     /// The consequence of a command: checks the unit, its attentions and reservations.
-    fn plan(&mut self, header: &Header, exports: &Exports<'_>) -> Result<Plan, NotPlanned> {
+    fn plan(&mut self, header: &SegmentHeader, exports: &Exports<'_>) -> Result<CdbPlan, NotPlanned> {
         let cdb: [u8; 16] = header.bytes(32);
         let is_full = self.tasks.len() >= self.queue_depth as usize + IMMEDIATE_MAX;
-        let super::Phase::Full(session) = &mut self.phase else { return Err(Sense::NO_UNIT.into()) };
+        let super::SessionPhase::Full(session) = &mut self.phase else { return Err(Sense::NO_UNIT.into()) };
         if is_full {
             return Err(NotPlanned::Status(status::TASK_SET_FULL));
         }
@@ -262,9 +262,9 @@ impl IscsiCodec {
         }
         let paths = session.unit.identity.paths;
         let entry = match opcodes::find(cdb[0], cdb[1] & 0x1f, paths) {
-            Found::Entry(entry) => entry,
-            Found::OtherActions => return Err(Sense::INVALID_FIELD.into()),
-            Found::Nothing => return Err(Sense::INVALID_COMMAND.into()),
+            OpcodeLookup::Entry(entry) => entry,
+            OpcodeLookup::OtherActions => return Err(Sense::INVALID_FIELD.into()),
+            OpcodeLookup::Nothing => return Err(Sense::INVALID_COMMAND.into()),
         };
         // NACA, which is not supported.
         if cdb[entry.usage.bytes().len() - 1] & 4 != 0 {
@@ -278,24 +278,24 @@ impl IscsiCodec {
     }
 
     /// Executes a command that needs no data of the initiator.
-    fn execute(&mut self, command: Command, plan: Plan, out: &mut Vec<u8>) -> Message {
+    fn execute(&mut self, command: TaskCommand, plan: CdbPlan, out: &mut Vec<u8>) -> Message {
         let done = match plan {
-            Plan::Return { data, allocated } => Ok(truncated(data, allocated)),
-            Plan::Done => Ok(Vec::new()),
-            Plan::Reserve => self.reserve(),
-            Plan::Release => {
+            CdbPlan::Return { data, allocated } => Ok(truncated(data, allocated)),
+            CdbPlan::Done => Ok(Vec::new()),
+            CdbPlan::Reserve => self.reserve(),
+            CdbPlan::Release => {
                 self.release();
                 Ok(Vec::new())
             }
-            Plan::Sense { allocated } => Ok(truncated(sense_data(self.attention()).to_vec(), allocated)),
-            Plan::ReserveIn { action, allocated } => Ok(truncated(self.reserve_in(action), allocated)),
-            Plan::PortGroups { extended, allocated } => Ok(truncated(self.port_groups(extended), allocated)),
-            Plan::Read(request) => return self.read(command, request, out),
-            Plan::Internal(request) => return self.serve(command, Operation::Io(request), 0),
-            Plan::Extents { offset, length, allocated } => {
+            CdbPlan::Sense { allocated } => Ok(truncated(sense_data(self.attention()).to_vec(), allocated)),
+            CdbPlan::ReserveIn { action, allocated } => Ok(truncated(self.reserve_in(action), allocated)),
+            CdbPlan::PortGroups { extended, allocated } => Ok(truncated(self.port_groups(extended), allocated)),
+            CdbPlan::Read(request) => return self.read(command, request, out),
+            CdbPlan::Internal(request) => return self.serve(command, Operation::Io(request), 0),
+            CdbPlan::Extents { offset, length, allocated } => {
                 return self.serve(command, Operation::Extents { offset, length, one: false }, allocated);
             }
-            Plan::Write(_) | Plan::Gather { .. } => Err(NotPlanned::Sense(Sense::INVALID_COMMAND)),
+            CdbPlan::Write(_) | CdbPlan::Gather { .. } => Err(NotPlanned::Sense(Sense::INVALID_COMMAND)),
         };
         match done {
             Ok(data) => {
@@ -308,13 +308,13 @@ impl IscsiCodec {
     }
 
     /// Hands a command without payload to the server.
-    fn serve(&mut self, command: Command, operation: Operation, allocated: u32) -> Message {
+    fn serve(&mut self, command: TaskCommand, operation: Operation, allocated: u32) -> Message {
         let task = self.insert(command, TaskState::Served { allocated });
         Message::Request(self.incoming(task, operation))
     }
 
-    fn read(&mut self, command: Command, request: Request, out: &mut Vec<u8>) -> Message {
-        let command = Command { length: request.length as u32, ..command };
+    fn read(&mut self, command: TaskCommand, request: Request, out: &mut Vec<u8>) -> Message {
+        let command = TaskCommand { length: request.length as u32, ..command };
         let block = self.block();
         let sent = command.expected.min(command.length);
         if sent == 0 {
@@ -333,7 +333,7 @@ impl IscsiCodec {
         self.session().map_or(512, |session| session.unit.block)
     }
 
-    fn insert(&mut self, command: Command, state: TaskState) -> u32 {
+    fn insert(&mut self, command: TaskCommand, state: TaskState) -> u32 {
         self.tasks.insert(Task { command, aborted: false, failed: None, state })
     }
 
@@ -358,7 +358,7 @@ impl IscsiCodec {
     }
 
     /// Begins a command with data of the initiator. Its own segment comes first.
-    fn begin_transfer(&mut self, header: &Header, command: Command, sink: Sink) -> Result<u32, NotPlanned> {
+    fn begin_transfer(&mut self, header: &SegmentHeader, command: TaskCommand, sink: Sink) -> Result<u32, NotPlanned> {
         let segment = header.data_bytes();
         let expected = if command.writes { command.expected } else { 0 };
         let wanted = command.length.min(expected);
@@ -391,7 +391,7 @@ impl IscsiCodec {
     }
 
     /// A Data-Out.
-    pub(super) fn data_out(&mut self, header: &Header, out: &mut Vec<u8>) -> Message {
+    pub(super) fn data_out(&mut self, header: &SegmentHeader, out: &mut Vec<u8>) -> Message {
         let (segment, tag, transfer_tag) = (header.data_bytes(), header.tag(), header.u32(20));
         let number = match transfer_tag {
             NO_TAG => self.tasks.numbers().into_iter().find(|number| self.receives(*number, tag)),
@@ -552,7 +552,7 @@ impl IscsiCodec {
                     return self.break_off(number, Sense::DATA_PHASE, 0, out);
                 }
                 let length = burst.min(transfer.wanted - transfer.received);
-                let header = Header::new(response::R2T, flag::FINAL)
+                let header = SegmentHeader::new(response::R2T, flag::FINAL)
                     .with_tag(task.command.tag)
                     .with_u32(20, number)
                     .with_u32(36, transfer.r2t_sn)
@@ -677,7 +677,7 @@ impl IscsiCodec {
             return Err(Sense::INVALID_PARAMETER.into());
         }
         let number = |at: usize| bytes[at..at + 8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let change = Change { action, scope_type, key: number(0), new_key: number(8) };
+        let change = ReservationChange { action, scope_type, key: number(0), new_key: number(8) };
         let mut state = self.targets.state();
         let notices = state.unit(session.export).reservations.change(&session.port, change)?;
         for (port, sense) in notices {
@@ -726,20 +726,20 @@ fn truncated(mut data: Vec<u8>, allocated: u32) -> Vec<u8> {
 }
 
 /// A unit that does not exist: commands of discovery work.
-fn absent_unit(unit: &super::Unit, cdb: &[u8; 16]) -> Result<Plan, Sense> {
+fn absent_unit(unit: &super::Unit, cdb: &[u8; 16]) -> Result<CdbPlan, Sense> {
     let plan = match cdb[0] {
         op::INQUIRY | op::REPORT_LUNS => unit.plan(cdb)?,
         op::REQUEST_SENSE => {
             let data = Sense::NO_UNIT.bytes(None).to_vec();
-            return Ok(Plan::Return { data, allocated: cdb[4].into() });
+            return Ok(CdbPlan::Return { data, allocated: cdb[4].into() });
         }
         _ => return Err(Sense::NO_UNIT),
     };
     match plan {
-        Plan::Return { mut data, allocated } if cdb[0] == op::INQUIRY => {
+        CdbPlan::Return { mut data, allocated } if cdb[0] == op::INQUIRY => {
             // No device, and none can be.
             data[0] = 0x7f;
-            Ok(Plan::Return { data, allocated })
+            Ok(CdbPlan::Return { data, allocated })
         }
         plan => Ok(plan),
     }

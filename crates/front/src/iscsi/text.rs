@@ -68,7 +68,7 @@ impl Default for Parameters {
 
 /// The answer to a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum KeyAnswer {
     Value(String),
     /// The key declares a value.
     Silence,
@@ -76,7 +76,7 @@ pub(super) enum Answer {
 
 impl Parameters {
     /// Negotiates an operational key. `initial_r2t` is the wish of the target.
-    pub(super) fn negotiate(&mut self, key: &str, value: &str, initial_r2t: bool) -> Answer {
+    pub(super) fn negotiate(&mut self, key: &str, value: &str, initial_r2t: bool) -> KeyAnswer {
         match key {
             "HeaderDigest" => digest(&mut self.header_digest, value),
             "DataDigest" => digest(&mut self.data_digest, value),
@@ -91,7 +91,7 @@ impl Parameters {
             "MaxRecvDataSegmentLength" => match size(value) {
                 Some(bytes) => {
                     self.segment = bytes;
-                    Answer::Silence
+                    KeyAnswer::Silence
                 }
                 None => rejected(),
             },
@@ -100,13 +100,13 @@ impl Parameters {
             "MaxConnections" | "MaxOutstandingR2T" | "iSCSIProtocolLevel" => at_most(value, 1),
             "ErrorRecoveryLevel" | "DefaultTime2Retain" => at_most(value, 0),
             "DefaultTime2Wait" => {
-                number(value).map_or_else(rejected, |theirs| Answer::Value(theirs.max(2).to_string()))
+                number(value).map_or_else(rejected, |theirs| KeyAnswer::Value(theirs.max(2).to_string()))
             }
             "DataPDUInOrder" | "DataSequenceInOrder" => truth(value, |_| true),
             "IFMarker" | "OFMarker" => truth(value, |_| false),
-            "IFMarkInt" | "OFMarkInt" => Answer::Value("Irrelevant".to_owned()),
-            "TaskReporting" => Answer::Value("RFC3720".to_owned()),
-            _ => Answer::Value("NotUnderstood".to_owned()),
+            "IFMarkInt" | "OFMarkInt" => KeyAnswer::Value("Irrelevant".to_owned()),
+            "TaskReporting" => KeyAnswer::Value("RFC3720".to_owned()),
+            _ => KeyAnswer::Value("NotUnderstood".to_owned()),
         }
     }
 
@@ -122,17 +122,17 @@ impl Parameters {
     }
 }
 
-fn rejected() -> Answer {
-    Answer::Value("Reject".to_owned())
+fn rejected() -> KeyAnswer {
+    KeyAnswer::Value("Reject".to_owned())
 }
 
-fn truth(value: &str, decide: impl FnOnce(bool) -> bool) -> Answer {
+fn truth(value: &str, decide: impl FnOnce(bool) -> bool) -> KeyAnswer {
     let theirs = match value {
         "Yes" => true,
         "No" => false,
         _ => return rejected(),
     };
-    Answer::Value(if decide(theirs) { "Yes" } else { "No" }.to_owned())
+    KeyAnswer::Value(if decide(theirs) { "Yes" } else { "No" }.to_owned())
 }
 
 /// Decimal, or hexadecimal with `0x`.
@@ -147,27 +147,27 @@ fn size(value: &str) -> Option<u32> {
     number(value).filter(|bytes| SIZES.contains(bytes))
 }
 
-fn at_most(value: &str, limit: u32) -> Answer {
-    number(value).map_or_else(rejected, |theirs| Answer::Value(theirs.min(limit).to_string()))
+fn at_most(value: &str, limit: u32) -> KeyAnswer {
+    number(value).map_or_else(rejected, |theirs| KeyAnswer::Value(theirs.min(limit).to_string()))
 }
 
 /// The smaller length, in whole blocks of 4,096 or 512 bytes, so that data arrive in whole blocks.
-fn length(of: &mut u32, value: &str, limit: u32) -> Answer {
+fn length(of: &mut u32, value: &str, limit: u32) -> KeyAnswer {
     let Some(theirs) = size(value) else { return rejected() };
     let bytes = theirs.min(limit);
     *of = bytes - bytes % if bytes >= 4096 { 1024 } else { 512 };
-    Answer::Value(of.to_string())
+    KeyAnswer::Value(of.to_string())
 }
 
 /// The first known method of the list.
-fn digest(of: &mut Digest, value: &str) -> Answer {
+fn digest(of: &mut Digest, value: &str) -> KeyAnswer {
     for method in value.split(',') {
         *of = match method {
             "None" => Digest::None,
             "CRC32C" => Digest::Crc32c,
             _ => continue,
         };
-        return Answer::Value(method.to_owned());
+        return KeyAnswer::Value(method.to_owned());
     }
     rejected()
 }
@@ -228,7 +228,7 @@ mod tests {
     fn check(key: &str, value: &str, expected: &str) -> Parameters {
         let mut parameters = Parameters::default();
         let answer = parameters.negotiate(key, value, false);
-        assert_eq!(answer, Answer::Value(expected.to_owned()), "{key}={value}");
+        assert_eq!(answer, KeyAnswer::Value(expected.to_owned()), "{key}={value}");
         parameters
     }
 
@@ -239,7 +239,7 @@ mod tests {
         check("DataDigest", "X", "Reject");
         assert!(!check("InitialR2T", "No", "No").initial_r2t);
         assert!(check("InitialR2T", "Yes", "Yes").initial_r2t);
-        assert_eq!(Parameters::default().negotiate("InitialR2T", "No", true), Answer::Value("Yes".to_owned()));
+        assert_eq!(Parameters::default().negotiate("InitialR2T", "No", true), KeyAnswer::Value("Yes".to_owned()));
         assert!(!check("ImmediateData", "No", "No").immediate);
         assert_eq!(check("MaxBurstLength", "16776192", "16776192").burst, BURST_MAX);
         assert_eq!(check("FirstBurstLength", "0x7fffff", "262144").first_burst, 262_144);
@@ -253,7 +253,7 @@ mod tests {
         check("InitialR2T", "maybe", "Reject");
         check("X-com.example", "1", "NotUnderstood");
         let mut parameters = Parameters::default();
-        assert_eq!(parameters.negotiate("MaxRecvDataSegmentLength", "65536", false), Answer::Silence);
+        assert_eq!(parameters.negotiate("MaxRecvDataSegmentLength", "65536", false), KeyAnswer::Silence);
         assert_eq!((parameters.segment, parameters.piece(512)), (65_536, 65_536));
     }
 

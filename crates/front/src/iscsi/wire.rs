@@ -60,9 +60,9 @@ pub(super) mod reject {
 
 /// A basic header segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header(pub [u8; HEADER_BYTES]);
+pub(super) struct SegmentHeader(pub [u8; HEADER_BYTES]);
 
-impl Header {
+impl SegmentHeader {
     /// A header of zeros but for the operation code and the flags.
     pub(super) const fn new(opcode: u8, flags: u8) -> Self {
         let mut bytes = [0; HEADER_BYTES];
@@ -205,7 +205,7 @@ pub(super) enum Numbering {
 
 impl Sender {
     /// Appends a header with its numbers and digest; `data` bytes have to follow.
-    pub(super) fn head(&mut self, out: &mut Vec<u8>, header: Header, numbering: Numbering, data: u32) {
+    pub(super) fn head(&mut self, out: &mut Vec<u8>, header: SegmentHeader, numbering: Numbering, data: u32) {
         let start = out.len();
         let stat_sn = if numbering == Numbering::Absent { 0 } else { self.stat_sn };
         let header = header
@@ -221,7 +221,7 @@ impl Sender {
     }
 
     /// Appends a whole message.
-    pub(super) fn send(&mut self, out: &mut Vec<u8>, header: Header, numbering: Numbering, data: &[u8]) {
+    pub(super) fn send(&mut self, out: &mut Vec<u8>, header: SegmentHeader, numbering: Numbering, data: &[u8]) {
         self.head(out, header, numbering, data.len() as u32);
         out.extend_from_slice(data);
         self.trailer(out, data);

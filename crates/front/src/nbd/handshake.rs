@@ -5,7 +5,7 @@
 use plimsoll_device::nbd::wire::{
     GREETING, OPTION, OPTION_REPLY, Reader, Style, TEXT_MAX, flag, hello, info, option, rep,
 };
-use plimsoll_volume::{Access, Export};
+use plimsoll_volume::{Export, VolumeAccess};
 
 use super::meta;
 use crate::codec::Tls;
@@ -22,7 +22,7 @@ const OPTIONS_MAX: u32 = 4096;
 
 /// The result of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct Negotiated {
     /// The export.
     pub export: Export,
     /// How requests and replies are framed.
@@ -33,11 +33,11 @@ pub struct Session {
 
 /// The continuation after input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum HandshakeStep {
     /// More bytes are needed.
     More,
     /// The transmission begins.
-    Begin(Session),
+    Begin(Negotiated),
     /// TLS begins: after the output was sent, [`Handshake::secured`] goes on.
     Secure,
     /// The connection ends after the output was sent.
@@ -50,11 +50,11 @@ pub struct Fed {
     /// Used bytes of the input; the rest has to be fed again, with more behind it.
     pub used: usize,
     /// The continuation.
-    pub step: Step,
+    pub step: HandshakeStep,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum HandshakeState {
     ClientFlags,
     Option,
     /// The data of an option that is too long are skipped.
@@ -67,7 +67,7 @@ enum State {
 /// A negotiation in progress.
 #[derive(Clone, Debug)]
 pub struct Handshake {
-    state: State,
+    state: HandshakeState,
     tls: Tls,
     fixed: bool,
     no_zeroes: bool,
@@ -84,7 +84,7 @@ impl Handshake {
         out.extend_from_slice(&OPTION.to_be_bytes());
         out.extend_from_slice(&(hello::FIXED_NEWSTYLE | hello::NO_ZEROES).to_be_bytes());
         Self {
-            state: State::ClientFlags,
+            state: HandshakeState::ClientFlags,
             tls,
             fixed: false,
             no_zeroes: false,
@@ -106,10 +106,10 @@ impl Handshake {
         let mut used = 0;
         loop {
             match self.message(&input[used..], offers, out) {
-                None => return Fed { used, step: Step::More },
+                None => return Fed { used, step: HandshakeStep::More },
                 Some(Fed { used: more, step }) => {
                     used += more;
-                    if step != Step::More {
+                    if step != HandshakeStep::More {
                         return Fed { used, step };
                     }
                 }
@@ -121,16 +121,16 @@ impl Handshake {
     fn message(&mut self, input: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Option<Fed> {
         let mut reader = Reader(input);
         match self.state {
-            State::ClientFlags => Some(Fed { used: 4, step: self.client_flags(reader.u32()?) }),
-            State::Option => {
+            HandshakeState::ClientFlags => Some(Fed { used: 4, step: self.client_flags(reader.u32()?) }),
+            HandshakeState::Option => {
                 let (magic, option, length) = (reader.u64()?, reader.u32()?, reader.u32()?);
                 self.options += 1;
                 if magic != OPTION || length > SKIP_MAX || self.options > OPTIONS_MAX {
-                    return Some(Fed { used: input.len(), step: Step::End });
+                    return Some(Fed { used: input.len(), step: HandshakeStep::End });
                 }
                 if length as usize > DATA_MAX {
-                    self.state = State::Skip { option, left: length };
-                    return Some(Fed { used: 16, step: Step::More });
+                    self.state = HandshakeState::Skip { option, left: length };
+                    return Some(Fed { used: 16, step: HandshakeStep::More });
                 }
                 let Some(data) = reader.bytes(length as usize) else {
                     self.options -= 1;
@@ -139,50 +139,50 @@ impl Handshake {
                 let step = self.answer(option, data, offers, out);
                 Some(Fed { used: 16 + data.len(), step })
             }
-            State::Skip { option, left } => {
+            HandshakeState::Skip { option, left } => {
                 let used = input.len().min(left as usize);
                 let left = left - used as u32;
-                self.state = State::Skip { option, left };
+                self.state = HandshakeState::Skip { option, left };
                 if left == 0 {
-                    self.state = State::Option;
+                    self.state = HandshakeState::Option;
                     if option == option::EXPORT_NAME {
-                        return Some(Fed { used, step: Step::End });
+                        return Some(Fed { used, step: HandshakeStep::End });
                     }
                     reply(out, option, rep::ERR_TOO_BIG, b"the option's data are too long");
                 } else if used == 0 {
                     return None;
                 }
-                Some(Fed { used, step: Step::More })
+                Some(Fed { used, step: HandshakeStep::More })
             }
         }
     }
 
-    fn client_flags(&mut self, flags: u32) -> Step {
+    fn client_flags(&mut self, flags: u32) -> HandshakeStep {
         let known = u32::from(hello::FIXED_NEWSTYLE | hello::NO_ZEROES);
         self.fixed = flags & u32::from(hello::FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(hello::NO_ZEROES) != 0;
-        self.state = State::Option;
-        if flags & !known == 0 { Step::More } else { Step::End }
+        self.state = HandshakeState::Option;
+        if flags & !known == 0 { HandshakeStep::More } else { HandshakeStep::End }
     }
 
-    fn answer(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
+    fn answer(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
         if !self.fixed && option != option::EXPORT_NAME {
             // A client without fixed newstyle does not understand replies.
-            return Step::End;
+            return HandshakeStep::End;
         }
         let exempt = matches!(option, option::STARTTLS | option::ABORT);
         if self.tls == Tls::Required && !exempt {
             if option == option::EXPORT_NAME {
-                return Step::End;
+                return HandshakeStep::End;
             }
             reply(out, option, rep::ERR_TLS_REQD, b"this server requires TLS");
-            return Step::More;
+            return HandshakeStep::More;
         }
         match option {
             option::EXPORT_NAME => return self.export_name(data, offers, out),
             option::ABORT => {
                 reply(out, option, rep::ACK, &[]);
-                return Step::End;
+                return HandshakeStep::End;
             }
             option::INFO | option::GO => return self.choose(option, data, offers, out),
             option::STARTTLS => return self.start_tls(data, out),
@@ -191,53 +191,53 @@ impl Handshake {
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => self.metadata(option, data, offers, out),
             _ => reply(out, option, rep::ERR_UNSUP, b"unknown option"),
         }
-        Step::More
+        HandshakeStep::More
     }
 
-    fn export_name(&self, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
+    fn export_name(&self, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
         let offer = Reader(data).text(data.len()).and_then(|name| named(offers, name));
         // This option has no error reply, and does not allow extended headers.
-        let Some(offer) = offer.filter(|_| self.style != Style::Extended) else { return Step::End };
+        let Some(offer) = offer.filter(|_| self.style != Style::Extended) else { return HandshakeStep::End };
         out.extend_from_slice(&offer.size.to_be_bytes());
         out.extend_from_slice(&flags(offer, self.style).to_be_bytes());
         if !self.no_zeroes {
             out.extend_from_slice(&[0; 124]);
         }
-        Step::Begin(self.session(offer))
+        HandshakeStep::Begin(self.session(offer))
     }
 
-    fn session(&self, offer: &Offer) -> Session {
+    fn session(&self, offer: &Offer) -> Negotiated {
         let allocation = self.style > Style::Simple && self.allocation == Some(offer.export);
-        Session { export: offer.export, style: self.style, allocation }
+        Negotiated { export: offer.export, style: self.style, allocation }
     }
 
-    fn start_tls(&self, data: &[u8], out: &mut Vec<u8>) -> Step {
+    fn start_tls(&self, data: &[u8], out: &mut Vec<u8>) -> HandshakeStep {
         let (kind, text) = match self.tls {
             Tls::Off => (rep::ERR_UNSUP, "this server has no TLS"),
             Tls::On => (rep::ERR_INVALID, "the connection is encrypted already"),
             Tls::Offered | Tls::Required if data.is_empty() => {
                 reply(out, option::STARTTLS, rep::ACK, &[]);
-                return Step::Secure;
+                return HandshakeStep::Secure;
             }
             Tls::Offered | Tls::Required => (rep::ERR_INVALID, "STARTTLS has no data"),
         };
         reply(out, option::STARTTLS, kind, text.as_bytes());
-        Step::More
+        HandshakeStep::More
     }
 
     /// INFO and GO.
-    fn choose(&self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> Step {
+    fn choose(&self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
         let Some((name, asked)) = choice(data) else {
             reply(out, option, rep::ERR_INVALID, b"malformed: name or list of informations does not fit the length");
-            return Step::More;
+            return HandshakeStep::More;
         };
         let Some(offer) = named(offers, name) else {
             reply(out, option, rep::ERR_UNKNOWN, b"there is no export of that name");
-            return Step::More;
+            return HandshakeStep::More;
         };
         self.tell(option, offer, &asked, out);
         reply(out, option, rep::ACK, &[]);
-        if option == option::GO { Step::Begin(self.session(offer)) } else { Step::More }
+        if option == option::GO { HandshakeStep::Begin(self.session(offer)) } else { HandshakeStep::More }
     }
 
     fn tell(&self, option: u32, offer: &Offer, asked: &[u16], out: &mut Vec<u8>) {
@@ -302,8 +302,8 @@ impl Handshake {
 fn flags(offer: &Offer, style: Style) -> u16 {
     let mut flags = flag::HAS_FLAGS | flag::SEND_FLUSH | flag::SEND_FUA | flag::SEND_CACHE | flag::CAN_MULTI_CONN;
     flags |= match offer.access {
-        Access::ReadOnly => flag::READ_ONLY,
-        Access::ReadWrite => flag::SEND_TRIM | flag::SEND_WRITE_ZEROES | flag::SEND_FAST_ZERO,
+        VolumeAccess::ReadOnly => flag::READ_ONLY,
+        VolumeAccess::ReadWrite => flag::SEND_TRIM | flag::SEND_WRITE_ZEROES | flag::SEND_FAST_ZERO,
     };
     if offer.medium == Medium::Rotational {
         flags |= flag::ROTATIONAL;

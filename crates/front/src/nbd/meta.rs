@@ -10,13 +10,13 @@ const QUERIES_MAX: u32 = 256;
 
 /// The request of a client for metadata.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct MetaRequest<'a> {
     pub export: &'a str,
     pub allocation: bool,
 }
 
 /// Reads the data of `LIST_META_CONTEXT` or (`sets`) `SET_META_CONTEXT`; `None` when they are malformed.
-pub(crate) fn parse(data: &[u8], sets: bool) -> Option<Asked<'_>> {
+pub(crate) fn parse(data: &[u8], sets: bool) -> Option<MetaRequest<'_>> {
     let mut reader = Reader(data);
     let length = reader.u32()? as usize;
     let export = reader.text(length)?;
@@ -29,7 +29,7 @@ pub(crate) fn parse(data: &[u8], sets: bool) -> Option<Asked<'_>> {
         let wildcard = !sets && query == b"base:";
         allocation |= index < QUERIES_MAX && (query == ALLOCATION.as_bytes() || wildcard);
     }
-    reader.0.is_empty().then_some(Asked { export, allocation })
+    reader.0.is_empty().then_some(MetaRequest { export, allocation })
 }
 
 /// The data of the reply that names the context; its number only if it is set.

@@ -1,7 +1,7 @@
 //! Requests of the transmission phase: decoding and validation.
 
 use plimsoll_device::nbd::wire::{self, Reader, Style, command, command_flag};
-use plimsoll_volume::{Access, Command, Errno, Request, Space};
+use plimsoll_volume::{Command, Errno, Request, Space, VolumeAccess};
 
 use crate::codec::{Division, Operation};
 use crate::offer::Blocks;
@@ -52,7 +52,7 @@ pub struct Terms {
     /// Bytes of the export at present.
     pub size: u64,
     /// Whether it can be written.
-    pub access: Access,
+    pub access: VolumeAccess,
     /// Sizes of requests.
     pub blocks: Blocks,
 }
@@ -101,7 +101,7 @@ impl Header {
             command::DISC => return Ok(Operation::Disconnect),
             command::FLUSH if self.offset != 0 || self.length != 0 => return Err(Errno::Inval),
             command::FLUSH => return Ok(self.io(Command::Flush)),
-            command::WRITE | command::TRIM | command::WRITE_ZEROES if terms.access == Access::ReadOnly => {
+            command::WRITE | command::TRIM | command::WRITE_ZEROES if terms.access == VolumeAccess::ReadOnly => {
                 return Err(Errno::Perm);
             }
             _ => self.within(terms)?,

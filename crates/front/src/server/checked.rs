@@ -9,11 +9,11 @@ use std::os::fd::RawFd;
 
 use io_uring::types::Fd;
 use io_uring::{opcode, squeue};
-use plimsoll_volume::{Errno, FileId, Io, Job, JobId, Place};
+use plimsoll_volume::{Errno, FileId, FileJob, FilePosition, Io, JobId};
 
 use super::Server;
 use super::inline_io::InlineIo;
-use super::work::{Kind, Progress, Task, errno};
+use super::work::{Progress, Task, WorkKind, errno};
 use crate::files::CheckedFile;
 use crate::files::sums::{BLOCK, Blocks, SUM_BYTES, mismatches, sum};
 use crate::pool::{Buffer, Pool};
@@ -31,7 +31,7 @@ pub(super) struct Guard {
 impl Guard {
     /// `None` for a job that uses no blocks.
     fn of(io: &Io) -> Option<Self> {
-        let blocks = |place: Place, length: u64| Some(Blocks::touched(place, length));
+        let blocks = |place: FilePosition, length: u64| Some(Blocks::touched(place, length));
         match *io {
             Io::Read { place, length, .. } => Some(Self { read: blocks(place, length.into()), ..Self::default() }),
             Io::Write { place, length, .. } => Some(Self { write: blocks(place, length.into()), ..Self::default() }),
@@ -60,11 +60,11 @@ impl Guard {
 pub(super) struct Guards {
     held: Slots<Guard>,
     /// Jobs that wait for blocks of earlier jobs.
-    waiting: VecDeque<(Job, Guard)>,
+    waiting: VecDeque<(FileJob, Guard)>,
     /// A guard was released since waiting jobs were retried.
     is_released: bool,
     /// Jobs with guards that wait for the marks of their extents.
-    unmarked: Vec<(Job, u32)>,
+    unmarked: Vec<(FileJob, u32)>,
     is_marking: bool,
 }
 
@@ -87,12 +87,12 @@ impl Guards {
 
 /// A range of a data file that is read or written, divided by blocks.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    place: Place,
+struct BlockRange {
+    place: FilePosition,
     length: u32,
 }
 
-impl Piece {
+impl BlockRange {
     const fn end(self) -> u64 {
         self.place.at + self.length as u64
     }
@@ -150,7 +150,7 @@ fn sum_range(number: u64) -> Range<usize> {
 
 /// A step of a job: one operation of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum JobStep {
     ReadSums,
     ReadHead,
     ReadTail,
@@ -168,13 +168,13 @@ struct Descriptors {
 
 /// A read, a write, or a copy: a read and then a write.
 #[derive(Debug)]
-pub(super) struct Checked {
-    piece: Piece,
+pub(super) struct CheckedJob {
+    piece: BlockRange,
     files: Descriptors,
     /// The target of a copy.
-    to: Option<(Place, Descriptors)>,
+    to: Option<(FilePosition, Descriptors)>,
     is_write: bool,
-    step: Step,
+    step: JobStep,
     /// Memory of the piece, in the buffer of a flight or in `own`.
     payload: *mut u8,
     own: Option<Buffer>,
@@ -185,17 +185,17 @@ pub(super) struct Checked {
     memory: *mut u8,
     at: u64,
     left: u32,
-    damaged: Vec<Place>,
+    damaged: Vec<FilePosition>,
 }
 
-impl Checked {
-    fn new(piece: Piece, files: Descriptors, payload: *mut u8, is_write: bool) -> Self {
+impl CheckedJob {
+    fn new(piece: BlockRange, files: Descriptors, payload: *mut u8, is_write: bool) -> Self {
         Self {
             piece,
             files,
             to: None,
             is_write,
-            step: Step::ReadSums,
+            step: JobStep::ReadSums,
             payload,
             own: None,
             edges: None,
@@ -209,8 +209,8 @@ impl Checked {
 
     /// Begins with its first step.
     fn begin(&mut self, pool: &mut Pool) {
-        let target = self.to.map(|(place, _)| Piece { place, length: self.piece.length });
-        if self.piece.has_edges() || target.is_some_and(Piece::has_edges) {
+        let target = self.to.map(|(place, _)| BlockRange { place, length: self.piece.length });
+        if self.piece.has_edges() || target.is_some_and(BlockRange::has_edges) {
             self.edges = Some(pool.lend_anyway(2 * BLOCK as u32));
         }
         self.begin_piece();
@@ -221,11 +221,11 @@ impl Checked {
         self.sums.clear();
         self.sums.resize((self.piece.blocks().len() * SUM_BYTES) as usize, 0);
         let writes_whole_blocks = self.is_write && !self.piece.has_edges();
-        self.go_to(if writes_whole_blocks { Step::WriteData } else { Step::ReadSums });
+        self.go_to(if writes_whole_blocks { JobStep::WriteData } else { JobStep::ReadSums });
     }
 
-    fn go_to(&mut self, step: Step) {
-        if step == Step::WriteData {
+    fn go_to(&mut self, step: JobStep) {
+        if step == JobStep::WriteData {
             self.compute();
         }
         let blocks = self.piece.blocks();
@@ -233,11 +233,15 @@ impl Checked {
         let middle = self.piece.middle();
         let within = (middle.start - self.piece.place.at) as usize;
         (self.memory, self.at, self.left) = match step {
-            Step::ReadSums | Step::WriteSums => (self.sums.as_mut_ptr(), blocks.sums_at(), self.sums.len() as u32),
-            Step::ReadHead => (edge(&self.edges, 0), blocks.at(), BLOCK as u32),
-            Step::ReadTail => (edge(&self.edges, BLOCK as u32), (blocks.range.end - 1) * BLOCK, BLOCK as u32),
-            Step::ReadMiddle => (self.payload.wrapping_add(within), middle.start, (middle.end - middle.start) as u32),
-            Step::WriteData => (self.payload, self.piece.place.at, self.piece.length),
+            JobStep::ReadSums | JobStep::WriteSums => {
+                (self.sums.as_mut_ptr(), blocks.sums_at(), self.sums.len() as u32)
+            }
+            JobStep::ReadHead => (edge(&self.edges, 0), blocks.at(), BLOCK as u32),
+            JobStep::ReadTail => (edge(&self.edges, BLOCK as u32), (blocks.range.end - 1) * BLOCK, BLOCK as u32),
+            JobStep::ReadMiddle => {
+                (self.payload.wrapping_add(within), middle.start, (middle.end - middle.start) as u32)
+            }
+            JobStep::WriteData => (self.payload, self.piece.place.at, self.piece.length),
         };
         self.step = step;
     }
@@ -246,23 +250,25 @@ impl Checked {
     fn next(&mut self) -> Progress {
         let (has_head, has_tail) = (self.piece.head().is_some(), self.piece.tail().is_some());
         let next = match self.step {
-            Step::ReadSums if has_head => Step::ReadHead,
-            Step::ReadSums | Step::ReadHead if has_tail => Step::ReadTail,
-            Step::ReadSums | Step::ReadHead | Step::ReadTail if !self.is_write && !self.piece.middle().is_empty() => {
-                Step::ReadMiddle
+            JobStep::ReadSums if has_head => JobStep::ReadHead,
+            JobStep::ReadSums | JobStep::ReadHead if has_tail => JobStep::ReadTail,
+            JobStep::ReadSums | JobStep::ReadHead | JobStep::ReadTail
+                if !self.is_write && !self.piece.middle().is_empty() =>
+            {
+                JobStep::ReadMiddle
             }
-            Step::ReadSums | Step::ReadHead | Step::ReadTail | Step::ReadMiddle => {
+            JobStep::ReadSums | JobStep::ReadHead | JobStep::ReadTail | JobStep::ReadMiddle => {
                 if !self.verify() {
                     return Progress::Done(Err(Errno::Io));
                 }
                 if self.is_write {
-                    Step::WriteData
+                    JobStep::WriteData
                 } else {
                     return self.has_read();
                 }
             }
-            Step::WriteData => Step::WriteSums,
-            Step::WriteSums => return Progress::Done(Ok(())),
+            JobStep::WriteData => JobStep::WriteSums,
+            JobStep::WriteSums => return Progress::Done(Ok(())),
         };
         self.go_to(next);
         Progress::Again
@@ -301,7 +307,7 @@ impl Checked {
             // SAFETY: the piece has these bytes, and nothing else uses its memory meanwhile.
             wrong.extend(mismatches(unsafe { self.slice(middle) }, sums).map(|number| first + number));
         }
-        let place = |number| Place { file: blocks.file, at: (blocks.range.start + number) * BLOCK };
+        let place = |number| FilePosition { file: blocks.file, at: (blocks.range.start + number) * BLOCK };
         self.damaged = wrong.into_iter().map(place).collect();
         self.damaged.is_empty()
     }
@@ -337,13 +343,13 @@ impl Checked {
 
     const fn file(&self) -> RawFd {
         match self.step {
-            Step::ReadSums | Step::WriteSums => self.files.sums,
+            JobStep::ReadSums | JobStep::WriteSums => self.files.sums,
             _ => self.files.data,
         }
     }
 
     const fn writes(&self) -> bool {
-        matches!(self.step, Step::WriteData | Step::WriteSums)
+        matches!(self.step, JobStep::WriteData | JobStep::WriteSums)
     }
 
     pub(super) fn entry(&self) -> squeue::Entry {
@@ -392,13 +398,13 @@ impl Checked {
 
 impl Server {
     /// Begins a job on data files with checksums. Returns a job that uses no blocks.
-    pub(super) fn begin_checked(&mut self, job: Job) -> io::Result<Option<Job>> {
+    pub(super) fn begin_checked(&mut self, job: FileJob) -> io::Result<Option<FileJob>> {
         let Some(guard) = Guard::of(&job.io) else { return Ok(Some(job)) };
         self.begin_guarded(job, guard)?;
         Ok(None)
     }
 
-    fn begin_guarded(&mut self, job: Job, guard: Guard) -> io::Result<()> {
+    fn begin_guarded(&mut self, job: FileJob, guard: Guard) -> io::Result<()> {
         if !self.guards.is_free(&guard) {
             self.guards.waiting.push_back((job, guard));
             return Ok(());
@@ -445,7 +451,7 @@ impl Server {
             match sums.mark(file).and_then(|extents| Ok((extents, sums.intent(file)?))) {
                 Ok((extents, intent)) => {
                     self.guards.is_marking = true;
-                    let task = Task::new(JobId(u32::MAX), Kind::Mark { intent, file, extents });
+                    let task = Task::new(JobId(u32::MAX), WorkKind::Mark { intent, file, extents });
                     let number = self.tasks.insert(task);
                     self.submit(number)?;
                 }
@@ -477,7 +483,7 @@ impl Server {
     }
 
     /// Does a job that has its guard and its marks.
-    fn run_checked(&mut self, Job { id, io }: Job, guard: u32) -> io::Result<()> {
+    fn run_checked(&mut self, FileJob { id, io }: FileJob, guard: u32) -> io::Result<()> {
         let task = match io {
             Io::Punch { place, length } => self.punch(id, place, length),
             io => self.checked(id, &io),
@@ -490,7 +496,7 @@ impl Server {
             }
         };
         task.guard = Some(guard);
-        if let Kind::Checked(checked) = &mut task.kind
+        if let WorkKind::Checked(checked) = &mut task.kind
             && let Some(outcome) = checked.at_once(&mut self.inline_io)
         {
             self.end_task(task, outcome)
@@ -504,29 +510,29 @@ impl Server {
         let mut checked = match *io {
             Io::Read { ticket, into, place, length } => {
                 let payload = self.memory(ticket, into, length)?.address();
-                Checked::new(Piece { place, length }, self.descriptors(place.file)?, payload, false)
+                CheckedJob::new(BlockRange { place, length }, self.descriptors(place.file)?, payload, false)
             }
             Io::Write { ticket, from, place, length } => {
                 let payload = self.memory(ticket, from, length)?.address();
-                Checked::new(Piece { place, length }, self.descriptors(place.file)?, payload, true)
+                CheckedJob::new(BlockRange { place, length }, self.descriptors(place.file)?, payload, true)
             }
             Io::Copy { from, to, length } => {
                 let (source, target) = (self.descriptors(from.file)?, self.descriptors(to.file)?);
                 let own = self.pool.lend_anyway(length);
-                let checked = Checked::new(Piece { place: from, length }, source, own.at(0), false);
-                Checked { to: Some((to, target)), own: Some(own), ..checked }
+                let checked = CheckedJob::new(BlockRange { place: from, length }, source, own.at(0), false);
+                CheckedJob { to: Some((to, target)), own: Some(own), ..checked }
             }
             Io::Zero { place, length } => {
                 let (files, length) = (self.descriptors(place.file)?, length as u32);
                 let mut own = self.pool.lend_anyway(length);
                 own.bytes()[..length as usize].fill(0);
-                let checked = Checked::new(Piece { place, length }, files, own.at(0), true);
-                Checked { own: Some(own), ..checked }
+                let checked = CheckedJob::new(BlockRange { place, length }, files, own.at(0), true);
+                CheckedJob { own: Some(own), ..checked }
             }
             Io::Blank { .. } | Io::Punch { .. } | Io::Sync { .. } | Io::Commit(_) => return Err(Errno::Inval),
         };
         checked.begin(&mut self.pool);
-        Ok(Task::new(id, Kind::Checked(Box::new(checked))))
+        Ok(Task::new(id, WorkKind::Checked(Box::new(checked))))
     }
 
     fn descriptors(&mut self, file: FileId) -> Result<Descriptors, Errno> {
@@ -540,14 +546,14 @@ impl Server {
         &mut self,
         id: JobId,
         guard: u32,
-        checked: Option<Box<Checked>>,
+        checked: Option<Box<CheckedJob>>,
         mut outcome: Result<(), Errno>,
     ) {
         let Some(Guard { write, is_punch, .. }) = self.guards.held.remove(guard) else { return };
         self.guards.is_released = !self.guards.waiting.is_empty();
         if let Some(checked) = checked {
             let has_written = checked.writes();
-            let Checked { own, edges, damaged, .. } = *checked;
+            let CheckedJob { own, edges, damaged, .. } = *checked;
             own.into_iter().chain(edges).for_each(|buffer| self.pool.give_back(buffer));
             if let (Some(blocks), Err(_), true) = (&write, outcome, has_written) {
                 self.files.accept(blocks);
@@ -577,7 +583,7 @@ impl Server {
     }
 
     /// Damaged blocks, and the number of reads of each.
-    pub fn damaged(&mut self) -> BTreeMap<Place, u64> {
+    pub fn damaged(&mut self) -> BTreeMap<FilePosition, u64> {
         self.files.sums().map(|sums| sums.damaged().clone()).unwrap_or_default()
     }
 
@@ -593,7 +599,7 @@ impl Server {
     ///
     /// # Errors
     /// The block cannot be read.
-    pub fn check_block(&mut self, place: Place) -> io::Result<Option<bool>> {
+    pub fn check_block(&mut self, place: FilePosition) -> io::Result<Option<bool>> {
         let blocks = Blocks::touched(place, BLOCK);
         let guard = Guard { read: Some(blocks), ..Guard::default() };
         if !self.guards.is_free(&guard) {

@@ -6,8 +6,8 @@ use plimsoll_volume::{Command, Errno, Export, NotAccepted, Request};
 
 use super::Server;
 use super::connection::{Current, Lifecycle};
-use super::flight::{Client, Session, Work};
-use super::input::Next;
+use super::flight::{ClientExport, ConnectedClient, ServedPart};
+use super::input::InputStep;
 use super::parts::PART_BYTES;
 use crate::codec::{Codec, Combination, Operation, ReplyBody, Tag};
 use crate::pool::Buffer;
@@ -20,12 +20,12 @@ pub(super) struct Combining {
     request: Request,
     /// The bytes of the client.
     bytes: Vec<u8>,
-    step: Step,
+    step: CombineStep,
 }
 
 /// The step in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum CombineStep {
     Timing,
     Read,
     /// From this byte of the range on.
@@ -101,7 +101,7 @@ impl Server {
     }
 
     /// Whether requests in flight may change a range.
-    fn is_changing(&self, session: Session, request: &Request) -> bool {
+    fn is_changing(&self, session: ClientExport, request: &Request) -> bool {
         let end = request.offset + request.length;
         self.flights.iter().any(|flight| {
             flight.row == session.row
@@ -116,36 +116,39 @@ impl Server {
     }
 
     /// Begins with the timing.
-    pub(super) fn begin_combination(&mut self, number: u32, session: Session, current: Current) -> Next {
-        let Ok(Operation::Combine { combination, request }) = current.incoming.operation else { return Next::Continue };
+    pub(super) fn begin_combination(&mut self, number: u32, session: ClientExport, current: Current) -> InputStep {
+        let Ok(Operation::Combine { combination, request }) = current.incoming.operation else {
+            return InputStep::Continue;
+        };
         let tag = current.incoming.tag;
         let has_to_wait = combination.is_exclusive() && self.is_changing(session, &request);
         let begun = if has_to_wait {
             Err(NotAccepted::Full)
         } else {
-            let handed = self.hand_over(session, (Client::Connection(number), tag, Work::Timing), &request, None);
+            let handed =
+                self.hand_over(session, (ConnectedClient::Connection(number), tag, ServedPart::Timing), &request, None);
             handed.map_err(|refused| refused.1)
         };
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         match begun {
             Ok(()) => {
                 let bytes = connection.codec.parameters(&tag);
                 connection.in_flight += 1;
-                connection.combining.push(Combining { tag, combination, request, bytes, step: Step::Timing });
+                connection.combining.push(Combining { tag, combination, request, bytes, step: CombineStep::Timing });
                 if combination.is_exclusive() {
                     let (offset, length) = (request.offset, request.length);
                     self.locks.push(Lock { export: session.export, offset, length });
                 }
-                Next::Continue
+                InputStep::Continue
             }
             Err(NotAccepted::Full) => {
                 connection.current = Some(current);
-                Next::Blocked
+                InputStep::Blocked
             }
             Err(NotAccepted::Failed(errno)) => {
                 connection.reply(&tag, &ReplyBody::Failed(errno), None);
                 self.touch(number);
-                Next::Continue
+                InputStep::Continue
             }
         }
     }
@@ -242,31 +245,31 @@ impl Combining {
         let Request { offset, length, fua, .. } = self.request;
         let part = |command, offset, length| Request { command, offset, length, fua: false };
         let written = match self.step {
-            Step::Timing if self.combination == Combination::Repeat => 0,
-            Step::Timing => {
-                self.step = Step::Read;
+            CombineStep::Timing if self.combination == Combination::Repeat => 0,
+            CombineStep::Timing => {
+                self.step = CombineStep::Read;
                 return Ok(part(Command::Read, offset, length));
             }
-            Step::Read => {
+            CombineStep::Read => {
                 let range = buffer.map_or(&mut [][..], |buffer| &mut buffer.bytes()[..length as usize]);
                 match self.combination.apply(&self.bytes, range) {
                     Some(at) => return Err(ReplyBody::Mismatch(at)),
                     None if !self.combination.writes() => return Err(ReplyBody::Done),
                     None => {}
                 }
-                self.step = Step::Write(length);
+                self.step = CombineStep::Write(length);
                 return Ok(part(Command::Write, offset, length));
             }
-            Step::Write(written) => written,
-            Step::Flush => return Err(ReplyBody::Done),
+            CombineStep::Write(written) => written,
+            CombineStep::Flush => return Err(ReplyBody::Done),
         };
         if written < length {
             let count = (length - written).min(PART_BYTES.into());
-            self.step = Step::Write(written + count);
+            self.step = CombineStep::Write(written + count);
             return Ok(part(Command::Write, offset + written, count));
         }
         if fua {
-            self.step = Step::Flush;
+            self.step = CombineStep::Flush;
             return Ok(part(Command::Flush, 0, 0));
         }
         Err(ReplyBody::Done)
@@ -301,7 +304,7 @@ mod tests {
         let length = u64::from(PART_BYTES) + 512;
         let request = Request { command: Command::Write, offset: 4096, length, fua: true };
         let combination = Combination::Repeat;
-        let mut combining = Combining { tag, combination, request, bytes: vec![1], step: Step::Timing };
+        let mut combining = Combining { tag, combination, request, bytes: vec![1], step: CombineStep::Timing };
         let steps: Vec<_> = std::iter::from_fn(|| combining.advance(None).ok()).collect();
         let places: Vec<_> = steps.iter().map(|step| (step.command, step.offset, step.length)).collect();
         let second = 4096 + u64::from(PART_BYTES);

@@ -10,9 +10,9 @@ use plimsoll_units::Instant;
 use plimsoll_volume::{Command, Export, Request};
 
 use super::combine::Combining;
-use super::flight::Session;
+use super::flight::ClientExport;
 use super::listen::ListenerId;
-use super::parts::{PART_BYTES, Stream, WriteParts};
+use super::parts::{PART_BYTES, StreamedRead, WriteParts};
 use super::secure::Secured;
 use super::turnaround::Unfollowed;
 use crate::codec::{Codec, Division, Incoming, Operation, Protocol, ReadPart, ReplyBody, Tag};
@@ -171,7 +171,7 @@ impl Current {
 
 /// The result of a read, or a piece of it.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ReadReply {
     memory: Memory,
     start: u32,
     length: u32,
@@ -185,7 +185,7 @@ enum Memory {
     Shared(Rc<Buffer>),
 }
 
-impl Answer {
+impl ReadReply {
     /// The first bytes of a buffer.
     #[inline]
     pub(super) const fn new(buffer: Buffer, length: u32) -> Self {
@@ -209,7 +209,7 @@ impl Answer {
     }
 }
 
-impl Payload for Answer {
+impl Payload for ReadReply {
     #[inline]
     fn bytes(&self) -> &[u8] {
         let content = match &self.memory {
@@ -232,21 +232,21 @@ pub(super) struct Connection {
     pub socket: bool,
     pub codec: Protocol,
     /// `None` before the client has chosen an export.
-    pub session: Option<Session>,
+    pub session: Option<ClientExport>,
     pub lifecycle: Lifecycle,
     pub inbox: Inbox,
     /// TLS between the socket and both boxes.
     pub tls: Option<Box<Secured>>,
     pub current: Option<Current>,
-    pub outbox: Outgoing<Answer>,
+    pub outbox: Outgoing<ReadReply>,
     /// Reads in parts, which are fetched as fast as the client reads them.
-    pub streams: VecDeque<Stream>,
+    pub streams: VecDeque<StreamedRead>,
     /// A part of the first stream is being fetched, or queued for that.
     pub fetching: bool,
     /// Requests that combine bytes of the client with those of the volume.
     pub combining: Vec<Combining>,
     /// Replies that have to follow the last byte of an undivided stream.
-    pub later: Outgoing<Answer>,
+    pub later: Outgoing<ReadReply>,
     /// The kernel is receiving; into the payload of the current request if `direct`.
     pub receiving: bool,
     pub direct: bool,
@@ -326,8 +326,8 @@ impl Connection {
 
     /// Queues bytes, with the payload of a read behind them. They follow a read that has begun and must not be divided.
     #[inline]
-    pub(super) fn put(&mut self, payload: Option<Answer>, write: impl FnOnce(&mut Protocol, &mut Vec<u8>)) {
-        let undivided = self.streams.front().is_some_and(Stream::is_within_reply);
+    pub(super) fn put(&mut self, payload: Option<ReadReply>, write: impl FnOnce(&mut Protocol, &mut Vec<u8>)) {
+        let undivided = self.streams.front().is_some_and(StreamedRead::is_within_reply);
         let Self { codec, later, outbox, .. } = self;
         let queue = if undivided { later } else { outbox };
         queue.put(payload, |out| write(codec, out));
@@ -335,7 +335,7 @@ impl Connection {
 
     /// Queues a reply.
     #[inline]
-    pub(super) fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, payload: Option<Answer>) {
+    pub(super) fn reply(&mut self, tag: &Tag, body: &ReplyBody<'_>, payload: Option<ReadReply>) {
         self.put(payload, |codec, out| codec.reply(tag, body, out));
     }
 
@@ -343,25 +343,25 @@ impl Connection {
     #[inline]
     pub(super) fn reply_data(&mut self, tag: &Tag, buffer: Buffer, length: u32) {
         let Division::Pieces(piece) = tag.division else {
-            return self.reply(tag, &ReplyBody::Data(length), Some(Answer::new(buffer, length)));
+            return self.reply(tag, &ReplyBody::Data(length), Some(ReadReply::new(buffer, length)));
         };
         let total = length.min(tag.limit);
         if total <= piece {
             let part = ReadPart { offset: tag.offset, length: total, rest: 0 };
-            return self.reply_piece(tag, part, Answer::new(buffer, total));
+            return self.reply_piece(tag, part, ReadReply::new(buffer, total));
         }
         let buffer = Rc::new(buffer);
         for start in (0..total).step_by(piece as usize) {
             let length = piece.min(total - start);
             let part = ReadPart { offset: tag.offset + u64::from(start), length, rest: total - start - length };
             let memory = Memory::Shared(Rc::clone(&buffer));
-            self.reply_piece(tag, part, Answer { memory, start, length });
+            self.reply_piece(tag, part, ReadReply { memory, start, length });
         }
     }
 
     /// Queues a piece of the result of a read, and the trailer behind it.
     #[inline]
-    pub(super) fn reply_piece(&mut self, tag: &Tag, part: ReadPart, answer: Answer) {
+    pub(super) fn reply_piece(&mut self, tag: &Tag, part: ReadPart, answer: ReadReply) {
         let mut trailer = Vec::new();
         self.codec.trailer(answer.bytes(), &mut trailer);
         self.reply(tag, &ReplyBody::DataPart(part), Some(answer));

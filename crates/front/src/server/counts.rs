@@ -26,7 +26,7 @@ pub struct Count {
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct CountRow {
     export: Option<Export>,
     count: Count,
     lateness: Recorder,
@@ -35,16 +35,16 @@ struct Row {
 
 /// The counts of all exports.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
-    rows: Vec<Row>,
+pub(super) struct ServerCounts {
+    rows: Vec<CountRow>,
 }
 
-impl Counts {
+impl ServerCounts {
     /// The row of an export.
     pub(super) fn row(&mut self, export: Export) -> u32 {
         let found = self.rows.iter().position(|row| row.export == Some(export));
         let row = found.unwrap_or_else(|| {
-            self.rows.push(Row { export: Some(export), ..Row::default() });
+            self.rows.push(CountRow { export: Some(export), ..CountRow::default() });
             self.rows.len() - 1
         });
         row as u32
@@ -61,7 +61,7 @@ impl Counts {
     /// A request ended: its payload is complete, or it failed.
     #[inline]
     pub(super) fn ended(&mut self, row: u32, command: Command, length: u32, outcome: Result<(), Errno>) {
-        let Some(Row { count, .. }) = self.rows.get_mut(row as usize) else { return };
+        let Some(CountRow { count, .. }) = self.rows.get_mut(row as usize) else { return };
         match (outcome, command) {
             (Err(_), _) => count.errors += 1,
             (Ok(()), Command::Read) => {

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use plimsoll_volume::{Commit, Edit, EditError, Edited, Errno, JobId, Ticket, VolumeId};
 
-use super::{Ended, Handle, Server};
+use super::{Handle, Server, ServerEnded};
 use crate::files::Replaced;
 
 /// An edit failed.
@@ -19,7 +19,7 @@ pub enum EditFailed {
     NotDurable(Errno),
     /// The server has ended.
     #[error(transparent)]
-    Ended(#[from] Ended),
+    Ended(#[from] ServerEnded),
 }
 
 /// Called when an edit has ended.
@@ -51,7 +51,7 @@ impl Handle {
                 let _ = done.send(outcome);
             })
         })??;
-        let outcome = ended.recv().map_err(|_| Ended)?;
+        let outcome = ended.recv().map_err(|_| ServerEnded)?;
         outcome.map(|()| volume).map_err(EditFailed::NotDurable)
     }
 }

@@ -10,9 +10,9 @@ use crate::pool::Buffer;
 /// A request that was accepted and not answered.
 #[derive(Debug)]
 pub(super) struct Flight {
-    pub client: Client,
+    pub client: ConnectedClient,
     pub tag: Tag,
-    pub work: Work,
+    pub work: ServedPart,
     /// The row of its counts.
     pub row: u32,
     pub command: Command,
@@ -25,14 +25,14 @@ pub(super) struct Flight {
 
 /// The receiver of the reply.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Client {
+pub(super) enum ConnectedClient {
     Connection(u32),
     Mount(u32),
 }
 
 /// The part that the volume has in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum ServedPart {
     /// Payload and timing.
     Whole,
     /// Timing only: the payload is moved in parts.
@@ -43,7 +43,7 @@ pub(super) enum Work {
 
 /// The export of a client, and the row of its counts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Session {
+pub(super) struct ClientExport {
     pub export: Export,
     pub row: u32,
 }
@@ -68,24 +68,24 @@ impl Server {
     #[inline]
     pub(super) fn hand_over(
         &mut self,
-        session: Session,
-        (client, tag, work): (Client, Tag, Work),
+        session: ClientExport,
+        (client, tag, work): (ConnectedClient, Tag, ServedPart),
         request: &Request,
         buffer: Option<Buffer>,
     ) -> Result<(), Box<(Flight, NotAccepted)>> {
-        let Session { export, row } = session;
+        let ClientExport { export, row } = session;
         let (command, length, came) = (request.command, request.length as u32, self.now);
         let flight = Flight { client, tag, work, row, command, length, buffer, is_hole: false, came };
         let slot = self.flights.insert(flight);
         let ticket = Ticket(slot.into());
         let accepted = match work {
-            Work::Whole => self.volumes.accept(came, export, ticket, request, &mut self.jobs),
-            Work::Timing => self.volumes.accept_timing(came, export, ticket, request),
-            Work::Part => self.volumes.transfer(came, export, ticket, request, &mut self.jobs),
+            ServedPart::Whole => self.volumes.accept(came, export, ticket, request, &mut self.jobs),
+            ServedPart::Timing => self.volumes.accept_timing(came, export, ticket, request),
+            ServedPart::Part => self.volumes.transfer(came, export, ticket, request, &mut self.jobs),
         };
         match accepted {
             Ok(()) => {
-                if !self.recorders.is_empty() && work != Work::Part {
+                if !self.recorders.is_empty() && work != ServedPart::Part {
                     self.record_request(export, request);
                 }
                 Ok(())

@@ -6,7 +6,7 @@ use plimsoll_volume::{Errno, Export, NotAccepted, Request, Volumes};
 
 use super::Server;
 use super::connection::{Connection, Current, Lifecycle};
-use super::flight::{Client, Flight, Session, Work};
+use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
 use super::parts::WriteParts;
 use super::ring::Token;
 use crate::codec::{Codec, Decoded, Division, Exports, Message, Operation, ReplyBody, Tag};
@@ -37,7 +37,7 @@ const SEEK_EXTENTS: usize = 64;
 
 /// The continuation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum InputStep {
     /// Another step.
     Continue,
     /// More bytes are needed.
@@ -85,16 +85,16 @@ impl Server {
             }
             // A client that does not read replies has to wait; sending goes on when it reads.
             let full = connection.unread() > UNREAD_MAX || connection.streams.len() >= STREAMS_MAX;
-            let next = if full { Next::Blocked } else { self.step(number) };
+            let next = if full { InputStep::Blocked } else { self.step(number) };
             match next {
-                Next::Continue => {}
-                Next::Receive if self.receive(number)? => {}
-                Next::Receive => return Ok(()),
-                Next::Blocked => {
+                InputStep::Continue => {}
+                InputStep::Receive if self.receive(number)? => {}
+                InputStep::Receive => return Ok(()),
+                InputStep::Blocked => {
                     self.block(number);
                     return Ok(());
                 }
-                Next::End(lifecycle) => {
+                InputStep::End(lifecycle) => {
                     self.end(number, lifecycle);
                     return Ok(());
                 }
@@ -113,15 +113,15 @@ impl Server {
     }
 
     #[inline]
-    fn step(&mut self, number: u32) -> Next {
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+    fn step(&mut self, number: u32) -> InputStep {
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         if connection.current.is_some() {
             return self.proceed(number);
         }
         if connection.follows && self.has_predecessors(number) {
-            return Next::Blocked;
+            return InputStep::Blocked;
         }
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         let size = if let Some(session) = connection.session {
             self.volumes.size(session.export)
         } else {
@@ -149,24 +149,24 @@ impl Server {
                 }
                 self.proceed(number)
             }
-            Message::Incomplete => Next::Receive,
-            Message::Handled => Next::Continue,
+            Message::Incomplete => InputStep::Receive,
+            Message::Handled => InputStep::Continue,
             Message::Opened(export) => self.open(number, export),
             Message::StartTls => self.secure(number),
-            Message::End => Next::End(Lifecycle::Draining),
-            Message::Invalid => Next::End(Lifecycle::Broken),
+            Message::End => InputStep::End(Lifecycle::Draining),
+            Message::Invalid => InputStep::End(Lifecycle::Broken),
         }
     }
 
     /// The current request: first its payload, then its operation.
     #[inline]
-    fn proceed(&mut self, number: u32) -> Next {
+    fn proceed(&mut self, number: u32) -> InputStep {
         if !self.reserve(number) {
-            return Next::Blocked;
+            return InputStep::Blocked;
         }
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         let Connection { codec, current, inbox, long, session, .. } = connection;
-        let Some(current) = current else { return Next::Continue };
+        let Some(current) = current else { return InputStep::Continue };
         let wanted = current.end() - current.filled;
         if wanted > 0 {
             let here = inbox.bytes();
@@ -177,7 +177,7 @@ impl Server {
             inbox.used(come);
             current.filled += come as u32;
             if come < wanted as usize {
-                return Next::Receive;
+                return InputStep::Receive;
             }
         }
         if current.incoming.payload > 0 {
@@ -187,18 +187,18 @@ impl Server {
         if trailer > 0 {
             let Some(bytes) = inbox.bytes().get(..trailer) else {
                 current.incoming.trailer = trailer as u8;
-                return Next::Receive;
+                return InputStep::Receive;
             };
             let payload = current.buffer.as_ref().map(|buffer| &buffer.content()[..current.incoming.payload as usize]);
             if payload.is_some_and(|payload| !codec.verify(payload, bytes)) {
-                return Next::End(Lifecycle::Broken);
+                return InputStep::End(Lifecycle::Broken);
             }
             inbox.used(trailer);
         }
         let (operation, is_part, is_in_parts) =
             (current.incoming.operation, current.is_part, current.is_stored_in_parts());
         if session.is_some_and(|session| self.is_locked(session.export, operation)) {
-            return Next::Blocked;
+            return InputStep::Blocked;
         }
         match (is_part, is_in_parts) {
             (true, _) => self.perform_part(number),
@@ -250,10 +250,10 @@ impl Server {
 
     /// The current request is complete: begins its operation.
     #[inline]
-    pub(super) fn perform(&mut self, number: u32) -> Next {
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+    pub(super) fn perform(&mut self, number: u32) -> InputStep {
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         let (Some(session), Some(current)) = (connection.session, connection.current.take()) else {
-            return Next::Continue;
+            return InputStep::Continue;
         };
         let tag = current.incoming.tag;
         match current.incoming.operation {
@@ -261,7 +261,7 @@ impl Server {
                 return self.accept(number, session, &request, current);
             }
             Ok(Operation::Combine { .. }) => return self.begin_combination(number, session, current),
-            Ok(Operation::Disconnect) => return Next::End(Lifecycle::Draining),
+            Ok(Operation::Disconnect) => return InputStep::End(Lifecycle::Draining),
             Ok(Operation::Extents { offset, length, one }) => {
                 let extents = self.extents(session.export, offset, length, if one { 1 } else { EXTENTS_MAX });
                 self.reply_now(number, &tag, &ReplyBody::Extents(&extents));
@@ -275,7 +275,7 @@ impl Server {
                 self.counts.refused(session.row);
             }
         }
-        Next::Continue
+        InputStep::Continue
     }
 
     fn reply_now(&mut self, number: u32, tag: &Tag, body: &ReplyBody<'_>) {
@@ -286,28 +286,28 @@ impl Server {
     }
 
     #[inline]
-    fn accept(&mut self, number: u32, session: Session, request: &Request, current: Current) -> Next {
+    fn accept(&mut self, number: u32, session: ClientExport, request: &Request, current: Current) -> InputStep {
         let Current { incoming, buffer, filled, parts, is_part } = current;
-        let work = if parts.is_some() { Work::Timing } else { Work::Whole };
-        match self.hand_over(session, (Client::Connection(number), incoming.tag, work), request, buffer) {
+        let work = if parts.is_some() { ServedPart::Timing } else { ServedPart::Whole };
+        match self.hand_over(session, (ConnectedClient::Connection(number), incoming.tag, work), request, buffer) {
             Ok(()) => {
                 if let Some(connection) = self.connections.get_mut(number) {
                     connection.in_flight += 1;
                     let turnaround = connection.unfollowed.came(self.now, connection.in_flight);
                     self.followed(session, turnaround);
                 }
-                Next::Continue
+                InputStep::Continue
             }
             Err(refused) => match *refused {
                 (Flight { buffer, .. }, NotAccepted::Full) => {
                     if let Some(connection) = self.connections.get_mut(number) {
                         connection.current = Some(Current { incoming, buffer, filled, parts, is_part });
                     }
-                    Next::Blocked
+                    InputStep::Blocked
                 }
                 (flight, NotAccepted::Failed(errno)) => {
                     self.refuse(number, flight, errno);
-                    Next::Continue
+                    InputStep::Continue
                 }
             },
         }
@@ -324,10 +324,10 @@ impl Server {
     }
 
     /// The client has chosen an export.
-    fn open(&mut self, number: u32, export: Export) -> Next {
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+    fn open(&mut self, number: u32, export: Export) -> InputStep {
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         connection.inbox.open();
-        connection.session = Some(Session { export, row: self.counts.row(export) });
+        connection.session = Some(ClientExport { export, row: self.counts.row(export) });
         let replaced =
             |other: &u32| *other != number && self.connections.get(*other).is_some_and(Connection::is_replaced);
         let replaced: Vec<u32> = self.connections.numbers().into_iter().filter(replaced).collect();
@@ -337,7 +337,7 @@ impl Server {
         for other in replaced {
             self.end(other, Lifecycle::Broken);
         }
-        Next::Continue
+        InputStep::Continue
     }
 
     /// Whether requests of connections that this one replaces are in flight: their changes have to precede its own.

@@ -10,7 +10,7 @@ use rustix::net::sockopt;
 use super::connection::{Connection, Lifecycle};
 use super::ring::Token;
 use super::{Limits, Server};
-use crate::codec::{Entropy, Protocol, Service};
+use crate::codec::{Entropy, Protocol, SocketProtocol};
 use crate::iscsi::Targets;
 
 /// Send buffer of a Unix socket in bytes: large replies leave in few pieces.
@@ -23,7 +23,7 @@ const LEAVING_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Listener {
     socket: OwnedFd,
-    service: Service,
+    service: SocketProtocol,
     serial: u64,
     accepting: bool,
     closed: bool,
@@ -33,8 +33,8 @@ impl Listener {
     /// The iSCSI targets that clients of this socket reach.
     pub(super) const fn targets(&self) -> Option<&Targets> {
         match &self.service {
-            Service::Nbd => None,
-            Service::Iscsi(targets) => Some(targets),
+            SocketProtocol::Nbd => None,
+            SocketProtocol::Iscsi(targets) => Some(targets),
         }
     }
 }
@@ -50,11 +50,11 @@ pub struct ListenerId {
 impl Server {
     /// Accepts NBD clients through a listening socket, Unix or TCP.
     pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<ListenerId> {
-        self.listen_for(socket, Service::Nbd)
+        self.listen_for(socket, SocketProtocol::Nbd)
     }
 
     /// Accepts clients of a protocol through a listening socket, Unix or TCP.
-    pub fn listen_for(&mut self, socket: impl Into<OwnedFd>, service: Service) -> io::Result<ListenerId> {
+    pub fn listen_for(&mut self, socket: impl Into<OwnedFd>, service: SocketProtocol) -> io::Result<ListenerId> {
         let serial = self.listener_serial;
         self.listener_serial += 1;
         let listener = Listener { socket: socket.into(), service, serial, accepting: false, closed: false };
@@ -88,13 +88,13 @@ impl Server {
         if socket {
             prepare(&input);
         }
-        self.enter(None, &Service::Nbd, input, (output, socket))
+        self.enter(None, &SocketProtocol::Nbd, input, (output, socket))
     }
 
     fn enter(
         &mut self,
         listener: Option<ListenerId>,
-        service: &Service,
+        service: &SocketProtocol,
         input: OwnedFd,
         (output, socket): (Option<OwnedFd>, bool),
     ) -> io::Result<()> {
@@ -218,13 +218,13 @@ mod tests {
     use plimsoll_volume::Volumes;
 
     use super::*;
-    use crate::files::Files;
+    use crate::files::DataFiles;
 
     #[test]
     fn clients_of_a_closed_listener_do_not_count_for_the_next() {
         let limits = Limits { handshakes: 1, ..Limits::default() };
         let mut server =
-            Server::new(Volumes::plain([512], Span::ZERO), Files::memory(), limits, Clock::start()).unwrap();
+            Server::new(Volumes::plain([512], Span::ZERO), DataFiles::memory(), limits, Clock::start()).unwrap();
         let directory = std::env::temp_dir().join(format!("plimsoll-listeners-{}", std::process::id()));
         std::fs::create_dir(&directory).unwrap();
         let [first, second] = ["first", "second"].map(|name| directory.join(name));

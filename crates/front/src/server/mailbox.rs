@@ -27,24 +27,27 @@ impl Clone for Handle {
 /// The server has ended.
 #[derive(Debug, thiserror::Error)]
 #[error("the server has ended")]
-pub struct Ended;
+pub struct ServerEnded;
 
 impl Handle {
     /// Runs `call` between two rounds of the loop.
-    pub fn send(&self, call: impl FnOnce(&mut Server) + Send + 'static) -> Result<(), Ended> {
-        self.send.send(Box::new(call)).map_err(|_| Ended)?;
+    pub fn send(&self, call: impl FnOnce(&mut Server) + Send + 'static) -> Result<(), ServerEnded> {
+        self.send.send(Box::new(call)).map_err(|_| ServerEnded)?;
         // A full counter wakes the ring as well.
         let _ = rustix::io::write(&self.wakeup, &1u64.to_ne_bytes());
         Ok(())
     }
 
     /// Runs `call`, and waits for its result.
-    pub fn call<T: Send + 'static>(&self, call: impl FnOnce(&mut Server) -> T + Send + 'static) -> Result<T, Ended> {
+    pub fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut Server) -> T + Send + 'static,
+    ) -> Result<T, ServerEnded> {
         let (answer, answered) = channel();
         self.send(move |server| {
             let _ = answer.send(call(server));
         })?;
-        answered.recv().map_err(|_| Ended)
+        answered.recv().map_err(|_| ServerEnded)
     }
 }
 

@@ -12,7 +12,7 @@ use io_uring::{opcode, types};
 use plimsoll_volume::{Command, Errno, Export, NotAccepted, Reply, Request, Then};
 
 use super::Server;
-use super::flight::{Client, Flight, Session, Work};
+use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
 use super::input::seek;
 use super::ring::Token;
 use super::turnaround::Unfollowed;
@@ -46,7 +46,7 @@ pub(super) struct Mounts {
 /// A mount: a filesystem that shows an export as its file.
 struct Mounted {
     device: OwnedFd,
-    session: Session,
+    session: ClientExport,
     codec: Protocol,
     inbox: Inbox,
     /// The ring is reading into the inbox.
@@ -105,7 +105,7 @@ impl Inbox {
 
 /// The continuation after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum MountStep {
     Continue,
     /// Another request has to be answered first.
     Blocked,
@@ -156,7 +156,7 @@ impl Server {
         let codec = Protocol::of_device(&device, offer);
         let mounted = Mounted {
             device: device.descriptor,
-            session: Session { export, row: self.counts.row(export) },
+            session: ClientExport { export, row: self.counts.row(export) },
             codec,
             inbox: Inbox::new(&mut self.pool),
             reading: false,
@@ -232,9 +232,9 @@ impl Server {
                 break;
             }
             match self.take_message(number) {
-                Next::Continue => {}
-                Next::Blocked => return Ok(()),
-                Next::End => self.end_mounted(number),
+                MountStep::Continue => {}
+                MountStep::Blocked => return Ok(()),
+                MountStep::End => self.end_mounted(number),
             }
         }
         match self.mounts.all.get(number) {
@@ -261,8 +261,8 @@ impl Server {
     }
 
     #[inline]
-    fn take_message(&mut self, number: u32) -> Next {
-        let Some(mounted) = self.mounts.all.get_mut(number) else { return Next::End };
+    fn take_message(&mut self, number: u32) -> MountStep {
+        let Some(mounted) = self.mounts.all.get_mut(number) else { return MountStep::End };
         let Mounted { device, session, codec, inbox, .. } = mounted;
         let exports = Exports { offers: &[], size: self.volumes.size(session.export) };
         self.out.clear();
@@ -272,11 +272,11 @@ impl Server {
                 if !self.out.is_empty() {
                     send(device, &self.out, &[]);
                 }
-                Next::Continue
+                MountStep::Continue
             }
-            _ => Next::End,
+            _ => MountStep::End,
         };
-        if next == Next::Continue
+        if next == MountStep::Continue
             && let Some(mounted) = self.mounts.all.get_mut(number)
         {
             mounted.inbox.length = 0;
@@ -285,28 +285,28 @@ impl Server {
     }
 
     #[inline]
-    fn perform_message(&mut self, number: u32, incoming: &Incoming) -> Next {
+    fn perform_message(&mut self, number: u32, incoming: &Incoming) -> MountStep {
         let tag = incoming.tag;
         let body = match incoming.operation {
             Ok(Operation::Io(request)) => return self.accept_message(number, tag, &request, incoming.payload as usize),
             Ok(Operation::Seek { offset, allocated }) => {
-                let Some(Mounted { session, .. }) = self.mounts.all.get(number) else { return Next::End };
+                let Some(Mounted { session, .. }) = self.mounts.all.get(number) else { return MountStep::End };
                 ReplyBody::Position(seek(&self.volumes, session.export, offset, allocated))
             }
             Ok(Operation::Extents { .. } | Operation::Stored(_) | Operation::Combine { .. }) => {
                 ReplyBody::Failed(Errno::NotSup)
             }
-            Ok(Operation::Disconnect) => return Next::End,
+            Ok(Operation::Disconnect) => return MountStep::End,
             Err(errno) => ReplyBody::Failed(errno),
         };
         self.send_reply(number, &tag, &body, &[]);
-        Next::Continue
+        MountStep::Continue
     }
 
     #[inline]
-    fn accept_message(&mut self, number: u32, tag: Tag, request: &Request, payload: usize) -> Next {
+    fn accept_message(&mut self, number: u32, tag: Tag, request: &Request, payload: usize) -> MountStep {
         let share = self.limits.bytes / MEMORY_SHARE;
-        let Some(mounted) = self.mounts.all.get_mut(number) else { return Next::End };
+        let Some(mounted) = self.mounts.all.get_mut(number) else { return MountStep::End };
         let Mounted { session, inbox, held, .. } = mounted;
         let session = *session;
         let moves = matches!(request.command, Command::Read | Command::Write);
@@ -334,14 +334,14 @@ impl Server {
                 buffer.allow_view();
             }
         }
-        match self.hand_over(session, (Client::Mount(number), tag, Work::Whole), request, buffer) {
+        match self.hand_over(session, (ConnectedClient::Mount(number), tag, ServedPart::Whole), request, buffer) {
             Ok(()) => {
                 if let Some(mounted) = self.mounts.all.get_mut(number) {
                     mounted.in_flight += 1;
                     let turnaround = mounted.unfollowed.came(self.now, mounted.in_flight);
                     self.followed(session, turnaround);
                 }
-                Next::Continue
+                MountStep::Continue
             }
             Err(refused) => {
                 let (flight, reason) = *refused;
@@ -352,8 +352,8 @@ impl Server {
 
     /// A volume has refused a request, or cannot accept it yet.
     #[cold]
-    fn not_accepted(&mut self, number: u32, flight: Flight, keeps: bool, reason: NotAccepted) -> Next {
-        let Some(mounted) = self.mounts.all.get_mut(number) else { return Next::End };
+    fn not_accepted(&mut self, number: u32, flight: Flight, keeps: bool, reason: NotAccepted) -> MountStep {
+        let Some(mounted) = self.mounts.all.get_mut(number) else { return MountStep::End };
         if let Some(mut buffer) = flight.buffer {
             if keeps {
                 // The message has to be decoded again.
@@ -367,7 +367,7 @@ impl Server {
             NotAccepted::Failed(errno) => {
                 self.send_reply(number, &flight.tag, &ReplyBody::Failed(errno), &[]);
                 self.counts.refused(flight.row);
-                Next::Continue
+                MountStep::Continue
             }
         }
     }
@@ -381,13 +381,13 @@ impl Server {
         }
     }
 
-    fn block_mounted(&mut self, number: u32) -> Next {
+    fn block_mounted(&mut self, number: u32) -> MountStep {
         if let Some(mounted) = self.mounts.all.get_mut(number)
             && !std::mem::replace(&mut mounted.blocked, true)
         {
             self.mounts.blocked.push(number);
         }
-        Next::Blocked
+        MountStep::Blocked
     }
 
     /// Resumes blocked mounts.

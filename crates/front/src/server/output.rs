@@ -5,9 +5,9 @@ use std::io;
 use plimsoll_volume::{Command, Reply, Then};
 
 use super::Server;
-use super::connection::{Answer, Lifecycle};
-use super::flight::{Client, Flight, Work};
-use super::parts::Stream;
+use super::connection::{Lifecycle, ReadReply};
+use super::flight::{ConnectedClient, Flight, ServedPart};
+use super::parts::StreamedRead;
 use super::ring::Token;
 use crate::codec::ReplyBody;
 
@@ -31,13 +31,13 @@ impl Server {
     #[inline]
     fn is_planned(&self, reply: &Reply) -> bool {
         let flight = self.flights.get(reply.ticket.0 as u32);
-        flight.is_some_and(|flight| flight.work != Work::Part)
+        flight.is_some_and(|flight| flight.work != ServedPart::Part)
     }
 
     #[inline]
     fn reply(&mut self, reply: &Reply) {
         let Some(flight) = self.flights.remove(reply.ticket.0 as u32) else { return };
-        if flight.work == Work::Part {
+        if flight.work == ServedPart::Part {
             return self.transferred(flight, reply.outcome);
         }
         self.counts.answered(flight.row, reply.lateness, self.now.since(flight.came));
@@ -47,8 +47,8 @@ impl Server {
             self.counts.ended(flight.row, flight.command, flight.length, reply.outcome);
         }
         match flight.client {
-            Client::Connection(number) => self.reply_to_connection(number, flight, reply),
-            Client::Mount(number) => self.reply_to_mount(number, flight, reply),
+            ConnectedClient::Connection(number) => self.reply_to_connection(number, flight, reply),
+            ConnectedClient::Mount(number) => self.reply_to_mount(number, flight, reply),
         }
     }
 
@@ -71,7 +71,7 @@ impl Server {
             match body {
                 ReplyBody::Data(_) => match buffer.take() {
                     Some(buffer) => connection.reply_data(&tag, buffer, length),
-                    None => connection.streams.push_back(Stream::new(tag, length)),
+                    None => connection.streams.push_back(StreamedRead::new(tag, length)),
                 },
                 _ => connection.reply(&tag, &body, None),
             }
@@ -111,7 +111,7 @@ impl Server {
         let mut outbox = std::mem::take(&mut connection.outbox);
         let pool = &mut self.pool;
         let mut returned = 0;
-        let done = |answer: Answer| {
+        let done = |answer: ReadReply| {
             if let Some(buffer) = answer.into_buffer() {
                 returned += buffer.size();
                 pool.give_back(buffer);

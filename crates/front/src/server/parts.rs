@@ -8,9 +8,9 @@
 use plimsoll_volume::{Command, Errno, NotAccepted, Request};
 
 use super::Server;
-use super::connection::{Answer, Connection, Lifecycle};
-use super::flight::{Client, Flight, Session, Work};
-use super::input::Next;
+use super::connection::{Connection, Lifecycle, ReadReply};
+use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
+use super::input::InputStep;
 use crate::codec::{Codec, Division, Operation, ReadPart, ReplyBody, Tag};
 use crate::pool::Buffer;
 
@@ -19,7 +19,7 @@ pub(super) const PART_BYTES: u32 = 512 << 10;
 
 /// A read that the model has answered, with parts that are not fetched.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct StreamedRead {
     tag: Tag,
     length: u32,
     /// Bytes that are not in the outbox yet.
@@ -39,7 +39,7 @@ pub(super) struct WriteParts {
     begun: bool,
 }
 
-impl Stream {
+impl StreamedRead {
     pub(super) const fn new(tag: Tag, length: u32) -> Self {
         Self { tag, length, left: length }
     }
@@ -99,13 +99,13 @@ impl Server {
     }
 
     /// The current request is a write in parts, and its present part is complete.
-    pub(super) fn store_part(&mut self, number: u32) -> Next {
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+    pub(super) fn store_part(&mut self, number: u32) -> InputStep {
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         let (Some(session), Some(current)) = (connection.session, &mut connection.current) else {
-            return Next::Continue;
+            return InputStep::Continue;
         };
         let (Ok(Operation::Io(request)), Some(parts)) = (current.incoming.operation, &mut current.parts) else {
-            return Next::Continue;
+            return InputStep::Continue;
         };
         let buffer = current.buffer.take();
         let part = match buffer {
@@ -122,14 +122,14 @@ impl Server {
         parts.storing = true;
         let tag = current.incoming.tag;
         self.transfer(number, session, tag, &part, buffer);
-        Next::Continue
+        InputStep::Continue
     }
 
     /// The current message is a part of a request, and its payload is complete.
-    pub(super) fn perform_part(&mut self, number: u32) -> Next {
-        let Some(connection) = self.connections.get_mut(number) else { return Next::End(Lifecycle::Broken) };
+    pub(super) fn perform_part(&mut self, number: u32) -> InputStep {
+        let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         let (Some(session), Some(current)) = (connection.session, &mut connection.current) else {
-            return Next::Continue;
+            return InputStep::Continue;
         };
         let tag = current.incoming.tag;
         match (current.incoming.operation, &mut current.parts) {
@@ -143,15 +143,23 @@ impl Server {
                 connection.codec.part_done(&tag, operation.map(drop));
             }
         }
-        Next::Continue
+        InputStep::Continue
     }
 
     /// Begins the real work of a part.
-    pub(super) fn transfer(&mut self, number: u32, session: Session, tag: Tag, part: &Request, buffer: Option<Buffer>) {
+    pub(super) fn transfer(
+        &mut self,
+        number: u32,
+        session: ClientExport,
+        tag: Tag,
+        part: &Request,
+        buffer: Option<Buffer>,
+    ) {
         if let Some(connection) = self.connections.get_mut(number) {
             connection.in_flight += 1;
         }
-        let accepted = self.hand_over(session, (Client::Connection(number), tag, Work::Part), part, buffer);
+        let accepted =
+            self.hand_over(session, (ConnectedClient::Connection(number), tag, ServedPart::Part), part, buffer);
         if let Err(refused) = accepted {
             let (flight, reason) = *refused;
             let errno = match reason {
@@ -164,7 +172,7 @@ impl Server {
 
     /// The real work of a part has ended.
     pub(super) fn transferred(&mut self, flight: Flight, outcome: Result<(), Errno>) {
-        let Client::Connection(number) = flight.client else { return };
+        let ConnectedClient::Connection(number) = flight.client else { return };
         let Some(connection) = self.connections.get_mut(number) else { return };
         connection.in_flight -= 1;
         if !connection.combining.is_empty()
@@ -228,14 +236,14 @@ impl Connection {
         {
             // Only the last piece can reach beyond the limit.
             let sent = if part.rest == 0 { part.length - length.saturating_sub(tag.limit) } else { part.length };
-            self.reply_piece(&tag, ReadPart { length: sent, ..part }, Answer::new(buffer, sent));
+            self.reply_piece(&tag, ReadPart { length: sent, ..part }, ReadReply::new(buffer, sent));
             if part.rest == 0 {
                 self.streams.pop_front();
             }
             return (None, (part.rest == 0).then_some(Ok(())));
         }
         let (payload, unused) = if is_hole { (None, buffer) } else { (buffer, None) };
-        let payload = payload.map(|buffer| Answer::new(buffer, part.length));
+        let payload = payload.map(|buffer| ReadReply::new(buffer, part.length));
         let body = match tag.division {
             Division::Chunks if is_hole => Some(ReplyBody::HolePart(part)),
             Division::Chunks => Some(ReplyBody::DataPart(part)),
@@ -282,9 +290,9 @@ mod tests {
         let tag = Tag { id: 1, offset: 0, division, holes: false, limit: u32::MAX };
         let mut pool = crate::pool::Pool::new(1 << 30);
         let mut part = || Flight {
-            client: Client::Connection(0),
+            client: ConnectedClient::Connection(0),
             tag,
-            work: Work::Part,
+            work: ServedPart::Part,
             row: 0,
             command: Command::Read,
             length: PART_BYTES,
@@ -292,7 +300,7 @@ mod tests {
             is_hole: false,
             came: Instant::ZERO,
         };
-        connection.streams.push_back(Stream::new(tag, 4 * PART_BYTES));
+        connection.streams.push_back(StreamedRead::new(tag, 4 * PART_BYTES));
         assert!(matches!(connection.fetched(part(), Ok(()), &mut Vec::new()), (None, None)));
         let before = connection.outbox.bytes();
         let (buffer, ended) = connection.fetched(part(), Err(Errno::Io), &mut Vec::new());

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use plimsoll_record::{Action, Asked, TraceWriter};
+use plimsoll_record::{Action, TraceEntry, TraceWriter};
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{Command, Export, Request, Slow, Space};
 
-use super::{Ended, Handle, Server};
+use super::{Handle, Server, ServerEnded};
 
 /// Operations of a page.
 const PAGE: usize = 1_024;
@@ -41,8 +41,8 @@ pub enum RecordError {
 #[derive(Debug)]
 pub struct TraceRecorder {
     slow: Slow,
-    page: Vec<Asked>,
-    pages: SyncSender<Vec<Asked>>,
+    page: Vec<TraceEntry>,
+    pages: SyncSender<Vec<TraceEntry>>,
     dropped: Arc<AtomicU64>,
     writer: JoinHandle<io::Result<u64>>,
 }
@@ -91,7 +91,7 @@ impl TraceRecorder {
 }
 
 /// Body of the thread: writes pages until the recorder is gone.
-fn write(pages: &Receiver<Vec<Asked>>, sink: impl Write, dropped: &AtomicU64) -> io::Result<u64> {
+fn write(pages: &Receiver<Vec<TraceEntry>>, sink: impl Write, dropped: &AtomicU64) -> io::Result<u64> {
     let mut trace = TraceWriter::new(BufWriter::with_capacity(1 << 16, sink))?;
     let mut operations = 0;
     for page in pages {
@@ -104,7 +104,7 @@ fn write(pages: &Receiver<Vec<Asked>>, sink: impl Write, dropped: &AtomicU64) ->
 }
 
 /// A request as a trace record, by its meaning for the model. A cache hint is a read of zero bytes.
-fn asked(at: Span, request: &Request) -> Asked {
+fn asked(at: Span, request: &Request) -> TraceEntry {
     let most = u64::from(u32::MAX);
     let Request { command, offset, length, fua } = *request;
     let (action, offset, length) = match command {
@@ -116,7 +116,7 @@ fn asked(at: Span, request: &Request) -> Asked {
         Command::Trim | Command::WriteZeroes { space: Space::Free } => (Action::Trim, offset, length),
         Command::Flush => (Action::Flush, 0, 0),
     };
-    Asked { at, action, offset, length }
+    TraceEntry { at, action, offset, length }
 }
 
 impl Server {
@@ -170,7 +170,7 @@ impl Handle {
     ///
     /// # Errors
     /// The server has ended. The inner error: the trace could not be written completely.
-    pub fn stop_recording(&self, export: Export) -> Result<Option<io::Result<RecordedTrace>>, Ended> {
+    pub fn stop_recording(&self, export: Export) -> Result<Option<io::Result<RecordedTrace>>, ServerEnded> {
         Ok(self.call(move |server| server.stop_recording(export))?.map(TraceRecorder::finish))
     }
 }

@@ -57,7 +57,7 @@ impl Token {
 
 /// A completed operation, with its result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
+pub(super) struct RingEvent {
     pub token: Token,
     pub result: i32,
 }
@@ -111,10 +111,10 @@ impl Ring {
 
     /// Submits the queued operations, waits for an event, at most for `timeout`, and appends the events.
     #[inline]
-    pub(super) fn wait(&mut self, timeout: Option<Span>, events: &mut Vec<Event>) -> io::Result<()> {
+    pub(super) fn wait(&mut self, timeout: Option<Span>, events: &mut Vec<RingEvent>) -> io::Result<()> {
         self.uring.wait(timeout)?;
         let completions = self.uring.completions();
-        events.extend(completions.map(|(token, result)| Event { token: Token::unpack(token), result }));
+        events.extend(completions.map(|(token, result)| RingEvent { token: Token::unpack(token), result }));
         Ok(())
     }
 }

@@ -11,8 +11,8 @@ use plimsoll_device::tls::{Channel, Identity, Opened};
 use plimsoll_units::{Instant, Span};
 
 use super::Server;
-use super::connection::{Answer, Connection, Lifecycle};
-use super::input::Next;
+use super::connection::{Connection, Lifecycle, ReadReply};
+use super::input::InputStep;
 use super::ring::Token;
 use crate::codec::{Codec, Tls};
 
@@ -55,9 +55,9 @@ impl Secured {
     /// Sends encrypted data and as much of `outbox` as the client reads; closes TLS after the last reply.
     pub(super) fn carry(
         &mut self,
-        outbox: &mut Outgoing<Answer>,
+        outbox: &mut Outgoing<ReadReply>,
         connection: &Connection,
-        mut done: impl FnMut(Answer),
+        mut done: impl FnMut(ReadReply),
     ) -> io::Result<bool> {
         let (to, socket) = (connection.output(), connection.socket);
         let sent = self.channel.carry(outbox, to, socket, &mut done)?;
@@ -72,22 +72,22 @@ impl Secured {
 
 impl Server {
     /// The client begins TLS: earlier replies are sent unencrypted.
-    pub(super) fn secure(&mut self, number: u32) -> Next {
+    pub(super) fn secure(&mut self, number: u32) -> InputStep {
         let (Some(connection), TlsMode::Offered(identity) | TlsMode::Required(identity)) =
             (self.connections.get_mut(number), &self.tls)
         else {
-            return Next::End(Lifecycle::Draining);
+            return InputStep::End(Lifecycle::Draining);
         };
         // Bytes received before the reply would count as encrypted ones after the handshake, although anybody on the
         // path could have injected them.
         let early = !connection.inbox.bytes().is_empty();
         let channel = Channel::server(identity, connection.outbox.take_bytes());
         let (Ok(channel), false) = (channel, early) else {
-            return Next::End(Lifecycle::Broken);
+            return InputStep::End(Lifecycle::Broken);
         };
         connection.codec.start_tls();
         connection.tls = Some(Box::new(Secured { channel, since: self.now }));
-        Next::Receive
+        InputStep::Receive
     }
 
     /// Received data were decrypted, into the current payload if the connection is `direct` and else into the inbox.

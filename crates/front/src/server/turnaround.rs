@@ -10,7 +10,7 @@ use plimsoll_units::{Instant, Span};
 use plimsoll_volume::Lead;
 
 use super::Server;
-use super::flight::Session;
+use super::flight::ClientExport;
 use crate::floor::Floor;
 
 /// Maximum latency of a path where the floor of the host is unknown.
@@ -126,7 +126,7 @@ impl Turnarounds {
 impl Server {
     /// A client followed an answer with a request.
     #[inline]
-    pub(super) fn followed(&mut self, session: Session, turnaround: Option<(Span, u32)>) {
+    pub(super) fn followed(&mut self, session: ClientExport, turnaround: Option<(Span, u32)>) {
         let Some(turnaround) = turnaround else { return };
         let Some(turnarounds) = self.counts.turnarounds(session.row) else { return };
         if let Some(path) = turnarounds.add(self.now, turnaround, self.floor.as_ref()) {

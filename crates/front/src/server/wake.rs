@@ -67,7 +67,7 @@ struct Lateness {
 
 /// Availability of a processor for spinning, from the number of runnable threads.
 #[derive(Debug)]
-struct Processors {
+struct FreeProcessors {
     /// `None` if it cannot be read: no processor is considered available.
     loads: Option<File>,
     count: u32,
@@ -76,7 +76,7 @@ struct Processors {
     crowded: u32,
 }
 
-impl Processors {
+impl FreeProcessors {
     fn new() -> Self {
         let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
         // The client needs a second processor.
@@ -115,7 +115,7 @@ pub(super) struct Waker {
     lateness: [Lateness; 40],
     /// The current sleep: planned end and length.
     sleep: Option<(Instant, Span)>,
-    processors: Processors,
+    processors: FreeProcessors,
     /// Median lateness of answers.
     answers: Quantile,
     /// Available spinning time, and the time of the last accrual.
@@ -128,7 +128,7 @@ impl Waker {
         Self {
             lateness: [Lateness::default(); 40],
             sleep: None,
-            processors: Processors::new(),
+            processors: FreeProcessors::new(),
             answers: Quantile::default(),
             credit: Span::ZERO,
             counted: Instant::ZERO,

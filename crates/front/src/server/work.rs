@@ -7,11 +7,11 @@ use std::os::fd::RawFd;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{opcode, squeue};
 use plimsoll_units::Instant;
-use plimsoll_volume::{Block, Commit, Errno, FileId, Io, Job, JobId, Place, Ticket};
+use plimsoll_volume::{Commit, Errno, FileId, FileJob, FilePosition, Io, JobId, SuperblockData, Ticket};
 
 use super::Server;
-use super::checked::Checked;
-use super::flight::Work;
+use super::checked::CheckedJob;
+use super::flight::ServedPart;
 use super::inline_io::{INLINE_MAX, InlineIo};
 use super::ring::Token;
 use crate::codec::Division;
@@ -32,12 +32,12 @@ pub(super) struct Task {
     at: u64,
     /// Remaining bytes.
     left: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: WorkKind,
 }
 
 /// The operation.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum WorkKind {
     /// Into or from memory of a flight.
     Read(Memory),
     Write(Memory),
@@ -65,7 +65,7 @@ pub(super) enum Kind {
         confirmation: Confirmation,
     },
     SyncLog(Confirmation),
-    Confirm(Box<Block>),
+    Confirm(Box<SuperblockData>),
     /// From a buffer of zeros.
     Zeros(Buffer),
     Sync,
@@ -86,7 +86,7 @@ pub(super) enum Kind {
         extents: Vec<u32>,
     },
     /// With checksums.
-    Checked(Box<Checked>),
+    Checked(Box<CheckedJob>),
 }
 
 /// Remaining memory of a flight's buffer. The flight outlives its tasks, and its tasks use distinct parts of the
@@ -148,10 +148,10 @@ impl Server {
     }
 
     #[inline]
-    fn begin(&mut self, job: Job) -> io::Result<()> {
+    fn begin(&mut self, job: FileJob) -> io::Result<()> {
         let has_sums = self.files.sums().is_some();
         let rest = if has_sums { self.begin_checked(job)? } else { Some(job) };
-        let Some(Job { id, io }) = rest else { return Ok(()) };
+        let Some(FileJob { id, io }) = rest else { return Ok(()) };
         match self.prepare(id, io) {
             Ok(Begun::Task(task)) => return self.run_task(task),
             Ok(Begun::Done) => self.worked(id, Ok(())),
@@ -170,11 +170,11 @@ impl Server {
             }
             Io::Read { ticket, into, place, length } => {
                 let memory = self.memory(ticket, into, length)?;
-                self.task(id, place, length.into(), Kind::Read(memory))
+                self.task(id, place, length.into(), WorkKind::Read(memory))
             }
             Io::Write { ticket, from, place, length } => {
                 let memory = self.memory(ticket, from, length)?;
-                self.task(id, place, length.into(), Kind::Write(memory))
+                self.task(id, place, length.into(), WorkKind::Write(memory))
             }
             Io::Blank { ticket, into, length } => {
                 self.blank(ticket, into, length);
@@ -188,7 +188,7 @@ impl Server {
             Io::Commit(commit) => self.append(id, &commit),
             Io::Copy { from, to, length } => self.copy(id, from, to, length),
             Io::Zero { place, length } => {
-                self.task(id, place, length, Kind::Allocate { mode: ZERO, fallback: Fallback::Punch })
+                self.task(id, place, length, WorkKind::Allocate { mode: ZERO, fallback: Fallback::Punch })
             }
             Io::Punch { place, length } => self.punch(id, place, length),
             Io::Sync { file, length } => self.sync(id, file, length),
@@ -208,25 +208,25 @@ impl Server {
     }
 
     #[inline]
-    fn task(&mut self, job: JobId, place: Place, left: u64, kind: Kind) -> Result<Task, Errno> {
+    fn task(&mut self, job: JobId, place: FilePosition, left: u64, kind: WorkKind) -> Result<Task, Errno> {
         let file = match &kind {
-            Kind::Read(_) | Kind::CopyRead { .. } => self.files.descriptor(place.file),
+            WorkKind::Read(_) | WorkKind::CopyRead { .. } => self.files.descriptor(place.file),
             _ => self.files.reaching(place.file, place.at + left),
         };
         let file = file.map_err(|error| errno(&error))?;
         Ok(Task { job, guard: None, file, at: place.at, left, kind })
     }
 
-    pub(super) fn punch(&mut self, job: JobId, place: Place, length: u64) -> Result<Task, Errno> {
+    pub(super) fn punch(&mut self, job: JobId, place: FilePosition, length: u64) -> Result<Task, Errno> {
         self.keep_views(place, length);
-        self.task(job, place, length, Kind::Allocate { mode: PUNCH, fallback: Fallback::Zeros })
+        self.task(job, place, length, WorkKind::Allocate { mode: PUNCH, fallback: Fallback::Zeros })
     }
 
     fn sync(&mut self, job: JobId, file: FileId, length: u64) -> Result<Task, Errno> {
-        let mut task = self.task(job, Place { file, at: length }, 0, Kind::Sync)?;
+        let mut task = self.task(job, FilePosition { file, at: length }, 0, WorkKind::Sync)?;
         if let Some(sums) = self.files.sums() {
             let sums = sums.descriptor(file).map_err(|error| errno(&error))?;
-            task.kind = Kind::SyncData { sums, file, begun: self.now };
+            task.kind = WorkKind::SyncData { sums, file, begun: self.now };
         }
         Ok(task)
     }
@@ -237,15 +237,22 @@ impl Server {
         let confirmation = self.files.confirmation(commit.sequence).ok_or(Errno::Io)?;
         let file = self.files.log(commit.at + bytes.len() as u64).ok_or(Errno::Io)?;
         let left = bytes.len() as u64;
-        Ok(Task { job, guard: None, file, at: commit.at, left, kind: Kind::Append { bytes, done: 0, confirmation } })
+        Ok(Task {
+            job,
+            guard: None,
+            file,
+            at: commit.at,
+            left,
+            kind: WorkKind::Append { bytes, done: 0, confirmation },
+        })
     }
 
-    fn copy(&mut self, job: JobId, from: Place, to: Place, length: u32) -> Result<Task, Errno> {
+    fn copy(&mut self, job: JobId, from: FilePosition, to: FilePosition, length: u32) -> Result<Task, Errno> {
         let reaching = self.files.reaching(to.file, to.at + u64::from(length));
         let (to_at, to) = (to.at, reaching.map_err(|error| errno(&error))?);
         // A copy always gets memory, as requests that have theirs wait for it.
         let buffer = self.pool.lend_anyway(length);
-        self.task(job, from, length.into(), Kind::CopyRead { buffer, done: 0, to, to_at, length })
+        self.task(job, from, length.into(), WorkKind::CopyRead { buffer, done: 0, to, to_at, length })
     }
 
     #[inline]
@@ -257,7 +264,7 @@ impl Server {
 
     /// Serves a read of a single range from a view of the file, without a copy.
     #[inline]
-    fn show(&mut self, ticket: Ticket, into: u32, place: Place, length: u32) -> bool {
+    fn show(&mut self, ticket: Ticket, into: u32, place: FilePosition, length: u32) -> bool {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return false };
         let Some(buffer) = &mut flight.buffer else { return false };
         if into > 0 || length != flight.length || !buffer.takes_view() {
@@ -268,7 +275,7 @@ impl Server {
     }
 
     /// A punched range may become part of another volume: replies that show it get a copy before.
-    fn keep_views(&mut self, place: Place, length: u64) {
+    fn keep_views(&mut self, place: FilePosition, length: u64) {
         let Ok(file) = self.files.descriptor(place.file) else { return };
         if self.files.view(place, 0).is_none() {
             return;
@@ -289,8 +296,8 @@ impl Server {
         let Some(flight) = self.flights.get_mut(ticket.0 as u32) else { return };
         let whole = into == 0 && length == flight.length;
         let is_reportable = match flight.work {
-            Work::Part => flight.tag.division == Division::Chunks,
-            Work::Whole | Work::Timing => flight.tag.holes,
+            ServedPart::Part => flight.tag.division == Division::Chunks,
+            ServedPart::Whole | ServedPart::Timing => flight.tag.holes,
         };
         if whole && is_reportable {
             flight.is_hole = true;
@@ -334,17 +341,17 @@ impl Server {
     ) -> io::Result<()> {
         let mut checked = None;
         match kind {
-            Kind::Confirm(_) if outcome.is_ok() => self.files.confirmed(),
-            Kind::SyncSums { file, begun } if outcome.is_ok() => {
+            WorkKind::Confirm(_) if outcome.is_ok() => self.files.confirmed(),
+            WorkKind::SyncSums { file, begun } if outcome.is_ok() => {
                 if let Some(sums) = self.files.sums() {
                     sums.synced(file, begun);
                 }
             }
-            Kind::Mark { file, extents, .. } => return self.marked(file, &extents, outcome),
-            Kind::CopyRead { buffer, .. } | Kind::CopyWrite { buffer, .. } | Kind::Zeros(buffer) => {
+            WorkKind::Mark { file, extents, .. } => return self.marked(file, &extents, outcome),
+            WorkKind::CopyRead { buffer, .. } | WorkKind::CopyWrite { buffer, .. } | WorkKind::Zeros(buffer) => {
                 self.pool.give_back(buffer);
             }
-            Kind::Checked(of) => checked = Some(of),
+            WorkKind::Checked(of) => checked = Some(of),
             _ => {}
         }
         match guard {
@@ -367,7 +374,7 @@ pub(super) enum Progress {
 
 impl Task {
     /// A task whose operations have their own file and position.
-    pub(super) const fn new(job: JobId, kind: Kind) -> Self {
+    pub(super) const fn new(job: JobId, kind: WorkKind) -> Self {
         Self { job, guard: None, file: -1, at: 0, left: 0, kind }
     }
 
@@ -376,9 +383,9 @@ impl Task {
     fn run_inline(&mut self, inline_io: &mut InlineIo) -> bool {
         let moved = match &self.kind {
             // SAFETY: the flight's memory has this many bytes left, and nothing else uses it meanwhile.
-            Kind::Read(Memory(to)) => unsafe { inline_io.read(self.file, *to, self.left as usize, self.at) },
+            WorkKind::Read(Memory(to)) => unsafe { inline_io.read(self.file, *to, self.left as usize, self.at) },
             // SAFETY: as above.
-            Kind::Write(Memory(from)) => unsafe { inline_io.write(self.file, *from, self.left as usize, self.at) },
+            WorkKind::Write(Memory(from)) => unsafe { inline_io.write(self.file, *from, self.left as usize, self.at) },
             _ => return false,
         };
         moved.is_some_and(|moved| matches!(self.moved(moved), Progress::Done(Ok(()))))
@@ -391,29 +398,33 @@ impl Task {
         match &self.kind {
             // Long reads run on threads of the kernel, so that the loop and other requests proceed. Alone, a read would
             // only move to another processor.
-            Kind::Read(Memory(to)) => {
+            WorkKind::Read(Memory(to)) => {
                 let entry = opcode::Read::new(file, *to, left).offset(self.at).build();
                 let waits = left as usize > INLINE_MAX && concurrency == Concurrency::Shared;
                 if waits { entry.flags(squeue::Flags::ASYNC) } else { entry }
             }
-            Kind::Write(Memory(from)) => opcode::Write::new(file, *from, left).offset(self.at).build(),
-            Kind::CopyRead { buffer, done, .. } => {
+            WorkKind::Write(Memory(from)) => opcode::Write::new(file, *from, left).offset(self.at).build(),
+            WorkKind::CopyRead { buffer, done, .. } => {
                 opcode::Read::new(file, buffer.at(*done), left).offset(self.at).build()
             }
-            Kind::CopyWrite { buffer, done } => {
+            WorkKind::CopyWrite { buffer, done } => {
                 opcode::Write::new(file, buffer.at(*done), left).offset(self.at).build()
             }
-            Kind::Allocate { mode, .. } => opcode::Fallocate::new(file, self.left).offset(self.at).mode(*mode).build(),
-            Kind::Zeros(zeros) => opcode::Write::new(file, zeros.at(0), left.min(ZEROS_BYTES)).offset(self.at).build(),
-            Kind::Append { bytes, done, .. } => {
+            WorkKind::Allocate { mode, .. } => {
+                opcode::Fallocate::new(file, self.left).offset(self.at).mode(*mode).build()
+            }
+            WorkKind::Zeros(zeros) => {
+                opcode::Write::new(file, zeros.at(0), left.min(ZEROS_BYTES)).offset(self.at).build()
+            }
+            WorkKind::Append { bytes, done, .. } => {
                 opcode::Write::new(file, bytes[*done..].as_ptr(), left).offset(self.at).build()
             }
-            Kind::Confirm(block) => opcode::Write::new(file, block.as_ptr(), left).offset(self.at).build(),
-            Kind::Sync | Kind::SyncLog(_) | Kind::SyncData { .. } | Kind::SyncSums { .. } => {
+            WorkKind::Confirm(block) => opcode::Write::new(file, block.as_ptr(), left).offset(self.at).build(),
+            WorkKind::Sync | WorkKind::SyncLog(_) | WorkKind::SyncData { .. } | WorkKind::SyncSums { .. } => {
                 opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build()
             }
-            Kind::Mark { intent, .. } => opcode::Fsync::new(Fd(*intent)).flags(FsyncFlags::DATASYNC).build(),
-            Kind::Checked(checked) => checked.entry(),
+            WorkKind::Mark { intent, .. } => opcode::Fsync::new(Fd(*intent)).flags(FsyncFlags::DATASYNC).build(),
+            WorkKind::Checked(checked) => checked.entry(),
         }
     }
 
@@ -421,28 +432,28 @@ impl Task {
     #[inline]
     fn moved(&mut self, moved: u32) -> Progress {
         match &mut self.kind {
-            Kind::Allocate { .. } | Kind::Sync | Kind::SyncSums { .. } | Kind::Mark { .. } => {
+            WorkKind::Allocate { .. } | WorkKind::Sync | WorkKind::SyncSums { .. } | WorkKind::Mark { .. } => {
                 return Progress::Done(Ok(()));
             }
-            Kind::SyncLog(_) | Kind::SyncData { .. } => return self.second_half(),
-            Kind::Checked(checked) => return checked.moved(moved),
-            Kind::Read(Memory(to)) if moved == 0 => {
+            WorkKind::SyncLog(_) | WorkKind::SyncData { .. } => return self.second_half(),
+            WorkKind::Checked(checked) => return checked.moved(moved),
+            WorkKind::Read(Memory(to)) if moved == 0 => {
                 // SAFETY: the rest of the read lies in the flight's buffer, which nothing else uses meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(*to, self.left as usize) }.fill(0);
                 return Progress::Done(Ok(()));
             }
             // The file reads as zeros beyond its end.
-            Kind::CopyRead { buffer, done, .. } if moved == 0 => {
+            WorkKind::CopyRead { buffer, done, .. } if moved == 0 => {
                 buffer.bytes()[*done as usize..][..self.left as usize].fill(0);
                 self.left = 0;
             }
             _ if moved == 0 => return Progress::Done(Err(Errno::Io)),
-            Kind::Read(Memory(at)) | Kind::Write(Memory(at)) => *at = at.wrapping_add(moved as usize),
-            Kind::CopyRead { done, .. } | Kind::CopyWrite { done, .. } => *done += moved,
-            Kind::Append { done, .. } => *done += moved as usize,
+            WorkKind::Read(Memory(at)) | WorkKind::Write(Memory(at)) => *at = at.wrapping_add(moved as usize),
+            WorkKind::CopyRead { done, .. } | WorkKind::CopyWrite { done, .. } => *done += moved,
+            WorkKind::Append { done, .. } => *done += moved as usize,
             // A sector is written as a whole.
-            Kind::Confirm(_) if u64::from(moved) < self.left => return Progress::Done(Err(Errno::Io)),
-            Kind::Zeros(_) | Kind::Confirm(_) => {}
+            WorkKind::Confirm(_) if u64::from(moved) < self.left => return Progress::Done(Err(Errno::Io)),
+            WorkKind::Zeros(_) | WorkKind::Confirm(_) => {}
         }
         self.at += u64::from(moved);
         self.left = self.left.saturating_sub(u64::from(moved));
@@ -450,22 +461,22 @@ impl Task {
     }
 
     fn second_half(&mut self) -> Progress {
-        if matches!(self.kind, Kind::Read(_) | Kind::Write(_)) {
+        if matches!(self.kind, WorkKind::Read(_) | WorkKind::Write(_)) {
             return Progress::Done(Ok(()));
         }
-        match std::mem::replace(&mut self.kind, Kind::Sync) {
-            Kind::CopyRead { buffer, to, to_at, length, .. } => {
-                self.kind = Kind::CopyWrite { buffer, done: 0 };
+        match std::mem::replace(&mut self.kind, WorkKind::Sync) {
+            WorkKind::CopyRead { buffer, to, to_at, length, .. } => {
+                self.kind = WorkKind::CopyWrite { buffer, done: 0 };
                 (self.file, self.at, self.left) = (to, to_at, length.into());
             }
-            Kind::Append { confirmation, .. } => self.kind = Kind::SyncLog(confirmation),
-            Kind::SyncData { sums, file, begun } => {
+            WorkKind::Append { confirmation, .. } => self.kind = WorkKind::SyncLog(confirmation),
+            WorkKind::SyncData { sums, file, begun } => {
                 self.file = sums;
-                self.kind = Kind::SyncSums { file, begun };
+                self.kind = WorkKind::SyncSums { file, begun };
             }
-            Kind::SyncLog(Confirmation { file, at, block }) => {
+            WorkKind::SyncLog(Confirmation { file, at, block }) => {
                 (self.file, self.at, self.left) = (file, at, block.len() as u64);
-                self.kind = Kind::Confirm(block);
+                self.kind = WorkKind::Confirm(block);
             }
             other => {
                 self.kind = other;
@@ -477,13 +488,13 @@ impl Task {
 
     #[cold]
     fn failed(&mut self, error: i32, pool: &mut crate::pool::Pool) -> Progress {
-        if let (libc::EOPNOTSUPP, Kind::Allocate { fallback, .. }) = (-error, &self.kind) {
+        if let (libc::EOPNOTSUPP, WorkKind::Allocate { fallback, .. }) = (-error, &self.kind) {
             self.kind = match fallback {
-                Fallback::Punch => Kind::Allocate { mode: PUNCH, fallback: Fallback::Zeros },
+                Fallback::Punch => WorkKind::Allocate { mode: PUNCH, fallback: Fallback::Zeros },
                 Fallback::Zeros => {
                     let mut zeros = pool.lend_anyway(ZEROS_BYTES);
                     zeros.bytes().fill(0);
-                    Kind::Zeros(zeros)
+                    WorkKind::Zeros(zeros)
                 }
             };
             return Progress::Again;

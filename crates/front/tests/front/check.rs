@@ -5,9 +5,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::serving::Serving;
-use plimsoll_device::nbd::{Address, Host};
+use plimsoll_device::nbd::{ExportAddress, NbdHost};
 use plimsoll_front::Limits;
-use plimsoll_front::check::{Permission, Row, Verdict, check};
+use plimsoll_front::check::{CheckVerdict, FeatureResult, Permission, check};
 
 const PERMISSION: Permission =
     Permission { writes: true, timeout: Duration::from_secs(10), timing: Duration::from_millis(50) };
@@ -21,19 +21,19 @@ const TLS: &[&str] = &[
     "TLS voids what was negotiated before",
 ];
 
-fn failed(rows: &[Row]) -> Vec<&Row> {
-    rows.iter().filter(|row| row.verdict == Verdict::Fail).collect()
+fn failed(rows: &[FeatureResult]) -> Vec<&FeatureResult> {
+    rows.iter().filter(|row| row.verdict == CheckVerdict::Fail).collect()
 }
 
 #[test]
 fn own_server_passes() {
     let serving = Serving::start(true, Limits::default());
     for export in ["data", "fixed"] {
-        let address = Address { export: export.into(), ..serving.address.clone() };
+        let address = ExportAddress { export: export.into(), ..serving.address.clone() };
         let rows = check(&address, &PERMISSION).unwrap();
-        assert_eq!(failed(&rows), Vec::<&Row>::new(), "{export}");
+        assert_eq!(failed(&rows), Vec::<&FeatureResult>::new(), "{export}");
         let open: Vec<&str> =
-            rows.iter().filter(|row| row.verdict == Verdict::Unsupported).map(|row| row.feature).collect();
+            rows.iter().filter(|row| row.verdict == CheckVerdict::Unsupported).map(|row| row.feature).collect();
         let expected: &[&str] = match export {
             "data" => TLS,
             _ => &[
@@ -56,7 +56,7 @@ fn own_server_passes() {
 fn check_writes_only_with_permission() {
     let serving = Serving::start(true, Limits::default());
     let rows = check(&serving.address, &Permission { writes: false, ..PERMISSION }).unwrap();
-    assert!(rows.iter().filter(|row| row.area == "data").all(|row| row.verdict != Verdict::Pass));
+    assert!(rows.iter().filter(|row| row.area == "data").all(|row| row.verdict != CheckVerdict::Pass));
     let count = serving.handle.call(|server| server.take_count(plimsoll_volume::Export(0))).unwrap();
     assert_eq!(count.writes, 0);
 }
@@ -64,7 +64,7 @@ fn check_writes_only_with_permission() {
 #[test]
 fn unknown_export_is_an_error() {
     let serving = Serving::start(false, Limits::default());
-    let address = Address { export: "none".into(), ..serving.address.clone() };
+    let address = ExportAddress { export: "none".into(), ..serving.address.clone() };
     let error = check(&address, &PERMISSION).unwrap_err().to_string();
     assert!(error.contains("no such export"), "{error}");
 }
@@ -91,9 +91,9 @@ fn nbdkit_passes() {
         println!("skipped: nbdkit is not installed (Debian: apt-get install nbdkit)");
         return;
     };
-    let rows = check(&Address { host: Host::Unix(socket), export: String::new(), tls: None }, &PERMISSION);
+    let rows = check(&ExportAddress { host: NbdHost::Unix(socket), export: String::new(), tls: None }, &PERMISSION);
     nbdkit.kill().unwrap();
     nbdkit.wait().unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
-    assert_eq!(failed(&rows.unwrap()), Vec::<&Row>::new());
+    assert_eq!(failed(&rows.unwrap()), Vec::<&FeatureResult>::new());
 }

@@ -10,12 +10,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use plimsoll_device::nbd::Asked;
+use plimsoll_device::nbd::WireRequest;
 use plimsoll_device::nbd::wire::{Style, command};
 use plimsoll_front::codec::Operation;
-use plimsoll_front::nbd::{Handshake, Header, PAYLOAD_MAX, Step, Terms, Tls};
+use plimsoll_front::nbd::{Handshake, HandshakeStep, Header, PAYLOAD_MAX, Terms, Tls};
 use plimsoll_front::{Blocks, Offer, Server};
-use plimsoll_volume::{Access, Export};
+use plimsoll_volume::{Export, VolumeAccess};
 
 use super::memory::{Memory, SIZE, TIMEOUT};
 
@@ -78,7 +78,7 @@ pub fn mutant(corpus: &[Conversation], rng: &mut Rng) -> Vec<u8> {
 
 fn offers() -> Vec<Offer> {
     let mut fixed = Offer::new(Export(1), "fixed", SIZE);
-    fixed.access = Access::ReadOnly;
+    fixed.access = VolumeAccess::ReadOnly;
     vec![Offer::new(Export(0), "data", SIZE), fixed]
 }
 
@@ -92,9 +92,9 @@ fn understood(input: &[u8], piece: usize) -> (Vec<u8>, Vec<Result<Operation, pli
         assert!(fed.used <= end - start);
         start += fed.used;
         match fed.step {
-            Step::Begin(session) => break session,
-            Step::More if end < input.len() => end = (end + piece).min(input.len()),
-            Step::More | Step::End | Step::Secure => return (out, Vec::new()),
+            HandshakeStep::Begin(session) => break session,
+            HandshakeStep::More if end < input.len() => end = (end + piece).min(input.len()),
+            HandshakeStep::More | HandshakeStep::End | HandshakeStep::Secure => return (out, Vec::new()),
         }
     };
     let mut asks = Vec::new();
@@ -166,7 +166,7 @@ pub fn send(socket: &Path, input: &[u8]) -> u64 {
 fn is_well(target: &Memory) {
     let mut talk = target.talk("data");
     for (command, data) in [(command::WRITE, &[9; 512][..]), (command::READ, &[])] {
-        let asked = Asked { flags: 0, command, cookie: 1, offset: 0, length: 512 };
+        let asked = WireRequest { flags: 0, command, cookie: 1, offset: 0, length: 512 };
         talk.request(Style::Simple, &asked, data).unwrap();
         let answer = talk.chunk(if command == command::READ { 512 } else { 0 }).unwrap();
         assert_eq!((answer.errno(), answer.payload.iter().all(|byte| *byte == 9)), (0, true));

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
-use plimsoll_device::nbd::{Asked, Talk, TalkError};
-use plimsoll_front::{Checksums, DirectoryError, Files, Inspection};
+use plimsoll_device::nbd::{Talk, TalkError, WireRequest};
+use plimsoll_front::{Checksums, DataFiles, DirectoryError, Inspection};
 use plimsoll_volume::{Commit, Log, Store, Superblock, Unreferenced};
 
 use super::killed::{CHECKSUMS, Killed, SIZE, say};
@@ -143,7 +143,7 @@ impl World {
         }
         let keeps = command == command::WRITE_ZEROES && rng.bool();
         let flags = if durable { command_flag::FUA } else { 0 } | if keeps { command_flag::NO_HOLE } else { 0 };
-        let asked = Asked { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
+        let asked = WireRequest { flags, command, cookie: step, offset: first * SECTOR, length: sectors * SECTOR };
         let mut bytes = Vec::new();
         asked.write(Style::Structured, &mut bytes);
         bytes.extend(payload);
@@ -266,7 +266,7 @@ impl World {
 }
 
 fn read_all(talk: &mut Talk, size: u64) -> Vec<u8> {
-    let asked = Asked { command: command::READ, cookie: 1, length: size, ..Asked::default() };
+    let asked = WireRequest { command: command::READ, cookie: 1, length: size, ..WireRequest::default() };
     let mut bytes = Vec::new();
     asked.write(Style::Structured, &mut bytes);
     talk.socket().write(&bytes).unwrap();
@@ -359,7 +359,7 @@ fn refuse_damage(base: &Path, rng: &mut Rng) {
             _ => damaged[at] ^= 1 << rng.u32(0..8),
         }
         std::fs::write(&path, &damaged).unwrap();
-        let opened = Files::directory(&directory, Checksums::AsMade).map(drop);
+        let opened = DataFiles::directory(&directory, Checksums::AsMade).map(drop);
         assert!(matches!(opened, Err(DirectoryError::Log { .. })), "damage at {at} of {confirmed}: {opened:?}");
     }
     std::fs::write(&path, whole).unwrap();

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag};
-use plimsoll_device::nbd::{Asked, Talk};
+use plimsoll_device::nbd::{Talk, WireRequest};
 
-use plimsoll_front::{Checksums, DirectoryError, Files};
+use plimsoll_front::{Checksums, DataFiles, DirectoryError};
 use plimsoll_volume::LogError;
 
 use super::crash::home;
@@ -19,7 +19,7 @@ const NO_SPACE: u32 = 28;
 const CLUSTER: u64 = 4096;
 
 fn ask(talk: &mut Talk, command: u16, offset: u64, length: u64, data: &[u8], flags: u16) -> (u32, Vec<u8>) {
-    let asked = Asked { flags, command, cookie: 1, offset, length };
+    let asked = WireRequest { flags, command, cookie: 1, offset, length };
     talk.request(Style::Structured, &asked, data).unwrap();
     let answer = talk.chunk(0).unwrap();
     let bytes = match answer.kind {
@@ -169,7 +169,7 @@ fn two_flushes(base: &Path) -> (PathBuf, usize, Vec<u8>) {
 
 /// The error of opening a directory that lost durable data.
 fn refusal(base: &Path) -> DirectoryError {
-    Files::directory(&base.join("data"), Checksums::AsMade).map(drop).expect_err("durable data were lost")
+    DataFiles::directory(&base.join("data"), Checksums::AsMade).map(drop).expect_err("durable data were lost")
 }
 
 /// All files of a directory, data files up to 1 MiB.
@@ -188,7 +188,7 @@ fn directory_opens_during_concurrent_is_served_checks() {
     let base = home("looked-at");
     let directory = base.join("data");
     std::fs::create_dir_all(&directory).unwrap();
-    drop(Files::directory(&directory, Checksums::AsMade).unwrap());
+    drop(DataFiles::directory(&directory, Checksums::AsMade).unwrap());
     let is_over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let looker = scope.spawn(|| {
@@ -199,7 +199,7 @@ fn directory_opens_during_concurrent_is_served_checks() {
             }
             looks
         });
-        let opened: Vec<_> = (0..300).map(|_| Files::directory(&directory, Checksums::AsMade).map(drop)).collect();
+        let opened: Vec<_> = (0..300).map(|_| DataFiles::directory(&directory, Checksums::AsMade).map(drop)).collect();
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(looker.join().unwrap() > 0);
         assert!(opened.iter().all(Result::is_ok), "{:?}", opened.iter().find(|opened| opened.is_err()));
@@ -234,7 +234,7 @@ fn log_without_an_acknowledged_commit_is_refused() {
     let why = refusal(&base);
     assert!(matches!(why, DirectoryError::Log { source: LogError::Missing { last: 2 }, .. }), "{why:?}");
     std::fs::write(&log, &whole).unwrap();
-    assert!(Files::directory(&base.join("data"), Checksums::AsMade).is_ok(), "the log as it was");
+    assert!(DataFiles::directory(&base.join("data"), Checksums::AsMade).is_ok(), "the log as it was");
     std::fs::remove_dir_all(base).unwrap();
 }
 

@@ -3,7 +3,7 @@
 use plimsoll_front::codec::{Codec, Exports, Incoming, Message, Operation};
 use plimsoll_front::fuse::wire::{REPLY_BYTES, REQUEST_BYTES, ROOT, WRITE_BYTES, init, opcode, valid};
 use plimsoll_front::fuse::{NAME, PAYLOAD_MAX, Tree};
-use plimsoll_volume::{Access, Command, Request, Space};
+use plimsoll_volume::{Command, Request, Space, VolumeAccess};
 use proptest::prelude::*;
 
 const SIZE: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const KEEP: u32 = libc::FALLOC_FL_KEEP_SIZE.cast_unsigned();
 const PUNCH: u32 = libc::FALLOC_FL_PUNCH_HOLE.cast_unsigned();
 const ZERO: u32 = libc::FALLOC_FL_ZERO_RANGE.cast_unsigned();
 
-const TREE: Tree = Tree { access: Access::ReadWrite, minimum: 1, owner: (7, 8), time: 9 };
+const TREE: Tree = Tree { access: VolumeAccess::ReadWrite, minimum: 1, owner: (7, 8), time: 9 };
 
 fn u32s(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
@@ -108,7 +108,7 @@ fn reads_and_writes_are_limited_to_the_volume() {
     for sync in [libc::O_DSYNC, libc::O_SYNC] {
         assert!(asked(&write(0, 512, libc::O_WRONLY | sync), 512).fua, "a write of such a file is durable");
     }
-    let fixed = Tree { access: Access::ReadOnly, ..TREE };
+    let fixed = Tree { access: VolumeAccess::ReadOnly, ..TREE };
     assert_eq!(refused(&fixed, &write(0, 512, 0), 512), libc::EROFS);
     let blocks = Tree { minimum: 512, ..TREE };
     assert_eq!(refused(&blocks, &read(100, 512), 0), libc::EINVAL);
@@ -175,7 +175,7 @@ fn file_keeps_its_size_and_mode() {
     let open = |flags: i32| message(opcode::OPEN, FILE, &u32s(&[flags.cast_unsigned(), 0]), 0);
     let (error, opened) = taken(&TREE, &open(libc::O_RDWR), 0).unwrap_err();
     assert_eq!((error, &opened[8..12]), (0, &u32s(&[1 | 1 << 6])[..]), "direct I/O with parallel writes");
-    let fixed = Tree { access: Access::ReadOnly, ..TREE };
+    let fixed = Tree { access: VolumeAccess::ReadOnly, ..TREE };
     assert_eq!(
         (refused(&fixed, &open(libc::O_WRONLY), 0), refused(&fixed, &open(libc::O_RDONLY), 0)),
         (libc::EROFS, 0)
@@ -237,7 +237,7 @@ proptest! {
         if honest == 0 {
             message.truncate(message.len() / 2);
         }
-        let access = if read_only { Access::ReadOnly } else { Access::ReadWrite };
+        let access = if read_only { VolumeAccess::ReadOnly } else { VolumeAccess::ReadWrite };
         let tree = Tree { access, minimum: 512, ..TREE };
         let mut out = Vec::new();
         let fed = feed(&tree, &message, payload, &mut out);

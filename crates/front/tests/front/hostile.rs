@@ -1,9 +1,9 @@
 //! Arbitrary bytes from a client, in arbitrary pieces: no panic, bounded state, and the same reply.
 
 use plimsoll_device::nbd::wire::{EXTENDED_REQUEST, OPTION, REQUEST, Style};
-use plimsoll_front::nbd::{Handshake, Header, PAYLOAD_MAX, Step, Terms, Tls};
+use plimsoll_front::nbd::{Handshake, HandshakeStep, Header, PAYLOAD_MAX, Terms, Tls};
 use plimsoll_front::{Blocks, Offer};
-use plimsoll_volume::{Access, Export};
+use plimsoll_volume::{Export, VolumeAccess};
 use proptest::prelude::*;
 
 /// Cases of each property.
@@ -46,7 +46,7 @@ fn conversation() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Feeds `input` in pieces of `piece` bytes. Returns the output and the last step.
-fn fed(input: &[u8], piece: usize, tls: Tls) -> (Vec<u8>, Step) {
+fn fed(input: &[u8], piece: usize, tls: Tls) -> (Vec<u8>, HandshakeStep) {
     let mut out = Vec::new();
     let mut handshake = Handshake::new(tls, &mut out);
     let (mut start, mut end) = (0, 0);
@@ -54,7 +54,7 @@ fn fed(input: &[u8], piece: usize, tls: Tls) -> (Vec<u8>, Step) {
         let result = handshake.feed(&input[start..end], &offers(), &mut out);
         assert!(result.used <= end - start);
         start += result.used;
-        if result.step != Step::More || end == input.len() {
+        if result.step != HandshakeStep::More || end == input.len() {
             return (out, result.step);
         }
         end = (end + piece).min(input.len());
@@ -98,7 +98,7 @@ proptest! {
             let Ok(Some(header)) = Header::parse(style, &input) else { continue };
             prop_assert!(input.len() >= style.request_bytes() && header.payload <= PAYLOAD_MAX);
             let blocks = Blocks::default();
-            let terms = Terms { style, allocation: small, size: 1 << 20, access: Access::ReadWrite, blocks };
+            let terms = Terms { style, allocation: small, size: 1 << 20, access: VolumeAccess::ReadWrite, blocks };
             if let Ok(plimsoll_front::codec::Operation::Io(request)) = header.operation(&terms) {
                 prop_assert!(request.offset + request.length <= terms.size);
             }

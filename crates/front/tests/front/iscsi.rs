@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use md5::{Digest, Md5};
 use plimsoll_front::iscsi::{Chap, Credentials, TargetSettings, Targets};
-use plimsoll_front::{Limits, Service};
+use plimsoll_front::{Limits, SocketProtocol};
 
 use super::initiator::{Initiator, KEYS, Pdu, TARGET, cdb_10, command, data_out, login, login_stage};
 use super::serving::Serving;
@@ -15,7 +15,7 @@ fn start(serving: &Serving, settings: TargetSettings) -> PathBuf {
     let socket = serving.socket().with_file_name("iscsi");
     let listener = UnixListener::bind(&socket).unwrap();
     let listen = move |server: &mut plimsoll_front::Server| {
-        server.listen_for(listener, Service::Iscsi(Targets::new(settings))).map(drop)
+        server.listen_for(listener, SocketProtocol::Iscsi(Targets::new(settings))).map(drop)
     };
     serving.handle.call(listen).unwrap().unwrap();
     socket

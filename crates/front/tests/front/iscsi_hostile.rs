@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use fastrand::Rng;
 use plimsoll_front::codec::{Codec, Division, Exports, Incoming, Message, Operation, ReadPart, ReplyBody};
 use plimsoll_front::iscsi::{ENTROPY_BYTES, InquiryNames, IscsiCodec, Paths, TargetSettings, Targets, UnitIdentity};
-use plimsoll_front::{Offer, Service};
+use plimsoll_front::{Offer, SocketProtocol};
 use plimsoll_volume::{Command, Errno, Export, Extent};
 use proptest::prelude::*;
 
@@ -210,7 +210,7 @@ fn server_survives_damaged_conversations() {
     let listener = UnixListener::bind(&socket).unwrap();
     let settings = TargetSettings::default();
     let listen = move |server: &mut plimsoll_front::Server| {
-        server.listen_for(listener, Service::Iscsi(Targets::new(settings))).map(drop)
+        server.listen_for(listener, SocketProtocol::Iscsi(Targets::new(settings))).map(drop)
     };
     target.handle.call(listen).unwrap().unwrap();
     let mut rng = Rng::with_seed(0x7461_7267);

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::option;
-use plimsoll_device::nbd::{Address, Host, Talk};
+use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk};
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_front::{Checksums, Files, Handle, Limits, Offer, Server, Service};
-use plimsoll_volume::{Access, Edit, Export, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_front::{Checksums, DataFiles, Handle, Limits, Offer, Server, SocketProtocol};
+use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeAccess, VolumeId, Volumes};
 
 /// Directory of the server; set in the child process.
 const HOME: &str = "PLIMSOLL_KILLED_HOME";
@@ -97,8 +97,8 @@ impl Killed {
 
     /// A client of a volume, with structured replies.
     pub fn talk(&self, volume: u32) -> Talk {
-        let (host, export) = (Host::Unix(self.base.join("socket")), volume.to_string());
-        let mut talk = Talk::begin(&Address { host, export: export.clone(), tls: None }, TIMEOUT).unwrap();
+        let (host, export) = (NbdHost::Unix(self.base.join("socket")), volume.to_string());
+        let mut talk = Talk::begin(&ExportAddress { host, export: export.clone(), tls: None }, TIMEOUT).unwrap();
         talk.option(option::STRUCTURED_REPLY, &[]).unwrap();
         talk.choose(&export, true).unwrap();
         talk
@@ -142,7 +142,7 @@ fn hear(control: &mut BufReader<UnixStream>) -> Option<String> {
 fn killable_server() {
     let Some(base) = std::env::var_os(HOME).map(PathBuf::from) else { return };
     let checksums = if base.join(CHECKSUMS).exists() { Checksums::Wanted } else { Checksums::AsMade };
-    let (files, held) = Files::directory(&base.join("data"), checksums).unwrap();
+    let (files, held) = DataFiles::directory(&base.join("data"), checksums).unwrap();
     let mut pending = Vec::new();
     let mut store = if held.log.commits.is_empty() {
         Store::new(GEOMETRY, CAPACITY)
@@ -160,7 +160,7 @@ fn killable_server() {
     let _ = std::fs::remove_file(base.join("socket"));
     server.listen(UnixListener::bind(base.join("socket")).unwrap()).unwrap();
     let _ = std::fs::remove_file(base.join("iscsi"));
-    let targets = Service::Iscsi(Targets::new(TargetSettings::default()));
+    let targets = SocketProtocol::Iscsi(Targets::new(TargetSettings::default()));
     server.listen_for(UnixListener::bind(base.join("iscsi")).unwrap(), targets).unwrap();
     let handle = server.handle();
     std::thread::spawn(move || {
@@ -210,8 +210,8 @@ fn done(handle: &Handle, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -
     let text = String::new();
     let edit = match words[0] {
         "create" => Edit::Create { size: SIZE, text },
-        "snapshot" => Edit::Fork { of: volume(1), access: Access::ReadOnly, text },
-        "clone" => Edit::Fork { of: volume(1), access: Access::ReadWrite, text },
+        "snapshot" => Edit::Fork { of: volume(1), access: VolumeAccess::ReadOnly, text },
+        "clone" => Edit::Fork { of: volume(1), access: VolumeAccess::ReadWrite, text },
         "restore" => Edit::Restore { volume: volume(1), from: volume(2) },
         "grow" => Edit::Grow { volume: volume(1), size: number(2), text: None },
         "delete" => {
@@ -240,7 +240,7 @@ fn withdraw(server: &mut Server, export: Export) {
 }
 
 fn listed(server: &mut Server) -> String {
-    let name = |access| if access == Access::ReadOnly { "ro" } else { "rw" };
+    let name = |access| if access == VolumeAccess::ReadOnly { "ro" } else { "rw" };
     let volumes = server.volumes().0.store().volumes();
     let texts: Vec<String> =
         volumes.map(|about| format!("{}:{}:{}", about.volume.0, about.size, name(about.access))).collect();

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag, option};
-use plimsoll_device::nbd::{Asked, Talk};
+use plimsoll_device::nbd::{Talk, WireRequest};
 use plimsoll_front::nbd::PAYLOAD_MAX;
-use plimsoll_front::{Files, Limits, TlsMode};
+use plimsoll_front::{DataFiles, Limits, TlsMode};
 use plimsoll_volume::Export;
 
 use super::memory::Memory;
@@ -41,7 +41,7 @@ fn requests_of_64_mib_are_served_in_every_style() {
             assert_eq!(write(&mut talk, style, 0, &data, command_flag::FUA), 0);
             assert!(read(&mut talk, style, 0, PAYLOAD_MAX) == data, "{style:?}");
             if style > Style::Simple {
-                let undivided = Asked { flags: command_flag::DF, ..asked(command::READ, 0, SIZE / 2) };
+                let undivided = WireRequest { flags: command_flag::DF, ..asked(command::READ, 0, SIZE / 2) };
                 talk.request(style, &undivided, &[]).unwrap();
                 let chunk = talk.chunk(0).unwrap();
                 assert!(chunk.done && chunk.payload[8..] == data[..data.len() / 2], "{style:?}: one chunk");
@@ -59,7 +59,7 @@ fn long_read_counts_by_its_outcome() {
     for (readable, expected) in [(true, (1, LONG, 0)), (false, (0, 0, 1))] {
         let serving = Serving::start_on(Limits::default(), TlsMode::Off, move |home| {
             let file = File::options().read(readable).write(true).create_new(true).open(home.join("data.0")).unwrap();
-            Files::given([file.into()])
+            DataFiles::given([file.into()])
         });
         let mut talk = styled(serving.talk(), Style::Structured);
         talk.request(Style::Structured, &asked(command::READ, 0, LONG), &[]).unwrap();
@@ -94,7 +94,7 @@ fn starve(serving: &Serving, clients: usize, bytes: u64) -> Vec<Talk> {
     let clients = (0..clients).map(|_| {
         let mut talk = styled(serving.talk(), Style::Simple);
         for place in 0..8 {
-            let request = Asked { cookie: place, ..asked(command::READ, 0, bytes) };
+            let request = WireRequest { cookie: place, ..asked(command::READ, 0, bytes) };
             talk.request(Style::Simple, &request, &[]).unwrap();
         }
         talk

@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use plimsoll_device::Clock;
-use plimsoll_device::nbd::{Address, Host, Talk};
-use plimsoll_front::{Files, Handle, Limits, Offer, Server};
-use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk};
+use plimsoll_front::{DataFiles, Handle, Limits, Offer, Server};
+use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeAccess, VolumeId, Volumes};
 
 /// Bytes of each export.
 pub const SIZE: u64 = 1 << 20;
@@ -36,14 +36,14 @@ impl Memory {
         let thread = std::thread::spawn(move || {
             let geometry = Geometry { cluster_bytes: 4096, clusters_per_file: 1 << 20 };
             let volumes = Volumes::new(Store::new(geometry, capacity), Slow::NOT);
-            let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+            let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
             server.listen(listener).unwrap();
             told.send(server.handle()).unwrap();
             server.run().unwrap();
         });
         let handle = ready.recv().unwrap();
         let volume = handle.edit(Edit::Create { size: SIZE, text: String::new() }).unwrap();
-        let fork = Edit::Fork { of: volume, access: Access::ReadOnly, text: String::new() };
+        let fork = Edit::Fork { of: volume, access: VolumeAccess::ReadOnly, text: String::new() };
         let fixed = handle.edit(fork).unwrap();
         handle
             .call(move |server| [(volume, "data"), (fixed, "fixed")].map(|(of, name)| serve(server, of, name)))
@@ -71,7 +71,7 @@ impl Memory {
 
     /// A client that has not chosen an export.
     pub fn begin(&self) -> Talk {
-        let address = Address { host: Host::Unix(self.socket.clone()), export: String::new(), tls: None };
+        let address = ExportAddress { host: NbdHost::Unix(self.socket.clone()), export: String::new(), tls: None };
         Talk::begin(&address, TIMEOUT).unwrap()
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
-use plimsoll_device::nbd::{Asked, Talk};
+use plimsoll_device::nbd::{Talk, WireRequest};
 use plimsoll_front::{Limits, RecordedTrace};
 use plimsoll_record::{Action, TraceReader};
 use plimsoll_volume::{Export, Slow};
@@ -35,7 +35,8 @@ impl Shared {
 
 fn ask(talk: &mut Talk, flags: u16, command: u16, offset: u64, length: u64) {
     let payload = vec![7; if command == command::WRITE { length as usize } else { 0 }];
-    talk.request(Style::Simple, &Asked { flags, command, cookie: 1, offset, length }, &payload).expect("it is sent");
+    talk.request(Style::Simple, &WireRequest { flags, command, cookie: 1, offset, length }, &payload)
+        .expect("it is sent");
     let answer = talk.chunk(if command == command::READ { length as u32 } else { 0 }).expect("it is answered");
     assert_eq!(answer.errno(), 0, "command {command} at {offset}");
 }

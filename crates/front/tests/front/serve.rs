@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use super::serving::{SIZE, Serving};
 use plimsoll_device::nbd::wire::{Style, chunk, command, command_flag, option};
-use plimsoll_device::nbd::{Asked, Remote, Talk};
+use plimsoll_device::nbd::{Remote, Talk, WireRequest};
 use plimsoll_device::{Clock, Shape};
 use plimsoll_drive::{Rules, drive};
 use plimsoll_front::{Limits, Server};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Export;
 
-pub fn asked(command: u16, offset: u64, length: u64) -> Asked {
-    Asked { flags: 0, command, cookie: !offset, offset, length }
+pub fn asked(command: u16, offset: u64, length: u64) -> WireRequest {
+    WireRequest { flags: 0, command, cookie: !offset, offset, length }
 }
 
 pub fn write(talk: &mut Talk, style: Style, offset: u64, data: &[u8], flags: u16) -> u32 {
     let flags = flags | if style == Style::Extended { command_flag::PAYLOAD_LEN } else { 0 };
-    let request = Asked { flags, ..asked(command::WRITE, offset, data.len() as u64) };
+    let request = WireRequest { flags, ..asked(command::WRITE, offset, data.len() as u64) };
     talk.request(style, &request, data).unwrap();
     talk.chunk(0).unwrap().errno()
 }
@@ -75,7 +75,7 @@ fn each_style_reads_written_data() {
                 assert_eq!(write(&mut talk, style, place, &data, command_flag::FUA), 0);
                 assert_eq!(read(&mut talk, style, place, length), data, "{style:?} {place} {length}");
             }
-            let zeroes = Asked { flags: command_flag::NO_HOLE, ..asked(command::WRITE_ZEROES, 4096, 1024) };
+            let zeroes = WireRequest { flags: command_flag::NO_HOLE, ..asked(command::WRITE_ZEROES, 4096, 1024) };
             for request in [zeroes, asked(command::TRIM, 1 << 20, 4096), asked(command::FLUSH, 0, 0)] {
                 talk.request(style, &request, &[]).unwrap();
                 assert_eq!(talk.chunk(0).unwrap().errno(), 0, "{request:?}");
@@ -98,7 +98,7 @@ fn load_runs_through_the_client() {
     let mut remote = Remote::connect(&serving.address, &shape, 2, clock).unwrap();
     assert_eq!((remote.lines(), remote.chosen().size), (2, SIZE));
     let mix = Mix {
-        sizes: Split::weighted(vec![(Bytes::kib(4), 8), (Bytes::mib(1), 2)]).unwrap(),
+        sizes: BlockMix::weighted(vec![(Bytes::kib(4), 8), (Bytes::mib(1), 2)]).unwrap(),
         reads: 0.5,
         durable: false,
         flush_every: 20,
@@ -109,7 +109,7 @@ fn load_runs_through_the_client() {
     let rules = Rules::new(16, Span::from_millis(100));
     for round in 0..2 {
         let start = clock.now();
-        let phase = Phase { end: start + Span::from_millis(200), ..Phase::unbounded(start) };
+        let phase = StreamPhase { end: start + Span::from_millis(200), ..StreamPhase::unbounded(start) };
         let mut load = Streams::new(std::slice::from_ref(&stream), 3, phase).unwrap();
         let seen = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
         let tally = seen.series.iter().fold((0, 0), |(operations, errors), slice| {

@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use plimsoll_device::Clock;
-use plimsoll_device::nbd::{Address, Host, Talk};
-use plimsoll_front::{Files, Handle, Limits, Offer, Server, TlsMode};
+use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk};
+use plimsoll_front::{DataFiles, Handle, Limits, Offer, Server, TlsMode};
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Volumes};
 
@@ -19,7 +19,7 @@ pub const SIZE: u64 = 64 << 20;
 
 pub struct Serving {
     pub handle: Handle,
-    pub address: Address,
+    pub address: ExportAddress,
     directory: PathBuf,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,12 +36,12 @@ impl Serving {
                 let path = home.join(format!("data.{number}"));
                 File::options().read(true).write(true).create_new(true).open(path).unwrap().into()
             };
-            if in_files { Files::given([file(0), file(1)]) } else { Files::memory() }
+            if in_files { DataFiles::given([file(0), file(1)]) } else { DataFiles::memory() }
         })
     }
 
     /// The same on files in a directory of the server.
-    pub fn start_on(limits: Limits, tls: TlsMode, files: impl FnOnce(&Path) -> Files + Send + 'static) -> Self {
+    pub fn start_on(limits: Limits, tls: TlsMode, files: impl FnOnce(&Path) -> DataFiles + Send + 'static) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("plimsoll-front-{}-{number}", std::process::id()));
@@ -55,14 +55,14 @@ impl Serving {
             server.set_tls(tls);
             server.offer(Offer::new(Export(0), "data", SIZE));
             let mut fixed = Offer::new(Export(1), "fixed", 1 << 20);
-            fixed.access = plimsoll_volume::Access::ReadOnly;
+            fixed.access = plimsoll_volume::VolumeAccess::ReadOnly;
             server.offer(fixed);
             server.listen(UnixListener::bind(home.join("socket")).unwrap()).unwrap();
             told.send(server.handle()).unwrap();
             server.run().unwrap();
         });
         let handle = handle.recv().unwrap();
-        let address = Address { host: Host::Unix(directory.join("socket")), export: "data".into(), tls: None };
+        let address = ExportAddress { host: NbdHost::Unix(directory.join("socket")), export: "data".into(), tls: None };
         Self { handle, address, directory, thread: Some(thread) }
     }
 
@@ -72,8 +72,8 @@ impl Serving {
 
     pub fn socket(&self) -> &Path {
         match &self.address.host {
-            Host::Unix(path) => path,
-            Host::Tcp { .. } => unreachable!("the server listens on a Unix socket"),
+            NbdHost::Unix(path) => path,
+            NbdHost::Tcp { .. } => unreachable!("the server listens on a Unix socket"),
         }
     }
 }

@@ -11,13 +11,13 @@ use super::certificates::certificates;
 use super::serve::{asked, read, write};
 use super::serving::{SIZE, Serving};
 use plimsoll_device::nbd::wire::{Style, command, command_flag, option, rep};
-use plimsoll_device::nbd::{Address, Encryption, Remote, Talk, TalkError};
-use plimsoll_device::tls::{Identity, Names, Opened, Peers};
+use plimsoll_device::nbd::{Encryption, ExportAddress, Remote, Talk, TalkError};
+use plimsoll_device::tls::{Identity, Opened, Peers, ServerNames};
 use plimsoll_device::{Clock, Shape};
 use plimsoll_drive::{Rules, drive};
-use plimsoll_front::check::{Permission, Verdict, check};
+use plimsoll_front::check::{CheckVerdict, Permission, check};
 use plimsoll_front::{Limits, TlsMode};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Export;
 
@@ -28,12 +28,12 @@ fn required(ours: &Path, peers: Peers, limits: Limits) -> Serving {
 }
 
 /// The server's address with TLS and the given verification.
-fn encrypted(serving: &Serving, certificates: &Path, names: Names) -> Address {
+fn encrypted(serving: &Serving, certificates: &Path, names: ServerNames) -> ExportAddress {
     let tls = Encryption { certificates: Some(certificates.to_owned()), names, hostname: None };
-    Address { tls: Some(tls), ..serving.address.clone() }
+    ExportAddress { tls: Some(tls), ..serving.address.clone() }
 }
 
-fn begin(address: &Address) -> Result<Talk, TalkError> {
+fn begin(address: &ExportAddress) -> Result<Talk, TalkError> {
     Talk::begin(address, Duration::from_secs(20))
 }
 
@@ -46,7 +46,7 @@ fn told(error: &TalkError) -> String {
 fn written_data_are_read_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
-    let address = encrypted(&serving, ours, Names::Any);
+    let address = encrypted(&serving, ours, ServerNames::Any);
     for (number, style) in [Style::Simple, Style::Structured, Style::Extended].into_iter().enumerate() {
         let mut talk = begin(&address).unwrap();
         match style {
@@ -67,7 +67,7 @@ fn written_data_are_read_over_tls() {
 fn session_ends_with_close_notify() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
-    let mut talk = begin(&encrypted(&serving, ours, Names::Any)).unwrap();
+    let mut talk = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     talk.choose("data", true).unwrap();
     for place in 0..10 {
         talk.request(Style::Simple, &asked(command::READ, place << 12, 4096), &[]).unwrap();
@@ -87,15 +87,15 @@ fn load_runs_over_tls() {
     let serving = required(ours, Peers::Anyone, Limits::default());
     let clock = Clock::start();
     let shape = Shape::writing(16, Bytes::mib(1), 0.0, 1);
-    let address = encrypted(&serving, ours, Names::Any);
+    let address = encrypted(&serving, ours, ServerNames::Any);
     let mut remote = Remote::connect(&address, &shape, 2, clock).unwrap();
-    let sizes = Split::weighted(vec![(Bytes::kib(4), 8), (Bytes::mib(1), 2)]).unwrap();
+    let sizes = BlockMix::weighted(vec![(Bytes::kib(4), 8), (Bytes::mib(1), 2)]).unwrap();
     let mix = Mix { sizes, reads: 0.5, durable: false, flush_every: 20 };
     let region = Region::first(Bytes::new(SIZE));
     let pace = Pace::Closed { depth: 16 };
     let stream = StreamSpec { name: "all".into(), mix, pattern: Pattern::Uniform, region, pace };
     let start = clock.now();
-    let phase = Phase { end: start + Span::from_millis(500), ..Phase::unbounded(start) };
+    let phase = StreamPhase { end: start + Span::from_millis(500), ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[stream], 3, phase).unwrap();
     let rules = Rules::new(16, Span::from_millis(100));
     let seen = drive(&mut remote, &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -121,7 +121,7 @@ fn required_tls_allows_no_plain_listing() {
     serving.handle.call(move |server| server.set_tls(mode)).unwrap();
     let mut plain = serving.talk();
     assert_eq!(plain.choose("data", true).unwrap().size, SIZE);
-    let mut other = begin(&encrypted(&serving, ours, Names::Any)).unwrap();
+    let mut other = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     assert_eq!(other.choose("data", true).unwrap().size, SIZE);
 }
 
@@ -129,21 +129,21 @@ fn required_tls_allows_no_plain_listing() {
 fn certificates_are_verified_on_both_sides() {
     let Some((ours, theirs)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
-    let chosen = |address: &Address| begin(address)?.choose("data", true);
-    chosen(&encrypted(&serving, ours, Names::Any)).unwrap();
+    let chosen = |address: &ExportAddress| begin(address)?.choose("data", true);
+    chosen(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
 
-    let stranger = chosen(&encrypted(&serving, theirs, Names::Anyone)).unwrap_err();
+    let stranger = chosen(&encrypted(&serving, theirs, ServerNames::Anyone)).unwrap_err();
     assert!(told(&stranger).contains("alert"), "{}", told(&stranger));
-    let nobody = Encryption { certificates: None, names: Names::Anyone, hostname: None };
-    let nobody = chosen(&Address { tls: Some(nobody), ..serving.address.clone() }).unwrap_err();
+    let nobody = Encryption { certificates: None, names: ServerNames::Anyone, hostname: None };
+    let nobody = chosen(&ExportAddress { tls: Some(nobody), ..serving.address.clone() }).unwrap_err();
     assert!(told(&nobody).contains("CertificateRequired"), "{}", told(&nobody));
-    let server = chosen(&encrypted(&serving, theirs, Names::Any)).unwrap_err();
+    let server = chosen(&encrypted(&serving, theirs, ServerNames::Any)).unwrap_err();
     assert!(told(&server).contains("UnknownIssuer"), "{}", told(&server));
 
     let named = |hostname: &str| {
-        let names = Names::Matching;
+        let names = ServerNames::Matching;
         let tls = Encryption { certificates: Some(ours.to_owned()), names, hostname: Some(hostname.to_owned()) };
-        chosen(&Address { tls: Some(tls), ..serving.address.clone() })
+        chosen(&ExportAddress { tls: Some(tls), ..serving.address.clone() })
     };
     named("localhost").unwrap();
     named("127.0.0.1").unwrap();
@@ -164,7 +164,7 @@ fn at_the_door(serving: &Serving) -> UnixStream {
 
 /// A `ClientHello`.
 fn hello() -> Vec<u8> {
-    let nobody = Encryption { certificates: None, names: Names::Anyone, hostname: None };
+    let nobody = Encryption { certificates: None, names: ServerNames::Anyone, hostname: None };
     let trust = plimsoll_device::tls::Trust::read(None, nobody.names).unwrap();
     let mut channel = plimsoll_device::tls::Channel::client(&trust, "localhost").unwrap();
     let (ours, mut theirs) = UnixStream::pair().unwrap();
@@ -188,7 +188,7 @@ impl plimsoll_device::Payload for NoPayload {
 fn hostile_tls_ends_only_its_connection() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
-    let mut polite = begin(&encrypted(&serving, ours, Names::Any)).unwrap();
+    let mut polite = begin(&encrypted(&serving, ours, ServerNames::Any)).unwrap();
     polite.choose("data", true).unwrap();
     let proper = hello();
     let mut rng = 0x9e37_79b9_7f4a_7c15_u64;
@@ -267,7 +267,7 @@ fn slow_tls_handshake_is_disconnected() {
 fn tls_client_that_does_not_read_delays_no_other() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits { bytes: 32 << 20, ..Limits::default() });
-    let address = encrypted(&serving, ours, Names::Any);
+    let address = encrypted(&serving, ours, ServerNames::Any);
     let mut greedy = begin(&address).unwrap();
     greedy.choose("data", true).unwrap();
     for place in 0..100 {
@@ -289,7 +289,7 @@ fn tls_client_that_does_not_read_delays_no_other() {
 fn vanished_tls_clients_leave_no_resources() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Anyone, Limits::default());
-    let address = encrypted(&serving, ours, Names::Any);
+    let address = encrypted(&serving, ours, ServerNames::Any);
     for round in 0..30 {
         let mut talk = begin(&address).unwrap();
         talk.choose("data", true).unwrap();
@@ -311,8 +311,8 @@ fn own_server_passes_over_tls() {
     let Some((ours, _)) = certificates() else { return };
     let serving = required(ours, Peers::Verified, Limits::default());
     let permission = Permission { writes: true, timeout: Duration::from_secs(20), timing: Duration::from_millis(50) };
-    let rows = check(&encrypted(&serving, ours, Names::Any), &permission).unwrap();
-    let failed: Vec<_> = rows.iter().filter(|row| row.verdict == Verdict::Fail).collect();
+    let rows = check(&encrypted(&serving, ours, ServerNames::Any), &permission).unwrap();
+    let failed: Vec<_> = rows.iter().filter(|row| row.verdict == CheckVerdict::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

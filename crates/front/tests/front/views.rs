@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use plimsoll_device::nbd::wire::{Style, command};
-use plimsoll_device::nbd::{Asked, Talk};
+use plimsoll_device::nbd::{Talk, WireRequest};
 
 use super::memory::{Memory, SIZE};
 
 fn ask(talk: &mut Talk, command: u16, length: u64, data: &[u8]) {
-    let asked = Asked { command, cookie: 1, length, ..Asked::default() };
+    let asked = WireRequest { command, cookie: 1, length, ..WireRequest::default() };
     talk.request(Style::Simple, &asked, data).unwrap();
 }
 

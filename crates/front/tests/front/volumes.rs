@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use plimsoll_device::Clock;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
-use plimsoll_device::nbd::{Address, Asked, Host, Talk};
-use plimsoll_front::{Checksums, DirectoryError, Files, Handle, Limits, Offer, Server};
+use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
+use plimsoll_front::{Checksums, DataFiles, DirectoryError, Handle, Limits, Offer, Server};
 use plimsoll_units::Span;
-use plimsoll_volume::{Access, Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeAccess, VolumeId, Volumes};
 
 const SIZE: u64 = 64 << 20;
 
@@ -25,7 +25,7 @@ fn start(directory: &Path, model: &str) -> Service {
     let (told, handle) = channel();
     let (home, model) = (directory.to_path_buf(), model.to_owned());
     let thread = std::thread::spawn(move || {
-        let (files, held) = Files::directory(&home, Checksums::AsMade).unwrap();
+        let (files, held) = DataFiles::directory(&home, Checksums::AsMade).unwrap();
         let is_new = held.log.commits.is_empty();
         let capacity = 1 << 30;
         let store = if is_new {
@@ -67,7 +67,8 @@ fn serve(server: &mut Server, volume: VolumeId, name: &str, model: &str) {
 
 impl Service {
     fn talk(&self, export: &str) -> Talk {
-        let address = Address { host: Host::Unix(self.directory.join("socket")), export: export.into(), tls: None };
+        let address =
+            ExportAddress { host: NbdHost::Unix(self.directory.join("socket")), export: export.into(), tls: None };
         let mut talk = Talk::begin(&address, Duration::from_secs(10)).unwrap();
         talk.choose(export, true).unwrap();
         talk
@@ -90,13 +91,13 @@ fn home(name: &str) -> PathBuf {
 }
 
 fn write(talk: &mut Talk, offset: u64, data: &[u8], flags: u16) {
-    let asked = Asked { flags, command: command::WRITE, cookie: 1, offset, length: data.len() as u64 };
+    let asked = WireRequest { flags, command: command::WRITE, cookie: 1, offset, length: data.len() as u64 };
     talk.request(Style::Simple, &asked, data).unwrap();
     assert_eq!(talk.chunk(0).unwrap().errno(), 0);
 }
 
 fn read(talk: &mut Talk, offset: u64, length: u32) -> Vec<u8> {
-    let asked = Asked { flags: 0, command: command::READ, cookie: 2, offset, length: length.into() };
+    let asked = WireRequest { flags: 0, command: command::READ, cookie: 2, offset, length: length.into() };
     talk.request(Style::Simple, &asked, &[]).unwrap();
     let answer = talk.chunk(length).unwrap();
     assert_eq!(answer.errno(), 0);
@@ -109,13 +110,13 @@ fn flushed_data_survive_a_restart() {
     {
         let service = start(&directory, "link(10us)");
         assert!(
-            matches!(Files::directory(&directory, Checksums::AsMade), Err(DirectoryError::InUse(_))),
+            matches!(DataFiles::directory(&directory, Checksums::AsMade), Err(DirectoryError::InUse(_))),
             "the directory is locked"
         );
         let mut talk = service.talk("data");
         write(&mut talk, 0, &[1; 4096], 0);
         write(&mut talk, 10 << 20, &vec![2; 1 << 20], command_flag::FUA);
-        let flush = Asked { command: command::FLUSH, ..Asked::default() };
+        let flush = WireRequest { command: command::FLUSH, ..WireRequest::default() };
         talk.request(Style::Simple, &flush, &[]).unwrap();
         assert_eq!(talk.chunk(0).unwrap().errno(), 0);
     }
@@ -134,8 +135,8 @@ fn snapshot_keeps_its_data() {
     let mut talk = service.talk("data");
     write(&mut talk, 4096, &[1; 8192], 0);
     let fork = |access| Edit::Fork { of: VolumeId(0), access, text: String::new() };
-    let snapshot = service.handle.edit(fork(Access::ReadOnly)).unwrap();
-    let clone = service.handle.edit(fork(Access::ReadWrite)).unwrap();
+    let snapshot = service.handle.edit(fork(VolumeAccess::ReadOnly)).unwrap();
+    let clone = service.handle.edit(fork(VolumeAccess::ReadWrite)).unwrap();
     write(&mut talk, 4096, &[2; 100], 0);
     for (volume, name) in [(snapshot, "snapshot"), (clone, "clone")] {
         service.handle.call(move |server| serve(server, volume, name, "link(10us)")).unwrap();
@@ -161,7 +162,8 @@ fn no_answer_before_its_due_time() {
     let clock = Clock::start();
     let begin = clock.now();
     for number in 0..50 {
-        let asked = Asked { command: command::READ, cookie: number, offset: number << 12, length: 4096, flags: 0 };
+        let asked =
+            WireRequest { command: command::READ, cookie: number, offset: number << 12, length: 4096, flags: 0 };
         talk.request(Style::Simple, &asked, &[]).unwrap();
     }
     for _ in 0..50 {

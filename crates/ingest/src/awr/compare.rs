@@ -5,11 +5,11 @@
 //! histograms or advice.
 
 use super::figures;
-use super::report::{Event, Report, Rounded, StatedValue, Traffic};
-use super::section::Section;
+use super::report::{Report, Rounded, StatedValue, Traffic, WaitRow};
+use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::refusal::Refusal;
-use crate::text::table::{Row, Ruler, Table, plain};
+use crate::text::table::{NamedTable, Row, Ruler, plain};
 use crate::text::timestamp;
 use crate::text::{MIB, Numerals};
 
@@ -53,7 +53,7 @@ impl Comparison {
     }
 
     /// Adds a table.
-    pub(super) fn table(&mut self, table: &Table) {
+    pub(super) fn table(&mut self, table: &NamedTable) {
         let pairs = pairs(&table.columns);
         let first = table.columns.first().map_or("", String::as_str);
         let heading = table.heading.as_str();
@@ -61,21 +61,21 @@ impl Comparison {
             let report = &mut self.sides[side];
             let column = |group: usize| pairs.get(group).map(|(first, second)| [*first, *second][side]);
             let (section, numbers) = match first {
-                "snapshot set" => (Section::Snapshots, sets(report, table, side)),
+                "snapshot set" => (AwrSection::Snapshots, sets(report, table, side)),
                 "statistic" if heading.ends_with("Instance Activity Stats") => {
-                    (Section::Statistics, named(&mut report.statistics, report.numerals, table, column(0)))
+                    (AwrSection::Statistics, named(&mut report.statistics, report.numerals, table, column(0)))
                 }
                 "statistic name" if heading.starts_with("Time Model") => {
-                    (Section::TimeModel, named(&mut report.time_model, report.numerals, table, column(1)))
+                    (AwrSection::TimeModel, named(&mut report.time_model, report.numerals, table, column(1)))
                 }
                 "event" if pairs.len() >= 4 => {
-                    (Section::ForegroundWaits, events(report, table, [column(1), column(2), column(3)]))
+                    (AwrSection::ForegroundWaits, events(report, table, [column(1), column(2), column(3)]))
                 }
                 _ if heading.starts_with("IOStat by File Type") && pairs.len() == 7 => {
-                    (Section::FileTypes, file_types(report, table, column))
+                    (AwrSection::FileTypes, file_types(report, table, column))
                 }
-                _ if caches(&table.columns) => (Section::CacheSizes, cache(report, table, side)),
-                "" if pairs.len() == 1 => (Section::Host, host(report, table, column(0))),
+                _ if caches(&table.columns) => (AwrSection::CacheSizes, cache(report, table, side)),
+                "" if pairs.len() == 1 => (AwrSection::Host, host(report, table, column(0))),
                 _ => {
                     if side == 0 {
                         report.ignore(heading);
@@ -110,7 +110,7 @@ impl Comparison {
         let mut sides = self.sides;
         for (report, label) in sides.iter_mut().zip(["1st: ", "2nd: "]) {
             report.label = label;
-            report.lacks = vec![Section::IoProfile, Section::Histogram, Section::BufferPoolAdvice];
+            report.lacks = vec![AwrSection::IoProfile, AwrSection::Histogram, AwrSection::BufferPoolAdvice];
             // It has no line at its end.
             report.ended = true;
         }
@@ -134,7 +134,7 @@ fn stated(row: &Row, name: &str, title: &str, value: f64) -> StatedValue {
 }
 
 /// The two tables at the top: names and times.
-fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
+fn sets(report: &mut Report, table: &NamedTable, side: usize) -> u32 {
     let starts = [["1st", "First"], ["2nd", "Second"]][side];
     let Some(row) = table.rows.iter().find(|row| starts.iter().any(|start| row.cell(0).starts_with(start))) else {
         return 0;
@@ -172,9 +172,9 @@ fn sets(report: &mut Report, table: &Table, side: usize) -> u32 {
     2
 }
 
-type Numbers = std::collections::BTreeMap<String, StatedValue>;
+type CompareNumbers = std::collections::BTreeMap<String, StatedValue>;
 
-fn named(numbers: &mut Numbers, numerals: Numerals, table: &Table, column: Option<usize>) -> u32 {
+fn named(numbers: &mut CompareNumbers, numerals: Numerals, table: &NamedTable, column: Option<usize>) -> u32 {
     let Some(column) = column else { return 0 };
     let mut count = 0;
     for row in &table.rows {
@@ -188,13 +188,13 @@ fn named(numbers: &mut Numbers, numerals: Numerals, table: &Table, column: Optio
 }
 
 /// Waits are per second here.
-fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u32 {
+fn events(report: &mut Report, table: &NamedTable, columns: [Option<usize>; 3]) -> u32 {
     let ([Some(waits), Some(total), Some(average)], Some(seconds)) = (columns, report.window_s()) else { return 0 };
     let class = table.column("wait class");
     let mut count = 0;
     for row in &table.rows {
         let Some(rate) = report.numerals.number(row.cell(waits)) else { continue };
-        report.events.push(Event {
+        report.events.push(WaitRow {
             name: row.cell(0).to_owned(),
             // Background processes wait in this class.
             foreground: class.is_none_or(|class| row.cell(class) != "System I/O"),
@@ -209,7 +209,7 @@ fn events(report: &mut Report, table: &Table, columns: [Option<usize>; 3]) -> u3
 }
 
 /// A single row: totals and types, reads before writes.
-fn file_types(report: &mut Report, table: &Table, column: impl Fn(usize) -> Option<usize>) -> u32 {
+fn file_types(report: &mut Report, table: &NamedTable, column: impl Fn(usize) -> Option<usize>) -> u32 {
     const TYPES: [(&str, Option<usize>, Option<usize>); 4] = [
         ("TOTAL", Some(0), Some(3)),
         ("Data File", Some(1), Some(4)),
@@ -241,7 +241,7 @@ fn file_types(report: &mut Report, table: &Table, column: impl Fn(usize) -> Opti
     count
 }
 
-fn cache(report: &mut Report, table: &Table, side: usize) -> u32 {
+fn cache(report: &mut Report, table: &NamedTable, side: usize) -> u32 {
     let Some(column) = table.column(["1st (m)", "2nd (m)"][side]) else { return 0 };
     let Some(row) = table.rows.iter().find(|row| row.cell(0).trim_start_matches('.') == "Buffer Cache") else {
         return 0;
@@ -252,7 +252,7 @@ fn cache(report: &mut Report, table: &Table, side: usize) -> u32 {
     u32::from(report.cache_bytes.is_some())
 }
 
-fn host(report: &mut Report, table: &Table, column: Option<usize>) -> u32 {
+fn host(report: &mut Report, table: &NamedTable, column: Option<usize>) -> u32 {
     let Some(column) = column else { return 0 };
     let mut count = 0;
     for row in &table.rows {
@@ -277,7 +277,7 @@ pub(super) struct ComparedLines {
     comparison: Comparison,
     heading: String,
     above: String,
-    table: Option<(Ruler, Table)>,
+    table: Option<(Ruler, NamedTable)>,
 }
 
 impl ComparedLines {
@@ -309,7 +309,8 @@ impl ComparedLines {
             self.end_table();
             if !ruler.is_inner() {
                 let columns = ruler.cells(&self.above).iter().map(|name| plain(name)).collect();
-                let table = Table { heading: self.heading.clone(), line: number, columns, ..Table::default() };
+                let table =
+                    NamedTable { heading: self.heading.clone(), line: number, columns, ..NamedTable::default() };
                 self.table = Some((ruler, table));
             }
         } else if let Some((ruler, table)) = &mut self.table {

@@ -5,11 +5,12 @@
 
 use plimsoll_units::Span;
 
-use super::report::{Event, Histogram, Member, Reach, Report, StatedValue, Traffic};
-use super::section::Section;
+use super::report::{Histogram, Member, Reach, Report, StatedValue, Traffic, WaitRow};
+use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::reading::{
-    CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, Scope, Statistic, Wait, Window,
+    CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
+    Statistic, Wait,
 };
 use crate::refusal::Refusal;
 use crate::text::MIB;
@@ -38,7 +39,7 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let scope = out.scope(scope(report));
     let begin = report.begin.or_else(|| report.members.iter().find_map(|member| member.begin));
     let begin = begin.map(|at| out.local(at));
-    let window = out.window(Window { begin, length: Span::from_secs_f64(seconds) });
+    let window = out.window(ReadingWindow { begin, length: Span::from_secs_f64(seconds) });
     let mut page = Page { report, seconds, at: (scope, window), out };
     traffic(&mut page);
     account(&mut page);
@@ -53,7 +54,7 @@ fn window_s(report: &Report) -> Option<f64> {
     report.window_s().or_else(|| members.max_by(f64::total_cmp)).filter(|seconds| *seconds > 0.0)
 }
 
-fn scope(report: &Report) -> Scope {
+fn scope(report: &Report) -> ReadingScope {
     let (database, database_id) = match (report.reach, report.container.as_str()) {
         (Reach::Pluggable, container) if !container.is_empty() => (container, &report.container_id),
         _ => (report.database.as_str(), &report.database_id),
@@ -68,7 +69,7 @@ fn scope(report: &Report) -> Scope {
         Some(member) if own.is_empty() => of(member).clone(),
         _ => own.to_owned(),
     };
-    Scope {
+    ReadingScope {
         database: database.to_owned(),
         database_id: if is_number { database_id.clone() } else { String::new() },
         instance: or_only(&report.instance, |member| &member.name),
@@ -89,18 +90,18 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     /// Origin of a number in a section.
-    fn origin(&mut self, section: Section, stated: &StatedValue) -> Origin {
+    fn origin(&mut self, section: AwrSection, stated: &StatedValue) -> Origin {
         self.out.origin(stated.line, section.name(), &stated.field)
     }
 
     /// Emits a figure with a derived value at the place of a number.
-    fn put(&mut self, class: Class, measure: Measure, value: f64, section: Section, stated: &StatedValue) {
+    fn put(&mut self, class: Class, measure: Measure, value: f64, section: AwrSection, stated: &StatedValue) {
         let origin = self.origin(section, stated);
         self.out.mean(self.at, class, measure, value, origin);
     }
 
     /// Emits a figure with its printed number.
-    fn put_said(&mut self, class: Class, measure: Measure, section: Section, stated: Option<&StatedValue>) {
+    fn put_said(&mut self, class: Class, measure: Measure, section: AwrSection, stated: Option<&StatedValue>) {
         if let Some(stated) = stated {
             self.put(class, measure, stated.value, section, stated);
         }
@@ -112,8 +113,8 @@ impl<'a> Page<'a> {
     }
 
     /// The section of the statistics.
-    fn statistics(&self) -> Section {
-        if self.report.reach == Reach::Cluster { Section::ClusterStatistics } else { Section::Statistics }
+    fn statistics(&self) -> AwrSection {
+        if self.report.reach == Reach::Cluster { AwrSection::ClusterStatistics } else { AwrSection::Statistics }
     }
 
     /// Bytes of a database block: as printed, or derived from bytes and blocks read or written.
@@ -134,18 +135,20 @@ impl<'a> Page<'a> {
 /// Emits the sections that were found, and the missing ones that every report of its kind should have.
 fn parts(report: &Report, out: &mut Builder) {
     let cluster = report.reach == Reach::Cluster;
-    let expected: &[Section] = match report.reach {
+    let expected: &[AwrSection] = match report.reach {
         Reach::Cluster => {
-            &[Section::ClusterStatistics, Section::IoProfile, Section::ClusterFileTypes, Section::Histogram]
+            &[AwrSection::ClusterStatistics, AwrSection::IoProfile, AwrSection::ClusterFileTypes, AwrSection::Histogram]
         }
-        Reach::Pluggable => &[Section::Statistics, Section::IoProfile, Section::FileTypes, Section::Histogram],
+        Reach::Pluggable => {
+            &[AwrSection::Statistics, AwrSection::IoProfile, AwrSection::FileTypes, AwrSection::Histogram]
+        }
         Reach::Instance => &[
-            Section::Statistics,
-            Section::IoProfile,
-            Section::FileTypes,
-            Section::Histogram,
-            Section::BufferPoolAdvice,
-            Section::TimeModel,
+            AwrSection::Statistics,
+            AwrSection::IoProfile,
+            AwrSection::FileTypes,
+            AwrSection::Histogram,
+            AwrSection::BufferPoolAdvice,
+            AwrSection::TimeModel,
         ],
     };
     for (section, numbers) in &report.met {
@@ -160,7 +163,7 @@ fn parts(report: &Report, out: &mut Builder) {
         }
         out.part(format!("{}{}", report.label, section.name()), fate);
     }
-    let is_missing = |section: &&Section| !report.met.contains_key(section) && !report.lacks.contains(section);
+    let is_missing = |section: &&AwrSection| !report.met.contains_key(section) && !report.lacks.contains(section);
     for section in expected.iter().filter(is_missing) {
         out.part(format!("{}{}", report.label, section.name()), Fate::Missing);
     }
@@ -168,7 +171,7 @@ fn parts(report: &Report, out: &mut Builder) {
         out.caution(None, "its last line, `End of Report`, is missing, so tables may be missing too: save it again");
         out.part("End of Report", Fate::Broken);
     }
-    if !cluster && report.met.contains_key(&Section::Statistics) && report.statistics.is_empty() {
+    if !cluster && report.met.contains_key(&AwrSection::Statistics) && report.statistics.is_empty() {
         out.caution(None, "the statistics are empty: figures come from rounded tables");
     }
     for heading in &report.ignored {
@@ -192,8 +195,8 @@ fn row<'a>(page: &Page<'a>, name: &str) -> Option<&'a Traffic> {
     page.report.file_types.iter().find(|row| row.name == name)
 }
 
-fn file_section(page: &Page<'_>) -> Section {
-    if page.report.reach == Reach::Cluster { Section::ClusterFileTypes } else { Section::FileTypes }
+fn file_section(page: &Page<'_>) -> AwrSection {
+    if page.report.reach == Reach::Cluster { AwrSection::ClusterFileTypes } else { AwrSection::FileTypes }
 }
 
 /// Emits totals of reads and writes.
@@ -233,9 +236,9 @@ fn totals(page: &mut Page<'_>) {
 fn profile(page: &mut Page<'_>, class: Class, column: usize) {
     let stated = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[column].as_ref());
     let (requests, bytes) = (stated("Total Requests"), stated("Total (MB)"));
-    page.put_said(class, Measure::Iops, Section::IoProfile, requests);
+    page.put_said(class, Measure::Iops, AwrSection::IoProfile, requests);
     if let Some(bytes) = bytes {
-        page.put(class, Measure::Throughput, bytes.value * MIB, Section::IoProfile, bytes);
+        page.put(class, Measure::Throughput, bytes.value * MIB, AwrSection::IoProfile, bytes);
     }
 }
 
@@ -247,7 +250,7 @@ fn rates(page: &mut Page<'_>, class: Class, iops: Option<&StatedValue>, bytes_s:
 fn rates_in(
     page: &mut Page<'_>,
     class: Class,
-    section: Section,
+    section: AwrSection,
     iops: Option<&StatedValue>,
     bytes_s: Option<&StatedValue>,
 ) {
@@ -344,14 +347,14 @@ fn functions(page: &mut Page<'_>) {
     }
     let of = |name: &str| page.report.functions.iter().filter(|row| row.name == name).collect::<Vec<&Traffic>>();
     for row in of("DBWR") {
-        rates_in(page, Class::DataWrite, Section::Functions, row.write_iops.as_ref(), row.write_bytes_s.as_ref());
+        rates_in(page, Class::DataWrite, AwrSection::Functions, row.write_iops.as_ref(), row.write_bytes_s.as_ref());
     }
-    both(page, Class::Archive, Section::Functions, &of("ARCH"));
-    both(page, Class::Backup, Section::Functions, &of("RMAN"));
+    both(page, Class::Archive, AwrSection::Functions, &of("ARCH"));
+    both(page, Class::Backup, AwrSection::Functions, &of("RMAN"));
 }
 
 /// Emits the sum of several rows.
-fn both(page: &mut Page<'_>, class: Class, section: Section, rows: &[&Traffic]) {
+fn both(page: &mut Page<'_>, class: Class, section: AwrSection, rows: &[&Traffic]) {
     let sum = |of: fn(&Traffic) -> [&Option<StatedValue>; 2]| {
         let found: Vec<&StatedValue> = rows.iter().flat_map(|row| of(row)).flatten().collect();
         let last = (*found.last()?).clone();
@@ -372,12 +375,18 @@ fn redo(page: &mut Page<'_>) {
         rates(page, Class::RedoWrite, log.write_iops.as_ref(), log.write_bytes_s.as_ref());
     } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
     {
-        rates_in(page, Class::RedoWrite, Section::Functions, writer.write_iops.as_ref(), writer.write_bytes_s.as_ref());
+        rates_in(
+            page,
+            Class::RedoWrite,
+            AwrSection::Functions,
+            writer.write_iops.as_ref(),
+            writer.write_bytes_s.as_ref(),
+        );
     } else if let Some(requests) = profile("Redo Requests") {
         let bytes = profile("Redo (MB)");
-        page.put_said(Class::RedoWrite, Measure::Iops, Section::IoProfile, Some(requests));
+        page.put_said(Class::RedoWrite, Measure::Iops, AwrSection::IoProfile, Some(requests));
         if let Some(bytes) = bytes {
-            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * MIB, Section::IoProfile, bytes);
+            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * MIB, AwrSection::IoProfile, bytes);
         }
     } else if let (Some(writes), Some(size)) = (page.statistic("redo writes"), page.statistic("redo size")) {
         let section = page.statistics();
@@ -404,9 +413,9 @@ fn latencies(page: &mut Page<'_>) {
         if let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) {
             let cluster = page.report.reach == Reach::Cluster;
             let section = match (cluster, foreground) {
-                (true, _) => Section::ClusterWaits,
-                (false, true) => Section::ForegroundWaits,
-                (false, false) => Section::BackgroundWaits,
+                (true, _) => AwrSection::ClusterWaits,
+                (false, true) => AwrSection::ForegroundWaits,
+                (false, false) => AwrSection::BackgroundWaits,
             };
             let stated = StatedValue { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
             page.put(class, Measure::Latency, seconds, section, &stated);
@@ -421,13 +430,13 @@ fn latencies(page: &mut Page<'_>) {
 }
 
 /// True for an event of this name, possibly truncated at the end of its column.
-fn is_named(event: &Event, name: &str) -> bool {
+fn is_named(event: &WaitRow, name: &str) -> bool {
     const NARROWEST: usize = 24;
     event.name == name || event.name.len() >= NARROWEST && name.starts_with(&event.name)
 }
 
 /// The event with the most waits, and its mean in seconds. A single wait is not significant.
-fn busiest<'a>(events: &'a [Event], foreground: bool, names: &[&str]) -> Option<(&'a Event, f64)> {
+fn busiest<'a>(events: &'a [WaitRow], foreground: bool, names: &[&str]) -> Option<(&'a WaitRow, f64)> {
     let known =
         events.iter().filter(|event| event.foreground == foreground && names.iter().any(|name| is_named(event, name)));
     let with_mean = known.filter_map(|event| Some((event, event.mean_s()?)));
@@ -438,11 +447,11 @@ fn busiest<'a>(events: &'a [Event], foreground: bool, names: &[&str]) -> Option<
 fn places(page: &mut Page<'_>) {
     let block = page.block_bytes();
     let whole = scope(page.report);
-    let sections = [(Section::Tablespaces, &page.report.tablespaces), (Section::Files, &page.report.files)];
+    let sections = [(AwrSection::Tablespaces, &page.report.tablespaces), (AwrSection::Files, &page.report.files)];
     // Files divide tablespaces: emitting both would count everything twice.
     let Some((section, places)) = sections.into_iter().rev().find(|(_, places)| !places.is_empty()) else { return };
     for place in places {
-        let scope = page.out.scope(Scope { part: place.name.clone(), ..whole.clone() });
+        let scope = page.out.scope(ReadingScope { part: place.name.clone(), ..whole.clone() });
         let put = |page: &mut Page<'_>, class, measure, value, stated: &StatedValue| {
             let origin = page.origin(section, stated);
             let (window, statistic) = (page.at.1, Statistic::Mean);
@@ -480,10 +489,10 @@ fn is_cluster(page: &Page<'_>) -> bool {
 fn time(page: &mut Page<'_>) {
     let report = page.report;
     let cluster = is_cluster(page);
-    let model = if cluster { Section::ClusterTimeModel } else { Section::TimeModel };
+    let model = if cluster { AwrSection::ClusterTimeModel } else { AwrSection::TimeModel };
     let (stated, section) = match (report.time_model.get("DB time"), &report.database_s) {
         (Some(stated), _) => (stated, model),
-        (None, Some(stated)) => (stated, Section::Snapshots),
+        (None, Some(stated)) => (stated, AwrSection::Snapshots),
         (None, None) => return,
     };
     let on_processor = report.time_model.get("DB CPU").map(|stated| stated.value);
@@ -505,7 +514,7 @@ fn time(page: &mut Page<'_>) {
 fn host(page: &mut Page<'_>) {
     let systems = &page.report.systems;
     let (Some(busy), Some(idle)) = (systems.get("BUSY_TIME"), systems.get("IDLE_TIME")) else { return };
-    let origin = page.origin(Section::OperatingSystem, busy);
+    let origin = page.origin(AwrSection::OperatingSystem, busy);
     let (scope, window) = page.at;
     page.out.host(HostTime { scope, window, busy_s: busy.value / 100.0, idle_s: idle.value / 100.0, origin });
 }
@@ -521,9 +530,9 @@ fn waits(page: &mut Page<'_>) {
     let (scope, window) = page.at;
     for event in &report.events {
         let section = match (cluster, event.foreground) {
-            (true, _) => Section::ClusterWaits,
-            (false, true) => Section::ForegroundWaits,
-            (false, false) => Section::BackgroundWaits,
+            (true, _) => AwrSection::ClusterWaits,
+            (false, true) => AwrSection::ForegroundWaits,
+            (false, false) => AwrSection::BackgroundWaits,
         };
         let Some(total_s) = event.sum_s() else { continue };
         let origin = page.out.origin(event.line, section.name(), &event.name);
@@ -550,10 +559,10 @@ fn memory(page: &mut Page<'_>) {
     let (scope, window) = page.at;
     let cores = report.systems.get("NUM_CPU_CORES").or(report.cores.as_ref());
     let cache = report.cache_bytes.as_ref();
-    let caches = if is_cluster(page) { Section::ClusterCaches } else { Section::CacheSizes };
+    let caches = if is_cluster(page) { AwrSection::ClusterCaches } else { AwrSection::CacheSizes };
     let origin = match cache {
         Some(stated) => page.origin(caches, stated),
-        None => page.out.origin(0, Section::Host.name(), ""),
+        None => page.out.origin(0, AwrSection::Host.name(), ""),
     };
     let database = Database {
         scope,
@@ -574,7 +583,7 @@ fn advice(page: &mut Page<'_>) {
     let (scope, window) = page.at;
     for row in &report.advice {
         let field = format!("{} / size factor {}", row.pool, row.size_factor);
-        let origin = page.out.origin(row.line, Section::BufferPoolAdvice.name(), &field);
+        let origin = page.out.origin(row.line, AwrSection::BufferPoolAdvice.name(), &field);
         page.out.advice(CacheAdvice {
             scope,
             window,
@@ -657,13 +666,18 @@ fn agreement(page: &mut Page<'_>) {
     let report = page.report;
     let rate = |name: &str| report.statistic(name).map(|stated| stated.value / page.seconds);
     let profile = |name: &str, column: usize| report.profile.get(name).and_then(|numbers| numbers[column].clone());
-    let mut pairs: Vec<(Option<f64>, Option<StatedValue>, Section, &str)> = vec![
-        (rate("physical read total IO requests"), profile("Total Requests", 1), Section::IoProfile, "reads"),
-        (rate("physical write total IO requests"), profile("Total Requests", 2), Section::IoProfile, "writes"),
-        (rate("physical read IO requests"), load(report, "Read IO requests"), Section::LoadProfile, "database reads"),
+    let mut pairs: Vec<(Option<f64>, Option<StatedValue>, AwrSection, &str)> = vec![
+        (rate("physical read total IO requests"), profile("Total Requests", 1), AwrSection::IoProfile, "reads"),
+        (rate("physical write total IO requests"), profile("Total Requests", 2), AwrSection::IoProfile, "writes"),
+        (
+            rate("physical read IO requests"),
+            load(report, "Read IO requests"),
+            AwrSection::LoadProfile,
+            "database reads",
+        ),
     ];
     let database_s = report.database_s.as_ref().map(|stated| stated.value / page.seconds);
-    pairs.push((database_s, load(report, "DB Time(s)"), Section::LoadProfile, "database time"));
+    pairs.push((database_s, load(report, "DB Time(s)"), AwrSection::LoadProfile, "database time"));
     for (counted, printed, section, name) in pairs {
         let (Some(counted), Some(printed)) = (counted, printed) else { continue };
         // Printed with a single decimal; the elapsed time with two decimals of a minute.

@@ -6,9 +6,9 @@ use super::compare::Comparison;
 use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
-use super::section::Section;
+use super::section::AwrSection;
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, Resemblance};
+use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::html::{Piece, pieces};
 use crate::refusal::Refusal;
 
@@ -24,7 +24,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     Resemblance::is(3, is_html && titled).or_near(marks, is_html, missing)
 }
 
-fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     match parse(document) {
         (_, Some(comparison)) => comparison.make(out),
         (report, None) => figures::make(&report, out),
@@ -46,7 +46,7 @@ pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
             }
         }
         (Piece::Table(table), Some(comparison)) => comparison.table(&table),
-        (Piece::Table(table), None) => match Section::of_table(&table) {
+        (Piece::Table(table), None) => match AwrSection::of_table(&table) {
             Some(section) => rows::read(&mut report, section, &table),
             None => report.ignore(&table.heading),
         },
@@ -56,5 +56,5 @@ pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
 
 fn is_wanted(columns: &[String]) -> bool {
     let caches = columns.get(1).is_some_and(|name| name == "begin") && columns.get(2).is_some_and(|name| name == "end");
-    caches || Section::of(columns).is_some() || Comparison::wants(columns)
+    caches || AwrSection::of(columns).is_some() || Comparison::wants(columns)
 }

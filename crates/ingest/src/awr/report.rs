@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
-use super::section::Section;
+use super::section::AwrSection;
 use crate::text::{Numerals, time_unit, timed};
 
 /// A value as stated in a report, with its place.
@@ -41,7 +41,7 @@ pub(super) struct Traffic {
 
 /// A row of the wait events.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Event {
+pub(super) struct WaitRow {
     pub(super) name: String,
     pub(super) foreground: bool,
     pub(super) waits: f64,
@@ -50,7 +50,7 @@ pub(super) struct Event {
     pub(super) line: u64,
 }
 
-impl Event {
+impl WaitRow {
     /// Mean seconds of a wait: as printed or from the sum, whichever is more precise.
     pub(super) fn mean_s(&self) -> Option<f64> {
         let divided = self.total_s.filter(|_| self.waits > 0.0).map(|total| total.over(self.waits));
@@ -95,7 +95,7 @@ impl Rounded {
 
 /// A row of the tables of tablespaces or files.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct FileRow {
     pub(super) name: String,
     pub(super) reads: Option<StatedValue>,
     pub(super) writes: Option<StatedValue>,
@@ -162,21 +162,21 @@ pub(super) struct Report {
     pub(super) systems: BTreeMap<String, StatedValue>,
     pub(super) file_types: Vec<Traffic>,
     pub(super) functions: Vec<Traffic>,
-    pub(super) tablespaces: Vec<Place>,
-    pub(super) files: Vec<Place>,
-    pub(super) events: Vec<Event>,
+    pub(super) tablespaces: Vec<FileRow>,
+    pub(super) files: Vec<FileRow>,
+    pub(super) events: Vec<WaitRow>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
     /// Sections found, with the number of their values.
-    pub(super) met: BTreeMap<Section, u32>,
+    pub(super) met: BTreeMap<AwrSection, u32>,
     /// The last line of a complete report was found.
     pub(super) ended: bool,
     /// A text without rulers of columns.
     pub(super) unruled: bool,
     /// Truncated sections.
-    pub(super) cut: Vec<Section>,
+    pub(super) cut: Vec<AwrSection>,
     /// Sections that this kind of report never has.
-    pub(super) lacks: Vec<Section>,
+    pub(super) lacks: Vec<AwrSection>,
     /// Headings of tables unrelated to storage.
     pub(super) ignored: Vec<String>,
 }
@@ -218,14 +218,14 @@ pub(super) struct Histogram {
 
 /// The bound of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Bound {
+pub(super) enum ColumnBound {
     /// Waits shorter than this, in seconds, excluding those of preceding columns.
     Below(f64),
     /// All longer waits.
     Rest,
 }
 
-impl Bound {
+impl ColumnBound {
     /// Reads `<512us`, `<=1s`, `<1/8s`, `< 1m`, `>=32ms`, `>1s` at the end of a column's name.
     pub(super) fn of(column: &str) -> Option<Self> {
         let at = column.find(['<', '>'])?;
@@ -245,11 +245,11 @@ impl Bound {
 
 impl Histogram {
     /// Adds a row of a table: bounds with their shares in per cent. Existing values stay.
-    pub(super) fn add(&mut self, row: &[(Bound, f64)]) {
+    pub(super) fn add(&mut self, row: &[(ColumnBound, f64)]) {
         let mut below = 0.0;
         for (bound, percent) in row {
             below += percent / 100.0;
-            if let Bound::Below(seconds) = bound {
+            if let ColumnBound::Below(seconds) = bound {
                 self.below.entry((seconds * 1e9).round() as u64).or_insert(below);
             }
         }
@@ -272,8 +272,8 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
-    use super::Bound::{Below, Rest};
-    use super::{Bound, Histogram};
+    use super::ColumnBound::{Below, Rest};
+    use super::{ColumnBound, Histogram};
 
     #[test]
     fn bounds_are_read() {
@@ -288,7 +288,7 @@ mod tests {
             ("<", None),
         ];
         for (column, expected) in table {
-            let found = Bound::of(column);
+            let found = ColumnBound::of(column);
             let same = match (found, expected) {
                 (Some(Below(a)), Some(Below(b))) => (a - b).abs() < 1e-12,
                 (a, b) => a == b,

@@ -1,37 +1,41 @@
 //! Converts the tables of a report row by row.
 
-use super::report::{Advice, Bound, Event, Member, Place, Reach, Report, Rounded, StatedValue, Traffic};
-use super::section::Section;
-use crate::text::table::{Row, Table};
+use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, Rounded, StatedValue, Traffic, WaitRow};
+use super::section::AwrSection;
+use crate::text::table::{NamedTable, Row};
 use crate::text::timestamp;
 use crate::text::{GIB, MIB, Numerals};
 
 /// Reads a table of a section.
-pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
+pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable) {
     let before = *report.met.entry(section).or_default();
     let numbers = match section {
-        Section::Snapshots => snapshots(report, table),
-        Section::CacheSizes => cache_sizes(report, table),
-        Section::ClusterInstances => members(report, table),
-        Section::ClusterCaches => cluster_caches(report, table),
-        Section::ClusterDatabase => cluster_database(report, table),
-        Section::Database | Section::Instance | Section::Container | Section::Host => names(report, section, table),
-        Section::LoadProfile => load_profile(report, table),
-        Section::TimeModel => by_name(report, table, table.column("time (s)"), |report| &mut report.time_model),
-        Section::OperatingSystem => {
+        AwrSection::Snapshots => snapshots(report, table),
+        AwrSection::CacheSizes => cache_sizes(report, table),
+        AwrSection::ClusterInstances => members(report, table),
+        AwrSection::ClusterCaches => cluster_caches(report, table),
+        AwrSection::ClusterDatabase => cluster_database(report, table),
+        AwrSection::Database | AwrSection::Instance | AwrSection::Container | AwrSection::Host => {
+            names(report, section, table)
+        }
+        AwrSection::LoadProfile => load_profile(report, table),
+        AwrSection::TimeModel => by_name(report, table, table.column("time (s)"), |report| &mut report.time_model),
+        AwrSection::OperatingSystem => {
             by_name(report, table, table.column("value").or(table.column("total")), |report| &mut report.systems)
         }
-        Section::Histogram => histogram(report, table),
-        Section::ClusterTimeModel => cluster_time_model(report, table),
-        Section::ClusterSystems => cluster_systems(report, table),
-        Section::ForegroundWaits | Section::BackgroundWaits | Section::ClusterWaits => events(report, section, table),
-        Section::IoProfile => profile(report, table),
-        Section::FileTypes | Section::Functions => traffic(report, section, table),
-        Section::ClusterFileTypes => cluster_file_types(report, table),
-        Section::Tablespaces | Section::Files => places(report, section, table),
-        Section::BufferPoolAdvice => advice(report, table),
+        AwrSection::Histogram => histogram(report, table),
+        AwrSection::ClusterTimeModel => cluster_time_model(report, table),
+        AwrSection::ClusterSystems => cluster_systems(report, table),
+        AwrSection::ForegroundWaits | AwrSection::BackgroundWaits | AwrSection::ClusterWaits => {
+            events(report, section, table)
+        }
+        AwrSection::IoProfile => profile(report, table),
+        AwrSection::FileTypes | AwrSection::Functions => traffic(report, section, table),
+        AwrSection::ClusterFileTypes => cluster_file_types(report, table),
+        AwrSection::Tablespaces | AwrSection::Files => places(report, section, table),
+        AwrSection::BufferPoolAdvice => advice(report, table),
         // Important statistics appear in two tables with equal values.
-        Section::Statistics | Section::ClusterStatistics => {
+        AwrSection::Statistics | AwrSection::ClusterStatistics => {
             by_name(report, table, table.column("total"), |report| &mut report.statistics)
         }
     };
@@ -44,12 +48,12 @@ pub(super) fn read(report: &mut Report, section: Section, table: &Table) {
 /// A table with helpers for reading its cells.
 #[derive(Clone, Copy)]
 struct Cells<'a> {
-    table: &'a Table,
+    table: &'a NamedTable,
     numerals: Numerals,
 }
 
 impl<'a> Cells<'a> {
-    fn of(report: &Report, table: &'a Table) -> Self {
+    fn of(report: &Report, table: &'a NamedTable) -> Self {
         Self { table, numerals: report.numerals }
     }
 
@@ -78,7 +82,7 @@ fn text_of(row: &Row, column: Option<usize>) -> Option<&str> {
     column.map(|column| row.cell(column)).filter(|text| !text.is_empty())
 }
 
-fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
+fn names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let Some(row) = table.rows.first() else { return 0 };
     let text = |column: &str| text_of(row, table.column(column)).map(str::to_owned);
@@ -88,14 +92,14 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
         }
     };
     match section {
-        Section::Database => {
+        AwrSection::Database => {
             keep(&mut report.database, "db name");
             keep(&mut report.database_id, "db id");
             keep(&mut report.release, "release");
             keep(&mut report.instance, "instance");
         }
-        Section::Instance => keep(&mut report.instance, "instance"),
-        Section::Container => {
+        AwrSection::Instance => keep(&mut report.instance, "instance"),
+        AwrSection::Container => {
             keep(&mut report.container, "container name");
             keep(&mut report.container_id, "container db id");
             return 1;
@@ -120,7 +124,7 @@ fn names(report: &mut Report, section: Section, table: &Table) -> u32 {
     1
 }
 
-fn snapshots(report: &mut Report, table: &Table) -> u32 {
+fn snapshots(report: &mut Report, table: &NamedTable) -> u32 {
     let time = table.column("snap time");
     for row in &table.rows {
         let cell = time.map_or("", |time| row.cell(time));
@@ -148,7 +152,7 @@ fn snapshots(report: &mut Report, table: &Table) -> u32 {
     [&report.elapsed_s, &report.database_s].iter().filter(|stated| stated.is_some()).count() as u32
 }
 
-fn cache_sizes(report: &mut Report, table: &Table) -> u32 {
+fn cache_sizes(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     for row in &table.rows {
         for (column, name) in row.cells.iter().enumerate() {
@@ -165,7 +169,7 @@ fn cache_sizes(report: &mut Report, table: &Table) -> u32 {
     [&report.cache_bytes, &report.block_bytes].iter().filter(|stated| stated.is_some()).count() as u32
 }
 
-fn members(report: &mut Report, table: &Table) -> u32 {
+fn members(report: &mut Report, table: &NamedTable) -> u32 {
     report.reach = Reach::Cluster;
     let elapsed = table.column("elapsed time(min)");
     for row in &table.rows {
@@ -196,7 +200,7 @@ fn members(report: &mut Report, table: &Table) -> u32 {
     report.members.len() as u32
 }
 
-fn cluster_caches(report: &mut Report, table: &Table) -> u32 {
+fn cluster_caches(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let column = table.column("db cache begin");
     for row in &table.rows {
@@ -209,7 +213,7 @@ fn cluster_caches(report: &mut Report, table: &Table) -> u32 {
     table.rows.len() as u32
 }
 
-fn cluster_database(report: &mut Report, table: &Table) -> u32 {
+fn cluster_database(report: &mut Report, table: &NamedTable) -> u32 {
     report.reach = Reach::Cluster;
     let cells = Cells::of(report, table);
     let Some(row) = table.rows.first() else { return 0 };
@@ -221,7 +225,12 @@ fn cluster_database(report: &mut Report, table: &Table) -> u32 {
 
 type Numbers = std::collections::BTreeMap<String, StatedValue>;
 
-fn by_name(report: &mut Report, table: &Table, column: Option<usize>, numbers: fn(&mut Report) -> &mut Numbers) -> u32 {
+fn by_name(
+    report: &mut Report,
+    table: &NamedTable,
+    column: Option<usize>,
+    numbers: fn(&mut Report) -> &mut Numbers,
+) -> u32 {
     let cells = Cells::of(report, table);
     let mut count = 0;
     for row in &table.rows {
@@ -234,7 +243,7 @@ fn by_name(report: &mut Report, table: &Table, column: Option<usize>, numbers: f
     count
 }
 
-fn load_profile(report: &mut Report, table: &Table) -> u32 {
+fn load_profile(report: &mut Report, table: &NamedTable) -> u32 {
     // The table of the cluster's interconnect traffic has the same first columns.
     if !table.rows.iter().any(|row| row.cell(0).starts_with("DB Time") || row.cell(0).starts_with("Redo size")) {
         return 0;
@@ -253,23 +262,23 @@ fn load_profile(report: &mut Report, table: &Table) -> u32 {
 }
 
 /// The column of averages, and the unit of cells without unit.
-fn average(table: &Table) -> (Option<usize>, f64) {
+fn average(table: &NamedTable) -> (Option<usize>, f64) {
     match table.column("avg wait (ms)") {
         Some(column) => (Some(column), 1e-3),
         None => (table.column("avg wait").or(table.column("wait time avg wait")), 1.0),
     }
 }
 
-fn events(report: &mut Report, section: Section, table: &Table) -> u32 {
+fn events(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
     let columns = match section {
-        Section::ClusterWaits => ("wait event", "event waits", "wait time total(s)"),
+        AwrSection::ClusterWaits => ("wait event", "event waits", "wait time total(s)"),
         _ => ("event", "waits", "total wait time (s)"),
     };
     // Tables of the top events repeat the full tables by instance, with rounded numbers.
-    if section == Section::ClusterWaits && table.column_like("i#").is_some() {
+    if section == AwrSection::ClusterWaits && table.column_like("i#").is_some() {
         return 0;
     }
-    let foreground = section == Section::ForegroundWaits || table.column_like("wait time %db time").is_some();
+    let foreground = section == AwrSection::ForegroundWaits || table.column_like("wait time %db time").is_some();
     let cells = Cells::of(report, table);
     let (average, unit) = average(table);
     let (name, waits, total) = (table.column(columns.0), table.column(columns.1), table.column(columns.2));
@@ -277,7 +286,7 @@ fn events(report: &mut Report, section: Section, table: &Table) -> u32 {
     for row in &table.rows {
         let Some(name) = text_of(row, name) else { continue };
         let Some(waits) = cells.number(row, waits) else { continue };
-        report.events.push(Event {
+        report.events.push(WaitRow {
             name: name.to_owned(),
             foreground,
             waits,
@@ -290,13 +299,13 @@ fn events(report: &mut Report, section: Section, table: &Table) -> u32 {
     count
 }
 
-fn histogram(report: &mut Report, table: &Table) -> u32 {
+fn histogram(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
-    let bounds: Vec<(usize, Bound)> =
-        table.columns.iter().enumerate().filter_map(|(column, name)| Some((column, Bound::of(name)?))).collect();
+    let bounds: Vec<(usize, ColumnBound)> =
+        table.columns.iter().enumerate().filter_map(|(column, name)| Some((column, ColumnBound::of(name)?))).collect();
     let Some(event) = table.column("event").or(table.column("wait event")) else { return 0 };
     // An empty cell is zero.
-    let shares = |row: &Row| -> Vec<(Bound, f64)> {
+    let shares = |row: &Row| -> Vec<(ColumnBound, f64)> {
         bounds.iter().map(|(column, bound)| (*bound, cells.number(row, Some(*column)).unwrap_or(0.0))).collect()
     };
     for row in &table.rows {
@@ -309,7 +318,7 @@ fn histogram(report: &mut Report, table: &Table) -> u32 {
 }
 
 /// Sums over instances, with the place of the last.
-fn cluster_time_model(report: &mut Report, table: &Table) -> u32 {
+fn cluster_time_model(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let names = [("db time (s)", "DB time"), ("db cpu (s)", "DB CPU"), ("bg time (s)", "background elapsed time")];
     let names = names.into_iter().chain([("bg cpu (s)", "background cpu time")]);
@@ -320,7 +329,7 @@ fn cluster_time_model(report: &mut Report, table: &Table) -> u32 {
     count
 }
 
-fn cluster_systems(report: &mut Report, table: &Table) -> u32 {
+fn cluster_systems(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     sum(&mut report.systems, cells, "cpu #cpus", "NUM_CPUS")
         + sum(&mut report.systems, cells, "cpu #cores", "NUM_CPU_CORES")
@@ -337,7 +346,7 @@ fn sum(numbers: &mut Numbers, cells: Cells<'_>, column: &str, name: &str) -> u32
     found.len() as u32
 }
 
-fn profile(report: &mut Report, table: &Table) -> u32 {
+fn profile(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let mut count = 0;
     for row in &table.rows {
@@ -349,7 +358,7 @@ fn profile(report: &mut Report, table: &Table) -> u32 {
     count
 }
 
-fn traffic(report: &mut Report, section: Section, table: &Table) -> u32 {
+fn traffic(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let of = |names: [&str; 2]| -> Vec<usize> {
         let fits = |column: &String| names.iter().any(|name| column.starts_with(name));
@@ -386,13 +395,13 @@ fn traffic(report: &mut Report, section: Section, table: &Table) -> u32 {
             .iter()
             .filter(|stated| stated.is_some())
             .count() as u32;
-        let rows = if section == Section::FileTypes { &mut report.file_types } else { &mut report.functions };
+        let rows = if section == AwrSection::FileTypes { &mut report.file_types } else { &mut report.functions };
         rows.push(traffic);
     }
     count
 }
 
-fn cluster_file_types(report: &mut Report, table: &Table) -> u32 {
+fn cluster_file_types(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let column = |name: &str| table.column(name);
     let mut count = 0;
@@ -420,15 +429,15 @@ fn cluster_file_types(report: &mut Report, table: &Table) -> u32 {
     count
 }
 
-fn places(report: &mut Report, section: Section, table: &Table) -> u32 {
+fn places(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
-    let name_column = table.column(if section == Section::Files { "filename" } else { "tablespace" });
+    let name_column = table.column(if section == AwrSection::Files { "filename" } else { "tablespace" });
     let (reads, writes) = (table.column("reads"), table.column("writes"));
     let (latency, blocks) = (table.column("av rd(ms)"), table.column("av blks/rd"));
     let mut count = 0;
     for row in &table.rows {
         let Some(name) = text_of(row, name_column) else { continue };
-        let place = Place {
+        let place = FileRow {
             name: name.to_owned(),
             reads: cells.found(row, name, reads),
             writes: cells.found(row, name, writes),
@@ -436,12 +445,12 @@ fn places(report: &mut Report, section: Section, table: &Table) -> u32 {
             blocks_a_read: cells.number(row, blocks),
         };
         count += 4;
-        if section == Section::Files { &mut report.files } else { &mut report.tablespaces }.push(place);
+        if section == AwrSection::Files { &mut report.files } else { &mut report.tablespaces }.push(place);
     }
     count
 }
 
-fn advice(report: &mut Report, table: &Table) -> u32 {
+fn advice(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let columns = [
         ["size for est (m)"; 2],

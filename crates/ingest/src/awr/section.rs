@@ -1,10 +1,10 @@
 //! Recognition of a report's tables by their columns.
 
-use crate::text::table::Table;
+use crate::text::table::NamedTable;
 
 /// The tables with storage figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Section {
+pub(super) enum AwrSection {
     Database,
     Instance,
     Container,
@@ -37,38 +37,38 @@ pub(super) enum Section {
 
 /// The columns that identify a section, by the beginnings of their names. All must be present; an empty string is the
 /// first column without name.
-const KEYS: &[(Section, &[&str])] = &[
-    (Section::Database, &["db name", "db id", "release"]),
-    (Section::Instance, &["instance", "inst num", "startup time"]),
-    (Section::Container, &["container db id", "container name"]),
-    (Section::Host, &["host name", "platform", "cpus"]),
-    (Section::Snapshots, &["", "snap id", "snap time"]),
-    (Section::LoadProfile, &["", "per second", "per transaction"]),
-    (Section::IoProfile, &["", "read+write per second", "read per second", "write per second"]),
-    (Section::IoProfile, &["statistic", "read+write/s", "reads/s", "writes/s"]),
-    (Section::TimeModel, &["statistic name", "time (s)", "% of db time"]),
-    (Section::OperatingSystem, &["statistic", "value", "end value"]),
-    (Section::Histogram, &["event", "% of waits <"]),
-    (Section::Histogram, &["event", "% of total waits <"]),
-    (Section::ForegroundWaits, &["event", "waits", "total wait time (s)", "% db time"]),
-    (Section::BackgroundWaits, &["event", "waits", "total wait time (s)", "% bg time"]),
-    (Section::FileTypes, &["filetype name", "reads: data", "reqs per sec", "writes: data"]),
-    (Section::Functions, &["function name", "reads: data", "reqs per sec", "writes: data"]),
-    (Section::Files, &["tablespace", "filename", "reads", "writes"]),
-    (Section::Tablespaces, &["tablespace", "reads", "av", "writes"]),
-    (Section::BufferPoolAdvice, &["p", "size for est (m)", "size factor", "estimated phys reads"]),
-    (Section::ClusterStatistics, &["statistic", "total", "per second average"]),
-    (Section::Statistics, &["statistic", "total", "per second", "per trans"]),
-    (Section::ClusterInstances, &["i#", "instance", "host", "elapsed time(min)"]),
-    (Section::ClusterDatabase, &["database id", "database name", "report total (minutes) elapsed time"]),
-    (Section::ClusterTimeModel, &["i#", "db time (s)", "db cpu (s)", "bg time (s)"]),
-    (Section::ClusterSystems, &["i#", "cpu #cpus", "cpu #cores"]),
-    (Section::ClusterFileTypes, &["i#", "filetype name", "requests ios/s"]),
-    (Section::ClusterWaits, &["wait class", "wait event", "event waits", "wait time total(s)"]),
-    (Section::ClusterCaches, &["i#", "db cache begin"]),
+const KEYS: &[(AwrSection, &[&str])] = &[
+    (AwrSection::Database, &["db name", "db id", "release"]),
+    (AwrSection::Instance, &["instance", "inst num", "startup time"]),
+    (AwrSection::Container, &["container db id", "container name"]),
+    (AwrSection::Host, &["host name", "platform", "cpus"]),
+    (AwrSection::Snapshots, &["", "snap id", "snap time"]),
+    (AwrSection::LoadProfile, &["", "per second", "per transaction"]),
+    (AwrSection::IoProfile, &["", "read+write per second", "read per second", "write per second"]),
+    (AwrSection::IoProfile, &["statistic", "read+write/s", "reads/s", "writes/s"]),
+    (AwrSection::TimeModel, &["statistic name", "time (s)", "% of db time"]),
+    (AwrSection::OperatingSystem, &["statistic", "value", "end value"]),
+    (AwrSection::Histogram, &["event", "% of waits <"]),
+    (AwrSection::Histogram, &["event", "% of total waits <"]),
+    (AwrSection::ForegroundWaits, &["event", "waits", "total wait time (s)", "% db time"]),
+    (AwrSection::BackgroundWaits, &["event", "waits", "total wait time (s)", "% bg time"]),
+    (AwrSection::FileTypes, &["filetype name", "reads: data", "reqs per sec", "writes: data"]),
+    (AwrSection::Functions, &["function name", "reads: data", "reqs per sec", "writes: data"]),
+    (AwrSection::Files, &["tablespace", "filename", "reads", "writes"]),
+    (AwrSection::Tablespaces, &["tablespace", "reads", "av", "writes"]),
+    (AwrSection::BufferPoolAdvice, &["p", "size for est (m)", "size factor", "estimated phys reads"]),
+    (AwrSection::ClusterStatistics, &["statistic", "total", "per second average"]),
+    (AwrSection::Statistics, &["statistic", "total", "per second", "per trans"]),
+    (AwrSection::ClusterInstances, &["i#", "instance", "host", "elapsed time(min)"]),
+    (AwrSection::ClusterDatabase, &["database id", "database name", "report total (minutes) elapsed time"]),
+    (AwrSection::ClusterTimeModel, &["i#", "db time (s)", "db cpu (s)", "bg time (s)"]),
+    (AwrSection::ClusterSystems, &["i#", "cpu #cpus", "cpu #cores"]),
+    (AwrSection::ClusterFileTypes, &["i#", "filetype name", "requests ios/s"]),
+    (AwrSection::ClusterWaits, &["wait class", "wait event", "event waits", "wait time total(s)"]),
+    (AwrSection::ClusterCaches, &["i#", "db cache begin"]),
 ];
 
-impl Section {
+impl AwrSection {
     /// The section of a table with these columns.
     pub(super) fn of(columns: &[String]) -> Option<Self> {
         let has = |key: &str, index: usize| {
@@ -84,7 +84,7 @@ impl Section {
     }
 
     /// The section of a table without column names: that of the cache sizes.
-    pub(super) fn of_table(table: &Table) -> Option<Self> {
+    pub(super) fn of_table(table: &NamedTable) -> Option<Self> {
         let begins = |start: &str| table.rows.iter().any(|row| row.cell(0).starts_with(start));
         if table.column("begin") == Some(1) && table.column("end") == Some(2) && begins("Buffer Cache:") {
             return Some(Self::CacheSizes);
@@ -94,7 +94,7 @@ impl Section {
 
     /// The section of a table of text. Several tables of Statspack have equal column names, and are distinguished by
     /// their headings.
-    pub(super) fn of_text(table: &Table) -> Option<Self> {
+    pub(super) fn of_text(table: &NamedTable) -> Option<Self> {
         let has = |name: &str| like(&table.columns, name);
         let by_columns = match table.columns.first()?.as_str() {
             "load profile" => Some(Self::LoadProfile),

@@ -4,18 +4,18 @@ use super::compare::ComparedLines;
 use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
-use super::section::Section;
+use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::refusal::Refusal;
-use crate::text::table::{Row, Ruler, Table, titles};
+use crate::text::table::{NamedTable, Row, Ruler, titles};
 
 /// AWR reports as text.
-pub(crate) const FORM: Form = Form::lines("awr-text", "AWR report (text)", is_awr, |_| Box::new(Text::default()));
+pub(crate) const FORM: Form = Form::lines("awr-text", "AWR report (text)", is_awr, |_| Box::new(AwrText::default()));
 
 /// Statspack reports.
 pub(crate) const STATSPACK_FORM: Form = Form::lines("statspack", "Statspack report", is_statspack, |_| {
-    Box::new(Text { lacks: &[Section::IoProfile, Section::FileTypes], ..Text::default() })
+    Box::new(AwrText { lacks: &[AwrSection::IoProfile, AwrSection::FileTypes], ..AwrText::default() })
 });
 
 fn is_awr(head: &Head<'_>) -> Resemblance {
@@ -36,7 +36,7 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
 /// Parses a report.
 #[cfg(test)]
 pub(super) fn report(text: &str) -> Report {
-    let mut pages = Pages::default();
+    let mut pages = ReportLines::default();
     for (index, line) in text.lines().enumerate() {
         pages.line(line, index as u64 + 1);
     }
@@ -44,15 +44,15 @@ pub(super) fn report(text: &str) -> Report {
 }
 
 #[derive(Default)]
-struct Text {
-    pages: Pages,
+struct AwrText {
+    pages: ReportLines,
     /// Sections that its kind never has: Statspack has no profile and no file types.
-    lacks: &'static [Section],
+    lacks: &'static [AwrSection],
     /// Set by a title of a comparison of two periods.
     compared: Option<ComparedLines>,
 }
 
-impl LineFormat for Text {
+impl LineFormat for AwrText {
     fn line(&mut self, line: &str, number: u64, _: &mut Builder) -> Result<(), Refusal> {
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
             self.compared.get_or_insert_default().title(line);
@@ -76,7 +76,7 @@ impl LineFormat for Text {
 
 /// Collects a report from its lines.
 #[derive(Default)]
-struct Pages {
+struct ReportLines {
     report: Report,
     /// The section's heading, if any.
     heading: String,
@@ -84,8 +84,8 @@ struct Pages {
     heads: Vec<String>,
     table: Option<Drawing>,
     /// The snapshots, with a name before each line.
-    snapshots: Table,
-    caches: Table,
+    snapshots: NamedTable,
+    caches: NamedTable,
     /// A program inserted a line into the text: a ruler follows.
     injected: bool,
     /// A line of dashes was found.
@@ -98,14 +98,14 @@ struct Drawing {
     ruler: Ruler,
     /// Ruler and columns of the first line of each row, in tables with two lines per row.
     first: Option<(Ruler, Vec<String>)>,
-    table: Table,
+    table: NamedTable,
     /// The first line of a row, until the second arrives.
     waiting: Option<Vec<String>>,
 }
 
 const MAX_ROWS: usize = 200_000;
 
-impl Pages {
+impl ReportLines {
     fn line(&mut self, line: &str, number: u64) {
         self.number = number;
         self.report.ended |= line.contains("End of Report");
@@ -132,7 +132,7 @@ impl Pages {
         self.end_table();
         let mut report = std::mem::take(&mut self.report);
         report.unruled = !self.ruled;
-        for (section, table) in [(Section::Snapshots, &self.snapshots), (Section::CacheSizes, &self.caches)] {
+        for (section, table) in [(AwrSection::Snapshots, &self.snapshots), (AwrSection::CacheSizes, &self.caches)] {
             if !table.rows.is_empty() {
                 rows::read(&mut report, section, table);
             }
@@ -197,7 +197,7 @@ impl Pages {
         if let Some((_, names)) = &first {
             columns.splice(0..0, names.iter().cloned());
         }
-        let table = Table { heading: self.heading.clone(), line: self.number, columns, ..Table::default() };
+        let table = NamedTable { heading: self.heading.clone(), line: self.number, columns, ..NamedTable::default() };
         self.table = Some(Drawing { ruler, first, table, waiting: None });
     }
 
@@ -224,7 +224,7 @@ impl Pages {
     fn end_table(&mut self) {
         let Some(drawing) = self.table.take() else { return };
         let table = drawing.table;
-        match Section::of_text(&table) {
+        match AwrSection::of_text(&table) {
             Some(section) => rows::read(&mut self.report, section, &table),
             None if !table.heading.is_empty() => self.report.ignore(&table.heading),
             None => {}

@@ -5,7 +5,7 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Scope, Setting};
+use crate::reading::{Fate, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
@@ -21,18 +21,18 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 /// The phases in the order of the columns.
-const PHASES: [Phase; 6] = [
-    Phase { name: "per-character output", reads: 0.0, sequential: true },
-    Phase { name: "block output", reads: 0.0, sequential: true },
+const PHASES: [BonniePhase; 6] = [
+    BonniePhase { name: "per-character output", reads: 0.0, sequential: true },
+    BonniePhase { name: "block output", reads: 0.0, sequential: true },
     // A piece is read, changed and written back.
-    Phase { name: "rewrite", reads: 0.5, sequential: true },
-    Phase { name: "per-character input", reads: 1.0, sequential: true },
-    Phase { name: "block input", reads: 1.0, sequential: true },
+    BonniePhase { name: "rewrite", reads: 0.5, sequential: true },
+    BonniePhase { name: "per-character input", reads: 1.0, sequential: true },
+    BonniePhase { name: "block input", reads: 1.0, sequential: true },
     // Each tenth piece is written back.
-    Phase { name: "seeks", reads: 10.0 / 11.0, sequential: false },
+    BonniePhase { name: "seeks", reads: 10.0 / 11.0, sequential: false },
 ];
 
-struct Phase {
+struct BonniePhase {
     name: &'static str,
     reads: f64,
     sequential: bool,
@@ -40,7 +40,7 @@ struct Phase {
 
 /// A run in any format. Missing cells are empty.
 #[derive(Default)]
-struct Run {
+struct BonnieRun {
     machine: String,
     concurrency: Option<f64>,
     chunk_bytes: Option<f64>,
@@ -81,10 +81,10 @@ impl<'a> Csv<'a> {
         fits.then_some(Self { cells, has_versions, first })
     }
 
-    fn run(&self, line: u64) -> Run {
+    fn run(&self, line: u64) -> BonnieRun {
         let cell = |index: usize| self.cells.get(index).map_or(String::new(), |cell| (*cell).to_owned());
         let size = cell(if self.has_versions { 5 } else { 1 });
-        Run {
+        BonnieRun {
             machine: cell(if self.has_versions { 2 } else { 0 }),
             concurrency: if self.has_versions { text::number(&cell(3)) } else { None },
             chunk_bytes: chunk(&size).or_else(|| if self.has_versions { text::size(&cell(6)) } else { None }),
@@ -108,7 +108,7 @@ struct Bonnie {
     below: Option<bool>,
     concurrency: Option<f64>,
     /// The last row, whose latencies may follow.
-    run: Option<Run>,
+    run: Option<BonnieRun>,
     runs: u64,
     broken: bool,
 }
@@ -180,12 +180,12 @@ impl Bonnie {
         self.flush(out);
         let rates: Vec<&str> = cells[names..].iter().step_by(2).copied().collect();
         let size = cells[names - 1];
-        let mut run = Run {
+        let mut run = BonnieRun {
             machine: if has_machine { cells[..names - 1].join(" ") } else { String::new() },
             concurrency: self.concurrency,
             chunk_bytes: chunk(size),
             line: number,
-            ..Run::default()
+            ..BonnieRun::default()
         };
         let is_rate = |cell: &&str| cell.starts_with('+') || text::number(cell).is_some();
         if place(&mut run.rates, &rates) && rates.iter().all(is_rate) && text::size(size).is_some() {
@@ -200,7 +200,7 @@ impl Bonnie {
     fn flush(&mut self, out: &mut Builder) {
         let Some(run) = self.run.take() else { return };
         self.runs += 1;
-        let scope = out.scope(Scope { host: run.machine.clone(), ..Scope::default() });
+        let scope = out.scope(ReadingScope { host: run.machine.clone(), ..ReadingScope::default() });
         for (index, phase) in PHASES.iter().enumerate() {
             let printed = run.rates[index].as_str();
             if index == 0 || index == 3 {
@@ -219,7 +219,7 @@ impl Bonnie {
             }
             let Some(rate) = rate(printed, index == 5) else { continue };
             let threads = run.concurrency;
-            out.evidence(Evidence {
+            out.evidence(ReadingEvidence {
                 setting: Setting {
                     reads: Some(phase.reads),
                     sequential: Some(phase.sequential),
@@ -233,7 +233,7 @@ impl Bonnie {
                     .map(|longest| (1.0, longest))
                     .into_iter()
                     .collect(),
-                ..Evidence::new(scope, phase.name, origin)
+                ..ReadingEvidence::new(scope, phase.name, origin)
             });
         }
         out.part("creating and deleting files", Fate::Ignored);

@@ -5,7 +5,7 @@
 use super::{MAX_RESULTS, part, too_many};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Setting};
+use crate::reading::{Fate, ReadingEvidence, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 use crate::text::table::spaced;
@@ -28,7 +28,7 @@ struct Marks {
     /// Share of reads of the current heading; none before the first and below unknown ones.
     reads: Option<f64>,
     /// Tests without a scope.
-    waiting: Vec<Evidence>,
+    waiting: Vec<ReadingEvidence>,
     drive: String,
     is_best: bool,
     found: usize,
@@ -81,12 +81,12 @@ impl Marks {
         let printed = score.split_once('[').and_then(|(_, rest)| text::number(rest));
         let bytes_s = megabytes * 1e6;
         self.found += 1;
-        self.waiting.push(Evidence {
+        self.waiting.push(ReadingEvidence {
             iops: printed.or(setting.block_bytes.map(|bytes| bytes_s / bytes)),
             bytes_s: Some(bytes_s),
             mean_s: score.split_once('<').and_then(|(_, rest)| text::number(rest)).map(|micros| micros * 1e-6),
             setting,
-            ..Evidence::new(0, spaced(name), origin)
+            ..ReadingEvidence::new(0, spaced(name), origin)
         });
     }
 
@@ -101,7 +101,7 @@ impl Marks {
             out.caution(None, text);
         }
         for evidence in self.waiting.drain(..) {
-            out.evidence(Evidence { scope, ..evidence });
+            out.evidence(ReadingEvidence { scope, ..evidence });
         }
     }
 }

@@ -6,14 +6,14 @@ use roxmltree::{Document, Node};
 
 use super::part;
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Origin, Setting};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Fate, Origin, ReadingEvidence, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
 /// The parameters of a file or disk.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Target {
+struct DiskSpdTarget {
     path: String,
     block_bytes: Option<f64>,
     /// Operations in flight per thread.
@@ -46,7 +46,7 @@ struct Span {
 
 impl Span {
     /// Emits the results, and returns their number.
-    fn put(self, targets: &[Target], out: &mut Builder) -> usize {
+    fn put(self, targets: &[DiskSpdTarget], out: &mut Builder) -> usize {
         let [total, reads, writes] = &self.got;
         let total_operations = total.as_ref().map(|got| got.operations).filter(|operations| *operations > 0.0);
         let share = reads.as_ref().zip(total_operations).map(|(reads, total)| reads.operations / total);
@@ -68,14 +68,14 @@ impl Span {
             let size = got.bytes / got.operations;
             let iops = got.iops.or(self.seconds.map(|seconds| got.operations / seconds));
             count += 1;
-            out.evidence(Evidence {
+            out.evidence(ReadingEvidence {
                 setting: Setting { reads: share, ..setting.clone() },
                 iops,
                 bytes_s: iops.map(|iops| iops * size),
                 mean_s: got.mean_s.filter(|seconds| *seconds > 0.0),
                 quantiles: got.quantiles.clone(),
                 lasted_s: self.seconds,
-                ..Evidence::new(scope, name, origin)
+                ..ReadingEvidence::new(scope, name, origin)
             });
         }
         count
@@ -83,8 +83,8 @@ impl Span {
 }
 
 /// The common parameters of all targets; differing ones are absent.
-fn setting(targets: &[Target], threads: Option<f64>) -> Setting {
-    fn same<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
+fn setting(targets: &[DiskSpdTarget], threads: Option<f64>) -> Setting {
+    fn same<T: PartialEq + Copy>(targets: &[DiskSpdTarget], of: impl Fn(&DiskSpdTarget) -> Option<T>) -> Option<T> {
         let first = of(targets.first()?)?;
         targets.iter().all(|target| of(target) == Some(first)).then_some(first)
     }
@@ -103,7 +103,7 @@ const MAX_TARGETS: usize = 10_000;
 
 /// diskspd's text.
 pub(crate) const TEXT_FORM: Form =
-    Form::lines("diskspd-text", "diskspd (text)", is_text, |_| Box::new(Text::default()));
+    Form::lines("diskspd-text", "diskspd (text)", is_text, |_| Box::new(DiskSpdText::default()));
 
 fn is_text(head: &Head<'_>) -> Resemblance {
     let marks = ["actual test time:", "I/O per s", "Results for timespan", "thread |", "diskspd"];
@@ -112,13 +112,13 @@ fn is_text(head: &Head<'_>) -> Resemblance {
 }
 
 #[derive(Default)]
-struct Text {
+struct DiskSpdText {
     /// The parameters of each span, in order.
-    plans: Vec<Vec<Target>>,
+    plans: Vec<Vec<DiskSpdTarget>>,
     /// The parameters from the command, for texts without others.
-    command: Vec<Target>,
+    command: Vec<DiskSpdTarget>,
     span: Option<Span>,
-    table: Table,
+    table: DiskSpdTable,
     /// Threads with rows in the first table.
     seen: BTreeSet<u32>,
     /// The last non-empty line.
@@ -128,7 +128,7 @@ struct Text {
 
 /// The current table.
 #[derive(Default)]
-enum Table {
+enum DiskSpdTable {
     #[default]
     None,
     /// Of both directions, reads or writes: its column names, once known.
@@ -136,7 +136,7 @@ enum Table {
     Percentiles,
 }
 
-impl LineFormat for Text {
+impl LineFormat for DiskSpdText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if text.is_empty() {
@@ -174,7 +174,7 @@ impl LineFormat for Text {
     }
 }
 
-impl Text {
+impl DiskSpdText {
     /// Reads a line of `Input parameters`.
     fn parameter(&mut self, name: &str, value: &str) {
         let name = name.trim();
@@ -186,7 +186,7 @@ impl Text {
             && let Some(plan) = self.plans.last_mut().filter(|plan| plan.len() < MAX_TARGETS)
         {
             let path = value.trim().trim_matches('\'').to_owned();
-            plan.push(Target { path, ..Target::default() });
+            plan.push(DiskSpdTarget { path, ..DiskSpdTarget::default() });
         }
         let Some(target) = self.plans.last_mut().and_then(|plan| plan.last_mut()) else { return };
         match name {
@@ -218,19 +218,19 @@ impl Text {
         } else if let Some(count) = text.strip_prefix("thread count:") {
             span.threads = text::number(count);
         } else if let Some(direction) = ["Total IO", "Read IO", "Write IO"].iter().position(|name| *name == text) {
-            self.table = Table::Rates(direction, Vec::new());
+            self.table = DiskSpdTable::Rates(direction, Vec::new());
         } else if text.starts_with("%-ile") {
             // Targets may have equal tables: only the heading of the total differs.
             let is_total = self.above.to_ascii_lowercase().starts_with("total");
-            self.table = if is_total { Table::Percentiles } else { Table::None };
+            self.table = if is_total { DiskSpdTable::Percentiles } else { DiskSpdTable::None };
         } else if text.contains('|') {
             let cells: Vec<&str> = text.split('|').map(str::trim).collect();
             match &mut self.table {
-                Table::Rates(_, columns) if cells[0] == "thread" => {
+                DiskSpdTable::Rates(_, columns) if cells[0] == "thread" => {
                     *columns = cells.iter().map(|&cell| cell.to_owned()).collect();
                 }
-                Table::Rates(0, _) if self.seen.len() < MAX_TARGETS => self.seen.extend(cells[0].parse::<u32>()),
-                Table::Percentiles => percentile(&mut span.got, &cells),
+                DiskSpdTable::Rates(0, _) if self.seen.len() < MAX_TARGETS => self.seen.extend(cells[0].parse::<u32>()),
+                DiskSpdTable::Percentiles => percentile(&mut span.got, &cells),
                 _ => {}
             }
         }
@@ -239,7 +239,7 @@ impl Text {
 
     /// `total:  24952832 |  6092 |  4.75 |  1215.24 |  6.531 |  396.90 |  13.584`
     fn total(&mut self, text: &str, number: u64, out: &mut Builder) {
-        let (Table::Rates(direction, columns), Some(span)) = (&self.table, &mut self.span) else { return };
+        let (DiskSpdTable::Rates(direction, columns), Some(span)) = (&self.table, &mut self.span) else { return };
         let Some(rest) = text.strip_prefix("total:").filter(|rest| rest.contains('|')) else { return };
         // The name shares the first column with the bytes.
         let cells: Vec<&str> = rest.split('|').collect();
@@ -262,7 +262,7 @@ impl Text {
     }
 
     fn flush(&mut self, out: &mut Builder) {
-        self.table = Table::None;
+        self.table = DiskSpdTable::None;
         let seen = std::mem::take(&mut self.seen).len();
         let Some(span) = self.span.take() else { return };
         if let Some(threads) = span.threads.filter(|threads| seen > 0 && *threads > seen as f64) {
@@ -295,8 +295,8 @@ fn percentile(got: &mut [Option<Got>; 3], cells: &[&str]) {
 }
 
 /// The parameters of each file from the command, with the program's defaults.
-fn commanded(command: &str) -> Vec<Target> {
-    let mut target = Target {
+fn commanded(command: &str) -> Vec<DiskSpdTarget> {
+    let mut target = DiskSpdTarget {
         path: String::new(),
         block_bytes: Some(65_536.0),
         outstanding: Some(2.0),
@@ -323,7 +323,7 @@ fn commanded(command: &str) -> Vec<Target> {
             _ => {}
         }
     }
-    paths.iter().take(MAX_TARGETS).map(|&path| Target { path: path.to_owned(), ..target.clone() }).collect()
+    paths.iter().take(MAX_TARGETS).map(|&path| DiskSpdTarget { path: path.to_owned(), ..target.clone() }).collect()
 }
 
 /// diskspd's XML.
@@ -335,7 +335,7 @@ fn is_xml(head: &Head<'_>) -> Resemblance {
     Resemblance::is(3, count > 2).or_near(2, count == 2, "element TimeSpan with TestTimeSeconds")
 }
 
-fn read_xml(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read_xml(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
     let document = Document::parse(text.trim_start())
         .map_err(|error| out.unusable(format!("{error}: save it again completely")))?;
@@ -343,7 +343,7 @@ fn read_xml(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
     if let Some(version) = descend(results, &["System", "Tool", "Version"]).and_then(|node| node.text()) {
         out.version(version);
     }
-    let plans: Vec<Vec<Target>> = descend(results, &["Profile", "TimeSpans"])
+    let plans: Vec<Vec<DiskSpdTarget>> = descend(results, &["Profile", "TimeSpans"])
         .map(|spans| children(spans, "TimeSpan").map(targets).collect())
         .unwrap_or_default();
     let mut found = 0;
@@ -370,7 +370,7 @@ fn node_number(node: Node<'_, '_>, name: &'static str) -> Option<f64> {
 }
 
 /// The parameters of a span of the profile.
-fn targets(span: Node<'_, '_>) -> Vec<Target> {
+fn targets(span: Node<'_, '_>) -> Vec<DiskSpdTarget> {
     let shared = node_number(span, "ThreadCount").is_some_and(|count| count > 0.0);
     let Some(list) = children(span, "Targets").next() else { return Vec::new() };
     let of = |target: Node<'_, '_>| {
@@ -381,7 +381,7 @@ fn targets(span: Node<'_, '_>) -> Vec<Target> {
             Some(percent) => Some(percent <= 0.0),
             None => Some(node_number(target, "Random").is_none()),
         };
-        Target {
+        DiskSpdTarget {
             path: text("Path").to_owned(),
             block_bytes: node_number(target, "BlockSize"),
             outstanding: node_number(target, "RequestCount"),

@@ -2,7 +2,7 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Scope, Setting};
+use crate::reading::{ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
@@ -55,16 +55,16 @@ impl Hammer {
             tokens[..at].iter().rev().find_map(|word| text::number(word))
         };
         let lasted_s = self.minutes.map(|minutes| minutes * 60.0);
-        let scope = out.scope(Scope::default());
+        let scope = out.scope(ReadingScope::default());
         for (unit, test) in [("TPM", "transactions of the database"), ("NOPM", "new orders")] {
             let Some(minute) = before(unit) else { continue };
             let origin = out.origin(number, "TEST RESULT", unit);
             self.found += 1;
-            out.evidence(Evidence {
+            out.evidence(ReadingEvidence {
                 setting: Setting { threads: self.users, ..Setting::default() },
                 transactions_s: Some(minute / 60.0),
                 lasted_s,
-                ..Evidence::new(scope, test, origin)
+                ..ReadingEvidence::new(scope, test, origin)
             });
         }
     }

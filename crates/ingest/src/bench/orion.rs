@@ -6,8 +6,8 @@
 
 use super::part;
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Setting};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Fate, ReadingEvidence, Setting};
 use crate::refusal::Refusal;
 use crate::text::{self, MIB};
 
@@ -31,15 +31,15 @@ fn is_matrix(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Summary {
-    plan: Plan,
+    plan: TestParameters,
     /// The last result, to which a line of latencies belongs.
-    last: Option<Evidence>,
+    last: Option<ReadingEvidence>,
     found: usize,
 }
 
 /// Test parameters from the head of a summary.
 #[derive(Default)]
-struct Plan {
+struct TestParameters {
     small_bytes: Option<f64>,
     large_bytes: Option<f64>,
     reads: Option<f64>,
@@ -53,7 +53,7 @@ impl LineFormat for Summary {
         let text = line.trim();
         if let Some(version) = text.strip_prefix("ORION VERSION") {
             self.flush(out);
-            self.plan = Plan::default();
+            self.plan = TestParameters::default();
             out.version(version.trim());
         } else if let Some((_, version)) = text.split_once("ORION: ORacle IO Numbers -- Version") {
             out.version(version.trim());
@@ -81,7 +81,7 @@ fn is_result(name: &str) -> bool {
     matches!(name.trim(), "Maximum Large MBPS" | "Maximum Small IOPS" | "Minimum Small Latency")
 }
 
-impl Plan {
+impl TestParameters {
     fn line(&mut self, text: &str) {
         let Some((name, value)) = text.split_once(':') else { return };
         match name.trim() {
@@ -119,7 +119,8 @@ impl Summary {
             depth: small.zip(large).map(|(small, large)| small + large),
             threads: None,
         };
-        let mut evidence = Evidence { setting, lasted_s: plan.lasted_s, ..Evidence::new(scope, name, origin) };
+        let mut evidence =
+            ReadingEvidence { setting, lasted_s: plan.lasted_s, ..ReadingEvidence::new(scope, name, origin) };
         match name {
             "Maximum Large MBPS" => evidence.bytes_s = Some(amount * MIB),
             "Maximum Small IOPS" => evidence.iops = Some(amount),
@@ -152,13 +153,13 @@ impl Summary {
 
 /// The quantity of a matrix.
 #[derive(Clone, Copy)]
-enum Measured {
+enum MatrixQuantity {
     Iops,
     Megabytes,
 }
 
 struct Matrix {
-    measured: Result<Measured, &'static str>,
+    measured: Result<MatrixQuantity, &'static str>,
     /// Small operations in flight, by column.
     small: Vec<f64>,
     found: usize,
@@ -169,23 +170,31 @@ const NAMELESS: &str = "a matrix lacks its quantity: keep the end of its file na
 const UNITLESS: &str = "a matrix of latencies lacks their unit, which depends on the release: provide the summary";
 
 impl Matrix {
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         let name = input.name.to_ascii_lowercase();
-        let names = [("_iops", Ok(Measured::Iops)), ("_mbps", Ok(Measured::Megabytes)), ("_lat", Err(UNITLESS))];
+        let names =
+            [("_iops", Ok(MatrixQuantity::Iops)), ("_mbps", Ok(MatrixQuantity::Megabytes)), ("_lat", Err(UNITLESS))];
         let found = names.into_iter().filter_map(|(mark, measured)| Some((name.rfind(mark)?, measured)));
         let measured = found.max_by_key(|(at, _)| *at).map_or(Err(NAMELESS), |(_, measured)| measured);
         Self { measured, small: Vec::new(), found: 0, broken: false }
     }
 
-    fn point(&mut self, measured: Measured, (small, large): (f64, f64), value: f64, number: u64, out: &mut Builder) {
+    fn point(
+        &mut self,
+        measured: MatrixQuantity,
+        (small, large): (f64, f64),
+        value: f64,
+        number: u64,
+        out: &mut Builder,
+    ) {
         let field = format!("small {small}, large {large}");
         let origin = out.origin(number, "", &field);
         let setting = Setting { depth: Some(small + large), ..Setting::default() };
         let scope = part(out, "");
-        let mut evidence = Evidence { setting, ..Evidence::new(scope, field, origin) };
+        let mut evidence = ReadingEvidence { setting, ..ReadingEvidence::new(scope, field, origin) };
         match measured {
-            Measured::Iops => evidence.iops = Some(value),
-            Measured::Megabytes => evidence.bytes_s = Some(value * MIB),
+            MatrixQuantity::Iops => evidence.iops = Some(value),
+            MatrixQuantity::Megabytes => evidence.bytes_s = Some(value * MIB),
         }
         self.found += 1;
         out.evidence(evidence);

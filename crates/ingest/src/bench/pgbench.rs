@@ -2,7 +2,7 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Origin, Scope, Setting};
+use crate::reading::{Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
@@ -16,13 +16,13 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Pgbench {
-    run: Run,
+    run: PgbenchRun,
     found: usize,
 }
 
 /// Values of the current run.
 #[derive(Default)]
-struct Run {
+struct PgbenchRun {
     test: String,
     threads: Option<f64>,
     lasted_s: Option<f64>,
@@ -57,7 +57,7 @@ impl LineFormat for Pgbench {
     }
 }
 
-impl Run {
+impl PgbenchRun {
     fn line(&mut self, text: &str, number: u64, out: &mut Builder) {
         let Some((name, value)) = text.split_once([':', '=']) else { return };
         match name.trim() {
@@ -81,14 +81,14 @@ impl Pgbench {
     fn flush(&mut self, out: &mut Builder) {
         let run = std::mem::take(&mut self.run);
         let Some((tps, origin)) = run.excluding.or(run.including) else { return };
-        let scope = out.scope(Scope::default());
+        let scope = out.scope(ReadingScope::default());
         self.found += 1;
-        out.evidence(Evidence {
+        out.evidence(ReadingEvidence {
             setting: Setting { threads: run.threads, ..Setting::default() },
             transactions_s: Some(tps),
             mean_s: run.mean_s,
             lasted_s: run.lasted_s.filter(|seconds| *seconds > 0.0),
-            ..Evidence::new(scope, run.test, origin)
+            ..ReadingEvidence::new(scope, run.test, origin)
         });
     }
 }

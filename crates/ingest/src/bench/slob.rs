@@ -5,7 +5,7 @@
 use super::part;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Setting};
+use crate::reading::{Fate, ReadingEvidence, Setting};
 use crate::refusal::Refusal;
 use crate::text::{self, MIB};
 
@@ -85,19 +85,24 @@ impl Slob {
         let scope = part(out, "");
         let origin = out.origin(number, "", &run);
         self.rows += 1;
-        out.evidence(Evidence {
+        out.evidence(ReadingEvidence {
             setting: data,
             iops: Some(iops),
             bytes_s,
             mean_s,
             lasted_s,
-            ..Evidence::new(scope, format!("{run}: data files, latency of reads"), origin.clone())
+            ..ReadingEvidence::new(scope, format!("{run}: data files, latency of reads"), origin.clone())
         });
         if let (Some(bytes_s), mean_s) = redo {
             let setting = Setting { reads: Some(0.0), sequential: Some(true), threads, ..Setting::default() };
-            let redo =
-                Evidence { setting, bytes_s: Some(bytes_s), mean_s, lasted_s, ..Evidence::new(scope, "", origin) };
-            out.evidence(Evidence { test: format!("{run}: redo"), ..redo });
+            let redo = ReadingEvidence {
+                setting,
+                bytes_s: Some(bytes_s),
+                mean_s,
+                lasted_s,
+                ..ReadingEvidence::new(scope, "", origin)
+            };
+            out.evidence(ReadingEvidence { test: format!("{run}: redo"), ..redo });
         }
     }
 
@@ -121,11 +126,11 @@ impl Slob {
                 "its reads include those answered by the system's page cache: compare with the host's reads",
             );
         }
-        out.evidence(Evidence {
+        out.evidence(ReadingEvidence {
             setting: Setting { sequential: Some(false), threads, ..Setting::default() },
             iops: Some(iops),
             lasted_s: text::number_after(line, "Run time:").filter(|seconds| *seconds > 0.0),
-            ..Evidence::new(scope, "pgio: reads", origin)
+            ..ReadingEvidence::new(scope, "pgio: reads", origin)
         });
     }
 }

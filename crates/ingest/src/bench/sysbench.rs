@@ -5,7 +5,7 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Origin, Scope, Setting};
+use crate::reading::{Fate, Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text::{self, MIB};
 
@@ -20,14 +20,14 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Sysbench {
-    run: Run,
+    run: SysbenchRun,
     found: usize,
     others: usize,
 }
 
 /// Values of the current run.
 #[derive(Default)]
-struct Run {
+struct SysbenchRun {
     threads: Option<f64>,
     block_bytes: Option<f64>,
     test: String,
@@ -71,7 +71,7 @@ impl LineFormat for Sysbench {
     }
 }
 
-impl Run {
+impl SysbenchRun {
     fn line(&mut self, text: &str, number: u64, out: &mut Builder) {
         if let Some(test) = text.strip_prefix("Doing ").and_then(|rest| rest.strip_suffix(" test")) {
             test.clone_into(&mut self.test);
@@ -173,13 +173,13 @@ impl Sysbench {
         let mut run = std::mem::take(&mut self.run);
         let Some(origin) = run.origin.take() else { return };
         run.quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let scope = out.scope(Scope::default());
-        let blank = Evidence { lasted_s: run.lasted_s, ..Evidence::new(scope, run.test.clone(), origin) };
+        let scope = out.scope(ReadingScope::default());
+        let blank = ReadingEvidence { lasted_s: run.lasted_s, ..ReadingEvidence::new(scope, run.test.clone(), origin) };
         match (run.rates(), run.transactions_s) {
             (Some(rates), _) => self.files(&run, rates, blank, out),
             (None, Some(transactions)) => {
                 self.found += 1;
-                out.evidence(Evidence {
+                out.evidence(ReadingEvidence {
                     test: "transactions".to_owned(),
                     setting: Setting { threads: run.threads, ..Setting::default() },
                     transactions_s: Some(transactions),
@@ -197,9 +197,9 @@ impl Sysbench {
 
     fn files(
         &mut self,
-        run: &Run,
+        run: &SysbenchRun,
         (reads, writes, flushes): (f64, f64, Option<f64>),
-        blank: Evidence,
+        blank: ReadingEvidence,
         out: &mut Builder,
     ) {
         self.found += 1;
@@ -213,7 +213,7 @@ impl Sysbench {
             threads: run.threads,
         };
         let flushes = flushes.filter(|flushes| *flushes > 0.0);
-        let mut evidence = Evidence { setting, iops: Some(iops), bytes_s: run.bytes_s, ..blank.clone() };
+        let mut evidence = ReadingEvidence { setting, iops: Some(iops), bytes_s: run.bytes_s, ..blank.clone() };
         if flushes.is_none() {
             evidence.mean_s = run.mean_s;
             evidence.quantiles.clone_from(&run.quantiles);
@@ -225,7 +225,7 @@ impl Sysbench {
         out.evidence(evidence);
         if let Some(flushes) = flushes {
             let setting = Setting { threads: run.threads, ..Setting::default() };
-            out.evidence(Evidence { test: "flushes".to_owned(), setting, iops: Some(flushes), ..blank });
+            out.evidence(ReadingEvidence { test: "flushes".to_owned(), setting, iops: Some(flushes), ..blank });
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Evidence, Scope, Setting};
+use crate::reading::{ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text::{self, MIB};
 
@@ -22,31 +22,31 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 struct Tio {
     threads: Option<f64>,
     /// Rows of the first box, whose latencies come in the second.
-    waiting: Vec<Evidence>,
+    waiting: Vec<ReadingEvidence>,
     /// The heading of a table of tiobench.
-    phase: Option<Phase>,
+    phase: Option<TiotestPhase>,
     found: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Phase {
+struct TiotestPhase {
     name: &'static str,
     reads: f64,
     sequential: bool,
 }
 
-const PHASES: [Phase; 8] = [
-    Phase { name: "Random Write", reads: 0.0, sequential: false },
-    Phase { name: "Random Read", reads: 1.0, sequential: false },
-    Phase { name: "Random Writes", reads: 0.0, sequential: false },
-    Phase { name: "Random Reads", reads: 1.0, sequential: false },
-    Phase { name: "Sequential Writes", reads: 0.0, sequential: true },
-    Phase { name: "Sequential Reads", reads: 1.0, sequential: true },
-    Phase { name: "Write", reads: 0.0, sequential: true },
-    Phase { name: "Read", reads: 1.0, sequential: true },
+const PHASES: [TiotestPhase; 8] = [
+    TiotestPhase { name: "Random Write", reads: 0.0, sequential: false },
+    TiotestPhase { name: "Random Read", reads: 1.0, sequential: false },
+    TiotestPhase { name: "Random Writes", reads: 0.0, sequential: false },
+    TiotestPhase { name: "Random Reads", reads: 1.0, sequential: false },
+    TiotestPhase { name: "Sequential Writes", reads: 0.0, sequential: true },
+    TiotestPhase { name: "Sequential Reads", reads: 1.0, sequential: true },
+    TiotestPhase { name: "Write", reads: 0.0, sequential: true },
+    TiotestPhase { name: "Read", reads: 1.0, sequential: true },
 ];
 
-impl Phase {
+impl TiotestPhase {
     /// The phase named by a cell, with or without the size of its files.
     fn of(cell: &str) -> Option<Self> {
         let name = cell.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default().trim();
@@ -67,7 +67,7 @@ impl LineFormat for Tio {
             self.threads = text::number(rest);
         } else if text.starts_with('|') {
             self.boxed(text, number, out);
-        } else if let Some(phase) = Phase::of(text).filter(|phase| phase.name == text) {
+        } else if let Some(phase) = TiotestPhase::of(text).filter(|phase| phase.name == text) {
             self.phase = Some(phase);
         } else if let Some(phase) = self.phase {
             self.row(phase, text, number, out);
@@ -89,18 +89,18 @@ impl Tio {
     /// separated by bars.
     fn boxed(&mut self, text: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
-        let Some(phase) = Phase::of(cells[0]) else { return };
+        let Some(phase) = TiotestPhase::of(cells[0]) else { return };
         let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
             let Some(rate) = text::number(cell(2)) else {
                 return out.caution(Some(origin), "no number before MB/s: skipped");
             };
-            self.waiting.push(Evidence {
+            self.waiting.push(ReadingEvidence {
                 setting: phase.setting(self.threads, None),
                 bytes_s: Some(rate * MIB),
                 lasted_s: text::seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
-                ..Evidence::new(out.scope(Scope::default()), phase.name, origin)
+                ..ReadingEvidence::new(out.scope(ReadingScope::default()), phase.name, origin)
             });
             self.found += 1;
             if self.waiting.len() > PHASES.len() {
@@ -113,7 +113,7 @@ impl Tio {
     }
 
     /// `2.6.18-8  4000  4096  1  60.46 4.962%  0.063  301.65  0.00000  0.00000  1218`: the name may have blanks.
-    fn row(&mut self, phase: Phase, text: &str, number: u64, out: &mut Builder) {
+    fn row(&mut self, phase: TiotestPhase, text: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let Some(percent) = cells.iter().position(|cell| cell.ends_with('%')).filter(|at| *at >= 4) else { return };
         // A share below ten per cent may be separated from its bracket.
@@ -124,15 +124,15 @@ impl Tio {
             return out.caution(Some(origin), "a row without rate, threads and block size: skipped");
         };
         let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::seconds(cell, 1e-3));
-        let scope = out.scope(Scope::default());
+        let scope = out.scope(ReadingScope::default());
         self.found += 1;
-        out.evidence(Evidence {
+        out.evidence(ReadingEvidence {
             setting: phase.setting(Some(threads), Some(block)),
             iops: Some(rate * MIB / block).filter(|iops| iops.is_finite()),
             bytes_s: Some(rate * MIB),
             mean_s: milliseconds(1),
             quantiles: milliseconds(2).map(|longest| (1.0, longest)).into_iter().collect(),
-            ..Evidence::new(scope, phase.name, origin)
+            ..ReadingEvidence::new(scope, phase.name, origin)
         });
     }
 

@@ -14,7 +14,7 @@ use crate::reading::{CacheAdvice, Class, Database, Origin, Reading, Wait};
 pub struct Account {
     /// All windows with this data, each counted once.
     pub whole: SessionTime,
-    /// By window, in the order of [`crate::Subject::slots`], without histograms, where known.
+    /// By window, in the order of [`crate::DatabaseDemand::slots`], without histograms, where known.
     pub slots: Vec<Option<SessionTime>>,
     /// Total bytes of the buffer caches of all instances, in the last window that contains them.
     pub cache_bytes: Option<f64>,
@@ -44,7 +44,7 @@ pub struct SessionTime {
     /// Waits of sessions and background processes, the longest first, without idle ones.
     pub waits: Vec<EventTime>,
     /// The place of the database's time; that of the busiest window.
-    pub place: Place,
+    pub place: InputPosition,
 }
 
 /// Waits for an event.
@@ -64,12 +64,12 @@ pub struct EventTime {
     /// It may contain more waits than `count`: those of both kinds of sessions.
     pub histogram: Vec<(f64, f64)>,
     /// Its place in the input; that of the longest window.
-    pub place: Place,
+    pub place: InputPosition,
 }
 
 /// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InputPosition {
     /// Name of the input.
     pub input: Arc<str>,
     /// Place in the input.
@@ -90,7 +90,7 @@ pub struct CacheCurve {
     /// Sizes relative to the present size, ascending, each with its relative reads.
     pub points: Vec<(f64, f64)>,
     /// Its place in the input.
-    pub place: Place,
+    pub place: InputPosition,
 }
 
 impl EventTime {
@@ -194,11 +194,12 @@ pub(super) fn account(
     placed: &Placed,
     is_meant: impl Fn(&Reading, u32) -> bool,
 ) -> Option<Account> {
-    let mut sums: Vec<Sum> = placed.slots.iter().map(|slot| Sum::new(slot.length.as_secs_f64())).collect();
+    let mut sums: Vec<WindowTotals> =
+        placed.slots.iter().map(|slot| WindowTotals::new(slot.length.as_secs_f64())).collect();
     let mut inputs: BTreeMap<usize, Arc<str>> = BTreeMap::new();
     let mut curves: BTreeMap<(String, String, usize, u32, u32), CacheCurve> = BTreeMap::new();
     for (number, reading) in readings.iter().enumerate() {
-        let mut place = |origin: &Origin| Place {
+        let mut place = |origin: &Origin| InputPosition {
             input: Arc::clone(inputs.entry(number).or_insert_with(|| Arc::from(reading.name.as_str()))),
             origin: origin.clone(),
         };
@@ -247,12 +248,12 @@ pub(super) fn account(
             point(curve, advice);
         }
     }
-    let last = |of: fn(&Sum) -> &BTreeMap<String, f64>| {
+    let last = |of: fn(&WindowTotals) -> &BTreeMap<String, f64>| {
         sums.iter().rev().map(of).find(|by_name| !by_name.is_empty()).map(|by_name| by_name.values().sum())
     };
     let stored_bytes = sums.iter().rev().find_map(|sum| sum.stored);
     let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
-    let slots: Vec<Option<SessionTime>> = sums.into_iter().map(Sum::spent).collect();
+    let slots: Vec<Option<SessionTime>> = sums.into_iter().map(WindowTotals::spent).collect();
     let whole = whole(&slots)?;
     let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
     Some(Account { whole, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves.into_values()) })
@@ -286,11 +287,11 @@ impl Total {
 
 /// A window under construction.
 #[derive(Default)]
-struct Sum {
+struct WindowTotals {
     seconds: f64,
     database_s: f64,
     longest_s: f64,
-    place: Option<Place>,
+    place: Option<InputPosition>,
     processor_s: Total,
     commits: Total,
     processors: BTreeMap<String, f64>,
@@ -302,7 +303,7 @@ struct Sum {
     waits: Waits,
 }
 
-impl Sum {
+impl WindowTotals {
     /// Tolerance for counters that are read at different times, and for waits that include work.
     const SLACK: f64 = 1.25;
 
@@ -324,7 +325,7 @@ impl Sum {
         self.stored = database.stored_bytes.or(self.stored);
     }
 
-    fn wait(&mut self, wait: &Wait, place: &mut impl FnMut(&Origin) -> Place) {
+    fn wait(&mut self, wait: &Wait, place: &mut impl FnMut(&Origin) -> InputPosition) {
         let cause = WaitCause::of(&wait.event);
         if cause == WaitCause::Idle {
             return;

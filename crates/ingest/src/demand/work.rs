@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Place;
+use super::InputPosition;
 use crate::reading::{Class, Measure, Origin, Reading, Statistic};
 
 /// The work of a part in all windows that contain it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Work {
+pub struct PartWork {
     /// Its name: `statement` and a number, or a file; empty for the whole.
     pub part: String,
     /// Seconds of the windows.
@@ -23,14 +23,14 @@ pub struct Work {
     pub writes: f64,
     /// Bytes written.
     pub bytes_written: f64,
-    /// Sums of [`crate::Tally`] by name.
+    /// Sums of [`crate::WindowCount`] by name.
     pub tallies: BTreeMap<&'static str, f64>,
     /// Its first place in an input.
-    pub place: Place,
+    pub place: InputPosition,
 }
 
-impl Work {
-    fn new(part: String, place: Place) -> Self {
+impl PartWork {
+    fn new(part: String, place: InputPosition) -> Self {
         Self {
             part,
             seconds: 0.0,
@@ -52,18 +52,18 @@ impl Work {
 
 /// The works of the scopes selected by `is_meant`, the whole first, from readings that divide them. Empty without parts
 /// and tallies.
-pub(super) fn works(readings: &[&Reading], is_meant: impl Fn(&Reading, u32) -> bool) -> Vec<Work> {
+pub(super) fn works(readings: &[&Reading], is_meant: impl Fn(&Reading, u32) -> bool) -> Vec<PartWork> {
     let mut works = Works::default();
     for reading in readings.iter().filter(|reading| reading.is_divided || !reading.tallies.is_empty()) {
         works.add(reading, |scope| is_meant(reading, scope));
     }
-    let is_divided = |work: &Work| !work.part.is_empty() || !work.tallies.is_empty();
+    let is_divided = |work: &PartWork| !work.part.is_empty() || !work.tallies.is_empty();
     if works.0.values().any(is_divided) { works.0.into_values().collect() } else { Vec::new() }
 }
 
 /// Works by part.
 #[derive(Default)]
-struct Works(BTreeMap<String, Work>);
+struct Works(BTreeMap<String, PartWork>);
 
 impl Works {
     fn add(&mut self, reading: &Reading, is_meant: impl Fn(u32) -> bool) {
@@ -99,9 +99,9 @@ impl Works {
         }
     }
 
-    fn get(&mut self, reading: &Reading, input: &Arc<str>, scope: u32, origin: &Origin) -> &mut Work {
+    fn get(&mut self, reading: &Reading, input: &Arc<str>, scope: u32, origin: &Origin) -> &mut PartWork {
         let part = &reading.scopes[scope as usize].part;
-        let place = || Place { input: Arc::clone(input), origin: origin.clone() };
-        self.0.entry(part.clone()).or_insert_with(|| Work::new(part.clone(), place()))
+        let place = || InputPosition { input: Arc::clone(input), origin: origin.clone() };
+        self.0.entry(part.clone()).or_insert_with(|| PartWork::new(part.clone(), place()))
     }
 }

@@ -1,12 +1,12 @@
 //! A job of fio as evidence, from any of fio's formats.
 
 use crate::builder::Builder;
-use crate::reading::{Evidence, Origin, Scope, Setting};
+use crate::reading::{Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::text;
 
 /// The result of a job, or of several reported together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Job {
+pub(super) struct JobResult {
     pub(super) name: String,
     /// Its host, if several took part.
     pub(super) host: String,
@@ -94,7 +94,7 @@ impl<I: Iterator<Item = Option<(f64, f64)>>> SumPairs for I {
     }
 }
 
-impl Job {
+impl JobResult {
     fn present(&self) -> Vec<(&'static str, Option<f64>, &Got)> {
         let all = [
             ("reads and writes", self.setting.reads, &self.mixed),
@@ -147,18 +147,19 @@ impl Job {
 
     /// Emits its figures, and returns their number.
     fn emit(&self, out: &mut Builder) -> u32 {
-        let scope = out.scope(Scope { host: self.host.clone(), part: self.part.clone(), ..Scope::default() });
+        let scope =
+            out.scope(ReadingScope { host: self.host.clone(), part: self.part.clone(), ..ReadingScope::default() });
         let mut count = 0;
         let mut put = |test: String, setting: Setting, got: &Got, out: &mut Builder| {
             let origin = got.origin(&self.name, out);
-            out.evidence(Evidence {
+            out.evidence(ReadingEvidence {
                 setting,
                 iops: got.iops,
                 bytes_s: got.bytes_s,
                 mean_s: got.mean_s,
                 quantiles: got.quantiles.clone(),
                 lasted_s: got.lasted_s,
-                ..Evidence::new(scope, test, origin)
+                ..ReadingEvidence::new(scope, test, origin)
             });
             count += 1;
         };
@@ -181,11 +182,11 @@ impl Job {
 }
 
 /// Emits jobs. Those of a group ran concurrently, so their combined result comes first.
-pub(super) fn emit(jobs: &[Job], out: &mut Builder) -> u32 {
+pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
     let mut count = 0;
     let mut rest = jobs;
     while let Some(first) = rest.first() {
-        let same = |job: &&Job| job.group == first.group && job.host == first.host;
+        let same = |job: &&JobResult| job.group == first.group && job.host == first.host;
         let (group, others) = rest.split_at(rest.iter().take_while(same).count());
         if group.len() > 1 {
             count += combined(group).emit(out);
@@ -206,15 +207,15 @@ pub(super) fn emit(jobs: &[Job], out: &mut Builder) -> u32 {
 }
 
 /// Combines concurrent jobs.
-fn combined(jobs: &[Job]) -> Job {
+fn combined(jobs: &[JobResult]) -> JobResult {
     let first = &jobs[0];
     let same_name = jobs.iter().all(|job| job.name == first.name);
     let name = if same_name { first.name.clone() } else { format!("group {}", first.group) };
-    let got = |of: fn(&Job) -> &Option<Got>| {
+    let got = |of: fn(&JobResult) -> &Option<Got>| {
         let all: Vec<&Got> = jobs.iter().filter_map(|job| of(job).as_ref()).filter(|got| got.is_any()).collect();
         (!all.is_empty()).then(|| Got::combined(&all))
     };
-    Job {
+    JobResult {
         name: format!("{name}, {} jobs at once", jobs.len()),
         host: first.host.clone(),
         part: if jobs.iter().all(|job| job.part == first.part) { first.part.clone() } else { String::new() },
@@ -230,7 +231,7 @@ fn combined(jobs: &[Job]) -> Job {
 }
 
 /// The common parameters of all jobs; depths and threads add up.
-fn setting_of(jobs: &[Job]) -> Setting {
+fn setting_of(jobs: &[JobResult]) -> Setting {
     let sum = |of: fn(&Setting) -> Option<f64>| jobs.iter().map(|job| of(&job.setting)).sum();
     let first = &jobs[0].setting;
     let alike = |same: fn(&Setting, &Setting) -> bool| jobs.iter().all(|job| same(&job.setting, first));

@@ -6,9 +6,9 @@ use memchr::{memchr, memmem};
 use plimsoll_units::Bytes;
 use serde_json::{Map, Value};
 
-use super::job::{Got, Job, Options, emit};
+use super::job::{Got, JobResult, Options, emit};
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, Resemblance};
+use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
 use crate::reading::Fate;
 use crate::refusal::Refusal;
@@ -30,7 +30,7 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
     )
 }
 
-fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     if document.len() > MAX_BYTES {
         return Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) });
     }
@@ -112,7 +112,7 @@ fn documents(text: &[u8]) -> (Vec<Map<String, Value>>, bool) {
 }
 
 /// True for intermediate results (`--status-interval`), if a later document has the final ones.
-fn is_repeated(jobs: &[Job], document: &Map<String, Value>, later: &[Map<String, Value>]) -> bool {
+fn is_repeated(jobs: &[JobResult], document: &Map<String, Value>, later: &[Map<String, Value>]) -> bool {
     let runs = entries(document)
         .any(|entry| entry.get("eta").and_then(Value::as_u64).is_some_and(|eta| (1..1 << 30).contains(&eta)));
     let names = |document: &Map<String, Value>| -> Vec<String> {
@@ -135,7 +135,7 @@ fn number(entry: &Map<String, Value>, key: &str) -> Option<f64> {
     json::number(entry.get(key)?)
 }
 
-fn jobs(document: &Map<String, Value>) -> Vec<Job> {
+fn jobs(document: &Map<String, Value>) -> Vec<JobResult> {
     let mut global = Options::default();
     take(&mut global, document.get("global options"));
     let disk = document.get("disk_util").and_then(Value::as_array).and_then(|disks| match disks.as_slice() {
@@ -161,7 +161,7 @@ fn take(options: &mut Options, value: Option<&Value>) {
     }
 }
 
-fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, disk): (f64, Option<&str>)) -> Job {
+fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, disk): (f64, Option<&str>)) -> JobResult {
     let mut options = global.clone();
     take(&mut options, entry.get("job options"));
     let name = text(entry, "jobname").unwrap_or_else(|| format!("job {index}"));
@@ -173,7 +173,7 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
     // With fewer results than jobs, each result covers several (`group_reporting`, which may be missing).
     let jobs = options.jobs.or(options.rw.is_some().then_some(1.0));
     let threads = jobs.map(|jobs| (jobs / results).max(1.0).round());
-    let job = Job {
+    let job = JobResult {
         host: text(entry, "hostname").unwrap_or_default(),
         part: options.part.clone().or_else(|| disk.map(str::to_owned)).unwrap_or_default(),
         group: number(entry, "groupid").unwrap_or(0.0) as u64,
@@ -196,7 +196,7 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
             .map(|(count, lasted)| count / lasted);
         syncs.bytes_s = None;
     }
-    Job { syncs, ..job }
+    JobResult { syncs, ..job }
 }
 
 /// A direction of a job.
@@ -217,13 +217,13 @@ fn got(direction: &Map<String, Value>, field: String) -> Got {
     }
 }
 
-struct Latency {
+struct JsonLatency {
     mean_s: Option<f64>,
     quantiles: Vec<(f64, f64)>,
 }
 
 /// A latency: in nanoseconds since version 3, in microseconds before.
-fn latency(direction: &Map<String, Value>, name: &str) -> Option<Latency> {
+fn latency(direction: &Map<String, Value>, name: &str) -> Option<JsonLatency> {
     const UNITS: [(&str, f64); 4] = [("_ns", 1e-9), ("_us", 1e-6), ("_usec", 1e-6), ("", 1e-6)];
     let (of, unit) = UNITS
         .into_iter()
@@ -242,7 +242,7 @@ fn latency(direction: &Map<String, Value>, name: &str) -> Option<Latency> {
     if quantiles.is_empty() {
         quantiles = of_bins(&pairs("bins"), unit);
     }
-    Some(Latency { mean_s, quantiles })
+    Some(JsonLatency { mean_s, quantiles })
 }
 
 /// Quantiles of binned latencies, as fio computes them.

@@ -3,16 +3,16 @@
 
 use super::json::of_bins;
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Evidence, Fate, Origin, Scope, Setting};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Fate, Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 
 /// Logs of bandwidth, operations and latencies.
-pub(crate) const FORM: Form = Form::lines("fio-log", "fio log", is_log, |input| Box::new(Log::new(input)));
+pub(crate) const FORM: Form = Form::lines("fio-log", "fio log", is_log, |input| Box::new(FioLog::new(input)));
 
 /// The quantity of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+enum LogQuantity {
     Bandwidth,
     Operations,
     Latency,
@@ -20,7 +20,7 @@ enum Value {
     Submission,
 }
 
-impl Value {
+impl LogQuantity {
     /// The suffix of fio's file names.
     const NAMES: [(&'static str, Self); 5] = [
         ("_bw", Self::Bandwidth),
@@ -43,7 +43,7 @@ impl Value {
 
 /// A row; the position of the direction shows whether there is a second value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Row {
+struct LogRow {
     ms: u64,
     value: f64,
     direction: usize,
@@ -51,7 +51,7 @@ struct Row {
     fields: usize,
 }
 
-impl Row {
+impl LogRow {
     const DIRECTIONS: [&'static str; 3] = ["reads", "writes", "discards"];
 
     fn of(line: &str, two_values: bool) -> Option<Self> {
@@ -88,8 +88,8 @@ fn is_log(head: &Head<'_>) -> Resemblance {
         // fio puts a blank after each comma, other programs do not.
         let is_spaced = line.matches(", ").count() == line.matches(',').count();
         lines += 1;
-        single += u32::from(is_spaced && Row::of(line, false).is_some());
-        double += u32::from(is_spaced && Row::of(line, true).is_some());
+        single += u32::from(is_spaced && LogRow::of(line, false).is_some());
+        double += u32::from(is_spaced && LogRow::of(line, true).is_some());
     }
     match single.max(double) {
         most if most >= 2 && most * 10 >= lines * 9 => Resemblance::Is { marks: 3 },
@@ -99,13 +99,13 @@ fn is_log(head: &Head<'_>) -> Resemblance {
 }
 
 #[derive(Default)]
-struct Log {
+struct FioLog {
     name: String,
-    value: Option<Value>,
+    value: Option<LogQuantity>,
     /// Rows before the number of values is known.
     early: Vec<(u64, String)>,
     two_values: Option<bool>,
-    series: [Series; 3],
+    series: [BucketSeries; 3],
     fields: usize,
     /// Time of the first row, if times are since 1970.
     origin_ms: Option<u64>,
@@ -123,10 +123,10 @@ const EARLY: usize = 64;
 /// Larger than any test duration: times since 1970.
 const CALENDAR_MS: u64 = 1_000_000_000_000;
 
-impl Log {
-    fn new(input: &Input) -> Self {
+impl FioLog {
+    fn new(input: &FormatInput) -> Self {
         Self {
-            value: Value::of(&input.name),
+            value: LogQuantity::of(&input.name),
             name: input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
             least: f64::INFINITY,
             ..Self::default()
@@ -134,7 +134,7 @@ impl Log {
     }
 
     fn decide(&mut self, out: &mut Builder) {
-        let fits = |two_values| self.early.iter().filter(|(_, line)| Row::of(line, two_values).is_some()).count();
+        let fits = |two_values| self.early.iter().filter(|(_, line)| LogRow::of(line, two_values).is_some()).count();
         let two_values = fits(true) > fits(false);
         self.two_values = Some(two_values);
         for (number, line) in std::mem::take(&mut self.early) {
@@ -143,7 +143,7 @@ impl Log {
     }
 
     fn row(&mut self, line: &str, number: u64, two_values: bool, out: &mut Builder) {
-        let Some(row) = Row::of(line, two_values) else {
+        let Some(row) = LogRow::of(line, two_values) else {
             self.broken += 1;
             return out.caution(Some(Origin::line(number)), "not a row of a log: skipped");
         };
@@ -172,7 +172,7 @@ impl Log {
     }
 }
 
-impl LineFormat for Log {
+impl LineFormat for FioLog {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         if line.trim().is_empty() {
             return Ok(());
@@ -201,7 +201,7 @@ impl LineFormat for Log {
         if self.series.iter().all(|series| series.whole().rows == 0.0) {
             return Err(out.unusable("it has no row: let the test run to its end"));
         }
-        if value == Value::Submission {
+        if value == LogQuantity::Submission {
             out.caution(
                 None,
                 "it only has the submission latency, which is not a latency of storage: provide the log of lat or clat",
@@ -215,7 +215,7 @@ impl LineFormat for Log {
         if self.back > 0 {
             out.caution(None, "its times go back, because it contains logs of several jobs: their values are averaged");
         }
-        let unit = if value == Value::Latency { self.unit() } else { (1.0, None) };
+        let unit = if value == LogQuantity::Latency { self.unit() } else { (1.0, None) };
         if let Some(doubt) = unit.1 {
             out.caution(None, doubt);
         }
@@ -224,27 +224,27 @@ impl LineFormat for Log {
     }
 }
 
-impl Log {
-    fn emit(&self, value: Value, unit_s: f64, out: &mut Builder) {
-        let scope = out.scope(Scope::default());
+impl FioLog {
+    fn emit(&self, value: LogQuantity, unit_s: f64, out: &mut Builder) {
+        let scope = out.scope(ReadingScope::default());
         let mut count = 0;
         for (direction, series) in self.series.iter().enumerate().filter(|(_, series)| series.whole().rows > 0.0) {
             let reads = [Some(1.0), Some(0.0), None][direction];
-            let test = format!("{}, its {}", self.name, Row::DIRECTIONS[direction]);
-            let field = out.text(Row::DIRECTIONS[direction]);
+            let test = format!("{}, its {}", self.name, LogRow::DIRECTIONS[direction]);
+            let field = out.text(LogRow::DIRECTIONS[direction]);
             let mut put = |sum: f64, rows: f64, line: u64, seconds: (Option<f64>, f64), out: &mut Builder| {
                 let mean = sum / rows;
                 let origin = Origin { line, table: None, field: field.clone() };
-                let mut evidence = Evidence {
+                let mut evidence = ReadingEvidence {
                     at_s: seconds.0,
                     lasted_s: Some(seconds.1),
-                    ..Evidence::new(scope, test.clone(), origin)
+                    ..ReadingEvidence::new(scope, test.clone(), origin)
                 };
                 evidence.setting = Setting { reads, ..Setting::default() };
                 match value {
-                    Value::Bandwidth => evidence.bytes_s = Some(mean * 1024.0),
-                    Value::Operations => evidence.iops = Some(mean),
-                    Value::Latency | Value::Submission => evidence.mean_s = Some(mean * unit_s),
+                    LogQuantity::Bandwidth => evidence.bytes_s = Some(mean * 1024.0),
+                    LogQuantity::Operations => evidence.iops = Some(mean),
+                    LogQuantity::Latency | LogQuantity::Submission => evidence.mean_s = Some(mean * unit_s),
                 }
                 count += 1;
                 out.evidence(evidence);
@@ -255,7 +255,7 @@ impl Log {
                 put(cell.sum, cell.rows, cell.line, (Some(at_s), series.width_s()), out);
             }
         }
-        if self.single && value != Value::Latency {
+        if self.single && value != LogQuantity::Latency {
             out.caution(None, "its rows are single operations: provide an averaged log (log_avg_msec=1000) for rates");
         }
         out.part("moments", Fate::Read(count));
@@ -264,7 +264,7 @@ impl Log {
 
 /// The sums of a time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Cell {
+struct BucketSums {
     /// Rows.
     rows: f64,
     /// The sum of their values.
@@ -273,7 +273,7 @@ struct Cell {
     line: u64,
 }
 
-impl Cell {
+impl BucketSums {
     fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.sum += other.sum;
@@ -285,18 +285,18 @@ impl Cell {
 
 /// Values by time bucket.
 #[derive(Clone, Debug)]
-struct Series {
-    cells: Vec<Cell>,
+struct BucketSeries {
+    cells: Vec<BucketSums>,
     width_ms: u64,
 }
 
-impl Default for Series {
+impl Default for BucketSeries {
     fn default() -> Self {
         Self { cells: Vec::new(), width_ms: 1_000 }
     }
 }
 
-impl Series {
+impl BucketSeries {
     /// Maximum number of buckets.
     const MAX_BUCKETS: u64 = 10_000;
 
@@ -304,7 +304,7 @@ impl Series {
         while since_ms / self.width_ms >= Self::MAX_BUCKETS {
             self.width_ms = self.width_ms.saturating_mul(2);
             let longer = self.cells.chunks(2).map(|cells| {
-                let mut whole = Cell::default();
+                let mut whole = BucketSums::default();
                 for cell in cells {
                     whole.merge(cell);
                 }
@@ -314,13 +314,13 @@ impl Series {
         }
         let index = (since_ms / self.width_ms) as usize;
         if index >= self.cells.len() {
-            self.cells.resize(index + 1, Cell::default());
+            self.cells.resize(index + 1, BucketSums::default());
         }
-        self.cells[index].merge(&Cell { rows: 1.0, sum: value, line });
+        self.cells[index].merge(&BucketSums { rows: 1.0, sum: value, line });
     }
 
     /// The non-empty buckets: seconds from the begin, with their sums.
-    fn moments(&self) -> impl Iterator<Item = (f64, Cell)> {
+    fn moments(&self) -> impl Iterator<Item = (f64, BucketSums)> {
         let width_s = self.width_s();
         let all = self.cells.iter().enumerate().map(move |(index, cell)| (index as f64 * width_s, *cell));
         all.filter(|(_, cell)| cell.rows > 0.0)
@@ -332,8 +332,8 @@ impl Series {
     }
 
     /// The sum of all buckets.
-    fn whole(&self) -> Cell {
-        let mut whole = Cell::default();
+    fn whole(&self) -> BucketSums {
+        let mut whole = BucketSums::default();
         for cell in &self.cells {
             whole.merge(cell);
         }
@@ -354,12 +354,12 @@ const MAX_INTERVALS: usize = 10_000;
 
 /// Merging of bins: the factor, and the unit.
 #[derive(Clone, Copy)]
-struct Scale {
+struct BinScale {
     joined: u64,
     unit_s: f64,
 }
 
-impl Scale {
+impl BinScale {
     /// From the number of bins in a row.
     fn of(count: usize) -> Option<Self> {
         // fio allows at most six halvings.
@@ -386,7 +386,7 @@ impl Scale {
 fn is_histogram_log(head: &Head<'_>) -> Resemblance {
     let mut lines = head.text().lines().filter(|line| !line.trim().is_empty()).take(3).map(row);
     match lines.next() {
-        Some(Some((_, direction, counts))) if direction < 3 && Scale::of(counts.len()).is_some() => {
+        Some(Some((_, direction, counts))) if direction < 3 && BinScale::of(counts.len()).is_some() => {
             Resemblance::Is { marks: 7 }
         }
         _ => Resemblance::None,
@@ -418,7 +418,7 @@ impl LineFormat for Histograms {
         }
         let known = row(line).filter(|(_, direction, _)| *direction < 3);
         let Some((ms, direction, counts, scale)) = known.and_then(|(ms, direction, counts)| {
-            let scale = Scale::of(counts.len())?;
+            let scale = BinScale::of(counts.len())?;
             Some((ms, direction, counts, scale))
         }) else {
             out.caution(Some(Origin::line(number)), "not a row of a histogram: skipped");
@@ -444,7 +444,7 @@ impl LineFormat for Histograms {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         for (direction, (total, last)) in std::mem::take(&mut self.totals).into_iter().enumerate() {
-            if let Some(scale) = Scale::of(total.len()) {
+            if let Some(scale) = BinScale::of(total.len()) {
                 self.emitted += emit(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
             }
         }
@@ -460,7 +460,7 @@ impl LineFormat for Histograms {
 fn emit(
     direction: usize,
     counts: &[f64],
-    scale: Scale,
+    scale: BinScale,
     (at_s, lasted_s, line): (Option<f64>, f64, u64),
     out: &mut Builder,
 ) -> u32 {
@@ -475,43 +475,44 @@ fn emit(
         return 0;
     }
     let sum: f64 = bins.iter().map(|(value, count)| value * count).sum();
-    let scope = out.scope(Scope::default());
+    let scope = out.scope(ReadingScope::default());
     let name = ["reads", "writes", "discards"][direction];
     let origin = out.origin(line, "", name);
-    out.evidence(Evidence {
+    out.evidence(ReadingEvidence {
         setting: Setting { reads: [Some(1.0), Some(0.0), None][direction], ..Setting::default() },
         iops: (lasted_s > 0.0).then(|| all / lasted_s),
         mean_s: Some(sum / all * scale.unit_s),
         quantiles: of_bins(&bins, scale.unit_s),
         lasted_s: (lasted_s > 0.0).then_some(lasted_s),
         at_s,
-        ..Evidence::new(scope, name, origin)
+        ..ReadingEvidence::new(scope, name, origin)
     });
     1
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Value};
+    use super::{LogQuantity, LogRow};
 
     #[test]
     fn names_determine_the_quantity() {
         let table = [
-            ("a/b_bw.1.log", Some(Value::Bandwidth)),
-            ("read-4k_iops.log", Some(Value::Operations)),
-            ("x_bw_lat.3.log", Some(Value::Latency)),
-            ("fio_clat.1-2.log", Some(Value::Latency)),
-            ("fio_slat.log", Some(Value::Submission)),
+            ("a/b_bw.1.log", Some(LogQuantity::Bandwidth)),
+            ("read-4k_iops.log", Some(LogQuantity::Operations)),
+            ("x_bw_lat.3.log", Some(LogQuantity::Latency)),
+            ("fio_clat.1-2.log", Some(LogQuantity::Latency)),
+            ("fio_slat.log", Some(LogQuantity::Submission)),
             ("latency.log", None),
         ];
         for (name, expected) in table {
-            assert_eq!(Value::of(name), expected, "{name}");
+            assert_eq!(LogQuantity::of(name), expected, "{name}");
         }
     }
 
     #[test]
     fn rows_have_four_to_eight_fields() {
-        let row = |line, double| Row::of(line, double).map(|row| (row.ms, row.value as u64, row.direction, row.fields));
+        let row =
+            |line, double| LogRow::of(line, double).map(|row| (row.ms, row.value as u64, row.direction, row.fields));
         assert_eq!(row("502, 134629, 0, 0", false), Some((502, 134_629, 0, 4)));
         assert_eq!(row("1, 2, 1, 4096, 8192, 0x0, 77", false), Some((1, 2, 1, 7)));
         assert_eq!(row("1, 2, 9, 1, 4096, 0, 0", true), Some((1, 2, 1, 7)));
@@ -521,11 +522,11 @@ mod tests {
 
 #[cfg(test)]
 mod series_tests {
-    use super::Series;
+    use super::BucketSeries;
 
     #[test]
     fn long_series_keep_their_sums() {
-        let mut series = Series::default();
+        let mut series = BucketSeries::default();
         for second in 0..25_000 {
             series.add(second * 1_000, 2.0, second + 1);
         }
@@ -538,17 +539,17 @@ mod series_tests {
 
 #[cfg(test)]
 mod hist_tests {
-    use super::Scale;
+    use super::BinScale;
 
     #[test]
     fn bins_are_those_of_fio() {
-        let fine = Scale::of(1856).unwrap();
+        let fine = BinScale::of(1856).unwrap();
         assert_eq!((fine.value(0), fine.value(100), fine.value(128)).0.to_bits(), 0.5_f64.to_bits());
         // The third group has steps of double, the fourth of four.
         let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
         assert!(near(fine.value(128), 129.0) && near(fine.value(191), 255.0) && near(fine.value(192), 258.0));
-        let coarse = Scale::of(1856 >> 3).unwrap();
+        let coarse = BinScale::of(1856 >> 3).unwrap();
         assert!(near(coarse.value(16), 136.0), "{}", coarse.value(16));
-        assert!(Scale::of(1216).is_some_and(|scale| scale.unit_s > 1e-9) && Scale::of(100).is_none());
+        assert!(BinScale::of(1216).is_some_and(|scale| scale.unit_s > 1e-9) && BinScale::of(100).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! fio's terse lines, versions 2 to 5: a line for each job, fields separated by semicolons, microseconds and KiB.
 
-use super::job::{Got, Job, emit};
+use super::job::{Got, JobResult, emit};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -34,7 +34,7 @@ fn is_beginning(line: &str) -> bool {
 
 #[derive(Default)]
 struct Terse {
-    jobs: Vec<Job>,
+    jobs: Vec<JobResult>,
 }
 
 impl LineFormat for Terse {
@@ -71,9 +71,9 @@ impl LineFormat for Terse {
 }
 
 /// The fields of a line, in order.
-struct Fields<'a>(std::iter::Peekable<std::str::Split<'a, char>>);
+struct TerseFields<'a>(std::iter::Peekable<std::str::Split<'a, char>>);
 
-impl<'a> Fields<'a> {
+impl<'a> TerseFields<'a> {
     fn text(&mut self) -> Option<&'a str> {
         self.0.next()
     }
@@ -90,11 +90,11 @@ impl<'a> Fields<'a> {
 }
 
 /// The job of a line; none if the line is incomplete.
-fn read(line: &str, number: u64) -> Option<Job> {
+fn read(line: &str, number: u64) -> Option<JobResult> {
     if !is_beginning(line) {
         return None;
     }
-    let mut fields = Fields(line.split(';').peekable());
+    let mut fields = TerseFields(line.split(';').peekable());
     let version = fields.number()? as u32;
     if version > 2 {
         fields.text()?;
@@ -106,18 +106,18 @@ fn read(line: &str, number: u64) -> Option<Job> {
     // Version 3 has no trims, and in version 2 they cannot be determined.
     let trims = if version > 3 { direction(&mut fields, version, number, "trim") } else { None };
     let any = |got: Got| Some(got).filter(Got::is_any);
-    Some(Job {
+    Some(JobResult {
         name,
         group,
         error,
         reads: any(reads),
         writes: any(writes),
         trims: trims.and_then(any),
-        ..Job::default()
+        ..JobResult::default()
     })
 }
 
-fn direction(fields: &mut Fields<'_>, version: u32, line: u64, field: &str) -> Option<Got> {
+fn direction(fields: &mut TerseFields<'_>, version: u32, line: u64, field: &str) -> Option<Got> {
     let (kib, rate_kib, iops, runtime_ms) = (fields.number()?, fields.number()?, fields.number()?, fields.number()?);
     fields.mean_s()?;
     let completion = fields.mean_s()?;

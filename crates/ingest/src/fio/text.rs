@@ -1,6 +1,6 @@
 //! fio's text output, versions 2 and 3; several runs in a file, each line possibly with the prefix `<host>`.
 
-use super::job::{Got, Job, Options, alike, emit};
+use super::job::{Got, JobResult, Options, alike, emit};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::text;
 
 /// Text of fio.
-pub(crate) const FORM: Form = Form::lines("fio-text", "fio result (text)", is_fio, |_| Box::new(Text::default()));
+pub(crate) const FORM: Form = Form::lines("fio-text", "fio result (text)", is_fio, |_| Box::new(FioText::default()));
 
 /// Maximum jobs of a file.
 const MAX_JOBS: usize = 100_000;
@@ -28,19 +28,19 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
 }
 
 #[derive(Default)]
-struct Text {
+struct FioText {
     /// Options of jobs by name, from the lines at the beginning of a run.
     options: Vec<(String, Options)>,
-    jobs: Vec<Job>,
+    jobs: Vec<JobResult>,
     emitted: u32,
     /// The direction of the current lines.
-    direction: Option<Direction>,
+    direction: Option<TextDirection>,
     /// The latency of quantile continuation lines, with its unit.
-    quantiles: Option<(Latency, f64)>,
+    quantiles: Option<(TextLatency, f64)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
+enum TextDirection {
     Reads,
     Writes,
     Trims,
@@ -49,14 +49,14 @@ enum Direction {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Latency {
+enum TextLatency {
     Total,
     Completion,
     /// Submission latency, unused.
     Other,
 }
 
-impl LineFormat for Text {
+impl LineFormat for FioText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         // In client mode, lines have the server's name as a prefix.
         let (host, line) = match line.strip_prefix('<').and_then(|rest| rest.split_once("> ")) {
@@ -97,7 +97,7 @@ impl LineFormat for Text {
     }
 }
 
-impl Text {
+impl FioText {
     /// Emits the jobs so far.
     fn flush(&mut self, out: &mut Builder) {
         self.emitted += emit(&std::mem::take(&mut self.jobs), out);
@@ -134,13 +134,13 @@ impl Text {
         let known = options.is_some();
         let setting = options.unwrap_or_default().setting(after(rest, "jobs=").and_then(text::count));
         let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
-        self.jobs.push(Job {
+        self.jobs.push(JobResult {
             name: name.to_owned(),
             host: host.to_owned(),
             group: group.unwrap_or(0),
             error: after(rest, "err=").and_then(|error| error.trim_matches([':', ' ', '-']).parse().ok()).unwrap_or(0),
             setting: crate::reading::Setting { depth: setting.depth.filter(|_| known), ..setting },
-            ..Job::default()
+            ..JobResult::default()
         });
         (self.direction, self.quantiles) = (None, None);
         Ok(())
@@ -154,17 +154,17 @@ impl Text {
         let (key, rest) = line.split_once([':', '=']).unwrap_or((line, ""));
         let key = key.trim();
         let direction = match key {
-            "read" => Some(Direction::Reads),
-            "write" => Some(Direction::Writes),
-            "trim" => Some(Direction::Trims),
-            "mixed" => Some(Direction::Mixed),
+            "read" => Some(TextDirection::Reads),
+            "write" => Some(TextDirection::Writes),
+            "trim" => Some(TextDirection::Trims),
+            "mixed" => Some(TextDirection::Mixed),
             // fio 3.42 also names `syncfs`.
-            syncs if syncs.starts_with("fsync/fdatasync/sync_file_range") => Some(Direction::Syncs),
+            syncs if syncs.starts_with("fsync/fdatasync/sync_file_range") => Some(TextDirection::Syncs),
             _ => None,
         };
         if let Some(direction) = direction {
             self.direction = Some(direction);
-            let got = if direction == Direction::Syncs { Got::default() } else { rates(rest) };
+            let got = if direction == TextDirection::Syncs { Got::default() } else { rates(rest) };
             if let Some(room) = self.got(direction) {
                 *room = Some(Got { line: number, field: key.to_owned(), ..got });
             }
@@ -181,14 +181,14 @@ impl Text {
         }
     }
 
-    fn got(&mut self, direction: Direction) -> Option<&mut Option<Got>> {
+    fn got(&mut self, direction: TextDirection) -> Option<&mut Option<Got>> {
         let job = self.jobs.last_mut()?;
         Some(match direction {
-            Direction::Reads => &mut job.reads,
-            Direction::Writes => &mut job.writes,
-            Direction::Trims => &mut job.trims,
-            Direction::Mixed => &mut job.mixed,
-            Direction::Syncs => &mut job.syncs,
+            TextDirection::Reads => &mut job.reads,
+            TextDirection::Writes => &mut job.writes,
+            TextDirection::Trims => &mut job.trims,
+            TextDirection::Mixed => &mut job.mixed,
+            TextDirection::Syncs => &mut job.syncs,
         })
     }
 
@@ -197,24 +197,28 @@ impl Text {
         self.got(direction)?.as_mut()
     }
 
-    fn mean(&mut self, latency: Latency, mean_s: f64) {
+    fn mean(&mut self, latency: TextLatency, mean_s: f64) {
         let Some(got) = self.current() else { return };
         // The total follows completion, and replaces it.
-        if latency != Latency::Other && mean_s > 0.0 {
+        if latency != TextLatency::Other && mean_s > 0.0 {
             got.mean_s = Some(mean_s);
         }
     }
 
     /// `|  1.00th=[  876],  5.00th=[ 1576], ...`.
     fn percentiles(&mut self, line: &str) {
-        let Some((latency, unit)) = self.quantiles.filter(|(latency, _)| *latency != Latency::Other) else { return };
+        let Some((latency, unit)) = self.quantiles.filter(|(latency, _)| *latency != TextLatency::Other) else {
+            return;
+        };
         let Some(got) = self.current() else { return };
         for pair in line.split(']') {
             let Some((percent, value)) = pair.split_once("th=[") else { continue };
             let percent = percent.trim_matches(['|', ',', ' ']).parse::<f64>();
             if let (Ok(percent), Some(value)) = (percent, text::count(value)) {
                 // Quantiles of the total follow those of completion, beginning again.
-                if got.quantiles.last().is_some_and(|(last, _)| *last >= percent / 100.0) && latency == Latency::Total {
+                if got.quantiles.last().is_some_and(|(last, _)| *last >= percent / 100.0)
+                    && latency == TextLatency::Total
+                {
                     got.quantiles.clear();
                 }
                 if value > 0.0 && got.quantiles.last().is_none_or(|(last, _)| *last < percent / 100.0) {
@@ -266,16 +270,16 @@ fn rates(line: &str) -> Got {
 }
 
 /// `clat (usec): min=...`, `lat percentiles (nsec):`: the latency, its unit, and whether quantiles follow.
-fn latency(line: &str) -> Option<(Latency, f64, bool)> {
+fn latency(line: &str) -> Option<(TextLatency, f64, bool)> {
     let (name, rest) = line.split_once('(')?;
     let (unit, rest) = rest.split_once(')')?;
     let unit = text::time_unit(unit.trim())?;
     let name = name.trim();
     let is_quantiles = name.ends_with("percentiles");
     let latency = match name.trim_end_matches("percentiles").trim() {
-        "lat" => Latency::Total,
-        "clat" | "sync" => Latency::Completion,
-        "slat" => Latency::Other,
+        "lat" => TextLatency::Total,
+        "clat" | "sync" => TextLatency::Completion,
+        "slat" => TextLatency::Other,
         _ => return None,
     };
     // Distributions of latencies look alike, but have no mean.

@@ -15,9 +15,9 @@ pub(super) struct Disks {
     heading: Heading,
     devices: Devices,
     /// The state of each device.
-    states: Vec<State>,
+    states: Vec<DiskState>,
     /// The current sample: its rows, and a number for each column.
-    rows: Vec<Row>,
+    rows: Vec<DiskRow>,
     values: Vec<f64>,
     /// Number of counted devices.
     counted: usize,
@@ -27,7 +27,7 @@ pub(super) struct Disks {
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct DiskState {
     /// Discards and flushes are emitted once any occurred.
     discards: bool,
     flushes: bool,
@@ -45,16 +45,16 @@ pub(super) enum Absent {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct DiskRow {
     device: usize,
     line: u64,
 }
 
 /// A device of a sample, with the destination of its figures.
-struct Target<'a> {
+struct SampleTarget<'a> {
     name: Arc<str>,
     layer: Layer,
-    state: &'a mut State,
+    state: &'a mut DiskState,
     /// Scope and window.
     at: (u32, u32),
     line: u64,
@@ -176,7 +176,7 @@ impl Disks {
 
     fn named(&mut self, name: &str, line: u64) {
         if let Some(device) = self.devices.place(name, false) {
-            self.rows.push(Row { device, line });
+            self.rows.push(DiskRow { device, line });
         } else {
             self.values.truncate(self.values.len() - self.heading.len());
         }
@@ -191,19 +191,19 @@ impl Disks {
     pub(super) fn close(&mut self, window: u32, absent: Absent, out: &mut Builder) -> Sums {
         self.has_given = true;
         if self.devices.choose() {
-            self.states.resize(self.devices.len(), State::default());
+            self.states.resize(self.devices.len(), DiskState::default());
             self.counted = self.devices.iter().filter(|(_, layer)| layer.is_some()).count();
         }
         self.samples += 1;
         let (mut sums, mut counted) = (Sums::default(), 0);
         let width = self.heading.len();
-        for (index, Row { device, line }) in self.rows.iter().copied().enumerate() {
+        for (index, DiskRow { device, line }) in self.rows.iter().copied().enumerate() {
             let state = &mut self.states[device];
             state.seen = self.samples;
             let Some((name, scope, layer)) = self.devices.taken(device, &self.host, out) else { continue };
             counted += 1;
             let values = &self.values[index * width..(index + 1) * width];
-            let target = Target { name, layer, state, at: (scope, window), line };
+            let target = SampleTarget { name, layer, state, at: (scope, window), line };
             self.numbers += self.heading.put(target, values, &mut sums, out);
         }
         if absent == Absent::Idle && counted < self.counted && self.counted <= Self::MAX_FILLED {
@@ -218,7 +218,7 @@ impl Disks {
         let line = self.line();
         for (device, state) in self.states.iter_mut().enumerate().filter(|(_, state)| state.seen != self.samples) {
             let Some((name, scope, layer)) = self.devices.taken(device, &self.host, out) else { continue };
-            self.heading.put_idle(Target { name, layer, state, at: (scope, window), line }, out);
+            self.heading.put_idle(SampleTarget { name, layer, state, at: (scope, window), line }, out);
         }
     }
 
@@ -245,7 +245,7 @@ impl Disks {
     }
 }
 
-impl Target<'_> {
+impl SampleTarget<'_> {
     /// True if a class is emitted: few devices have discards and flushes, which would be half of all figures.
     fn has(&mut self, class: Class, operations: f64) -> bool {
         let seen = match class {
@@ -288,7 +288,7 @@ pub(super) enum NameAt {
 pub(super) struct Heading {
     text: String,
     names: Vec<String>,
-    columns: Vec<Option<Column>>,
+    columns: Vec<Option<DiskColumn>>,
     /// The factor of each column.
     units: Vec<f64>,
     name_at: NameAt,
@@ -333,21 +333,21 @@ impl Heading {
 
     /// The columns of these names. None if too few are known.
     pub(super) fn of(names: Vec<String>, name_at: NameAt) -> Option<Self> {
-        let known: Vec<Option<Known>> = names.iter().map(|name| known(name)).collect();
-        let value = |known: &Option<Known>| match known {
-            Some(Known::Value(column)) => Some(*column),
+        let known: Vec<Option<NameMeaning>> = names.iter().map(|name| known(name)).collect();
+        let value = |known: &Option<NameMeaning>| match known {
+            Some(NameMeaning::Value(column)) => Some(*column),
             _ => None,
         };
-        let columns: Vec<Option<Column>> = known.iter().map(value).collect();
+        let columns: Vec<Option<DiskColumn>> = known.iter().map(value).collect();
         let rates = columns.iter().flatten().filter(|column| column.measure == Measure::Iops).count();
         let bytes = columns.iter().flatten().filter(|column| column.measure == Measure::Throughput).count();
         let strange = known.iter().filter(|known| known.is_none()).count();
         if rates == 0 || bytes == 0 || strange * 2 > names.len() {
             return None;
         }
-        let unit = |known: &Option<Known>| match known {
-            Some(Known::Value(column)) => column.factor,
-            Some(Known::Total(_, factor)) => *factor,
+        let unit = |known: &Option<NameMeaning>| match known {
+            Some(NameMeaning::Value(column)) => column.factor,
+            Some(NameMeaning::Total(_, factor)) => *factor,
             _ => 1.0,
         };
         let units = known.iter().map(unit).collect();
@@ -372,8 +372,9 @@ impl Heading {
     }
 
     fn at(&self, class: Class, measure: Measure) -> Option<usize> {
-        let is =
-            |column: &Option<Column>| column.is_some_and(|column| (column.class, column.measure) == (class, measure));
+        let is = |column: &Option<DiskColumn>| {
+            column.is_some_and(|column| (column.class, column.measure) == (class, measure))
+        };
         self.columns.iter().position(is)
     }
 
@@ -382,7 +383,7 @@ impl Heading {
         let split = self.at(Class::Read, Measure::Latency).is_some();
         let mut takes = Vec::new();
         for (index, column) in self.columns.iter().enumerate() {
-            let Some(Column { class, measure, factor }) = *column else { continue };
+            let Some(DiskColumn { class, measure, factor }) = *column else { continue };
             let mut operations = [self.at(class, Measure::Iops), None];
             let of_all = class == Class::All && operations[0].is_none();
             if of_all {
@@ -496,7 +497,7 @@ impl Heading {
     }
 
     /// Emits a row and returns its number of figures.
-    fn put(&self, mut target: Target<'_>, values: &[f64], sums: &mut Sums, out: &mut Builder) -> u32 {
+    fn put(&self, mut target: SampleTarget<'_>, values: &[f64], sums: &mut Sums, out: &mut Builder) -> u32 {
         let mut count = 0;
         for take in &self.takes {
             let operations: f64 = take.operations.iter().flatten().map(|column| values[*column]).sum();
@@ -515,7 +516,7 @@ impl Heading {
     }
 
     /// Emits zeros for a device without a row.
-    fn put_idle(&self, mut target: Target<'_>, out: &mut Builder) {
+    fn put_idle(&self, mut target: SampleTarget<'_>, out: &mut Builder) {
         for take in &self.takes {
             let rate = matches!(take.measure, Measure::Iops | Measure::Throughput | Measure::Depth | Measure::Busy);
             if rate && target.has(take.class, 0.0) && !target.is_untimed(take.measure, 0.0) {
@@ -546,11 +547,11 @@ impl Take {
 }
 
 /// Column pairs that determine the length of the window.
-fn totals(known: &[Option<Known>], columns: &[Option<Column>]) -> Vec<(usize, usize, f64)> {
+fn totals(known: &[Option<NameMeaning>], columns: &[Option<DiskColumn>]) -> Vec<(usize, usize, f64)> {
     let mut totals = Vec::new();
     for (total, known) in known.iter().enumerate() {
-        let Some(Known::Total(class, unit)) = known else { continue };
-        let is = |column: &Option<Column>| {
+        let Some(NameMeaning::Total(class, unit)) = known else { continue };
+        let is = |column: &Option<DiskColumn>| {
             column.is_some_and(|column| column.class == *class && column.measure == Measure::Throughput)
         };
         if let Some(rate) = columns.iter().position(is) {
@@ -562,7 +563,7 @@ fn totals(known: &[Option<Known>], columns: &[Option<Column>]) -> Vec<(usize, us
 
 /// A column about storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Column {
+struct DiskColumn {
     class: Class,
     measure: Measure,
     /// The factor to base units.
@@ -571,9 +572,9 @@ struct Column {
 
 /// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Known {
+enum NameMeaning {
     /// A figure.
-    Value(Column),
+    Value(DiskColumn),
     /// Total bytes of a class in the window; with the rate they determine its length.
     Total(Class, f64),
     /// A known column that adds no figure.
@@ -581,8 +582,8 @@ enum Known {
 }
 
 /// The meaning of a column. None for unknown names.
-fn known(name: &str) -> Option<Known> {
-    let value = |class, measure, factor| Some(Known::Value(Column { class, measure, factor }));
+fn known(name: &str) -> Option<NameMeaning> {
+    let value = |class, measure, factor| Some(NameMeaning::Value(DiskColumn { class, measure, factor }));
     match name {
         "tps" => value(Class::All, Measure::Iops, 1.0),
         "r/s" | "rtps" => value(Class::Read, Measure::Iops, 1.0),
@@ -602,14 +603,14 @@ fn known(name: &str) -> Option<Known> {
         "aqu-sz" | "avgqu-sz" => value(Class::All, Measure::Depth, 1.0),
         "%util" | "util" | "util-percent" => value(Class::All, Measure::Busy, 0.01),
         "svctm" | "rqm/s" | "%rqm" | "rqm" | "rrqm/s" | "wrqm/s" | "drqm/s" | "%rrqm" | "%wrqm" | "%drqm" | "rrqm"
-        | "wrqm" | "drqm" => Some(Known::Redundant),
+        | "wrqm" | "drqm" => Some(NameMeaning::Redundant),
         _ => bytes(name),
     }
 }
 
 /// Columns of bytes: `rkB/s`, `MB_read/s`, `Blk_wrtn`, `rd_sec/s`, `bread/s`.
-fn bytes(name: &str) -> Option<Known> {
-    let rate = |class, factor| Some(Known::Value(Column { class, measure: Measure::Throughput, factor }));
+fn bytes(name: &str) -> Option<NameMeaning> {
+    let rate = |class, factor| Some(NameMeaning::Value(DiskColumn { class, measure: Measure::Throughput, factor }));
     let (stem, is_rate) = name.strip_suffix("/s").map_or((name, false), |stem| (stem, true));
     if let Some((unit, direction)) = stem.split_once('_')
         && let Some(factor) = unit_of(unit)
@@ -620,7 +621,7 @@ fn bytes(name: &str) -> Option<Known> {
             "dscd" => Class::Discard,
             _ => return None,
         };
-        return if is_rate { rate(class, factor) } else { Some(Known::Total(class, factor)) };
+        return if is_rate { rate(class, factor) } else { Some(NameMeaning::Total(class, factor)) };
     }
     match stem {
         "rkB" => rate(Class::Read, KIB),

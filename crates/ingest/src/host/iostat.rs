@@ -3,7 +3,7 @@
 use super::disks::{Absent, Heading};
 use super::{Follows, Noted, Reports, UNDATED};
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::timestamp::{self, Stamp};
@@ -46,7 +46,7 @@ struct Iostat {
 }
 
 impl Iostat {
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         Self { reports: Reports::new(input), ..Self::default() }
     }
 

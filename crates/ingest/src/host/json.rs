@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::disks::{Absent, Disks, Heading, NameAt};
 use super::{Follows, Reports, Tables, Timeline};
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, Resemblance};
+use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::timestamp;
@@ -27,8 +27,8 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     )
 }
 
-fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    let mut samples = Samples::new(input);
+fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut samples = JsonSamples::new(input);
     let walked = walk(document, &mut |found| samples.take(found, out));
     samples.end(out);
     let Err(error) = walked else { return samples.verdict(None, out) };
@@ -40,7 +40,7 @@ fn read(input: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal
 
 /// A piece of a document.
 #[derive(Clone, Copy)]
-enum Found<'a> {
+enum JsonPiece<'a> {
     /// A host begins.
     Host(&'a str),
     /// Its release is known.
@@ -49,7 +49,7 @@ enum Found<'a> {
     Sample(&'a Value, u64),
 }
 
-struct Samples {
+struct JsonSamples {
     /// Of iostat.
     reports: Reports,
     /// The time of the current report.
@@ -60,8 +60,8 @@ struct Samples {
     columns: Vec<String>,
 }
 
-impl Samples {
-    fn new(input: &Input) -> Self {
+impl JsonSamples {
+    fn new(input: &FormatInput) -> Self {
         Self {
             reports: Reports::new(input),
             at: None,
@@ -71,16 +71,16 @@ impl Samples {
         }
     }
 
-    fn take(&mut self, found: Found<'_>, out: &mut Builder) {
+    fn take(&mut self, found: JsonPiece<'_>, out: &mut Builder) {
         match found {
-            Found::Host(name) => {
+            JsonPiece::Host(name) => {
                 self.reports.close(self.at.take(), Absent::Idle, Follows::End, out);
                 self.reports.run(name, out);
                 self.tables.go_on(name, out);
             }
-            Found::Release(release) => out.version(&format!("Linux {release}")),
-            Found::Sample(sample, line) if sample["timestamp"].is_object() => self.of_sadf(sample, line, out),
-            Found::Sample(sample, line) => self.of_iostat(sample, line, out),
+            JsonPiece::Release(release) => out.version(&format!("Linux {release}")),
+            JsonPiece::Sample(sample, line) if sample["timestamp"].is_object() => self.of_sadf(sample, line, out),
+            JsonPiece::Sample(sample, line) => self.of_iostat(sample, line, out),
         }
     }
 
@@ -170,10 +170,10 @@ fn put(rows: &[Value], columns: &mut Vec<String>, disks: &mut Disks, line: u64) 
 }
 
 /// Emits every host and sample of a document up to the first JSON error.
-fn walk(document: &[u8], take: &mut dyn FnMut(Found<'_>)) -> serde_json::Result<()> {
+fn walk(document: &[u8], take: &mut dyn FnMut(JsonPiece<'_>)) -> serde_json::Result<()> {
     let mut reader = serde_json::Deserializer::from_slice(document);
     let mut path = Path { document, counted: 0, line: 1, take };
-    Step { path: &mut path, place: Place::Document }.deserialize(&mut reader)?;
+    JsonStep { path: &mut path, place: Nesting::Document }.deserialize(&mut reader)?;
     reader.end()
 }
 
@@ -182,7 +182,7 @@ struct Path<'a> {
     /// Offset up to which lines were counted.
     counted: usize,
     line: u64,
-    take: &'a mut dyn FnMut(Found<'_>),
+    take: &'a mut dyn FnMut(JsonPiece<'_>),
 }
 
 impl Path<'_> {
@@ -199,7 +199,7 @@ impl Path<'_> {
 
 /// The level of the document.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Nesting {
     Document,
     Sysstat,
     Hosts,
@@ -207,12 +207,12 @@ enum Place {
     Statistics,
 }
 
-struct Step<'a, 'b> {
+struct JsonStep<'a, 'b> {
     path: &'a mut Path<'b>,
-    place: Place,
+    place: Nesting,
 }
 
-impl<'de> DeserializeSeed<'de> for Step<'_, '_> {
+impl<'de> DeserializeSeed<'de> for JsonStep<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
@@ -220,7 +220,7 @@ impl<'de> DeserializeSeed<'de> for Step<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Step<'_, '_> {
+impl<'de> Visitor<'de> for JsonStep<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -228,18 +228,18 @@ impl<'de> Visitor<'de> for Step<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        if self.place == Place::Host {
-            (self.path.take)(Found::Host(""));
+        if self.place == Nesting::Host {
+            (self.path.take)(JsonPiece::Host(""));
         }
         while let Some(key) = map.next_key::<String>()? {
             let place = match (self.place, key.as_str()) {
-                (Place::Document, "sysstat") => Place::Sysstat,
-                (Place::Sysstat, "hosts") => Place::Hosts,
-                (Place::Host, "statistics") => Place::Statistics,
-                (Place::Host, "nodename" | "release") => {
+                (Nesting::Document, "sysstat") => Nesting::Sysstat,
+                (Nesting::Sysstat, "hosts") => Nesting::Hosts,
+                (Nesting::Host, "statistics") => Nesting::Statistics,
+                (Nesting::Host, "nodename" | "release") => {
                     let value: Value = map.next_value()?;
                     let text = value.as_str().unwrap_or_default();
-                    (self.path.take)(if key == "release" { Found::Release(text) } else { Found::Host(text) });
+                    (self.path.take)(if key == "release" { JsonPiece::Release(text) } else { JsonPiece::Host(text) });
                     continue;
                 }
                 _ => {
@@ -247,22 +247,22 @@ impl<'de> Visitor<'de> for Step<'_, '_> {
                     continue;
                 }
             };
-            map.next_value_seed(Step { path: self.path, place })?;
+            map.next_value_seed(JsonStep { path: self.path, place })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        if self.place == Place::Statistics {
+        if self.place == Nesting::Statistics {
             while let Some(piece) = list.next_element::<&RawValue>()? {
                 let line = self.path.line_of(piece.get());
                 let value: Value = serde_json::from_str(piece.get()).map_err(A::Error::custom)?;
-                (self.path.take)(Found::Sample(&value, line));
+                (self.path.take)(JsonPiece::Sample(&value, line));
             }
             return Ok(());
         }
-        let place = if self.place == Place::Hosts { Place::Host } else { self.place };
-        while list.next_element_seed(Step { path: self.path, place })?.is_some() {}
+        let place = if self.place == Nesting::Hosts { Nesting::Host } else { self.place };
+        while list.next_element_seed(JsonStep { path: self.path, place })?.is_some() {}
         Ok(())
     }
 }

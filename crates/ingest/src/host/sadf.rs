@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use super::disks::{Heading, NameAt};
 use super::{Noted, Tables, Timeline};
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::{self, timestamp};
@@ -33,7 +33,7 @@ enum In {
 
 /// The tables of a host.
 #[derive(Debug)]
-struct Host {
+struct SadfHost {
     tables: Tables,
     /// The end of the current rows of devices, and their seconds.
     sample: Option<(DateTime, f64)>,
@@ -41,7 +41,7 @@ struct Host {
 
 #[derive(Debug, Default)]
 struct Sadf {
-    hosts: BTreeMap<String, Host>,
+    hosts: BTreeMap<String, SadfHost>,
     timeline: Timeline,
     separator: u8,
     table: In,
@@ -54,7 +54,7 @@ impl Sadf {
     /// Maximum number of hosts.
     const MAX_HOSTS: usize = 1_000;
 
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         Self { timeline: Timeline::new(input), separator: b';', ..Self::default() }
     }
 
@@ -103,7 +103,7 @@ impl Sadf {
                 self.noted.note("hosts beyond the first thousand", Fate::Ignored);
                 return Some(());
             }
-            let host = Host { tables: Tables::of(name), sample: None };
+            let host = SadfHost { tables: Tables::of(name), sample: None };
             self.hosts.insert(name.to_owned(), host);
         }
         let host = self.hosts.get_mut(name)?;
@@ -144,7 +144,7 @@ fn heading(text: &str) -> Option<Heading> {
     Heading::of(names, NameAt::First).map(|heading| heading.with_text(text))
 }
 
-impl Host {
+impl SadfHost {
     fn close(&mut self, timeline: &mut Timeline, out: &mut Builder) {
         let Some(sample) = self.sample.take().filter(|_| !self.tables.disks.is_empty()) else { return };
         let window = window(timeline, sample, self.tables.disks.line(), out);

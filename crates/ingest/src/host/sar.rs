@@ -9,7 +9,7 @@ use super::disks::{Heading, NameAt};
 use super::iostat::banner;
 use super::{Noted, Tables, Timeline};
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text;
@@ -24,7 +24,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     for line in text.lines().filter(|line| line.len() < 2_000) {
         let Some((_, rest)) = timed_line(line) else { continue };
         timed += 1;
-        if Table::of(rest).is_some() {
+        if SarTable::of(rest).is_some() {
             return Resemblance::Is { marks: 5 };
         }
     }
@@ -50,12 +50,12 @@ fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
 }
 
 /// A table, identified by its heading.
-enum Table {
+enum SarTable {
     Disks,
     Transfers(Heading),
 }
 
-impl Table {
+impl SarTable {
     fn of(heading: &str) -> Option<Self> {
         if !heading.contains('/') {
             return None;
@@ -93,7 +93,7 @@ struct Sar {
 }
 
 impl Sar {
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         let begin = input.begin.map_or(super::UNDATED, DateTime::date);
         Self { timeline: Timeline::new(input), date: begin, blank: true, ..Self::default() }
     }
@@ -135,15 +135,15 @@ impl Sar {
             self.tables.disks.begin(text);
             return true;
         }
-        let Some(table) = Table::of(text) else { return false };
+        let Some(table) = SarTable::of(text) else { return false };
         self.close(out);
         self.from = Some(self.goes_on(time));
         self.table = match table {
-            Table::Disks => {
+            SarTable::Disks => {
                 self.tables.disks.begin(text);
                 In::Disks
             }
-            Table::Transfers(heading) => {
+            SarTable::Transfers(heading) => {
                 self.tables.whole.put_heading(heading);
                 In::Transfers
             }

@@ -8,10 +8,10 @@ use jiff::civil::DateTime;
 
 use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, Scope};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
-use crate::sampled::{Column, DeviceCounters, Pace, Wraps};
+use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
 use crate::snapshot::Counted;
 use crate::text::{self, KIB, MILLI, SECTOR, timestamp};
 
@@ -54,7 +54,7 @@ struct Vmstat {
     timeline: Timeline,
     columns: Option<Columns>,
     /// The first line of a run, until another follows.
-    first: Option<Sample>,
+    first: Option<VmstatSample>,
     rows: u64,
     given: u32,
     noted: Noted,
@@ -65,14 +65,14 @@ struct Vmstat {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct VmstatSample {
     line: u64,
     at: Option<DateTime>,
     bytes_s: [f64; 2],
 }
 
 impl Vmstat {
-    fn new(input: &Input) -> Self {
+    fn new(input: &FormatInput) -> Self {
         Self {
             timeline: Timeline::new(input),
             columns: None,
@@ -96,7 +96,7 @@ impl Vmstat {
         }
         let at = timestamp::parse(&text[end..]).map(|at| out.instant(at));
         let bytes_s = [self.numbers[columns.read] * KIB, self.numbers[columns.written] * KIB];
-        let sample = Sample { line: number, at, bytes_s };
+        let sample = VmstatSample { line: number, at, bytes_s };
         self.rows += 1;
         if self.rows == 1 {
             self.first = Some(sample);
@@ -111,8 +111,8 @@ impl Vmstat {
         true
     }
 
-    fn put(&mut self, sample: Sample, window: u32, out: &mut Builder) {
-        let scope = *self.scope.get_or_insert_with(|| out.scope(Scope::default()));
+    fn put(&mut self, sample: VmstatSample, window: u32, out: &mut Builder) {
+        let scope = *self.scope.get_or_insert_with(|| out.scope(ReadingScope::default()));
         for (index, class) in [Class::Read, Class::Write].into_iter().enumerate() {
             let origin = Origin { line: sample.line, table: None, field: Arc::clone(&self.names[index]) };
             out.mean((scope, window), class, Measure::Throughput, sample.bytes_s[index], origin);
@@ -179,7 +179,7 @@ impl LineFormat for Vmstat {
 
 /// Samples of `vmstat -d`.
 struct Counters {
-    pace: Pace,
+    pace: SampleInterval,
     in_table: bool,
     disks: DeviceCounters,
     /// The time of the current sample.
@@ -197,22 +197,22 @@ fn is_heading(line: &str) -> bool {
     line.starts_with("disk-") && line.contains("reads") && line.contains("writes")
 }
 
-const COLUMNS: [Column; 7] = [
-    Column("reads", Counted::Operations(Class::Read), 1.0),
-    Column("sectors read", Counted::Bytes(Class::Read), SECTOR),
-    Column("ms of reads", Counted::OperationSeconds(Class::Read), MILLI),
-    Column("writes", Counted::Operations(Class::Write), 1.0),
-    Column("sectors written", Counted::Bytes(Class::Write), SECTOR),
-    Column("ms of writes", Counted::OperationSeconds(Class::Write), MILLI),
-    Column("seconds of I/O", Counted::BusySeconds(Class::All), 1.0),
+const COLUMNS: [SampledColumn; 7] = [
+    SampledColumn("reads", Counted::Operations(Class::Read), 1.0),
+    SampledColumn("sectors read", Counted::Bytes(Class::Read), SECTOR),
+    SampledColumn("ms of reads", Counted::OperationSeconds(Class::Read), MILLI),
+    SampledColumn("writes", Counted::Operations(Class::Write), 1.0),
+    SampledColumn("sectors written", Counted::Bytes(Class::Write), SECTOR),
+    SampledColumn("ms of writes", Counted::OperationSeconds(Class::Write), MILLI),
+    SampledColumn("seconds of I/O", Counted::BusySeconds(Class::All), 1.0),
 ];
 
 /// Positions of [`COLUMNS`] in a row.
 const POSITIONS: [usize; 7] = [0, 2, 3, 4, 6, 7, 9];
 
 impl Counters {
-    fn new(input: &Input) -> Self {
-        let mut pace = Pace::new(input);
+    fn new(input: &FormatInput) -> Self {
+        let mut pace = SampleInterval::new(input);
         let has_begin = pace.begin.is_some();
         // Without a date only the interval between samples is known.
         if pace.interval.is_some() {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{Count, Counted, Snapshot, join};
 use crate::builder::Builder;
-use crate::reading::{Class, Measure, Origin, Reading, Scope};
+use crate::reading::{Class, Measure, Origin, Reading, ReadingScope};
 
 const READS: Counted = Counted::Operations(Class::Read);
 const WRAP: Option<f64> = Some(4_294_967_296.0);
@@ -30,7 +30,7 @@ fn reads(second: i64, value: f64) -> Snapshot {
 
 fn input(snapshots: impl IntoIterator<Item = Snapshot>) -> Reading {
     let mut out = Builder::test();
-    out.scope(Scope { part: "a".to_owned(), ..Scope::default() });
+    out.scope(ReadingScope { part: "a".to_owned(), ..ReadingScope::default() });
     for snapshot in snapshots {
         out.snapshot(snapshot);
     }
@@ -120,7 +120,7 @@ fn windows_of_equal_length_are_distinguished_by_age() {
     let snapshot = |scope, age, value| Snapshot { scope, ..taken(None, Some(age), vec![count(READS, value, None)]) };
     let mut out = Builder::test();
     for part in ["a", "b"] {
-        out.scope(Scope { part: part.to_owned(), ..Scope::default() });
+        out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() });
     }
     for (age, value) in [(10, 0.0), (20, 50.0), (30, 150.0)] {
         out.snapshot(snapshot(0, age, value));

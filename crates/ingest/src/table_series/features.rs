@@ -7,8 +7,8 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::form::{Form, Head, Input, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, Scope, Window};
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::{self, Meaning};
 use crate::snapshot::Counted;
@@ -42,15 +42,15 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct Features {
-    input: Input,
+    input: FormatInput,
     /// The positions of index, ts and the columns.
     places: Vec<Option<usize>>,
-    rows: Vec<Row>,
+    rows: Vec<FeatureRow>,
     broken: Option<u64>,
     last: u64,
 }
 
-struct Row {
+struct FeatureRow {
     line: u64,
     index: f64,
     /// Seconds.
@@ -84,10 +84,10 @@ impl LineFormat for Features {
             let reason = "too few intervals to derive their length: specify the interval".to_owned();
             return Err(out.unusable(reason));
         };
-        let scope = out.scope(Scope::default());
+        let scope = out.scope(ReadingScope::default());
         for row in &self.rows {
             let begin = self.begin(row.index * length.as_secs_f64());
-            let window = out.sample(Window { begin, length });
+            let window = out.sample(ReadingWindow { begin, length });
             let value = |((name, counted), value): (&(&str, Counted), Option<f64>)| {
                 Some((Meaning::Sum(counted.clone()), value?, out.origin(row.line, "", name)))
             };
@@ -103,14 +103,14 @@ impl LineFormat for Features {
 }
 
 impl Features {
-    fn row(&self, line: &str, number: u64) -> Option<Row> {
+    fn row(&self, line: &str, number: u64) -> Option<FeatureRow> {
         let cells: Vec<_> = cells(line, ',').collect();
         let value = |place: usize| {
             let cell = cells.get(self.places.get(place).copied().flatten()?)?;
             cell.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
         };
         let counts = std::array::from_fn(|index| value(index + 2));
-        Some(Row { line: number, index: value(0)?, ts: value(1)? / 1e6, counts })
+        Some(FeatureRow { line: number, index: value(0)?, ts: value(1)? / 1e6, counts })
     }
 
     /// The length of an interval: from the caller, otherwise the number of whole minutes that covers the last operation

@@ -5,7 +5,7 @@
 
 /// The weight of a column's name: unknown, one of several, or sufficient alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum ColumnWeight {
     No,
     One,
     Alone,
@@ -31,9 +31,9 @@ const MAX_COLUMNS: usize = 1_000;
 
 /// Reads lines as rows.
 #[derive(Default)]
-pub(crate) struct Rows {
-    known: Names,
-    shape: Shape,
+pub(crate) struct RowReader {
+    known: ColumnNames,
+    shape: RowShape,
     /// Number of the table; equal numbers mean the same table.
     pub(crate) table: u64,
     /// First line of the row.
@@ -48,16 +48,16 @@ pub(crate) struct Rows {
 }
 
 /// The weight of a column's name.
-struct Names(fn(&str) -> Known);
+struct ColumnNames(fn(&str) -> ColumnWeight);
 
-impl Default for Names {
+impl Default for ColumnNames {
     fn default() -> Self {
-        Self(|_| Known::No)
+        Self(|_| ColumnWeight::No)
     }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Shape {
+enum RowShape {
     #[default]
     None,
     Separated(char),
@@ -65,13 +65,13 @@ enum Shape {
     Records(bool),
 }
 
-impl Rows {
-    pub(crate) fn new(known: fn(&str) -> Known) -> Self {
-        Self { known: Names(known), ..Self::default() }
+impl RowReader {
+    pub(crate) fn new(known: fn(&str) -> ColumnWeight) -> Self {
+        Self { known: ColumnNames(known), ..Self::default() }
     }
 
     /// True if any row of a text satisfies `fits`.
-    pub(crate) fn any(text: &str, known: fn(&str) -> Known, fits: impl Fn(&Self) -> bool) -> bool {
+    pub(crate) fn any(text: &str, known: fn(&str) -> ColumnWeight, fits: impl Fn(&Self) -> bool) -> bool {
         let mut rows = Self::new(known);
         let is_row = text.lines().any(|line| rows.line(line, 0) == LineKind::Row && fits(&rows));
         is_row || rows.end() && fits(&rows)
@@ -91,37 +91,37 @@ impl Rows {
             return self.mark(first);
         }
         match self.shape {
-            Shape::Separated(separator) => self.separated(line, separator, number),
-            Shape::Records(marked) => self.field(line, marked, number),
-            Shape::None => self.heading(line, number),
+            RowShape::Separated(separator) => self.separated(line, separator, number),
+            RowShape::Records(marked) => self.field(line, marked, number),
+            RowShape::None => self.heading(line, number),
         }
     }
 
     /// Ends the table. True if a record was in progress, which is then available as a row.
     pub(crate) fn end(&mut self) -> bool {
         self.take_record();
-        let open = matches!(self.shape, Shape::Records(_)) && self.pending.is_empty();
-        self.shape = Shape::None;
+        let open = matches!(self.shape, RowShape::Records(_)) && self.pending.is_empty();
+        self.shape = RowShape::None;
         self.pending.clear();
-        open && self.columns.iter().any(|name| (self.known.0)(name) != Known::No)
+        open && self.columns.iter().any(|name| (self.known.0)(name) != ColumnWeight::No)
     }
 
     /// Drops the returned record.
     fn take_record(&mut self) {
-        if self.shape == Shape::None && !self.next.is_empty() {
+        if self.shape == RowShape::None && !self.next.is_empty() {
             self.columns.clear();
             self.cells.clear();
             let value = self.next.pop();
             self.columns.extend(self.next.pop());
             self.cells.extend(value);
-            self.shape = Shape::Records(false);
+            self.shape = RowShape::Records(false);
         }
     }
 
     /// Processes a separator of records: the preceding record is complete.
     fn mark(&mut self, first: bool) -> LineKind {
-        let row = matches!(self.shape, Shape::Records(_)) && !self.columns.is_empty();
-        self.shape = Shape::Records(true);
+        let row = matches!(self.shape, RowShape::Records(_)) && !self.columns.is_empty();
+        self.shape = RowShape::Records(true);
         // The row stays available until the next line: `field` begins a new one after a separator.
         self.pending.clear();
         self.pending.push(if first { '1' } else { '+' });
@@ -141,7 +141,7 @@ impl Rows {
         self.columns = columns;
         self.ruler.clear();
         self.pending.clear();
-        self.shape = Shape::Separated(separator);
+        self.shape = RowShape::Separated(separator);
         self.table += 1;
         self.line = number;
         LineKind::Table
@@ -155,9 +155,9 @@ impl Rows {
         }
         let weight = |separator: char| -> usize {
             let weigh = |name: &str| match (self.known.0)(&plain_name(name)) {
-                Known::No => 0,
-                Known::One => 1,
-                Known::Alone => 2,
+                ColumnWeight::No => 0,
+                ColumnWeight::One => 1,
+                ColumnWeight::Alone => 2,
             };
             let names = line.trim().trim_matches('|').split(separator).map(|name| weigh(unquoted(name)));
             // A name that is sufficient alone must be the only one, or among other columns.
@@ -173,7 +173,7 @@ impl Rows {
     fn unmarked(&mut self, line: &str, number: u64) -> LineKind {
         let Some((name, value)) = line.split_once('|') else { return LineKind::Other };
         let name = plain_name(name);
-        if value.contains('|') || (self.known.0)(&name) == Known::No {
+        if value.contains('|') || (self.known.0)(&name) == ColumnWeight::No {
             return LineKind::Other;
         }
         self.table += 1;
@@ -182,7 +182,7 @@ impl Rows {
         self.cells.clear();
         self.columns.push(name);
         self.cells.push(value.trim().to_owned());
-        self.shape = Shape::Records(false);
+        self.shape = RowShape::Records(false);
         LineKind::Table
     }
 
@@ -202,7 +202,7 @@ impl Rows {
                 let name = plain_name(name);
                 if !marked && self.columns.first() == Some(&name) {
                     self.next = vec![name, value.trim().to_owned()];
-                    self.shape = Shape::None;
+                    self.shape = RowShape::None;
                     return LineKind::Row;
                 }
                 self.columns.push(name);
@@ -210,12 +210,12 @@ impl Rows {
                 LineKind::Table
             }
             _ if self.columns.is_empty() => {
-                self.shape = Shape::None;
+                self.shape = RowShape::None;
                 self.heading(line, number)
             }
             // Lines after the last record are not fields of it.
             _ if marked => {
-                self.shape = Shape::None;
+                self.shape = RowShape::None;
                 LineKind::Row
             }
             _ if line.trim().is_empty() => {
@@ -236,7 +236,7 @@ impl Rows {
             }
             if trimmed.is_empty() || is_footer(trimmed) {
                 // A table with a single column ends only here; boxes have a ruler below.
-                self.shape = Shape::None;
+                self.shape = RowShape::None;
                 return LineKind::Other;
             }
         }
@@ -259,7 +259,7 @@ impl Rows {
             return self.heading(line, number);
         }
         if self.cells.len() == self.columns.len() {
-            let again = self.columns.len() > 1 || (self.known.0)(&plain_name(&self.cells[0])) == Known::Alone;
+            let again = self.columns.len() > 1 || (self.known.0)(&plain_name(&self.cells[0])) == ColumnWeight::Alone;
             if again && self.cells.iter().zip(&self.columns).all(|(cell, column)| plain_name(cell) == *column) {
                 self.table += 1;
                 return LineKind::Table;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A table, with its headings joined to a name for each column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
+pub(crate) struct NamedTable {
     /// The nearest heading above it.
     pub(crate) heading: String,
     /// Its first line.
@@ -23,7 +23,7 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<String>,
 }
 
-impl Table {
+impl NamedTable {
     /// The column with this name.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)

@@ -1,7 +1,7 @@
 //! Timestamps in all formats of inputs, and the policy for their zones.
 //!
 //! Internally, all times are in UTC. A given offset is always applied, and seconds since 1970 are UTC. A time without
-//! an offset is in the zone of [`crate::Input`], UTC by default; abbreviations of zones other than UTC and GMT are not
+//! an offset is in the zone of [`crate::FormatInput`], UTC by default; abbreviations of zones other than UTC and GMT are not
 //! offsets, because they are ambiguous. The [`crate::Builder`] applies the policy and records its use.
 
 use jiff::SignedDuration;

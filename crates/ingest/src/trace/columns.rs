@@ -1,18 +1,18 @@
-//! Dialects with an operation per line in fixed columns: a constant [`Layout`] for each, and their common reader.
+//! Dialects with an operation per line in fixed columns: a constant [`ColumnLayout`] for each, and their common reader.
 //!
 //! Sources: MSR Cambridge (Narayanan et al. 2008), SYSTOR '17 (Lee et al. 2017), Alibaba (Li et al. 2020), Tencent (Zhang
 //! et al. 2020), Florida International University (Koller, Rangaswami 2010), Cydonia (Bhandari et al. 2021).
 
 use plimsoll_record::Action;
 
-use super::dialect::{About, Dialect, Line, Row, Rows, SECTOR, Sink, TraceRecord, resembles};
-use super::records::{Command, command};
+use super::dialect::{Dialect, DialectFacts, Line, LineDialect, LineSplitter, SECTOR, Sink, TraceRecord, resembles};
+use super::records::{ScsiCommand, command};
 use crate::form::{Form, Head, Resemblance, Takes};
-use crate::reading::Scope;
+use crate::reading::ReadingScope;
 use crate::text::{hexadecimal, scaled, split, whole, words};
 
 /// The columns of a dialect, counted from 0.
-struct Layout {
+struct ColumnLayout {
     /// Number of marks, to rank dialects that match an input.
     marks: u8,
     /// Lines that must match for recognition.
@@ -26,8 +26,8 @@ struct Layout {
     /// Lines beginning with `#` are remarks.
     remarks: bool,
     /// Arranges the columns of a line. Returns their number, 0 if they do not match.
-    arrange: Option<fn(&mut Fields<'_>, usize) -> usize>,
-    time: (usize, Clock),
+    arrange: Option<fn(&mut LineFields<'_>, usize) -> usize>,
+    time: (usize, TimeColumn),
     /// Column of the address, and bytes of its unit.
     place: (usize, u64),
     /// Column of the length, and bytes of its unit; a unit of `place` if none.
@@ -48,17 +48,17 @@ struct Layout {
     /// Nanoseconds of the clock's resolution, if coarse.
     tick_ns: u64,
     /// The scope of a volume name.
-    scope: Option<fn(&str) -> Scope>,
+    scope: Option<fn(&str) -> ReadingScope>,
     /// Information that the dialect lacks.
     doubts: &'static [&'static str],
 }
 
 /// The fields of a line.
-type Fields<'a> = [&'a [u8]; 16];
+type LineFields<'a> = [&'a [u8]; 16];
 
 /// Encoding of the time column.
 #[derive(Clone, Copy)]
-enum Clock {
+enum TimeColumn {
     /// Integers of a unit in nanoseconds.
     Whole(u64),
     /// The same with optional decimals.
@@ -102,7 +102,7 @@ const CALENDAR: std::ops::Range<u64> = 1_000_000_000_000_000_000..4_000_000_000_
 const NO_SECONDS: u64 = 100_000_000_000;
 const IN_MICROSECONDS: &str = "it lacks the unit of its times: microseconds are assumed";
 
-const COMMAS: Layout = Layout {
+const COMMAS: ColumnLayout = ColumnLayout {
     marks: 6,
     min_lines: 1,
     separator: b',',
@@ -110,7 +110,7 @@ const COMMAS: Layout = Layout {
     open_ended: false,
     remarks: false,
     arrange: None,
-    time: (0, Clock::Whole(NANOSECOND)),
+    time: (0, TimeColumn::Whole(NANOSECOND)),
     place: (1, 1),
     length: None,
     longest: u64::MAX,
@@ -127,9 +127,9 @@ const COMMAS: Layout = Layout {
 
 /// Servers of Microsoft Research in Cambridge: `ticks,host,disk,Read|Write,offset,size,ticks it took`.
 pub(crate) const MSR: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         fields: 7,
-        time: (0, Clock::Whole(TICK)),
+        time: (0, TimeColumn::Whole(TICK)),
         action: (3, Words::Of(b"read", b"write")),
         place: (4, 1),
         length: Some((5, 1)),
@@ -138,7 +138,7 @@ pub(crate) const MSR: Form = {
         epoch_ns: Some(FROM_1601),
         scope: Some(|name| {
             let (host, part) = name.split_once(',').unwrap_or(("", name));
-            Scope { host: host.trim().to_owned(), part: part.trim().to_owned(), ..Scope::default() }
+            ReadingScope { host: host.trim().to_owned(), part: part.trim().to_owned(), ..ReadingScope::default() }
         }),
         ..COMMAS
     };
@@ -147,9 +147,9 @@ pub(crate) const MSR: Form = {
 
 /// Virtual desktops of SYSTOR '17: `seconds,seconds it took,R|W,LUN,offset,size`.
 pub(crate) const SYSTOR: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         fields: 6,
-        time: (0, Clock::Seconds),
+        time: (0, TimeColumn::Seconds),
         took: Some((1, SECOND)),
         action: (2, Words::OrNone(b"R", b"W")),
         volume: &[3],
@@ -163,7 +163,7 @@ pub(crate) const SYSTOR: Form = {
 
 /// The Storage Performance Council's exchange format: `unit,block,size,r|w,seconds`, with optional further fields.
 pub(crate) const SPC: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         marks: 5,
         open_ended: true,
         remarks: true,
@@ -172,7 +172,7 @@ pub(crate) const SPC: Form = {
         place: (1, SECTOR),
         length: Some((2, 1)),
         action: (3, Words::Of(b"r", b"w")),
-        time: (4, Clock::Decimal(SECOND)),
+        time: (4, TimeColumn::Decimal(SECOND)),
         doubts: &["it lacks the block size: 512 bytes are assumed, as in all published traces"],
         ..COMMAS
     };
@@ -181,12 +181,12 @@ pub(crate) const SPC: Form = {
 
 /// Cloud disks of Alibaba: `device,R|W,offset,length,microseconds`.
 pub(crate) const ALIBABA: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         volume: &[0],
         action: (1, Words::Of(b"R", b"W")),
         place: (2, 1),
         length: Some((3, 1)),
-        time: (4, Clock::Decimal(MICROSECOND)),
+        time: (4, TimeColumn::Decimal(MICROSECOND)),
         epoch_ns: Some(0),
         ..COMMAS
     };
@@ -195,9 +195,9 @@ pub(crate) const ALIBABA: Form = {
 
 /// Cloud disks of Tencent: `seconds,sector,sectors,0|1,volume`; 0 reads.
 pub(crate) const TENCENT: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         marks: 4,
-        time: (0, Clock::Calendar),
+        time: (0, TimeColumn::Calendar),
         place: (1, SECTOR),
         length: Some((2, SECTOR)),
         action: (3, Words::Of(b"0", b"1")),
@@ -213,9 +213,9 @@ pub(crate) const TENCENT: Form = {
 
 /// Virtual disks of `CloudPhysics` in libCacheSim's format: `version,time,command,bytes,sector`.
 pub(crate) const CLOUDPHYSICS: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         fixed: &[(0, &[b"1", b"2"])],
-        time: (1, Clock::BySize((MICROSECOND, "microseconds are taken"), (SECOND, "seconds are taken"))),
+        time: (1, TimeColumn::BySize((MICROSECOND, "microseconds are taken"), (SECOND, "seconds are taken"))),
         action: (2, Words::Scsi),
         length: Some((3, 1)),
         place: (4, SECTOR),
@@ -227,10 +227,10 @@ pub(crate) const CLOUDPHYSICS: Form = {
 
 /// Virtual disks of `CloudPhysics`, as the Cydonia project prepares them: `microseconds,sector,r|w,bytes`.
 pub(crate) const CYDONIA: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         marks: 5,
         fields: 4,
-        time: (0, Clock::Whole(MICROSECOND)),
+        time: (0, TimeColumn::Whole(MICROSECOND)),
         place: (1, SECTOR),
         length: Some((3, 1)),
         doubts: &[IN_MICROSECONDS],
@@ -248,10 +248,10 @@ pub(crate) const CYDONIA: Form = {
 /// The same in cache blocks: `operation,microseconds since the preceding operation,block,r|w,bytes before,bytes after`.
 /// An operation has a row for each block that it covers; a write that covers a part of a block reads the block first.
 pub(crate) const CYDONIA_CACHE: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         min_lines: 2,
         fields: 6,
-        time: (1, Clock::Gaps(0)),
+        time: (1, TimeColumn::Gaps(0)),
         place: (2, 4096),
         action: (3, Words::Of(b"r", b"w")),
         doubts: &[
@@ -267,7 +267,7 @@ pub(crate) const CYDONIA_CACHE: Form = {
 /// Hosts of Florida International University: `time pid process sector sectors R|W major minor hash`. Process names may
 /// contain blanks, so columns are counted from the end; some traces lack the hash of the contents.
 pub(crate) const FIU: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         marks: 5,
         separator: b' ',
         fields: 7,
@@ -280,7 +280,7 @@ pub(crate) const FIU: Form = {
             fields.copy_within(end - 5..end, 2);
             7
         }),
-        time: (0, Clock::ByPoint((SECOND, "seconds are taken"), (NANOSECOND, "nanoseconds are taken"))),
+        time: (0, TimeColumn::ByPoint((SECOND, "seconds are taken"), (NANOSECOND, "nanoseconds are taken"))),
         place: (2, SECTOR),
         length: Some((3, SECTOR)),
         action: (4, Words::Of(b"R", b"W")),
@@ -293,14 +293,14 @@ pub(crate) const FIU: Form = {
 
 /// Inputs of disk and flash simulators: `time device sector sectors flags`.
 pub(crate) const SIMULATORS: Form = {
-    static LAYOUT: Layout = Layout {
+    static LAYOUT: ColumnLayout = ColumnLayout {
         marks: 2,
         min_lines: 3,
         separator: b' ',
         remarks: true,
         time: (
             0,
-            Clock::ByPoint(
+            TimeColumn::ByPoint(
                 (MILLISECOND, "they have decimals, so milliseconds are assumed, as for DiskSim"),
                 (NANOSECOND, "they are integers, so nanoseconds are assumed, as for SSDsim and MQSim"),
             ),
@@ -316,24 +316,24 @@ pub(crate) const SIMULATORS: Form = {
     Form::trace("trace-disksim", "DiskSim or SSDsim trace", Takes::Text, |head| LAYOUT.fits(head), || LAYOUT.open())
 };
 
-impl Layout {
+impl ColumnLayout {
     fn fits(&'static self, head: &Head<'_>) -> Resemblance {
         resembles(Columns::new(self), head)
     }
 
     fn open(&'static self) -> Box<dyn Dialect> {
-        Box::new(Rows::new(Columns::new(self)))
+        Box::new(LineSplitter::new(Columns::new(self)))
     }
 
-    fn has_fields(&self, fields: &Fields<'_>, count: usize) -> bool {
+    fn has_fields(&self, fields: &LineFields<'_>, count: usize) -> bool {
         let has_count = count == self.fields || (self.open_ended && count > self.fields);
         has_count && self.fixed.iter().all(|(column, words)| words.contains(&fields[*column]))
     }
 
-    fn command(&self, fields: &Fields<'_>) -> Option<Command> {
+    fn command(&self, fields: &LineFields<'_>) -> Option<ScsiCommand> {
         let field = fields[self.action.0];
         let action = match self.action.1 {
-            Words::OrNone(..) if field.is_empty() => return Some(Command::Other),
+            Words::OrNone(..) if field.is_empty() => return Some(ScsiCommand::Other),
             Words::Of(read, _) | Words::OrNone(read, _) if field.eq_ignore_ascii_case(read) => Action::Read,
             Words::Of(_, write) | Words::OrNone(_, write) if field.eq_ignore_ascii_case(write) => Action::Write,
             Words::Of(..) | Words::OrNone(..) => return None,
@@ -348,11 +348,11 @@ impl Layout {
                 _ => return None,
             },
         };
-        Some(Command::Operation(action))
+        Some(ScsiCommand::Operation(action))
     }
 
     /// First byte and length.
-    fn extent(&self, fields: &Fields<'_>) -> Option<(u64, u64)> {
+    fn extent(&self, fields: &LineFields<'_>) -> Option<(u64, u64)> {
         let (column, unit) = self.place;
         let place = whole(fields[column])?.checked_mul(unit)?;
         let length = match self.length {
@@ -370,9 +370,9 @@ fn between<'a>(line: &'a [u8], first: &[u8], last: &[u8]) -> &'a [u8] {
     line.get(at(first)..at(last) + last.len()).unwrap_or_default()
 }
 
-/// Reads lines according to a [`Layout`].
+/// Reads lines according to a [`ColumnLayout`].
 struct Columns {
-    layout: &'static Layout,
+    layout: &'static ColumnLayout,
     /// Nanoseconds of the unit of times, once known.
     unit: Option<u64>,
     /// The number of the last operation, and its time in microseconds.
@@ -382,32 +382,32 @@ struct Columns {
 }
 
 impl Columns {
-    const fn new(layout: &'static Layout) -> Self {
+    const fn new(layout: &'static ColumnLayout) -> Self {
         Self { layout, unit: None, last: (None, 0), name: Vec::new() }
     }
 
-    fn at_ns(&mut self, fields: &Fields<'_>) -> Option<u64> {
+    fn at_ns(&mut self, fields: &LineFields<'_>) -> Option<u64> {
         let field = fields[self.layout.time.0];
         match self.layout.time.1 {
-            Clock::Whole(unit) => whole(field)?.checked_mul(unit),
-            Clock::Decimal(unit) => scaled(field, unit),
-            Clock::Seconds => scaled(field, SECOND).filter(|_| field.contains(&b'.')),
-            Clock::Calendar => scaled(field, SECOND).filter(|at_ns| CALENDAR.contains(at_ns)),
-            Clock::Gaps(column) => {
+            TimeColumn::Whole(unit) => whole(field)?.checked_mul(unit),
+            TimeColumn::Decimal(unit) => scaled(field, unit),
+            TimeColumn::Seconds => scaled(field, SECOND).filter(|_| field.contains(&b'.')),
+            TimeColumn::Calendar => scaled(field, SECOND).filter(|at_ns| CALENDAR.contains(at_ns)),
+            TimeColumn::Gaps(column) => {
                 let (operation, gap_us) = (whole(fields[column])?, whole(field)?);
                 if self.last.0 != Some(operation) {
                     self.last = (Some(operation), self.last.1.saturating_add(gap_us));
                 }
                 self.last.1.checked_mul(MICROSECOND)
             }
-            Clock::ByPoint((with_point, _), (without, _)) => {
+            TimeColumn::ByPoint((with_point, _), (without, _)) => {
                 // An integral number of milliseconds may be printed without decimals.
                 if field.contains(&b'.') {
                     self.unit = Some(with_point);
                 }
                 scaled(field, *self.unit.get_or_insert(without))
             }
-            Clock::BySize((large, _), (small, _)) => {
+            TimeColumn::BySize((large, _), (small, _)) => {
                 let is_large = || scaled(field, 1).is_some_and(|time| time > NO_SECONDS);
                 scaled(field, *self.unit.get_or_insert_with(|| if is_large() { large } else { small }))
             }
@@ -415,7 +415,7 @@ impl Columns {
     }
 }
 
-impl Row for Columns {
+impl LineDialect for Columns {
     fn marks(&self) -> u8 {
         self.layout.marks
     }
@@ -429,7 +429,7 @@ impl Row for Columns {
         if layout.remarks && line.first() == Some(&b'#') {
             return Line::Passed;
         }
-        let mut fields: Fields<'_> = [b""; 16];
+        let mut fields: LineFields<'_> = [b""; 16];
         let count = match layout.separator {
             b' ' => words(line, &mut fields),
             separator => split(line, separator, &mut fields),
@@ -444,7 +444,7 @@ impl Row for Columns {
         let (Some(at_ns), Some((place, length))) = (self.at_ns(&fields), layout.extent(&fields)) else {
             return Line::Broken("its time, address or length is not a number: skipped");
         };
-        let Command::Operation(action) = command else { return Line::Read };
+        let ScsiCommand::Operation(action) = command else { return Line::Read };
         let volume = match *layout.volume {
             [] => sink.volume(b""),
             [column] => sink.volume(fields[column]),
@@ -465,17 +465,17 @@ impl Row for Columns {
         Line::Read
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         let layout = self.layout;
         let unit = match layout.time.1 {
-            Clock::ByPoint(first, _) | Clock::BySize(first, _) if self.unit == Some(first.0) => Some(first.1),
-            Clock::ByPoint(_, second) | Clock::BySize(_, second) => Some(second.1),
+            TimeColumn::ByPoint(first, _) | TimeColumn::BySize(first, _) if self.unit == Some(first.0) => Some(first.1),
+            TimeColumn::ByPoint(_, second) | TimeColumn::BySize(_, second) => Some(second.1),
             _ => None,
         };
         let unit = unit.map(|unit| format!("it lacks the unit of its times: {unit}"));
         let doubts = unit.into_iter().chain(layout.doubts.iter().map(|doubt| (*doubt).to_owned())).collect();
         let (epoch_ns, tick_ns, scope) = (layout.epoch_ns, layout.tick_ns, layout.scope);
-        About { epoch_ns, doubts, tick_ns, scope, ..About::default() }
+        DialectFacts { epoch_ns, doubts, tick_ns, scope, ..DialectFacts::default() }
     }
 }
 
@@ -514,7 +514,7 @@ impl ObjectColumns {
     }
 }
 
-impl Row for Objects {
+impl LineDialect for Objects {
     fn marks(&self) -> u8 {
         4
     }
@@ -541,9 +541,9 @@ impl Row for Objects {
         Line::Read
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         let tick_ns = if self.decimals { 0 } else { SECOND };
-        About { doubts: object_doubts(), tick_ns, ..About::default() }
+        DialectFacts { doubts: object_doubts(), tick_ns, ..DialectFacts::default() }
     }
 }
 
@@ -563,9 +563,9 @@ fn hash(name: &[u8]) -> u64 {
 
 /// Page numbers, one per line, as used for comparing caches (Jiang, Zhang 2002). Lines with `*` mark a position.
 #[derive(Default)]
-pub(super) struct Pages;
+pub(super) struct PageNumbers;
 
-impl Row for Pages {
+impl LineDialect for PageNumbers {
     fn marks(&self) -> u8 {
         1
     }
@@ -585,9 +585,9 @@ impl Row for Pages {
         Line::Read
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         let doubt = "it has no times, sizes or kinds, so there is a working set but no demand; pages are assumed to have \
                              4 KiB: scale the sizes of the curve for other sizes";
-        About { doubts: vec![doubt.to_owned()], ..About::default() }
+        DialectFacts { doubts: vec![doubt.to_owned()], ..DialectFacts::default() }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use plimsoll_record::Action;
 
 use crate::form::{Form, Head, Resemblance};
-use crate::reading::Scope;
+use crate::reading::ReadingScope;
 
 /// Bytes of a sector, the unit of block addresses.
 pub(super) const SECTOR: u64 = 512;
@@ -25,7 +25,7 @@ pub(crate) struct TraceRecord {
     /// Bytes.
     pub(super) length: Option<u64>,
     /// The volume.
-    pub(super) volume: Volume,
+    pub(super) volume: TraceVolume,
     /// Nanoseconds until the response, if the same record contains it.
     pub(super) took_ns: Option<u64>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct TraceRecord {
 /// Receives the operations of a trace.
 pub(crate) trait Sink {
     /// The number of a volume by its name.
-    fn volume(&mut self, name: &[u8]) -> Volume;
+    fn volume(&mut self, name: &[u8]) -> TraceVolume;
 
     /// Receives an operation, and returns a mark for its response.
     fn operation(&mut self, record: &TraceRecord) -> Mark;
@@ -61,12 +61,12 @@ pub(crate) trait Dialect {
     fn end(&mut self, sink: &mut dyn Sink);
 
     /// Properties of the trace so far.
-    fn about(&self) -> About;
+    fn about(&self) -> DialectFacts;
 }
 
 /// Properties of a whole trace.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct About {
+pub(crate) struct DialectFacts {
     /// Nanoseconds from 1970 to the origin of the clock, if known.
     pub(super) epoch_ns: Option<i128>,
     /// Assumptions and missing information, a sentence each.
@@ -76,16 +76,16 @@ pub(crate) struct About {
     /// Nanoseconds of its clock's resolution, if coarse.
     pub(super) tick_ns: u64,
     /// The order of its records.
-    pub(super) order: Order,
+    pub(super) order: RecordOrder,
     /// The scope of a volume name.
-    pub(super) scope: Option<fn(&str) -> Scope>,
+    pub(super) scope: Option<fn(&str) -> ReadingScope>,
     /// The unit of its record numbers.
-    pub(super) counts: Counts,
+    pub(super) counts: NumberUnit,
 }
 
 /// The order of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum RecordOrder {
     /// By time.
     Strict,
     /// Nearly by time: written by several processors.
@@ -95,7 +95,7 @@ pub(super) enum Order {
 
 /// The unit of record numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Counts {
+pub(super) enum NumberUnit {
     /// Lines of text.
     #[default]
     Lines,
@@ -104,14 +104,14 @@ pub(super) enum Counts {
 }
 
 /// A volume of a trace, by number.
-pub(crate) type Volume = u32;
+pub(crate) type TraceVolume = u32;
 
 /// The volumes of a trace, in the order of their first operations.
 #[derive(Debug, Default)]
 pub(super) struct Volumes {
     names: Vec<Box<[u8]>>,
-    numbers: BTreeMap<Box<[u8]>, Volume>,
-    last: Volume,
+    numbers: BTreeMap<Box<[u8]>, TraceVolume>,
+    last: TraceVolume,
     /// The limit of volumes was exceeded.
     pub(super) overflowed: bool,
 }
@@ -123,7 +123,7 @@ impl Volumes {
     const MAX_NAME: usize = 256;
 
     /// The number of a name.
-    pub(super) fn number(&mut self, name: &[u8]) -> Volume {
+    pub(super) fn number(&mut self, name: &[u8]) -> TraceVolume {
         let name = &name[..name.len().min(Self::MAX_NAME)];
         // Records of a volume are often adjacent.
         if self.names.get(self.last as usize).is_some_and(|last| **last == *name) {
@@ -132,14 +132,14 @@ impl Volumes {
         self.last = match self.numbers.get(name) {
             Some(known) => *known,
             None if self.names.len() < Self::MAX => {
-                let number = self.names.len() as Volume;
+                let number = self.names.len() as TraceVolume;
                 self.names.push(name.into());
                 self.numbers.insert(name.into(), number);
                 number
             }
             None => {
                 self.overflowed = true;
-                Self::MAX as Volume - 1
+                Self::MAX as TraceVolume - 1
             }
         };
         self.last
@@ -151,13 +151,13 @@ impl Volumes {
     }
 
     /// A volume's name.
-    pub(super) fn name(&self, volume: Volume) -> String {
+    pub(super) fn name(&self, volume: TraceVolume) -> String {
         self.names.get(volume as usize).map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default()
     }
 }
 
 /// A dialect of lines.
-pub(super) trait Row {
+pub(super) trait LineDialect {
     /// Number of marks, to rank dialects that match an input.
     fn marks(&self) -> u8;
 
@@ -175,7 +175,7 @@ pub(super) trait Row {
     }
 
     /// Properties of the trace so far.
-    fn about(&self) -> About;
+    fn about(&self) -> DialectFacts;
 
     /// Processes a last line without its end, from a truncated copy.
     fn cut(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
@@ -202,15 +202,15 @@ pub(super) enum Line {
 /// Maximum bytes of a line; the rest is ignored.
 const MAX_LINE: usize = 1 << 16;
 
-/// Splits bytes into lines for a [`Row`].
-pub(super) struct Rows<R> {
+/// Splits bytes into lines for a [`LineDialect`].
+pub(super) struct LineSplitter<R> {
     row: R,
     rest: Vec<u8>,
     number: u64,
     has_records: bool,
 }
 
-impl<R: Row> Rows<R> {
+impl<R: LineDialect> LineSplitter<R> {
     pub(super) fn new(row: R) -> Self {
         Self { row, rest: Vec::new(), number: 0, has_records: false }
     }
@@ -239,7 +239,7 @@ impl<R: Row> Rows<R> {
     }
 }
 
-impl<R: Row> Dialect for Rows<R> {
+impl<R: LineDialect> Dialect for LineSplitter<R> {
     fn feed(&mut self, mut bytes: &[u8], sink: &mut dyn Sink) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let line = &bytes[..end];
@@ -265,13 +265,13 @@ impl<R: Row> Dialect for Rows<R> {
         self.row.end(sink);
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         self.row.about()
     }
 }
 
 /// Reads the head of an input with a dialect of lines, and counts the resulting records.
-pub(super) fn resembles<R: Row>(mut row: R, head: &Head<'_>) -> Resemblance {
+pub(super) fn resembles<R: LineDialect>(mut row: R, head: &Head<'_>) -> Resemblance {
     /// Number of tried lines.
     const TRIED: usize = 200;
     let whole = match memchr::memrchr(b'\n', head.bytes()) {
@@ -307,7 +307,7 @@ pub(super) fn resembles<R: Row>(mut row: R, head: &Head<'_>) -> Resemblance {
 struct Trial;
 
 impl Sink for Trial {
-    fn volume(&mut self, _: &[u8]) -> Volume {
+    fn volume(&mut self, _: &[u8]) -> TraceVolume {
         0
     }
 

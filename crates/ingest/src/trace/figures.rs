@@ -4,11 +4,11 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use super::dialect::{About, Counts as CountsOf, Volumes};
-use super::tally::{Cell, Count, Counts, OfVolume, Peak, SECOND, Sort, Tally};
+use super::dialect::{DialectFacts, NumberUnit as CountsOf, Volumes};
+use super::tally::{OfVolume, OpCounter, Peak, SECOND, Sort, SortCount, SortCounts, TallyWindow};
 use crate::builder::Builder;
-use crate::form::Input;
-use crate::reading::{Class, Fate, Figure, Measure, MissCurve, Origin, Scope, Statistic, Window};
+use crate::form::FormatInput;
+use crate::reading::{Class, Fate, Figure, Measure, MissCurve, Origin, ReadingScope, ReadingWindow, Statistic};
 use crate::refusal::Refusal;
 
 /// Maximum volumes reported separately.
@@ -31,7 +31,12 @@ const CLASSES: [(Class, &[Sort]); 7] = [
 const PEAKS: [Class; 3] = [Class::All, Class::Read, Class::Write];
 
 /// Emits the figures of a trace.
-pub(super) fn emit(mut tally: Tally, about: &About, input: &Input, out: &mut Builder) -> Result<(), Refusal> {
+pub(super) fn emit(
+    mut tally: OpCounter,
+    about: &DialectFacts,
+    input: &FormatInput,
+    out: &mut Builder,
+) -> Result<(), Refusal> {
     broken(&tally, about, out);
     if tally.operations == 0 {
         return Err(out.unusable("it has no readable operation: check that it was copied completely"));
@@ -50,7 +55,7 @@ pub(super) fn emit(mut tally: Tally, about: &About, input: &Input, out: &mut Bui
         windows(&mut tally, whole, begin, span, about, out);
     }
     // Last, because the whole time has a separate window.
-    let at = out.sample(Window { begin, length: span });
+    let at = out.sample(ReadingWindow { begin, length: span });
     curve(&tally, (whole, at), about, out);
     if has_rates {
         volumes(&tally, &scopes, at, span, out);
@@ -62,7 +67,7 @@ pub(super) fn emit(mut tally: Tally, about: &About, input: &Input, out: &mut Bui
 }
 
 /// Unreadable records.
-fn broken(tally: &Tally, about: &About, out: &mut Builder) {
+fn broken(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
     for (number, reason) in &tally.broken {
         let origin = place(*number, about.counts, "", out);
         out.caution(Some(origin), reason.as_str());
@@ -72,7 +77,7 @@ fn broken(tally: &Tally, about: &About, out: &mut Builder) {
     }
 }
 
-fn doubts(tally: &Tally, about: &About, out: &mut Builder) {
+fn doubts(tally: &OpCounter, about: &DialectFacts, out: &mut Builder) {
     if let Some(back) = tally.back.filter(|back| back.most_ns >= SECOND) {
         let origin = place(back.number, about.counts, "", out);
         let most = Span::from_nanos(back.most_ns);
@@ -97,7 +102,7 @@ fn place(number: u64, counts: CountsOf, field: &str, out: &mut Builder) -> Origi
 }
 
 /// The begin of a trace, if its times are absolute (in UTC).
-fn begin(tally: &Tally, about: &About) -> Option<DateTime> {
+fn begin(tally: &OpCounter, about: &DialectFacts) -> Option<DateTime> {
     let since_1970 = about.epoch_ns?.checked_add(i128::from(tally.first_ns))?;
     let seconds = i64::try_from(since_1970.div_euclid(i128::from(SECOND))).ok()?;
     let ns = i32::try_from(since_1970.rem_euclid(i128::from(SECOND))).ok()?;
@@ -106,17 +111,19 @@ fn begin(tally: &Tally, about: &About) -> Option<DateTime> {
 
 /// The scope of figures.
 struct Scopes {
-    whole: Scope,
-    volumes: Vec<Scope>,
+    whole: ReadingScope,
+    volumes: Vec<ReadingScope>,
 }
 
 impl Scopes {
-    fn of(tally: &Tally, about: &About) -> Self {
+    fn of(tally: &OpCounter, about: &DialectFacts) -> Self {
         let named = |number: usize| {
             let name = tally.volumes.name(number as u32);
-            about.scope.map_or_else(|| Scope { part: name.clone(), ..Scope::default() }, |scope| scope(&name))
+            about
+                .scope
+                .map_or_else(|| ReadingScope { part: name.clone(), ..ReadingScope::default() }, |scope| scope(&name))
         };
-        let volumes: Vec<Scope> = (0..tally.volumes.count()).map(named).collect();
+        let volumes: Vec<ReadingScope> = (0..tally.volumes.count()).map(named).collect();
         let mut whole = volumes.first().cloned().unwrap_or_default();
         // With several volumes the whole has no part, and has a host only if they share it.
         if volumes.len() > 1 {
@@ -129,7 +136,7 @@ impl Scopes {
     }
 }
 
-fn curve(tally: &Tally, (scope, window): (u32, u32), about: &About, out: &mut Builder) {
+fn curve(tally: &OpCounter, (scope, window): (u32, u32), about: &DialectFacts, out: &mut Builder) {
     let Some(curve) = tally.misses.finish() else { return };
     if curve.passed > 0 {
         let text = format!(
@@ -151,7 +158,7 @@ fn curve(tally: &Tally, (scope, window): (u32, u32), about: &About, out: &mut Bu
 }
 
 /// The means of each volume, if there are several.
-fn volumes(tally: &Tally, scopes: &Scopes, window: u32, span: Span, out: &mut Builder) {
+fn volumes(tally: &OpCounter, scopes: &Scopes, window: u32, span: Span, out: &mut Builder) {
     if scopes.volumes.len() < 2 {
         return;
     }
@@ -172,7 +179,14 @@ fn volumes(tally: &Tally, scopes: &Scopes, window: u32, span: Span, out: &mut Bu
 }
 
 /// The figures of each window.
-fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, about: &About, out: &mut Builder) {
+fn windows(
+    tally: &mut OpCounter,
+    scope: u32,
+    begin: Option<DateTime>,
+    span: Span,
+    about: &DialectFacts,
+    out: &mut Builder,
+) {
     let (first_ns, last_ns) = (tally.first_ns, tally.last_ns);
     let (origin_ns, width_ns, mut cells) = std::mem::take(&mut tally.windows).finish();
     let mut present = [false; Sort::COUNT];
@@ -192,7 +206,7 @@ fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, a
             i64::try_from(since_ns).unwrap_or(i64::MAX).saturating_sub(i64::try_from(lead_ns).unwrap_or(0));
         let begin = begin.and_then(|begin| begin.checked_add(SignedDuration::from_nanos(from_first)).ok());
         let length = if cells.len() == 1 { span } else { Span::from_nanos(length) };
-        let window = out.sample(Window { begin, length });
+        let window = out.sample(ReadingWindow { begin, length });
         let origin = place(number, about.counts, "records from here on", out);
         let mut telling = Emitter { at: (scope, window), seconds: length.as_secs_f64(), origin, out };
         telling.counts(&cell.counts, present);
@@ -204,7 +218,7 @@ fn windows(tally: &mut Tally, scope: u32, begin: Option<DateTime>, span: Span, a
 }
 
 /// Lengths of the windows. A last one of less than half of the length is merged with its predecessor.
-fn lengths(cells: &mut Vec<Cell>, width_ns: u64, span_ns: u64) -> Vec<u64> {
+fn lengths(cells: &mut Vec<TallyWindow>, width_ns: u64, span_ns: u64) -> Vec<u64> {
     let mut lengths = vec![width_ns; cells.len()];
     // Damaged times may go back: then the last window has the minimum length.
     let rest = span_ns.saturating_sub((cells.len() as u64).saturating_sub(1).saturating_mul(width_ns));
@@ -233,12 +247,12 @@ struct Emitter<'a> {
 
 impl Emitter<'_> {
     /// Emits figures of each class that occurs.
-    fn counts(&mut self, counts: &Counts, present: [bool; Sort::COUNT]) {
+    fn counts(&mut self, counts: &SortCounts, present: [bool; Sort::COUNT]) {
         for (class, sorts) in CLASSES {
             if !sorts.iter().any(|sort| present[*sort as usize]) {
                 continue;
             }
-            let mut sum = Count::default();
+            let mut sum = SortCount::default();
             for sort in sorts {
                 let mut count = counts[*sort as usize];
                 // Discarded bytes are not transferred.
@@ -251,7 +265,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn count(&mut self, class: Class, count: &Count) {
+    fn count(&mut self, class: Class, count: &SortCount) {
         let operations = count.operations as f64;
         self.put(class, Measure::Iops, operations / self.seconds);
         if class != Class::Flush {
@@ -298,7 +312,7 @@ mod tests {
     fn windows_beyond_the_end_of_a_trace_have_full_lengths() {
         // Times that go back leave windows after the last operation.
         let check = |count: usize, span_ns: u64, expected: &[u64]| {
-            let mut cells = vec![Cell::default(); count];
+            let mut cells = vec![TallyWindow::default(); count];
             assert_eq!(lengths(&mut cells, 10, span_ns), expected, "{count} windows, {span_ns} ns");
             assert_eq!(cells.len(), expected.len());
         };

@@ -6,13 +6,15 @@ use std::collections::HashMap;
 use memchr::memmem;
 use plimsoll_record::Action;
 
-use super::dialect::{About, Counts, Dialect, Line, Mark, Row, SECTOR, Sink, TraceRecord, Volume};
+use super::dialect::{
+    Dialect, DialectFacts, Line, LineDialect, Mark, NumberUnit, SECTOR, Sink, TraceRecord, TraceVolume,
+};
 use crate::form::{Head, Resemblance};
 use crate::text::{scaled, whole, words};
 
 /// A step of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum TraceStage {
     Queued,
     Issued,
     /// Requeued, to be issued again.
@@ -22,27 +24,27 @@ enum Stage {
 
 /// A record.
 #[derive(Clone, Copy, Debug)]
-struct Event {
+struct TraceEvent {
     number: u64,
     at_ns: u64,
-    stage: Stage,
+    stage: TraceStage,
     action: Action,
     sector: u64,
     bytes: u64,
-    volume: Volume,
+    volume: TraceVolume,
 }
 
 /// Assembles events to operations.
 #[derive(Default)]
 struct Events {
     /// The event that counts as submission, once decided.
-    level: Option<Stage>,
+    level: Option<TraceStage>,
     /// Events before the decision.
-    early: Vec<Event>,
+    early: Vec<TraceEvent>,
     /// Operations in flight, by volume and sector.
-    open: HashMap<(Volume, u64), Mark>,
+    open: HashMap<(TraceVolume, u64), Mark>,
     /// Completions without a submission so far: files of several processors in sequence.
-    answers: HashMap<(Volume, u64), u64>,
+    answers: HashMap<(TraceVolume, u64), u64>,
     lost: bool,
 }
 
@@ -54,7 +56,7 @@ const MAX_PENDING: usize = 1 << 17;
 const MAX_LATENCY_NS: u64 = 600_000_000_000;
 
 impl Events {
-    fn take(&mut self, event: Event, sink: &mut dyn Sink) {
+    fn take(&mut self, event: TraceEvent, sink: &mut dyn Sink) {
         if let Some(level) = self.level {
             return self.join(level, &event, sink);
         }
@@ -74,11 +76,11 @@ impl Events {
     fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         match self.level {
-            Some(Stage::Queued) => {
+            Some(TraceStage::Queued) => {
                 doubts
                     .push("it has no issue events (D), so queue events (Q) are counted, before operations are merged");
             }
-            Some(Stage::Completed) => doubts.push(
+            Some(TraceStage::Completed) => doubts.push(
                 "it has records of completions (C) alone: operations count when they ended, and how long they took \
                  is not known",
             ),
@@ -91,26 +93,26 @@ impl Events {
     }
 
     fn decide(&mut self, sink: &mut dyn Sink) {
-        let has = |stage: Stage| self.early.iter().any(|event| event.stage == stage);
-        let known = [Stage::Issued, Stage::Queued].into_iter().find(|stage| has(*stage));
-        let level = known.unwrap_or(Stage::Completed);
+        let has = |stage: TraceStage| self.early.iter().any(|event| event.stage == stage);
+        let known = [TraceStage::Issued, TraceStage::Queued].into_iter().find(|stage| has(*stage));
+        let level = known.unwrap_or(TraceStage::Completed);
         self.level = Some(level);
         for event in std::mem::take(&mut self.early) {
             self.join(level, &event, sink);
         }
     }
 
-    fn join(&mut self, level: Stage, event: &Event, sink: &mut dyn Sink) {
+    fn join(&mut self, level: TraceStage, event: &TraceEvent, sink: &mut dyn Sink) {
         let key = (event.volume, event.sector);
         if event.stage == level {
             let mark = submit(event, sink);
-            if level != Stage::Completed {
+            if level != TraceStage::Completed {
                 self.begin(key, mark, sink);
             }
             return;
         }
         match event.stage {
-            Stage::Completed => match self.open.remove(&key) {
+            TraceStage::Completed => match self.open.remove(&key) {
                 Some(mark) if event.at_ns >= mark.at_ns => sink.answered(mark, event.at_ns - mark.at_ns),
                 _ if self.answers.len() < MAX_PENDING => {
                     self.answers.insert(key, event.at_ns);
@@ -118,14 +120,14 @@ impl Events {
                 _ => {}
             },
             // It will be issued again and counts again, because the device gets it twice.
-            Stage::Returned => {
+            TraceStage::Returned => {
                 self.open.remove(&key);
             }
-            Stage::Queued | Stage::Issued => {}
+            TraceStage::Queued | TraceStage::Issued => {}
         }
     }
 
-    fn begin(&mut self, key: (Volume, u64), mark: Mark, sink: &mut dyn Sink) {
+    fn begin(&mut self, key: (TraceVolume, u64), mark: Mark, sink: &mut dyn Sink) {
         let answered = self.answers.get(&key).copied();
         if let Some(end) = answered.filter(|end| (mark.at_ns..mark.at_ns.saturating_add(MAX_LATENCY_NS)).contains(end))
         {
@@ -144,7 +146,7 @@ impl Events {
     }
 }
 
-fn submit(event: &Event, sink: &mut dyn Sink) -> Mark {
+fn submit(event: &TraceEvent, sink: &mut dyn Sink) -> Mark {
     let (place, length) = match event.action {
         Action::Flush => (0, 0),
         _ => (event.sector.saturating_mul(SECTOR), event.bytes),
@@ -184,12 +186,12 @@ pub(super) struct Blkparse {
 }
 
 /// The stage of an action; none for actions that are not steps of an operation.
-fn stage(action: &[u8]) -> Option<Stage> {
+fn stage(action: &[u8]) -> Option<TraceStage> {
     match action {
-        b"Q" => Some(Stage::Queued),
-        b"D" => Some(Stage::Issued),
-        b"R" => Some(Stage::Returned),
-        b"C" => Some(Stage::Completed),
+        b"Q" => Some(TraceStage::Queued),
+        b"D" => Some(TraceStage::Issued),
+        b"R" => Some(TraceStage::Returned),
+        b"C" => Some(TraceStage::Completed),
         _ => None,
     }
 }
@@ -202,7 +204,7 @@ fn is_device(text: &[u8]) -> bool {
     major > 0 && minor > 0 && text[major] == b',' && major + 1 + minor == text.len()
 }
 
-impl Row for Blkparse {
+impl LineDialect for Blkparse {
     fn marks(&self) -> u8 {
         7
     }
@@ -234,7 +236,7 @@ impl Row for Blkparse {
         let bytes = sectors.saturating_mul(SECTOR);
         if let Some(action) = action(f[6], bytes).filter(|_| f[8] == b"+" || f[6].starts_with(b"F")) {
             let volume = sink.volume(f[0]);
-            self.events.take(Event { number, at_ns, stage, action, sector, bytes, volume }, sink);
+            self.events.take(TraceEvent { number, at_ns, stage, action, sector, bytes, volume }, sink);
         }
         Line::Read
     }
@@ -243,8 +245,8 @@ impl Row for Blkparse {
         self.events.end(sink);
     }
 
-    fn about(&self) -> About {
-        About { doubts: self.events.doubts(), ..About::default() }
+    fn about(&self) -> DialectFacts {
+        DialectFacts { doubts: self.events.doubts(), ..DialectFacts::default() }
     }
 }
 
@@ -281,7 +283,7 @@ pub(super) struct Formatted {
 
 /// The components found in a line.
 #[derive(Default)]
-struct Found<'a> {
+struct LineParts<'a> {
     at_ns: Option<u64>,
     device: Option<&'a [u8]>,
     capitals: [&'a [u8]; 2],
@@ -290,7 +292,7 @@ struct Found<'a> {
     numbers: [Option<u64>; 2],
 }
 
-impl<'a> Found<'a> {
+impl<'a> LineParts<'a> {
     fn of(line: &'a [u8]) -> Self {
         let mut found = Self::default();
         let mut tokens: [&[u8]; 16] = [b""; 16];
@@ -322,7 +324,7 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Row for Formatted {
+impl LineDialect for Formatted {
     fn marks(&self) -> u8 {
         2
     }
@@ -332,14 +334,14 @@ impl Row for Formatted {
     }
 
     fn row(&mut self, line: &[u8], number: u64, sink: &mut dyn Sink) -> Line {
-        let found = Found::of(line);
+        let found = LineParts::of(line);
         let (Some(at_ns), 1..) = (found.at_ns, found.capitals_count) else {
             return Line::Broken("its time, action and sector are ambiguous: skipped");
         };
         let with_actions = *self.with_actions.get_or_insert(found.capitals_count == 2);
         let (stage, letters) = match (with_actions, found.capitals_count) {
             (true, 2) => (stage(found.capitals[0]), found.capitals[1]),
-            (false, _) => (Some(Stage::Issued), found.capitals[0]),
+            (false, _) => (Some(TraceStage::Issued), found.capitals[0]),
             // Actions without letters: plugs, and messages.
             (true, _) => (None, found.capitals[0]),
         };
@@ -355,7 +357,7 @@ impl Row for Formatted {
         let bytes = if in_bytes { length } else { length.saturating_mul(SECTOR) };
         if let Some(action) = action(letters, bytes) {
             let volume = sink.volume(found.device.unwrap_or(b""));
-            self.events.take(Event { number, at_ns, stage, action, sector, bytes, volume }, sink);
+            self.events.take(TraceEvent { number, at_ns, stage, action, sector, bytes, volume }, sink);
         }
         Line::Read
     }
@@ -364,13 +366,13 @@ impl Row for Formatted {
         self.events.end(sink);
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         let mut doubts = self.events.doubts();
         let unit = if self.in_bytes == Some(true) { "bytes" } else { "sectors of 512 bytes" };
         doubts.push(format!(
             "its format is not a default of blkparse: lengths are assumed to be {unit}, after the sector"
         ));
-        About { doubts, ..About::default() }
+        DialectFacts { doubts, ..DialectFacts::default() }
     }
 }
 
@@ -461,12 +463,12 @@ impl Record {
         (self.action >> 16) & category != 0
     }
 
-    fn stage(&self) -> Option<Stage> {
+    fn stage(&self) -> Option<TraceStage> {
         match self.action & 0xffff {
-            1 => Some(Stage::Queued),
-            6 => Some(Stage::Returned),
-            7 => Some(Stage::Issued),
-            8 => Some(Stage::Completed),
+            1 => Some(TraceStage::Queued),
+            6 => Some(TraceStage::Returned),
+            7 => Some(TraceStage::Issued),
+            8 => Some(TraceStage::Completed),
             _ => None,
         }
     }
@@ -493,13 +495,13 @@ pub(super) struct Blktrace {
     rest: Vec<u8>,
     number: u64,
     epoch_ns: Option<i128>,
-    known: Option<(u32, Volume)>,
-    processors: Processors,
+    known: Option<(u32, TraceVolume)>,
+    processors: TraceProcessors,
 }
 
 /// The processors that wrote the records.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Processors {
+enum TraceProcessors {
     #[default]
     None,
     One(u32),
@@ -534,15 +536,15 @@ impl Dialect for Blktrace {
         self.events.end(sink);
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         let mut doubts = self.events.doubts();
-        if let Processors::One(number) = self.processors {
+        if let TraceProcessors::One(number) = self.processors {
             doubts.push(format!(
                 "all of its records are of processor {number}: the files of the others belong to it, and answers that they \
                  saw are missing (blkparse -i NAME -d FILE merges them)"
             ));
         }
-        About { epoch_ns: self.epoch_ns, doubts, counts: Counts::Records, ..About::default() }
+        DialectFacts { epoch_ns: self.epoch_ns, doubts, counts: NumberUnit::Records, ..DialectFacts::default() }
     }
 }
 
@@ -578,9 +580,9 @@ impl Blktrace {
             return;
         }
         self.processors = match self.processors {
-            Processors::None => Processors::One(record.processor),
-            Processors::One(number) if number == record.processor => self.processors,
-            _ => Processors::Several,
+            TraceProcessors::None => TraceProcessors::One(record.processor),
+            TraceProcessors::One(number) if number == record.processor => self.processors,
+            _ => TraceProcessors::Several,
         };
         let bytes = u64::from(record.bytes);
         let (Some(stage), Some(action), false) =
@@ -594,7 +596,7 @@ impl Blktrace {
         };
         self.known = Some((record.device, volume));
         let (number, at_ns, sector) = (self.number, record.at_ns, record.sector);
-        self.events.take(Event { number, at_ns, stage, action, sector, bytes, volume }, sink);
+        self.events.take(TraceEvent { number, at_ns, stage, action, sector, bytes, volume }, sink);
     }
 }
 

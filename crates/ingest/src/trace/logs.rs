@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Action, TraceLine, Wrong};
 
-use super::dialect::{About, Line, Order, Row, Sink, TraceRecord};
+use super::dialect::{DialectFacts, Line, LineDialect, RecordOrder, Sink, TraceRecord};
 use crate::text::{whole, words};
 
 /// Traces of plimsoll in the format [`plimsoll_record::TRACE_FORMAT`], parsed strictly.
@@ -13,7 +13,7 @@ pub(super) struct Own {
     dropped: u64,
 }
 
-impl Row for Own {
+impl LineDialect for Own {
     fn marks(&self) -> u8 {
         9
     }
@@ -56,8 +56,8 @@ impl Row for Own {
         self.has_head
     }
 
-    fn about(&self) -> About {
-        About { dropped: self.dropped, order: Order::Strict, ..About::default() }
+    fn about(&self) -> DialectFacts {
+        DialectFacts { dropped: self.dropped, order: RecordOrder::Strict, ..DialectFacts::default() }
     }
 }
 
@@ -75,7 +75,7 @@ enum Version {
     Three,
 }
 
-impl Row for Iolog {
+impl LineDialect for Iolog {
     fn marks(&self) -> u8 {
         8
     }
@@ -138,7 +138,7 @@ impl Row for Iolog {
         self.version.is_some()
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         let mut doubts = Vec::new();
         if self.version == Some(Version::Two) {
             doubts.push(
@@ -153,6 +153,6 @@ impl Row for Iolog {
                     .to_owned(),
             );
         }
-        About { doubts, ..About::default() }
+        DialectFacts { doubts, ..DialectFacts::default() }
     }
 }

@@ -76,7 +76,7 @@ pub(super) struct Misses {
 
 /// A curve, with its basis.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Curve {
+pub(super) struct DerivedCurve {
     pub(super) reads: f64,
     pub(super) distinct_bytes: f64,
     pub(super) sampled: f64,
@@ -131,12 +131,12 @@ impl Misses {
     }
 
     /// The curve; none without requests.
-    pub(super) fn finish(&self) -> Option<Curve> {
+    pub(super) fn finish(&self) -> Option<DerivedCurve> {
         if self.distinct == 0.0 {
             return None;
         }
         let sampled = self.share();
-        Some(Curve {
+        Some(DerivedCurve {
             reads: self.reads,
             distinct_bytes: self.distinct,
             sampled,
@@ -273,7 +273,7 @@ fn upper(bucket: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Curve, Misses, PAGE, bucket, upper};
+    use super::{DerivedCurve, Misses, PAGE, bucket, upper};
 
     /// The simulated miss ratio of a cache of this many pages.
     fn kept(pages: &[u64], room: usize) -> f64 {
@@ -294,7 +294,7 @@ mod tests {
         f64::from(missed) / pages.len() as f64
     }
 
-    fn curve(pages: &[u64]) -> Curve {
+    fn curve(pages: &[u64]) -> DerivedCurve {
         let mut misses = Misses::default();
         for page in pages {
             misses.operation(0, page * PAGE, PAGE, true);
@@ -302,7 +302,7 @@ mod tests {
         misses.finish().unwrap()
     }
 
-    fn at(curve: &Curve, bytes: f64) -> f64 {
+    fn at(curve: &DerivedCurve, bytes: f64) -> f64 {
         curve.points.iter().rev().find(|(size, _)| *size <= bytes).map_or(1.0, |(_, ratio)| *ratio)
     }
 

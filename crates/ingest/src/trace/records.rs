@@ -1,14 +1,14 @@
-//! Dialects with records of a fixed size, little-endian: a constant [`Layout`] for each, and their common reader.
+//! Dialects with records of a fixed size, little-endian: a constant [`RecordLayout`] for each, and their common reader.
 
 use plimsoll_record::Action;
 
 use super::columns::object_doubts;
-use super::dialect::{About, Counts, Dialect, SECTOR, Sink, TraceRecord};
+use super::dialect::{Dialect, DialectFacts, NumberUnit, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
 
 /// The meaning of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum ScsiCommand {
     /// Transfers data, or makes them durable.
     Operation(Action),
     /// Neither transfers nor changes data.
@@ -16,21 +16,21 @@ pub(super) enum Command {
 }
 
 /// The command of an operation code (SBC-4); none for codes that are not used with disks.
-pub(super) fn command(code: u64) -> Option<Command> {
+pub(super) fn command(code: u64) -> Option<ScsiCommand> {
     Some(match code {
         // Read of 6, 10, 12 and 16 bytes.
-        0x08 | 0x28 | 0xa8 | 0x88 => Command::Operation(Action::Read),
+        0x08 | 0x28 | 0xa8 | 0x88 => ScsiCommand::Operation(Action::Read),
         // Write, write and verify, write the same, compare and write.
-        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e | 0x41 | 0x93 | 0x89 => Command::Operation(Action::Write),
-        0x35 | 0x91 => Command::Operation(Action::Flush),
-        0x42 => Command::Operation(Action::Trim),
-        0x00..=0x5f | 0x80..=0xaf => Command::Other,
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e | 0x41 | 0x93 | 0x89 => ScsiCommand::Operation(Action::Write),
+        0x35 | 0x91 => ScsiCommand::Operation(Action::Flush),
+        0x42 => ScsiCommand::Operation(Action::Trim),
+        0x00..=0x5f | 0x80..=0xaf => ScsiCommand::Other,
         _ => return None,
     })
 }
 
 /// Positions of a record's numbers: offset and bytes of each.
-struct Layout {
+struct RecordLayout {
     /// Bytes of a record.
     size: usize,
     time: (usize, usize),
@@ -54,7 +54,7 @@ enum Kinds {
 }
 
 /// `vscsiStats` of `VMware` (Waldspurger et al. 2015), version 1.
-const VSCSI_1: Layout = Layout {
+const VSCSI_1: RecordLayout = RecordLayout {
     size: 32,
     length: (4, 4),
     kind: Kinds::Scsi { command: (12, 2), version: (14, 2), number: 1 },
@@ -65,7 +65,7 @@ const VSCSI_1: Layout = Layout {
 };
 
 /// Version 2, which has response times.
-const VSCSI_2: Layout = Layout {
+const VSCSI_2: RecordLayout = RecordLayout {
     size: 40,
     kind: Kinds::Scsi { command: (0, 2), version: (2, 2), number: 2 },
     length: (8, 4),
@@ -74,7 +74,7 @@ const VSCSI_2: Layout = Layout {
 };
 
 /// libCacheSim's `oracleGeneral`: second, object, size, and number of the next request for it.
-const ORACLE_GENERAL: Layout = Layout {
+const ORACLE_GENERAL: RecordLayout = RecordLayout {
     size: 24,
     time: (0, 4),
     unit_ns: 1_000_000_000,
@@ -119,7 +119,7 @@ fn number(record: &[u8], (offset, bytes): (usize, usize)) -> Option<u64> {
     })
 }
 
-impl Layout {
+impl RecordLayout {
     /// True for a record that is plausible for this layout.
     fn fits(&self, record: &[u8]) -> bool {
         let number = |at| number(record, at).unwrap_or_default();
@@ -146,17 +146,17 @@ impl Layout {
         let took_ns = self.took.and_then(|at| number(record, at)?.checked_mul(self.unit_ns));
         Some(match command(number(record, code)?)? {
             // A flush has neither place nor length.
-            Command::Operation(action @ Action::Flush) => {
+            ScsiCommand::Operation(action @ Action::Flush) => {
                 Some(TraceRecord { action: Some(action), place: 0, length: Some(0), took_ns, ..operation })
             }
-            Command::Operation(action) => Some(TraceRecord { action: Some(action), place, took_ns, ..operation }),
-            Command::Other => None,
+            ScsiCommand::Operation(action) => Some(TraceRecord { action: Some(action), place, took_ns, ..operation }),
+            ScsiCommand::Other => None,
         })
     }
 }
 
 /// The version of `vscsiStats` that fits all records of a head.
-fn version(head: &[u8]) -> Option<&'static Layout> {
+fn version(head: &[u8]) -> Option<&'static RecordLayout> {
     [&VSCSI_1, &VSCSI_2].into_iter().find(|layout| {
         let mut records = head.chunks_exact(layout.size).take(64);
         records.len() > 0 && records.all(|record| layout.fits(record))
@@ -168,7 +168,7 @@ fn version(head: &[u8]) -> Option<&'static Layout> {
 struct Records {
     rest: Vec<u8>,
     /// None until the version of `vscsiStats` is known.
-    layout: Option<&'static Layout>,
+    layout: Option<&'static RecordLayout>,
     number: u64,
 }
 
@@ -190,13 +190,13 @@ impl Dialect for Records {
         }
     }
 
-    fn about(&self) -> About {
+    fn about(&self) -> DialectFacts {
         match self.layout.map(|layout| layout.kind) {
             Some(Kinds::Objects { .. }) => {
-                let (doubts, counts) = (object_doubts(), Counts::Records);
-                About { doubts, counts, tick_ns: ORACLE_GENERAL.unit_ns, ..About::default() }
+                let (doubts, counts) = (object_doubts(), NumberUnit::Records);
+                DialectFacts { doubts, counts, tick_ns: ORACLE_GENERAL.unit_ns, ..DialectFacts::default() }
             }
-            _ => About { counts: Counts::Records, ..About::default() },
+            _ => DialectFacts { counts: NumberUnit::Records, ..DialectFacts::default() },
         }
     }
 }

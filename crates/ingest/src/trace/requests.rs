@@ -4,18 +4,18 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-use plimsoll_record::{Action, Asked};
+use plimsoll_record::{Action, TraceEntry};
 use plimsoll_units::Span;
 
-use super::dialect::{Counts, Dialect, Mark, Order, Sink, TraceRecord, Volume, Volumes};
-use crate::form::{FORMS, Form, Head, Kind, Reader, Resemblance, Takes};
+use super::dialect::{Dialect, Mark, NumberUnit, RecordOrder, Sink, TraceRecord, TraceVolume, Volumes};
+use crate::form::{FORMS, Form, FormatName, FormatReader, Head, Resemblance, Takes};
 use crate::unpack::{Decoder, Ending, Gunzip};
 
 /// An operation of a trace, with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct TraceRequest {
     /// The operation, with its time since the first.
-    pub asked: Asked,
+    pub asked: TraceEntry,
     /// The volume: numbered from 0, in order of first appearance.
     pub volume: u32,
 }
@@ -32,8 +32,8 @@ pub struct TraceFault {
 
 /// Reads a trace of any dialect. Ends after a fault.
 pub struct Requests<R> {
-    source: Source<R>,
-    kind: Kind,
+    source: TraceBytes<R>,
+    kind: FormatName,
     dialect: Box<dyn Dialect>,
     queue: Queue,
     ended: bool,
@@ -50,14 +50,14 @@ impl<R: Read> Requests<R> {
     /// # Errors
     /// The trace is of an unknown format, or lacks data for replay.
     pub fn new(source: R) -> Result<Self, TraceFault> {
-        let mut source = Source::new(source);
+        let mut source = TraceBytes::new(source);
         let mut head = Vec::new();
         while head.len() < Form::HEAD && source.more(&mut head)? {}
         let raw = &head[..head.len().min(Form::HEAD)];
         let text = Head::decoded(raw);
         let begin = Head::new(raw, &text);
         let known = FORMS.iter().filter_map(|form| {
-            let Reader::Trace(takes, open) = form.reader else { return None };
+            let FormatReader::Trace(takes, open) = form.reader else { return None };
             match (form.resembles)(&begin) {
                 Resemblance::Is { marks } => Some((marks, form.kind, takes, open)),
                 _ => None,
@@ -82,7 +82,7 @@ impl<R: Read> Requests<R> {
     }
 
     /// The recognised format.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> FormatName {
         self.kind
     }
 
@@ -134,7 +134,7 @@ impl<R: Read> Requests<R> {
 }
 
 impl<R: Read> Iterator for Requests<R> {
-    type Item = Result<Request, TraceFault>;
+    type Item = Result<TraceRequest, TraceFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Err(fault) = self.fill() {
@@ -153,17 +153,17 @@ impl<R: Read> Iterator for Requests<R> {
 /// Pending operations in order of time.
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<(u64, Request)>,
+    waiting: VecDeque<(u64, TraceRequest)>,
     first_ns: Option<u64>,
     last_ns: u64,
     fault: Option<TraceFault>,
     volumes: Volumes,
-    order: Order,
-    counts: Counts,
+    order: RecordOrder,
+    counts: NumberUnit,
 }
 
 impl Queue {
-    fn pop(&mut self) -> Option<Request> {
+    fn pop(&mut self) -> Option<TraceRequest> {
         let (at_ns, mut request) = self.waiting.pop_front()?;
         self.last_ns = at_ns;
         request.asked.at = Span::from_nanos(at_ns - *self.first_ns.get_or_insert(at_ns));
@@ -171,13 +171,13 @@ impl Queue {
     }
 
     fn stop(&mut self, number: u64, reason: String) {
-        let line = (self.counts == Counts::Lines).then_some(number);
+        let line = (self.counts == NumberUnit::Lines).then_some(number);
         let reason = if line.is_some() { reason } else { format!("record {number}: {reason}") };
         self.fault.get_or_insert(TraceFault { line, reason });
     }
 
     /// The operation, or the reason why it cannot be replayed.
-    fn request(record: &TraceRecord) -> Result<(u64, Request), String> {
+    fn request(record: &TraceRecord) -> Result<(u64, TraceRequest), String> {
         let (Some(at_ns), Some(action), Some(length)) = (record.at_ns, record.action, record.length) else {
             return Err("the trace lacks times, lengths or kinds of operations, so it cannot be \
                         replayed: use plimsoll demand for its working set"
@@ -189,13 +189,13 @@ impl Queue {
         if record.place.checked_add(length).is_none() {
             return Err("the operation extends beyond the address space".to_owned());
         }
-        let asked = Asked { at: Span::ZERO, action, offset: record.place, length };
-        Ok((at_ns, Request { asked, volume: record.volume }))
+        let asked = TraceEntry { at: Span::ZERO, action, offset: record.place, length };
+        Ok((at_ns, TraceRequest { asked, volume: record.volume }))
     }
 }
 
 impl Sink for Queue {
-    fn volume(&mut self, name: &[u8]) -> Volume {
+    fn volume(&mut self, name: &[u8]) -> TraceVolume {
         self.volumes.number(name)
     }
 
@@ -210,7 +210,7 @@ impl Sink for Queue {
         };
         if self.first_ns.is_some() && at_ns < self.last_ns {
             let (before, order) = (self.last_ns, self.order);
-            let cure = if order == Order::Strict { "sort the lines by time" } else { "sort the records by time" };
+            let cure = if order == RecordOrder::Strict { "sort the lines by time" } else { "sort the records by time" };
             self.stop(record.number, format!("time goes back from {before} ns to {at_ns} ns: {cure}"));
             return Mark::default();
         }
@@ -228,7 +228,7 @@ impl Sink for Queue {
 }
 
 /// Decompressed bytes of a trace.
-struct Source<R> {
+struct TraceBytes<R> {
     bytes: R,
     gunzip: Gunzip,
     decoder: Decoder,
@@ -237,7 +237,7 @@ struct Source<R> {
     over: bool,
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> TraceBytes<R> {
     fn new(bytes: R) -> Self {
         let (gunzip, decoder) = (Gunzip::default(), Decoder::default());
         Self { bytes, gunzip, decoder, takes: Takes::Bytes, piece: vec![0; PIECE], over: false }

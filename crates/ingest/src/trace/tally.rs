@@ -2,7 +2,7 @@
 
 use plimsoll_record::Action;
 
-use super::dialect::{Mark, Sink, TraceRecord, Volume, Volumes};
+use super::dialect::{Mark, Sink, TraceRecord, TraceVolume, Volumes};
 use super::misses::{Misses, PAGE};
 use crate::builder::Builder;
 
@@ -11,7 +11,7 @@ const MAX_GAP_NS: u64 = 400 * 86_400 * 1_000_000_000;
 
 /// Counts operations.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct OpCounter {
     pub(super) volumes: Volumes,
     pub(super) by_volume: Vec<OfVolume>,
     pub(super) windows: Windows,
@@ -31,8 +31,8 @@ pub(super) struct Tally {
 /// The load of a volume.
 #[derive(Default)]
 pub(super) struct OfVolume {
-    pub(super) counts: Counts,
-    streams: Streams,
+    pub(super) counts: SortCounts,
+    streams: RunEnds,
 }
 
 /// Decreasing times.
@@ -46,7 +46,7 @@ pub(super) struct Back {
 const SORTS: [Sort; Sort::COUNT] =
     [Sort::RandomRead, Sort::SequentialRead, Sort::Write, Sort::Flush, Sort::Discard, Sort::Unknown];
 
-impl Tally {
+impl OpCounter {
     /// False for an implausible time.
     fn time(&mut self, number: u64, at_ns: u64) -> bool {
         if !self.timed {
@@ -80,8 +80,8 @@ impl OfVolume {
     }
 }
 
-impl Sink for Tally {
-    fn volume(&mut self, name: &[u8]) -> Volume {
+impl Sink for OpCounter {
+    fn volume(&mut self, name: &[u8]) -> TraceVolume {
         self.volumes.number(name)
     }
 
@@ -148,7 +148,7 @@ impl Sort {
 
 /// Operations of a sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Count {
+pub(super) struct SortCount {
     pub(super) operations: u64,
     /// Bytes transferred or discarded.
     pub(super) bytes: u64,
@@ -158,7 +158,7 @@ pub(super) struct Count {
     pub(super) took_ns: u64,
 }
 
-impl Count {
+impl SortCount {
     pub(super) fn add(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -168,7 +168,7 @@ impl Count {
 }
 
 /// Operations of every sort, in the order of [`Sort`].
-pub(super) type Counts = [Count; Sort::COUNT];
+pub(super) type SortCounts = [SortCount; Sort::COUNT];
 
 /// The maximum of a second: of all operations, of reads, of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,14 +186,14 @@ impl Peak {
 
 /// A window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Cell {
-    pub(super) counts: Counts,
+pub(super) struct TallyWindow {
+    pub(super) counts: SortCounts,
     pub(super) peaks: [Peak; 3],
     /// The first record in it; zero if it is empty.
     pub(super) first: u64,
 }
 
-impl Cell {
+impl TallyWindow {
     pub(super) fn merge(&mut self, other: &Self) {
         for (count, other) in self.counts.iter_mut().zip(&other.counts) {
             count.add(other);
@@ -215,7 +215,7 @@ const WIDTHS: [u64; 11] = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_
 /// All windows of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    cells: Vec<Cell>,
+    cells: Vec<TallyWindow>,
     /// The begin of the first window, by the clock of the trace.
     origin_ns: u64,
     /// Number of times that windows were widened.
@@ -251,7 +251,7 @@ impl Windows {
     }
 
     /// The begin of the first window, the length of windows, and their counts.
-    pub(super) fn finish(mut self) -> (u64, u64, Vec<Cell>) {
+    pub(super) fn finish(mut self) -> (u64, u64, Vec<TallyWindow>) {
         self.end_second();
         (self.origin_ns, self.width_ns, self.cells)
     }
@@ -260,7 +260,7 @@ impl Windows {
     fn index(&mut self, at_ns: u64) -> usize {
         if self.cells.is_empty() {
             (self.origin_ns, self.width_ns, self.second.0, self.last) = (at_ns, SECOND, at_ns, (at_ns, 0));
-            self.cells.push(Cell::default());
+            self.cells.push(TallyWindow::default());
         }
         if at_ns.wrapping_sub(self.last.0) < self.width_ns {
             return self.last.1;
@@ -275,7 +275,7 @@ impl Windows {
         }
         let index = index as usize;
         if index >= self.cells.len() {
-            self.cells.resize(index + 1, Cell::default());
+            self.cells.resize(index + 1, TallyWindow::default());
         }
         self.last = (self.origin_ns + index as u64 * self.width_ns, index);
         index
@@ -289,7 +289,7 @@ impl Windows {
         let more = missing(self);
         // The first window is shortened at the clock's origin.
         self.origin_ns = self.origin_ns.saturating_sub(more * self.width_ns);
-        self.cells.splice(0..0, std::iter::repeat_n(Cell::default(), more as usize));
+        self.cells.splice(0..0, std::iter::repeat_n(TallyWindow::default(), more as usize));
     }
 
     fn lengthen(&mut self) {
@@ -301,7 +301,7 @@ impl Windows {
         self.step += 1;
         self.width_ns = self.width_ns.saturating_mul(factor);
         let longer = self.cells.chunks(factor as usize).map(|cells| {
-            let mut whole = Cell::default();
+            let mut whole = TallyWindow::default();
             for cell in cells {
                 whole.merge(cell);
             }
@@ -345,19 +345,19 @@ const RUNS: usize = 32;
 
 /// The ends of the runs of a volume.
 #[derive(Clone, Debug)]
-struct Streams {
+struct RunEnds {
     ends: [u64; RUNS],
     used: [u32; RUNS],
     clock: u32,
 }
 
-impl Default for Streams {
+impl Default for RunEnds {
     fn default() -> Self {
         Self { ends: [u64::MAX; RUNS], used: [0; RUNS], clock: 0 }
     }
 }
 
-impl Streams {
+impl RunEnds {
     /// Adds a read. True if it begins at the end of another.
     fn follows(&mut self, place: u64, length: u64) -> bool {
         // The counter wraps after four billion reads, which resets the order of runs once.
@@ -373,7 +373,7 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
-    use super::{RUNS, SECOND, Sort, Streams, Windows};
+    use super::{RUNS, RunEnds, SECOND, Sort, Windows};
 
     /// Width of windows in seconds, and operations of each window.
     fn check(seconds: &[u64]) -> (u64, u64, Vec<u64>, u64) {
@@ -401,13 +401,13 @@ mod tests {
 
     #[test]
     fn concurrent_runs_are_tracked() {
-        let mut streams = Streams::default();
-        let count = |streams: &mut Streams, runs: u64| {
+        let mut streams = RunEnds::default();
+        let count = |streams: &mut RunEnds, runs: u64| {
             let reads = (0..10).flat_map(|step| (0..runs).map(move |run| (run << 32) + step * 4096));
             reads.filter(|place| streams.follows(*place, 4096)).count()
         };
         assert_eq!(count(&mut streams, RUNS as u64), 9 * RUNS, "all but the first read of each run");
-        assert_eq!(count(&mut Streams::default(), RUNS as u64 + 1), 0, "more runs than the maximum");
-        assert!(!Streams::default().follows(0, 4096));
+        assert_eq!(count(&mut RunEnds::default(), RUNS as u64 + 1), 0, "more runs than the maximum");
+        assert!(!RunEnds::default().follows(0, 4096));
     }
 }

@@ -1,7 +1,7 @@
 //! Samples of atop, as parseable lines and as pages, of invented hosts.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Measure, Outcome, Verdict};
+use plimsoll_ingest::{Class, Measure, Outcome, OutcomeSummary};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn a_sample_since_boot_is_used_only_without_others() {
     near(&values(&alone, "sda", Class::Read, Measure::Iops), &[100.0]);
     assert!(has_caution(&alone, "hides all peaks"));
     let cut = outcome(&text.as_bytes()[..text.find("sdb").unwrap() + 5], 10, "test");
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let none: Vec<&str> = text.lines().filter(|line| !line.starts_with("DSK")).collect();
     assert!(refused(&none.join("\n")).contains("-P DSK"));
 }

@@ -1,6 +1,6 @@
 //! Reports generated from a workload and read again, and inputs that are not reports.
 
-use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, Reading, Verdict};
+use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, OutcomeSummary, Reading};
 use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
@@ -118,7 +118,7 @@ fn a_truncated_report_is_read_partly() {
     let whole = workload(9, 3_600_000).awr_html();
     let cut = whole.find("redo size").unwrap();
     let outcome = outcome(&whole.as_bytes()[..cut], 100);
-    assert_eq!(outcome.verdict(), Verdict::Partly);
+    assert_eq!(outcome.verdict(), OutcomeSummary::Partly);
     let reading = outcome.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "Instance Activity Stats"));
     near(value(reading, Class::Read, Measure::Iops), 1_100.0, 1e-9);
@@ -128,7 +128,7 @@ fn a_truncated_report_is_read_partly() {
 fn a_report_without_its_end_is_read_partly() {
     let whole = workload(9, 3_600_000).awr_html();
     let cut = outcome(&whole.as_bytes()[..whole.find("End of Report").unwrap()], 100);
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let reading = cut.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.fate == Fate::Broken && part.name == "End of Report"));
     assert_eq!(reading.figures, read(&whole).figures, "the part before is used");
@@ -144,7 +144,7 @@ fn databases_with_equal_names_are_distinguished_by_number() {
     let names = |texts: &[&str]| {
         let readings: Vec<Reading> = texts.iter().map(|text| read(text)).collect();
         let demand = Demand::of(&readings.iter().collect::<Vec<_>>());
-        let named = |subject: &plimsoll_ingest::Subject| (subject.name.clone(), subject.doubts.len());
+        let named = |subject: &plimsoll_ingest::DatabaseDemand| (subject.name.clone(), subject.doubts.len());
         demand.subjects.iter().map(named).collect::<Vec<_>>()
     };
     assert_eq!(names(&[&shop, &unknown]), [("SHOP".to_owned(), 0)], "no number is no other database");
@@ -277,7 +277,7 @@ fn real_reports_are_read_completely_and_imitations_are_refused() {
                     .map(|part| part.name.clone())
                     .collect::<Vec<_>>()
             });
-            assert_eq!(outcome.verdict(), Verdict::Read, "{file}: {broken:?}");
+            assert_eq!(outcome.verdict(), OutcomeSummary::Read, "{file}: {broken:?}");
         }
     }
     for (file, outcome) in crate::bench_real::outcomes("awr_text_synthetic") {

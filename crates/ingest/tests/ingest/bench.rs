@@ -1,6 +1,6 @@
 //! Outputs of benchmarks read as evidence: texts in the format of each program, with invented numbers.
 
-use plimsoll_ingest::{Evidence, Fate, Ingest, Outcome, Reading, Verdict};
+use plimsoll_ingest::{Fate, Ingest, Outcome, OutcomeSummary, Reading, ReadingEvidence};
 use proptest::prelude::*;
 
 pub(super) fn outcome(name: &str, bytes: &[u8], step: usize) -> Outcome {
@@ -39,7 +39,7 @@ fn check(text: &str, kind: &str, expected: &[&str]) -> Reading {
     reading
 }
 
-fn shown(evidence: &Evidence) -> String {
+fn shown(evidence: &ReadingEvidence) -> String {
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
     let setting = &evidence.setting;
     format!(
@@ -178,7 +178,7 @@ fn diskspd_yields_both_directions_of_a_mix() {
     check(&short, "diskspd-text", &expected);
     // A truncated file causes a caution.
     let cut = outcome("test", &DISKSPD.as_bytes()[..DISKSPD.find("Write IO").unwrap()], 10);
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
 }
 
 const DISKSPD_XML: &str = "\
@@ -306,7 +306,7 @@ Minimum Small Latency=0.26 @ Small=5 and Large=0
     ];
     assert_eq!(found, expected);
     assert_eq!(named("a_mbps.csv").reading().unwrap().evidence[0].bytes_s, Some(106.0 * 1_048_576.0));
-    assert_eq!(named("a_lat.csv").verdict(), Verdict::Refused);
+    assert_eq!(named("a_lat.csv").verdict(), OutcomeSummary::Refused);
     assert!(refused(matrix).contains("keep the end of its file name"));
 }
 

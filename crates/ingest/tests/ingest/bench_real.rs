@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_ingest::{Evidence, Outcome, Verdict};
+use plimsoll_ingest::{Outcome, OutcomeSummary, ReadingEvidence};
 
 use crate::bench::outcome;
 
@@ -33,7 +33,7 @@ pub(super) fn outcomes(kind: &str) -> Vec<(String, Outcome)> {
 }
 
 /// Relations between the numbers of a result.
-fn laws(file: &str, evidence: &Evidence, all_threads: bool) {
+fn laws(file: &str, evidence: &ReadingEvidence, all_threads: bool) {
     let setting = &evidence.setting;
     if let (Some(iops), Some(bytes_s), Some(block)) = (evidence.iops, evidence.bytes_s, setting.block_bytes) {
         let size = bytes_s / iops;
@@ -65,7 +65,7 @@ fn real_results_are_read() {
                 }
                 Outcome::Read(reading) => {
                     assert!(!expected && !reading.evidence.is_empty(), "{file}");
-                    assert_ne!(Outcome::Read(reading.clone()).verdict(), Verdict::Refused);
+                    assert_ne!(Outcome::Read(reading.clone()).verdict(), OutcomeSummary::Refused);
                     // A file was shortened by hand: its totals are of half of its threads.
                     let all_threads =
                         !reading.cautions.iter().any(|caution| caution.text.contains("its totals may lack the others"));

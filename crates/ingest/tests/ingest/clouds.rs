@@ -1,7 +1,7 @@
 //! Metrics of invented volumes, as clouds export them.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Statistic, Verdict};
+use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Statistic};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ fn cloudwatch_sums_are_divided_by_their_period() {
 fn cloudwatch_without_a_period_is_refused_until_it_is_provided() {
     let one = metric_data(&[result("m1", "Avg Total IOPS", &[96.85])]);
     assert!(refused(&one).contains("specify the interval"));
-    let interval = Input { interval: Some(Span::from_secs(60)), ..Input::default() };
+    let interval = FormatInput { interval: Some(Span::from_secs(60)), ..FormatInput::default() };
     near(&values(&read_as(&one, interval), "", Class::All, Measure::Iops), &[96.85]);
     let averages = metric_data(&[result("m1", "VolumeReadOps", &[30.5, 60.25, 0.0])]);
     assert!(refused(&averages).contains("statistic Sum"));
@@ -172,7 +172,7 @@ fn azure_declares_its_interval_and_absent_values_are_skipped() {
 fn a_truncated_export_is_read_partly() {
     let text = volume();
     let cut = outcome(&text.as_bytes()[..text.len() - 150], 64, "test");
-    assert_eq!(cut.verdict(), Verdict::Partly, "{cut:?}");
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly, "{cut:?}");
     near(&values(cut.reading().unwrap(), "vol-01", Class::Read, Measure::Iops), &[100.0, 200.0, 0.0]);
 }
 

@@ -1,8 +1,8 @@
 //! Recognition, splitting and refusal, with an invented format: `load NAME READS` in each line.
 
 use plimsoll_ingest::{
-    Builder, Class, Fate, Form, Head, Ingest, LineFormat, Measure, Outcome, Reading, Refusal, Resemblance, Scope,
-    Verdict, Window,
+    Builder, Class, Fate, Form, Head, Ingest, LineFormat, Measure, Outcome, OutcomeSummary, Reading, ReadingScope,
+    ReadingWindow, Refusal, Resemblance,
 };
 use plimsoll_units::Span;
 
@@ -17,8 +17,8 @@ impl LineFormat for Words {
         let mut words = line.split(' ').skip(1);
         match (words.next(), words.next().and_then(|reads| reads.parse().ok())) {
             (Some(part), Some(reads)) => {
-                let scope = out.scope(Scope { part: part.to_owned(), ..Scope::default() });
-                let window = out.window(Window { begin: None, length: Span::from_secs(1) });
+                let scope = out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() });
+                let window = out.window(ReadingWindow { begin: None, length: Span::from_secs(1) });
                 out.mean((scope, window), Class::Read, Measure::Iops, reads, origin);
             }
             (Some("stop"), None) => {
@@ -84,7 +84,7 @@ fn outcomes_are_independent_of_piece_sizes() {
     let reading = whole.reading().unwrap();
     let values: Vec<_> = reading.figures.iter().map(|f| (f.scope, f.window, f.value, f.origin.line)).collect();
     assert_eq!(values, [(0, 0, 1.0, 1), (1, 0, 2.0, 2), (0, 0, 3.5, 3)]);
-    assert_eq!((whole.verdict(), whole.kind()), (Verdict::Read, Some(WORDS.kind)));
+    assert_eq!((whole.verdict(), whole.kind()), (OutcomeSummary::Read, Some(WORDS.kind)));
     for step in 1..text.len() {
         assert_eq!(outcome(text, step), whole, "step {step}");
     }
@@ -108,7 +108,7 @@ fn refusals_are_a_single_line() {
 #[test]
 fn the_rest_of_a_broken_part_is_read() {
     let outcome = outcome(b"load a 1\nload b\nload c -1\nload d NaN\nload e 2\n", 5);
-    assert_eq!(outcome.verdict(), Verdict::Partly);
+    assert_eq!(outcome.verdict(), OutcomeSummary::Partly);
     let reading = outcome.reading().unwrap();
     assert_eq!(reading.figures.len(), 2);
     let cautions: Vec<_> =

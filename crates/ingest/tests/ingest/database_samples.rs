@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_ingest::{Ingest, Measure, Outcome, Reading, Verdict, join};
+use plimsoll_ingest::{Ingest, Measure, Outcome, OutcomeSummary, Reading, join};
 
 fn samples(kind: &str) -> Option<Vec<(String, Outcome)>> {
     let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") else {
@@ -29,7 +29,7 @@ fn samples(kind: &str) -> Option<Vec<(String, Outcome)>> {
 }
 
 /// Counts outcomes of a kind by verdict, prints each, and checks that bytes are operations times their size.
-fn verdicts(kind: &str) -> Option<BTreeMap<Verdict, usize>> {
+fn verdicts(kind: &str) -> Option<BTreeMap<OutcomeSummary, usize>> {
     let mut counts = BTreeMap::new();
     for (name, outcome) in samples(kind)? {
         let description = match &outcome {
@@ -62,7 +62,7 @@ fn bytes_are_sizes(name: &str, reading: &Reading) {
     }
 }
 
-fn check(kind: &str, expected: &[(Verdict, usize)]) {
+fn check(kind: &str, expected: &[(OutcomeSummary, usize)]) {
     if let Some(counts) = verdicts(kind) {
         assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected, "{kind}");
     }
@@ -70,23 +70,23 @@ fn check(kind: &str, expected: &[(Verdict, usize)]) {
 
 #[test]
 fn postgres() {
-    check("pg_stat_io", &[(Verdict::Read, 2)]);
+    check("pg_stat_io", &[(OutcomeSummary::Read, 2)]);
 }
 
 #[test]
 fn mysql_status() {
     // Four are summaries of rounded counters.
-    check("mysql_global_status", &[(Verdict::Read, 16), (Verdict::Refused, 4)]);
+    check("mysql_global_status", &[(OutcomeSummary::Read, 16), (OutcomeSummary::Refused, 4)]);
 }
 
 #[test]
 fn innodb_monitor() {
     // A file with a deadlock has no rates; another is a shell script.
-    check("mysql_innodb_status", &[(Verdict::Read, 18), (Verdict::Refused, 2)]);
+    check("mysql_innodb_status", &[(OutcomeSummary::Read, 18), (OutcomeSummary::Refused, 2)]);
 }
 
 #[test]
 fn files_of_the_performance_schema() {
     // Definitions of views, without rows.
-    check("mysql_ps_file_io", &[(Verdict::Refused, 5)]);
+    check("mysql_ps_file_io", &[(OutcomeSummary::Refused, 5)]);
 }

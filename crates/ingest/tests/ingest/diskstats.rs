@@ -1,7 +1,7 @@
 //! Snapshots of `/proc/diskstats` and of sysfs, as kernels print them.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict};
+use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -64,12 +64,12 @@ fn times_are_uptimes_dates_or_provided_by_the_caller() {
     near(&values(&read(&dates), "sda", Class::Write, Measure::Iops), &[200.0]);
     let bare: String = [0, 5, 10].map(snapshot).concat();
     assert!(refused(&bare).contains("specify their interval"));
-    let interval = Input { interval: Some(Span::from_secs(5)), ..Input::from("test") };
+    let interval = FormatInput { interval: Some(Span::from_secs(5)), ..FormatInput::from("test") };
     let reading = read_as(&bare, interval.clone());
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[100.0, 100.0]);
     assert_eq!(reading.windows[1].begin, None);
     let begin = Some(date(2026, 3, 2).at(9, 0, 0, 0));
-    let reading = read_as(&bare, Input { begin, ..interval });
+    let reading = read_as(&bare, FormatInput { begin, ..interval });
     assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 2).at(9, 0, 5, 0)));
 }
 
@@ -107,8 +107,10 @@ fn old_kernels_and_sysfs_are_read_too() {
     let reading = read(&(stat(0) + &stat(10)));
     near(&values(&reading, "nvme0n1", Class::Read, Measure::Latency), &[0.000_1]);
     let headed = |n: u64| format!("==> /sys/block/sda/stat <==\n  {} 0 0 0 0 0 0 0 0 5 5\n\n", 30 * n);
-    let reading =
-        read_as(&(headed(0) + &headed(10)), Input { interval: Some(Span::from_secs(10)), ..Input::default() });
+    let reading = read_as(
+        &(headed(0) + &headed(10)),
+        FormatInput { interval: Some(Span::from_secs(10)), ..FormatInput::default() },
+    );
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[30.0]);
 }
 
@@ -132,7 +134,7 @@ fn broken_rows_cause_cautions_and_the_rest_is_read() {
     let mut text: String = [0, 1].map(stamped).concat();
     text.push_str("   8      16 sdb 5 3\n");
     let cut = outcome(text.as_bytes(), 100, "test");
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     near(&values(cut.reading().unwrap(), "sda", Class::Read, Measure::Iops), &[100.0]);
     let noisy = text.replace("TS ", "cat: warning\nTS ").replace('\n', "\r\n");
     assert!(has_caution(&read(&noisy), "without counters"));
@@ -152,7 +154,7 @@ fn real_files_are_read() {
         }
         assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
         let is_program = bytes.starts_with(b"#!");
-        assert_eq!(whole.verdict() == Verdict::Refused, is_program, "{name}: {whole:?}");
+        assert_eq!(whole.verdict() == OutcomeSummary::Refused, is_program, "{name}: {whole:?}");
     }
 }
 

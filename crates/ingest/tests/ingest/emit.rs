@@ -1,7 +1,7 @@
 //! Generated reports of every format, read again: their workload is recovered.
 
-use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading, Statistic, Verdict};
-use plimsoll_testkit::{Course, Release, Workload, Writing};
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, OutcomeSummary, Reading, Statistic};
+use plimsoll_testkit::{DailyWorkload, Release, Workload, Writing};
 use proptest::prelude::*;
 
 pub fn workload() -> Workload {
@@ -54,7 +54,7 @@ fn value(reading: &Reading, class: Class, measure: Measure) -> Option<f64> {
 
 /// Checks a report of Oracle against its workload, with tolerance for the rounding of its columns.
 fn check(work: &Workload, form: Writing) {
-    let course = Course { busiest: work.clone(), windows: 1, instances: 1 };
+    let course = DailyWorkload { busiest: work.clone(), windows: 1, instances: 1 };
     let work = &course.workloads()[0];
     let text = form.write(&course).remove(0).text;
     let reading = read(&text);
@@ -104,7 +104,7 @@ fn every_format_yields_its_workload() {
 fn generated_reports_are_recognised_as_their_format() {
     let ids: Vec<&str> = oracle()
         .map(|form| {
-            let course = Course { busiest: workload(), windows: 1, instances: 1 };
+            let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
             read(&form.write(&course)[0].text).kind.id
         })
         .collect();
@@ -114,7 +114,7 @@ fn generated_reports_are_recognised_as_their_format() {
 #[test]
 fn latencies_have_a_histogram() {
     for form in oracle() {
-        let course = Course { busiest: workload(), windows: 1, instances: 1 };
+        let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
         let work = &course.workloads()[0];
         let reading = read(&form.write(&course)[0].text);
         let wait = reading.waits.iter().find(|wait| wait.event == "db file sequential read").unwrap();
@@ -129,7 +129,7 @@ fn latencies_have_a_histogram() {
 
 #[test]
 fn a_week_has_days_and_nights() {
-    let course = Course { busiest: workload(), windows: 24 * 7, instances: 2 };
+    let course = DailyWorkload { busiest: workload(), windows: 24 * 7, instances: 2 };
     let written = Writing::AwrHtml(Release::R19).write(&course);
     assert_eq!(written.len(), 2 * 24 * 7);
     let readings: Vec<Reading> = written.iter().map(|file| read(&file.text)).collect();
@@ -165,10 +165,10 @@ proptest! {
 #[test]
 fn a_text_report_is_read_to_its_end() {
     for form in oracle() {
-        let course = Course { busiest: workload(), windows: 1, instances: 1 };
+        let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
         let mut ingest = Ingest::new("test");
         ingest.feed(form.write(&course)[0].text.as_bytes());
-        assert_eq!(ingest.finish()[0].verdict(), Verdict::Read, "{form:?}");
+        assert_eq!(ingest.finish()[0].verdict(), OutcomeSummary::Read, "{form:?}");
     }
 }
 
@@ -192,7 +192,7 @@ fn rows<'a>(text: &'a str, title: &str) -> Vec<Vec<(&'a str, &'a str)>> {
 
 #[test]
 fn devices_obey_littles_law_in_every_version() {
-    let course = Course { busiest: workload(), windows: 30, instances: 1 };
+    let course = DailyWorkload { busiest: workload(), windows: 30, instances: 1 };
     for (name, form) in Writing::ALL.into_iter().filter(|(_, form)| matches!(form, Writing::Iostat(_) | Writing::Sar)) {
         let text = form.write(&course).remove(0).text;
         let rows = rows(&text, if form == Writing::Sar { "DEV" } else { "Device" });
@@ -215,7 +215,7 @@ fn devices_obey_littles_law_in_every_version() {
 
 #[test]
 fn generated_json_is_valid() {
-    let course = Course { busiest: workload(), windows: 2, instances: 1 };
+    let course = DailyWorkload { busiest: workload(), windows: 2, instances: 1 };
     let work = &course.workloads()[0];
     let json = |form: Writing| -> serde_json::Value { serde_json::from_str(&form.write(&course)[0].text).unwrap() };
     let disks = &json(Writing::IostatJson)["sysstat"]["hosts"][0]["statistics"][1]["disk"];
@@ -229,7 +229,7 @@ fn generated_json_is_valid() {
 
 #[test]
 fn counters_of_snapshots_rise_by_the_operations() {
-    let course = Course { busiest: workload(), windows: 1, instances: 1 };
+    let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
     let work = &course.workloads()[0];
     let text = Writing::PgStatIo.write(&course).remove(0).text;
     let reads: Vec<u64> = text

@@ -3,13 +3,13 @@
 #[path = "fio/written.rs"]
 mod written;
 
-use plimsoll_ingest::{Evidence, Fate, Ingest, Input, Outcome, Reading, Verdict};
+use plimsoll_ingest::{Fate, FormatInput, Ingest, Outcome, OutcomeSummary, Reading, ReadingEvidence};
 use proptest::prelude::*;
 
 use self::written::{JSON_2, JSON_3, TEXT_2, TEXT_3};
 
 pub fn outcome(name: &str, bytes: &[u8], step: usize) -> Outcome {
-    let mut ingest = Ingest::new(Input::from(name));
+    let mut ingest = Ingest::new(FormatInput::from(name));
     for piece in bytes.chunks(step) {
         ingest.feed(piece);
     }
@@ -35,7 +35,7 @@ fn near(found: Option<f64>, expected: f64) -> bool {
 }
 
 /// A result as a line: test; reads, sequential, block, depth, threads; IOPS, MB/s, mean and median in µs, seconds.
-fn shown(evidence: &Evidence) -> String {
+fn shown(evidence: &ReadingEvidence) -> String {
     let setting = &evidence.setting;
     let or_none = |value: Option<f64>| {
         value.map_or("-".to_owned(), |value| {
@@ -111,7 +111,7 @@ fn terse_lines_of_each_version_are_read() {
     }
     let cut = line(3, 5, false) + &line(3, 5, false)[..100];
     let outcome = outcome("", cut.as_bytes(), 7);
-    assert_eq!(outcome.verdict(), Verdict::Partly);
+    assert_eq!(outcome.verdict(), OutcomeSummary::Partly);
 }
 
 #[test]
@@ -120,7 +120,10 @@ fn documents_between_other_lines_are_found() {
     check("", &two, "fio-json", &[&MIXED[..], &MIXED[..]].concat());
     let cut = format!("{JSON_3}\n{}", &JSON_3[..JSON_3.len() / 2]);
     let partly = outcome("", cut.as_bytes(), 50);
-    assert_eq!((partly.verdict(), partly.reading().map(|reading| reading.evidence.len())), (Verdict::Partly, Some(3)));
+    assert_eq!(
+        (partly.verdict(), partly.reading().map(|reading| reading.evidence.len())),
+        (OutcomeSummary::Partly, Some(3))
+    );
     assert!(refusal("", &JSON_3[..JSON_3.len() / 2]).contains("truncated"));
     // Output of old versions is not valid JSON.
     let odd = JSON_3.replace("\"mean\" : 400000.0", "\"mean\" : -nan").replace("/dev/nvme9n9", "\\\\.\\PhysicalDrive1");
@@ -161,7 +164,7 @@ fn logs_are_series() {
         .flat_map(|n| [format!("{}, {}, 0, 0, 0\n", n * 1_000, 100 * n), format!("{}, 7, 1, 0, 0\n", n * 1_000)])
         .collect();
     let reading = reading("out/test_iops.1.log", &rows);
-    let of = |test: &str| -> Vec<&Evidence> {
+    let of = |test: &str| -> Vec<&ReadingEvidence> {
         reading.evidence.iter().filter(|evidence| evidence.test.ends_with(test)).collect()
     };
     let reads = of("its reads");
@@ -224,7 +227,7 @@ fn other_inputs_are_refused() {
         idle.replace("\"total_ios\" : 3000", "\"total_ios\" : 0").replace("5734400", "0").replace("2457600", "0");
     assert!(refusal("", &idle).contains("no job has operations"));
     let (run, _) = TEXT_3.split_once("Run status").unwrap();
-    assert_eq!(outcome("", run.as_bytes(), 64).verdict(), Verdict::Partly);
+    assert_eq!(outcome("", run.as_bytes(), 64).verdict(), OutcomeSummary::Partly);
 }
 
 fn inputs() -> [(&'static str, &'static str); 6] {

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use plimsoll_ingest::{Evidence, Verdict};
+use plimsoll_ingest::{OutcomeSummary, ReadingEvidence};
 
 use crate::fio::outcome;
 
 /// Relations between the numbers of a result.
-fn laws(file: &str, evidence: &Evidence) {
+fn laws(file: &str, evidence: &ReadingEvidence) {
     let test = &evidence.test;
     let ascending = |pairs: &[(f64, f64)]| pairs.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1);
     assert!(ascending(&evidence.quantiles), "{file}: {test}");
@@ -40,9 +40,9 @@ fn samples_are_read() {
             count += 1;
             // The manual is not a result; some files are truncated.
             let expected = match name.as_str() {
-                manual if manual.ends_with("fio.1") => Verdict::Refused,
-                cut if cut.ends_with("secs300.32") => Verdict::Partly,
-                _ => Verdict::Read,
+                manual if manual.ends_with("fio.1") => OutcomeSummary::Refused,
+                cut if cut.ends_with("secs300.32") => OutcomeSummary::Partly,
+                _ => OutcomeSummary::Read,
             };
             assert_eq!(outcome.verdict(), expected, "{name}");
             let Some(reading) = outcome.reading() else { continue };

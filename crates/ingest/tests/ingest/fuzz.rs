@@ -5,7 +5,7 @@
 
 use fastrand::Rng;
 use plimsoll_ingest::{Builder, Ingest, Outcome, Reading};
-use plimsoll_testkit::{Course, Writing};
+use plimsoll_testkit::{DailyWorkload, Writing};
 
 use super::emit::workload;
 use super::samples::samples;
@@ -35,7 +35,7 @@ fn cases(usual: u64) -> u64 {
 const LARGEST: usize = 256 << 10;
 
 fn corpus() -> Vec<Vec<u8>> {
-    let course = Course { busiest: workload(), windows: 3, instances: 2 };
+    let course = DailyWorkload { busiest: workload(), windows: 3, instances: 2 };
     let mut all: Vec<Vec<u8>> =
         Writing::ALL.iter().flat_map(|(_, form)| form.write(&course)).map(|file| file.text.into_bytes()).collect();
     all.extend(samples(&[]).into_iter().map(|(_, mut bytes)| {

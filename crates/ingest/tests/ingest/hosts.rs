@@ -7,9 +7,9 @@ mod samples;
 mod sar;
 mod vmstat;
 
-use plimsoll_ingest::{Fate, Ingest, Input, Measure, Outcome, Reading, Statistic};
+use plimsoll_ingest::{Fate, FormatInput, Ingest, Measure, Outcome, Reading, Statistic};
 
-pub fn outcome(input: impl Into<Input>, bytes: &[u8], step: usize) -> Outcome {
+pub fn outcome(input: impl Into<FormatInput>, bytes: &[u8], step: usize) -> Outcome {
     let mut ingest = Ingest::new(input);
     for piece in bytes.chunks(step) {
         ingest.feed(piece);
@@ -64,7 +64,7 @@ fn round(value: f64) -> String {
 }
 
 /// Compares the description of a text's outcome with the expected, ignoring indentation.
-pub fn check(input: impl Into<Input>, text: &str, expected: &str) {
+pub fn check(input: impl Into<FormatInput>, text: &str, expected: &str) {
     let told = describe(&outcome(input, text.as_bytes(), 4_096));
     let expected: Vec<&str> = expected.lines().skip(1).map(str::trim_start).collect();
     assert_eq!(told.trim_end_matches('\n'), expected.join("\n"), "\n{told}");

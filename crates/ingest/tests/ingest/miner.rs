@@ -1,6 +1,6 @@
 //! AWR-Miner: an invented history of two snapshots, in the format of SQL*Plus.
 
-use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, Reading, Statistic, Verdict};
+use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, OutcomeSummary, Reading, Statistic};
 use proptest::prelude::*;
 
 use crate::bench::{outcome, read};
@@ -167,7 +167,7 @@ fn instances_of_a_cluster_add_up_and_their_maxima_do_not() {
     assert!(shop.doubts.is_empty(), "{:?}", shop.doubts);
     let series = shop.series(Class::Read, Measure::Iops).unwrap();
     assert_eq!(series.values, [Some(1_500.0), Some(100.0)]);
-    let is_highest = |series: &&plimsoll_ingest::Series| {
+    let is_highest = |series: &&plimsoll_ingest::MeasureSeries| {
         (series.class, series.measure, series.statistic) == (Class::Read, Measure::Iops, Statistic::Maximum)
     };
     assert_eq!(shop.series.iter().find(is_highest).unwrap().values, [Some(20_000.0), None]);
@@ -176,7 +176,7 @@ fn instances_of_a_cluster_add_up_and_their_maxima_do_not() {
 #[test]
 fn a_truncated_history_is_read_partly() {
     let cut = outcome("test", &HISTORY.as_bytes()[..HISTORY.find("       801         30").unwrap()], 100);
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let reading = cut.reading().unwrap();
     assert!(reading.parts.iter().any(|part| part.name == "MAIN-METRICS" && part.fate == Fate::Broken));
     check(reading, Class::Read, Measure::Iops, Statistic::Mean, &[1_000.0, 500.0]);
@@ -189,7 +189,7 @@ fn a_truncated_history_is_read_partly() {
 #[test]
 fn real_histories_are_read() {
     for (file, outcome) in outcomes("awr_miner") {
-        assert_eq!(outcome.verdict(), Verdict::Read, "{file}");
+        assert_eq!(outcome.verdict(), OutcomeSummary::Read, "{file}");
         let reading = outcome.reading().unwrap();
         assert!(reading.cautions.len() <= 2, "{file}: {:?}", reading.cautions);
         // The highest minute is at least the mean of its hour, except for rounding.

@@ -1,6 +1,6 @@
 //! Status variables in every layout, the monitor of InnoDB, and files of the performance schema.
 
-use plimsoll_ingest::{Fate, Input, Outcome};
+use plimsoll_ingest::{Fate, FormatInput, Outcome};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -108,10 +108,10 @@ fn times_are_uptimes_clocks_or_provided_by_the_caller() {
     assert_eq!(read.windows[0].begin, Some("2026-01-31T11:00:00".parse().unwrap()));
     let bare = print(&FIRST) + &print(&LATER);
     assert!(reading(&bare).figures.is_empty() && cautions(&reading(&bare)).contains("without times"));
-    let input = Input { interval: Some(Span::from_secs(10)), ..Input::from("test") };
+    let input = FormatInput { interval: Some(Span::from_secs(10)), ..FormatInput::from("test") };
     let Outcome::Read(read) = outcome(input, bare.as_bytes(), 64) else { panic!("a status") };
     assert_eq!(figures(&read), FIGURES);
-    let input = Input { begin: Some("2026-01-31T09:00:00".parse().unwrap()), ..Input::from("test") };
+    let input = FormatInput { begin: Some("2026-01-31T09:00:00".parse().unwrap()), ..FormatInput::from("test") };
     let Outcome::Read(read) = outcome(input, (boxed(&FIRST) + &boxed(&LATER)).as_bytes(), 64) else {
         panic!("a status")
     };

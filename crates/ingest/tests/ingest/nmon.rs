@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, Measure, Outcome, Verdict};
+use plimsoll_ingest::{Class, Fate, Measure, Outcome, OutcomeSummary};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -109,7 +109,7 @@ fn gaps_and_backward_clocks_cause_cautions() {
     assert!(has_caution(&back, "clock did not advance"));
     assert_eq!(back.windows.len(), 2);
     let cut = outcome(&text.as_bytes()[..text.find("DISKXFER,T0003").unwrap() + 20], 100, "test");
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     assert!(refused(HEAD).contains("no sections of disks"));
     assert!(refused(&text.replace("ZZZZ", "ZZZY")).contains("has a time"));
     assert!(refused("ZZZZ,T0001,00:00:00\n").contains("nearest is nmon"));
@@ -127,7 +127,7 @@ fn real_files_are_read() {
             reading.windows.len()
         );
         laws(reading);
-        assert_eq!((whole.verdict(), reading.cautions.as_slice()), (Verdict::Read, [].as_slice()), "{name}");
+        assert_eq!((whole.verdict(), reading.cautions.as_slice()), (OutcomeSummary::Read, [].as_slice()), "{name}");
         assert_eq!(outcome(&bytes, 997, name.as_str()), whole, "{name}");
     }
 }

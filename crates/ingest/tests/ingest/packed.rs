@@ -4,7 +4,7 @@ use std::io::Write;
 
 use flate2::write::{DeflateEncoder, GzEncoder};
 use flate2::{Compression, Crc};
-use plimsoll_ingest::{Fate, Outcome, Verdict};
+use plimsoll_ingest::{Fate, Outcome, OutcomeSummary};
 
 use crate::core::{outcomes, refusal};
 
@@ -48,7 +48,7 @@ fn archive(members: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Name, verdict and number of figures of each outcome.
-fn summary(outcomes: &[Outcome]) -> Vec<(&str, Verdict, usize)> {
+fn summary(outcomes: &[Outcome]) -> Vec<(&str, OutcomeSummary, usize)> {
     let figures = |outcome: &Outcome| outcome.reading().map_or(0, |reading| reading.figures.len());
     outcomes.iter().map(|outcome| (outcome.name(), outcome.verdict(), figures(outcome))).collect()
 }
@@ -57,7 +57,7 @@ fn summary(outcomes: &[Outcome]) -> Vec<(&str, Verdict, usize)> {
 fn gzip_is_read_in_pieces_of_any_size() {
     let packed = [gz(b"load a 1\n"), gz(b"load b 2\n")].concat();
     for step in 1..=packed.len() {
-        assert_eq!(summary(&outcomes(&packed, step)), [("test", Verdict::Read, 2)], "step {step}");
+        assert_eq!(summary(&outcomes(&packed, step)), [("test", OutcomeSummary::Read, 2)], "step {step}");
     }
 }
 
@@ -66,7 +66,7 @@ fn truncated_gzip_is_read_partly() {
     let text = "load a 1\n".repeat(100_000);
     let packed = gz(text.as_bytes());
     let outcomes = outcomes(&packed[..packed.len() - 10], 1_000);
-    assert_eq!(outcomes[0].verdict(), Verdict::Partly);
+    assert_eq!(outcomes[0].verdict(), OutcomeSummary::Partly);
     let reading = outcomes[0].reading().unwrap();
     assert!(reading.figures.len() > 10_000, "{}", reading.figures.len());
     assert!(reading.cautions[0].text.contains("ends early"));
@@ -85,12 +85,12 @@ fn files_of_an_archive_are_separate_inputs() {
         member("empty", b"", Packing::Streamed),
     ]);
     let expected = [
-        ("test/one", Verdict::Read, 2),
-        ("test/folder/two", Verdict::Read, 2),
-        ("test/three", Verdict::Read, 2),
-        ("test/other", Verdict::Refused, 0),
-        ("test/four.gz", Verdict::Read, 2),
-        ("test/empty", Verdict::Refused, 0),
+        ("test/one", OutcomeSummary::Read, 2),
+        ("test/folder/two", OutcomeSummary::Read, 2),
+        ("test/three", OutcomeSummary::Read, 2),
+        ("test/other", OutcomeSummary::Refused, 0),
+        ("test/four.gz", OutcomeSummary::Read, 2),
+        ("test/empty", OutcomeSummary::Refused, 0),
     ];
     for step in [1, 2, 3, 7, 64, 100_000] {
         assert_eq!(summary(&outcomes(&packed, step)), expected, "step {step}");
@@ -105,15 +105,15 @@ fn a_damaged_archive_is_read_up_to_the_damage() {
         let outcomes = outcomes(&whole[..end], 11);
         assert!(!outcomes.is_empty(), "truncated at {end}");
         if end >= second {
-            assert_eq!(summary(&outcomes)[0], ("test/one", Verdict::Read, 2), "truncated at {end}");
+            assert_eq!(summary(&outcomes)[0], ("test/one", OutcomeSummary::Read, 2), "truncated at {end}");
         }
-        assert_ne!(outcomes.last().unwrap().verdict(), Verdict::Read, "truncated at {end}");
+        assert_ne!(outcomes.last().unwrap().verdict(), OutcomeSummary::Read, "truncated at {end}");
     }
     let mut flipped = whole;
     let last = flipped.iter().rposition(|&byte| byte == b'2').unwrap();
     flipped[last] = b'3';
     let outcomes = outcomes(&flipped, 11);
-    assert_eq!(outcomes[1].verdict(), Verdict::Partly, "its checksum does not fit");
+    assert_eq!(outcomes[1].verdict(), OutcomeSummary::Partly, "its checksum does not fit");
 }
 
 #[test]

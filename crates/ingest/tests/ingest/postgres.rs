@@ -1,6 +1,6 @@
 //! Views of PostgreSQL in every layout and version, and their cautions.
 
-use plimsoll_ingest::{Demand, Fate, Tally, Verdict};
+use plimsoll_ingest::{Demand, Fate, OutcomeSummary, WindowCount};
 use proptest::prelude::*;
 
 use super::read::{cautions, check, cut_anywhere, figures, joined, outcome, reading, refusal};
@@ -294,7 +294,7 @@ fn resets_and_restarts_yield_no_figures() {
 fn refusals_of_broken_inputs_name_the_fault() {
     let text = both(|time, rows| format!("{time}\n{}", separated(rows, "|")));
     let cut = outcome("test", &text.as_bytes()[..text.len() - 12], 4096);
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
     let broken = text.replace("bulkread|10|", "bulkread|10|7|");
     let read = reading(&broken);
     assert!(read.parts.iter().any(|part| part.fate == Fate::Broken) && cautions(&read).contains("9 cells under 8"));
@@ -303,7 +303,7 @@ fn refusals_of_broken_inputs_name_the_fault() {
     assert!(message.contains("the nearest is statistics of PostgreSQL"), "{message}");
     let half = both(|time, rows| format!("{time}\n{}", json(rows)));
     let half = outcome("test", &half.as_bytes()[..half.len() - 40], 4096);
-    assert_eq!(half.verdict(), Verdict::Partly);
+    assert_eq!(half.verdict(), OutcomeSummary::Partly);
 }
 
 proptest! {
@@ -348,11 +348,11 @@ fn work_is_split_by_statement_and_autovacuum_is_counted() {
     let demand = Demand::of(&[&read]);
     let works = &demand.subjects[0].works;
     let work = |part: &str| works.iter().find(|work| work.part == part).unwrap_or_else(|| panic!("{part}: {works:?}"));
-    assert_eq!((work("").reads, work("").tally(Tally::AUTOVACUUM)), (3_000.0, Some(1_200.0)));
-    assert_eq!((work("statement 77").reads, work("statement 77").tally(Tally::CALLS)), (1_800.0, Some(3.0)));
-    assert_eq!(work("statement 77").tally(Tally::EXECUTION_S), Some(15.0));
-    assert_eq!(work("").tally(Tally::CHECKPOINTS_REQUESTED), Some(3.0));
-    assert_eq!(work("").tally(Tally::CHECKPOINTS_TIMED), Some(0.0));
+    assert_eq!((work("").reads, work("").tally(WindowCount::AUTOVACUUM)), (3_000.0, Some(1_200.0)));
+    assert_eq!((work("statement 77").reads, work("statement 77").tally(WindowCount::CALLS)), (1_800.0, Some(3.0)));
+    assert_eq!(work("statement 77").tally(WindowCount::EXECUTION_S), Some(15.0));
+    assert_eq!(work("").tally(WindowCount::CHECKPOINTS_REQUESTED), Some(3.0));
+    assert_eq!(work("").tally(WindowCount::CHECKPOINTS_TIMED), Some(0.0));
     assert!(works[0].part.is_empty(), "the whole comes first");
     cut_anywhere(&text);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict, join};
+use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary, join};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -68,7 +68,7 @@ fn a_single_exposition_is_the_mean_since_the_start() {
     };
     let bare = disks(0) + &disks(10);
     assert!(refused(&bare).contains("specify their interval"));
-    let interval = Input { interval: Some(Span::from_secs(10)), ..Input::default() };
+    let interval = FormatInput { interval: Some(Span::from_secs(10)), ..FormatInput::default() };
     near(&values(&read_as(&bare, interval), "sda", Class::Read, Measure::Iops), &[100.0]);
     let plain = "node_cpu{cpu=\"1\"} 5\n".repeat(100);
     assert_eq!(outcome(plain.as_bytes(), 100, "test").kind().map(|kind| kind.id), Some("prometheus-text"));
@@ -153,7 +153,7 @@ fn rates_are_recognised_by_values_or_names() {
 fn a_truncated_response_is_read_partly() {
     let text = counters();
     let cut = outcome(&text.as_bytes()[..text.len() - 200], 100, "test");
-    assert_eq!(cut.verdict(), Verdict::Partly, "{cut:?}");
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly, "{cut:?}");
     near(&values(cut.reading().unwrap(), "sda", Class::Read, Measure::Iops), &[100.0; 5]);
 }
 

@@ -1,9 +1,9 @@
 //! Helpers of tests of formats: figures of a text, as lines.
 
-use plimsoll_ingest::{Ingest, Input, Outcome, Reading, join};
+use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, join};
 
 /// Reads a text in pieces of `step` bytes.
-pub fn outcome(input: impl Into<Input>, text: &[u8], step: usize) -> Outcome {
+pub fn outcome(input: impl Into<FormatInput>, text: &[u8], step: usize) -> Outcome {
     let mut ingest = Ingest::new(input);
     for piece in text.chunks(step) {
         ingest.feed(piece);

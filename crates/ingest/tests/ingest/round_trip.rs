@@ -1,7 +1,7 @@
 //! Outputs of a host's tools, of `PostgreSQL` and of fio, generated from a workload and read again.
 
 use plimsoll_ingest::{Class, Measure, Reading, Statistic};
-use plimsoll_testkit::{Course, Workload, Writing};
+use plimsoll_testkit::{DailyWorkload, Workload, Writing};
 use proptest::prelude::*;
 
 use super::emit::{read, workload};
@@ -24,7 +24,7 @@ fn near(found: f64, expected: f64, slack: f64) {
 }
 
 fn check(busiest: Workload, form: Writing) {
-    let course = Course { busiest, windows: 1, instances: 1 };
+    let course = DailyWorkload { busiest, windows: 1, instances: 1 };
     let work = &course.workloads()[0];
     let reading = read(&form.write(&course).remove(0).text);
     let rate = |count: u64| count as f64 / work.seconds();

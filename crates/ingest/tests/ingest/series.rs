@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::civil::DateTime;
-use plimsoll_ingest::{Class, Figure, Ingest, Input, Measure, Outcome, Reading, Statistic};
+use plimsoll_ingest::{Class, Figure, FormatInput, Ingest, Measure, Outcome, Reading, Statistic};
 
-pub fn outcome(bytes: &[u8], step: usize, input: impl Into<Input>) -> Outcome {
+pub fn outcome(bytes: &[u8], step: usize, input: impl Into<FormatInput>) -> Outcome {
     let mut ingest = Ingest::new(input);
     for piece in bytes.chunks(step.max(1)) {
         ingest.feed(piece);
@@ -15,7 +15,7 @@ pub fn outcome(bytes: &[u8], step: usize, input: impl Into<Input>) -> Outcome {
     ingest.finish().remove(0)
 }
 
-pub fn read_as(text: &str, input: impl Into<Input>) -> Reading {
+pub fn read_as(text: &str, input: impl Into<FormatInput>) -> Reading {
     match outcome(text.as_bytes(), 4_096, input) {
         Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{refusal}"),

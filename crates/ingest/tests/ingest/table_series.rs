@@ -1,7 +1,7 @@
 //! Exported tables of samples.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, Input, Measure, Outcome, Verdict};
+use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -37,14 +37,14 @@ fn columns_are_recognised_by_names() {
 fn refusals_name_the_missing_part() {
     let one: String = TABLE.split_inclusive('\n').take(2).collect();
     assert!(refused(&one).contains("specify the interval"));
-    let interval = Input { interval: Some(Span::from_secs(60)), ..Input::default() };
+    let interval = FormatInput { interval: Some(Span::from_secs(60)), ..FormatInput::default() };
     near(&values(&read_as(&one, interval), "sda", Class::Read, Measure::Iops), &[100.0]);
     assert!(refused("time,cpu\n2026-03-02 09:05:00,5\n").contains("no column such as read_iops"));
     assert!(refused("read_iops,write_iops\n5,5\n").contains("no column of the time"));
     let back = TABLE.replace("09:10", "09:00");
     assert!(has_caution(&read(&back), "times go back"));
     let cut = outcome(format!("{TABLE}2026-03-02 09:15:00,db1,sda,2").as_bytes(), 10, "test");
-    assert_eq!(cut.verdict(), Verdict::Partly);
+    assert_eq!(cut.verdict(), OutcomeSummary::Partly);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn features_of_a_trace_are_sums_of_intervals() {
     assert!(has_caution(&reading, "assumed to be 30 min"));
     assert_eq!((reading.windows.len(), reading.windows[2].begin), (3, None));
     let begin = Some(date(2026, 3, 2).at(9, 0, 0, 0));
-    let later = read_as(table, Input { begin, ..Input::default() });
+    let later = read_as(table, FormatInput { begin, ..FormatInput::default() });
     assert_eq!(later.windows[2].begin, Some(date(2026, 3, 2).at(10, 0, 0, 0)));
     cut_anywhere(table);
     assert!(refused("read_block_req_count,write_block_req_count\n5,6\n").contains("no columns index and ts"));

@@ -3,16 +3,16 @@
 
 use std::path::Path;
 
-use plimsoll_ingest::{Class, Fate, Measure, Verdict};
+use plimsoll_ingest::{Class, Fate, Measure, OutcomeSummary};
 
 use crate::traces::{near, outcome, total};
 
 /// Samples that are read only partly, with the reason.
-const EXCEPTIONS: [(&str, Verdict); 2] = [
+const EXCEPTIONS: [(&str, OutcomeSummary); 2] = [
     // Half of its times are times of day.
-    ("blk_data.txt", Verdict::Partly),
+    ("blk_data.txt", OutcomeSummary::Partly),
     // Truncated within a record.
-    ("oracleGeneral", Verdict::Partly),
+    ("oracleGeneral", OutcomeSummary::Partly),
 ];
 
 #[test]
@@ -31,7 +31,7 @@ fn samples_are_read() {
             let outcome = outcome(&std::fs::read(&file).unwrap(), 65_536);
             let path = file.display().to_string();
             let expected =
-                EXCEPTIONS.iter().find(|(part, _)| path.contains(part)).map_or(Verdict::Read, |found| found.1);
+                EXCEPTIONS.iter().find(|(part, _)| path.contains(part)).map_or(OutcomeSummary::Read, |found| found.1);
             assert_eq!(outcome.verdict(), expected, "{path}");
             let reading = outcome.reading().unwrap();
             let operations = reading.parts.iter().find_map(|part| match part.fate {

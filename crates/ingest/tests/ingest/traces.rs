@@ -10,7 +10,8 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use plimsoll_ingest::{
-    Class, Fate, Figure, Ingest, Measure, Outcome, Reading, Request, Requests, Statistic, TraceFault, Verdict,
+    Class, Fate, Figure, Ingest, Measure, Outcome, OutcomeSummary, Reading, Requests, Statistic, TraceFault,
+    TraceRequest,
 };
 use plimsoll_record::Action;
 use proptest::prelude::*;
@@ -136,7 +137,7 @@ pub fn near(found: f64, expected: f64) -> bool {
 
 fn check(id: &str, content: Content, bytes: &[u8]) {
     let reading = reading(bytes);
-    assert_eq!((reading.kind.id, outcome(bytes, 999).verdict()), (id, Verdict::Read), "{:?}", reading.cautions);
+    assert_eq!((reading.kind.id, outcome(bytes, 999).verdict()), (id, OutcomeSummary::Read), "{:?}", reading.cautions);
     let reads = load().iter().filter(|op| op.is_read).count() as f64;
     let all = [
         (Class::All, Measure::Iops, COUNT as f64),
@@ -194,7 +195,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all")
 }
 
-fn requests(bytes: &[u8]) -> Result<Vec<Request>, TraceFault> {
+fn requests(bytes: &[u8]) -> Result<Vec<TraceRequest>, TraceFault> {
     Requests::new(bytes)?.collect()
 }
 
@@ -276,7 +277,7 @@ fn broken_records_are_skipped_with_a_caution() {
     text.insert_str(text.find('\n').expect("it is there") + 1, "1,2,3\n128166372003061629,h,0,Erase,0,1,2\n\n");
     let outcome = outcome(text.as_bytes(), 64);
     let reading = outcome.reading().expect("it is there");
-    assert_eq!((outcome.verdict(), reading.parts[0].fate), (Verdict::Partly, Fate::Broken));
+    assert_eq!((outcome.verdict(), reading.parts[0].fate), (OutcomeSummary::Partly, Fate::Broken));
     let lines: Vec<u64> = reading.cautions.iter().filter_map(|caution| Some(caution.origin.as_ref()?.line)).collect();
     assert_eq!(lines, [2, 3]);
     assert!(near(total(reading, Class::All, Measure::Iops), COUNT as f64));

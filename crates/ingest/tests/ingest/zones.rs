@@ -2,7 +2,7 @@
 
 use jiff::civil::date;
 use jiff::tz::{TimeZone, offset};
-use plimsoll_ingest::{Demand, Input, Outcome, Reading, join, time_in_utc};
+use plimsoll_ingest::{Demand, FormatInput, Outcome, Reading, join, time_in_utc};
 use plimsoll_testkit::Workload;
 
 use crate::emit::workload;
@@ -10,7 +10,7 @@ use crate::hosts::outcome;
 
 /// Reads a text with an assumed offset of nine hours ahead of UTC.
 fn read(name: &str, text: &str) -> Reading {
-    let input = Input { zone: Some(TimeZone::fixed(offset(9))), ..Input::from(name) };
+    let input = FormatInput { zone: Some(TimeZone::fixed(offset(9))), ..FormatInput::from(name) };
     match outcome(input, text.as_bytes(), 4_096) {
         Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{name}: {refusal}"),

@@ -12,7 +12,7 @@ use crate::place::{Pattern, Region};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Work {
+pub enum WorkerOps {
     /// Reads.
     Reads,
     /// Writes.
@@ -237,7 +237,7 @@ impl Until {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobSpec {
     /// Its operations.
-    pub work: Work,
+    pub work: WorkerOps,
     /// Lane of reads.
     pub reads: LaneSpec,
     /// Lane of writes.
@@ -269,7 +269,7 @@ pub struct JobSpec {
 
 impl JobSpec {
     /// A job on a single file with a queue depth of 1, equal lanes for both directions, and no flushes.
-    pub fn new(work: Work, lane: LaneSpec, file: Region, until: Until) -> Self {
+    pub fn new(work: WorkerOps, lane: LaneSpec, file: Region, until: Until) -> Self {
         Self {
             work,
             reads: lane.clone(),
@@ -301,17 +301,18 @@ impl JobSpec {
     pub fn largest(&self) -> u32 {
         let reads = if self.reads() { self.reads.sizes.largest() } else { 0 };
         // A trim needs no buffer.
-        let writes = if self.writes() && self.work != Work::Trims { self.writes.sizes.largest() } else { 0 };
+        let writes = if self.writes() && self.work != WorkerOps::Trims { self.writes.sizes.largest() } else { 0 };
         reads.max(writes)
     }
 
     /// Whether it contains writes or trims.
     pub fn writes(&self) -> bool {
-        !matches!(self.work, Work::Reads) && self.work != Work::Mixed { reads: 1.0 }
+        !matches!(self.work, WorkerOps::Reads) && self.work != WorkerOps::Mixed { reads: 1.0 }
     }
 
     /// Whether it contains reads.
     pub fn reads(&self) -> bool {
-        !matches!(self.work, Work::Writes | Work::Trims | Work::TrimWrites) && self.work != Work::Mixed { reads: 0.0 }
+        !matches!(self.work, WorkerOps::Writes | WorkerOps::Trims | WorkerOps::TrimWrites)
+            && self.work != WorkerOps::Mixed { reads: 0.0 }
     }
 }

@@ -7,14 +7,14 @@
 
 use alloc::vec::Vec;
 
-use super::network::{Centre, Form, Network};
-use super::walk::{CentreState, State};
+use super::network::{Centre, CentreForm, Network};
+use super::walk::{CentreState, NetworkState};
 
 /// Operations in flight up to which each number is solved; beyond, throughput grows in proportion up to a bound.
 const MAX_DEPTH: u32 = 4096;
 
 /// The state with `depth` operations in flight.
-pub(super) fn closed(network: &Network<'_>, depth: u32) -> State {
+pub(super) fn closed(network: &Network<'_>, depth: u32) -> NetworkState {
     let mut steps = Steps::new(network);
     steps.to(depth.max(1));
     steps.state
@@ -31,14 +31,14 @@ pub(super) struct Steps<'a, 'b> {
     network: &'a Network<'b>,
     bound: f64,
     /// The state with `present` operations in flight, and with one fewer.
-    state: State,
-    fewer: State,
+    state: NetworkState,
+    fewer: NetworkState,
     present: u32,
 }
 
 impl<'a, 'b> Steps<'a, 'b> {
     pub(super) fn new(network: &'a Network<'b>) -> Self {
-        let (state, fewer) = (State::empty(network), State::empty(network));
+        let (state, fewer) = (NetworkState::empty(network), NetworkState::empty(network));
         Self { network, bound: network.bound().0, state, fewer, present: 0 }
     }
 
@@ -81,9 +81,9 @@ impl<'a, 'b> Steps<'a, 'b> {
 
 /// Finds the rate that puts this many operations in flight, by bisection: write-back and back-pressure depend on the
 /// rate.
-fn solve_rate(network: &Network<'_>, state: &mut State, fewer: &State, bound: f64) {
+fn solve_rate(network: &Network<'_>, state: &mut NetworkState, fewer: &NetworkState, bound: f64) {
     state.behind.iter_mut().for_each(|(_, room)| *room = 0.0);
-    let in_flight = |state: &mut State, rate: f64| {
+    let in_flight = |state: &mut NetworkState, rate: f64| {
         state.rate = rate;
         waits(network, state, fewer, rate);
         behind(network, state);
@@ -125,10 +125,10 @@ fn solve_rate(network: &Network<'_>, state: &mut State, fewer: &State, bound: f6
 }
 
 /// An operation that returns to a limit too early waits for the time that it consumed itself.
-fn shadows(network: &Network<'_>, state: &mut State) {
+fn shadows(network: &Network<'_>, state: &mut NetworkState) {
     let mut found = false;
     for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
-        if matches!(centre.kind, Form::Paced { ahead } if ahead <= 0.0) && centre.ahead.visits > 0.0 {
+        if matches!(centre.kind, CentreForm::Paced { ahead } if ahead <= 0.0) && centre.ahead.visits > 0.0 {
             let round = state.time.mean / centre.ahead.visits * centre.copies - crowd.held;
             let own = shortfall(centre.service(), round, state.time.variance);
             crowd.held += own;
@@ -161,7 +161,7 @@ fn shortfall(bound: f64, mean: f64, variance: f64) -> f64 {
 }
 
 /// Computes the durations of write-back.
-fn behind(network: &Network<'_>, state: &mut State) {
+fn behind(network: &Network<'_>, state: &mut NetworkState) {
     for (index, memory) in network.memories.iter().enumerate() {
         let weight: f64 = memory.behind.iter().map(|(weight, _)| weight).sum();
         let time: f64 = memory.behind.iter().map(|(weight, node)| weight * state.walk(network, node, 0.0).mean).sum();
@@ -171,7 +171,7 @@ fn behind(network: &Network<'_>, state: &mut State) {
 
 /// Variability of arrivals at each centre: that of the rest of the cycle, relative to the centre's service time.
 /// Constant times keep operations apart; random choice among copies makes arrivals independent.
-fn regularity(network: &Network<'_>, state: &mut State, variance: f64) {
+fn regularity(network: &Network<'_>, state: &mut NetworkState, variance: f64) {
     for (centre, crowd) in network.centres.iter().zip(&mut state.crowds) {
         let unit = centre.service() / centre.places().max(1) as f64;
         let along = if unit > 0.0 { (variance / (unit * unit)).min(1.0) } else { 1.0 };
@@ -185,7 +185,7 @@ pub(super) fn thinned(centre: &Centre<'_>, arrivals: f64) -> f64 {
 }
 
 /// Computes waits at each centre for an arrival that finds `fewer`, with write-back at `rate`.
-fn waits(network: &Network<'_>, state: &mut State, fewer: &State, rate: f64) {
+fn waits(network: &Network<'_>, state: &mut NetworkState, fewer: &NetworkState, rate: f64) {
     for ((centre, crowd), found) in network.centres.iter().zip(&mut state.crowds).zip(&fewer.crowds) {
         let copies = centre.copies_used(state.depth);
         let other = rate * centre.behind.visits / copies;
@@ -194,7 +194,7 @@ fn waits(network: &Network<'_>, state: &mut State, fewer: &State, rate: f64) {
         } else {
             foreground_only(centre, crowd, found, state.depth - 1.0);
         }
-        if let Form::Paced { ahead } = centre.kind {
+        if let CentreForm::Paced { ahead } = centre.kind {
             let spare = 1.0 - found.full.min(1.0);
             let spread = crowd.arrivals + centre.scv;
             let beyond = if spread > 0.0 { libm::exp(-2.0 * spare * ahead / spread) } else { 0.0 };
@@ -210,17 +210,17 @@ fn foreground_only(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
     let places = centre.places();
     let with = |j: usize| found.with.get(j).copied().unwrap_or(0.0);
     match centre.kind {
-        Form::Servers(_) | Form::Paced { .. } => {
+        CentreForm::Servers(_) | CentreForm::Paced { .. } => {
             crowd.wait = (found.waiting + residual * found.full) / fastest;
             crowd.service = centre.service();
         }
-        Form::Window { .. } => {
+        CentreForm::Window { .. } => {
             crowd.wait = (found.waiting + residual * found.full) / fastest;
             let inside = |(j, pace): (usize, &f64)| with(j) * (j + 1) as f64 / pace;
             crowd.service = centre.pace.iter().enumerate().map(inside).sum::<f64>();
             crowd.service += found.full * places as f64 / fastest;
         }
-        Form::Disk { .. } | Form::Curve(_) => {
+        CentreForm::Disk { .. } | CentreForm::Curve(_) => {
             let each = |(j, pace): (usize, &f64)| with(j) / pace;
             crowd.service = centre.pace.iter().enumerate().map(each).sum::<f64>() + found.full / fastest;
             let before = |(j, pace): (usize, &f64)| with(j) * j as f64 / pace;
@@ -237,7 +237,7 @@ fn foreground_only(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
 fn residual(centre: &Centre<'_>, crowd: &CentreState, found: &CentreState, fewer: f64) -> f64 {
     let spread = crowd.arrivals + centre.scv;
     let here = if fewer > 0.0 { (found.present / fewer).min(1.0) } else { 0.0 };
-    let just = if matches!(centre.kind, Form::Paced { .. }) { here } else { here * here };
+    let just = if matches!(centre.kind, CentreForm::Paced { .. }) { here } else { here * here };
     spread / 2.0 + (1.0 - spread / 2.0) * just * spread.min(1.0)
 }
 
@@ -246,7 +246,7 @@ fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
     let servers = centre.servers();
     // With few operations in flight, background operations come in bursts between two foreground operations.
     let between = centre.behind.visits / centre.ahead.visits.max(1e-9) / (depth * centre.copies * servers);
-    let burst = if matches!(centre.kind, Form::Paced { .. }) { 0.0 } else { (2.0 * between).min(20.0) };
+    let burst = if matches!(centre.kind, CentreForm::Paced { .. }) { 0.0 } else { (2.0 * between).min(20.0) };
     let residual = f64::midpoint(1.0 + burst, centre.scv);
     let at = |pace: f64| {
         let load = (other / pace).min(1.0 - 1e-9);
@@ -254,7 +254,7 @@ fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
         let full = libm::pow(busy.min(1.0), libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
         (found.waiting + residual * full) / pace / (1.0 - load)
     };
-    if !matches!(centre.kind, Form::Disk { .. } | Form::Curve(_)) {
+    if !matches!(centre.kind, CentreForm::Disk { .. } | CentreForm::Curve(_)) {
         crowd.wait = at(centre.pace.last().copied().unwrap_or(f64::INFINITY));
         crowd.service = centre.service();
         return;
@@ -272,7 +272,7 @@ fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
 fn count(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, arrivals: f64, present: f64) {
     let Some(fastest) = centre.pace.last() else { return };
     let places = centre.places();
-    let paced = matches!(centre.kind, Form::Paced { .. });
+    let paced = matches!(centre.kind, CentreForm::Paced { .. });
     let most = places.min(present as usize + 1);
     let with = &mut crowd.with;
     with.clear();
@@ -294,7 +294,7 @@ fn count(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, arri
     let inside = if paced { 0.0 } else { crowd.service };
     crowd.present = arrivals * (wait + extra + inside);
     crowd.waiting = match centre.kind {
-        Form::Disk { .. } | Form::Curve(_) if centre.behind.visits <= 0.0 => {
+        CentreForm::Disk { .. } | CentreForm::Curve(_) if centre.behind.visits <= 0.0 => {
             let served: f64 = with.iter().enumerate().map(|(j, p)| j as f64 * p).sum();
             (crowd.present - served - crowd.full * places as f64).max(0.0)
         }
@@ -303,21 +303,21 @@ fn count(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, arri
 }
 
 /// At a bound, attributes the excess of operations in flight to the bounding stage.
-fn absorb_excess(network: &Network<'_>, state: &mut State) {
+fn absorb_excess(network: &Network<'_>, state: &mut NetworkState) {
     let missing = state.depth / state.rate - state.time.mean;
     if missing.is_nan() || missing <= 1e-9 * state.time.mean {
         return;
     }
     match network.bound().1 {
-        super::network::Bound::Centre(index) => {
+        super::network::BoundCause::Centre(index) => {
             let visits = network.centres[index].ahead.visits;
             let crowd = &mut state.crowds[index];
             let each = if visits > 0.0 { missing / visits } else { 0.0 };
             crowd.wait += each;
             crowd.held += each;
         }
-        super::network::Bound::Memory(index) => state.behind[index].1 += missing,
-        super::network::Bound::None => {}
+        super::network::BoundCause::Memory(index) => state.behind[index].1 += missing,
+        super::network::BoundCause::None => {}
     }
     state.time.mean = state.depth / state.rate;
 }

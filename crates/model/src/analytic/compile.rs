@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use plimsoll_units::{Iops, Kind};
 
-use super::network::{Centre, Flow, Form, Memory, Network, Node, Pause, Residence, Threshold, Work};
-use super::parts::{Phase, phases, touched};
+use super::network::{Centre, CentreFlow, CentreForm, CentreWork, Memory, Network, Node, Pause, Residence, Threshold};
+use super::parts::{PartPhase, phases, touched};
 use super::service::{clock_hits, disk_time, served};
 use crate::curve;
 use crate::spec::{ChainSpec, Demand, DiskSpec, Duplex, Flushing, Rate, StageSpec};
@@ -17,7 +17,7 @@ const PIECE: f64 = 1_048_576.0;
 
 /// The position in the network for which a stage is compiled.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct NetworkPosition {
     /// Visits per operation of the whole load.
     weight: f64,
     /// Copies that share the visits, and how.
@@ -28,7 +28,7 @@ struct Place {
     behind: bool,
 }
 
-impl Place {
+impl NetworkPosition {
     fn share(self, share: f64) -> Self {
         Self { weight: self.weight * share, ..self }
     }
@@ -48,7 +48,12 @@ pub(super) fn count(chain: &ChainSpec) -> usize {
 impl<'a> Compiler<'a> {
     /// The network of a chain whose first stage has the number `first` of `stages` in the whole model, for `flows` with
     /// their shares.
-    pub(super) fn compile(chain: &'a ChainSpec, first: usize, stages: usize, flows: &[(f64, Flow)]) -> Network<'a> {
+    pub(super) fn compile(
+        chain: &'a ChainSpec,
+        first: usize,
+        stages: usize,
+        flows: &[(f64, CentreFlow)],
+    ) -> Network<'a> {
         let mut compiler = Self {
             network: Network {
                 way: Node::Series(Vec::new()),
@@ -65,14 +70,14 @@ impl<'a> Compiler<'a> {
         let mut ways = Vec::new();
         for (weight, flow) in flows.iter().filter(|(weight, _)| *weight > 0.0) {
             let weight = weight / all;
-            let place = Place { weight, copies: 1.0, in_turn: false, stays: (0.0, 1.0), behind: false };
+            let place = NetworkPosition { weight, copies: 1.0, in_turn: false, stays: (0.0, 1.0), behind: false };
             ways.push((weight, compiler.chain(chain, first, *flow, place)));
         }
         compiler.network.way = Node::Mix(ways);
         compiler.network
     }
 
-    fn chain(&mut self, chain: &'a ChainSpec, first: usize, flow: Flow, at: Place) -> Node {
+    fn chain(&mut self, chain: &'a ChainSpec, first: usize, flow: CentreFlow, at: NetworkPosition) -> Node {
         let mut stage = first;
         let mut nodes = Vec::new();
         for named in chain.stages() {
@@ -83,7 +88,7 @@ impl<'a> Compiler<'a> {
         Node::Series(nodes)
     }
 
-    fn stage(&mut self, spec: &'a StageSpec, stage: usize, flow: Flow, at: Place) -> Node {
+    fn stage(&mut self, spec: &'a StageSpec, stage: usize, flow: CentreFlow, at: NetworkPosition) -> Node {
         match spec {
             StageSpec::Limit { rate, burst, unit } => {
                 let cost = match (rate, unit) {
@@ -109,7 +114,7 @@ impl<'a> Compiler<'a> {
                 let centre = if is_outward {
                     self.second_centre(stage, at)
                 } else {
-                    self.centre(stage, Form::Servers(1), at, 1.0)
+                    self.centre(stage, CentreForm::Servers(1), at, 1.0)
                 };
                 Node::Series(vec![self.served_at(centre, transfer, at), latency])
             }
@@ -149,13 +154,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn nested(&mut self, spec: &'a StageSpec, stage: usize, flow: Flow, at: Place) -> Node {
+    fn nested(&mut self, spec: &'a StageSpec, stage: usize, flow: CentreFlow, at: NetworkPosition) -> Node {
         let inner = stage + 1;
         match spec {
             StageSpec::Window { slots, inside } => {
-                let form = Form::Window { slots: *slots, inside, visits: Vec::new(), network: None };
+                let form = CentreForm::Window { slots: *slots, inside, visits: Vec::new(), network: None };
                 let centre = self.centre(stage, form, at, 1.0);
-                if let Form::Window { visits, .. } = &mut self.network.centres[centre].kind {
+                if let CentreForm::Window { visits, .. } = &mut self.network.centres[centre].kind {
                     visits.push((at.weight, flow));
                 }
                 self.work(centre, at).visits += at.weight;
@@ -188,7 +193,7 @@ impl<'a> Compiler<'a> {
                 if !is_write || *reads <= 0.0 {
                     return written;
                 }
-                let read = Flow { kind: Kind::Read, ..flow };
+                let read = CentreFlow { kind: Kind::Read, ..flow };
                 let read = self.chain(inside, inner, read, at.share(*reads));
                 let first = Node::Mix(vec![(*reads, read), (1.0 - reads, Node::Series(Vec::new()))]);
                 Node::Series(vec![first, written])
@@ -199,57 +204,64 @@ impl<'a> Compiler<'a> {
     }
 
     /// The centre of a stage, created at the first visit.
-    fn centre(&mut self, stage: usize, kind: Form<'a>, at: Place, queues: f64) -> usize {
+    fn centre(&mut self, stage: usize, kind: CentreForm<'a>, at: NetworkPosition, queues: f64) -> usize {
         let alike = |centre: &Centre<'_>| centre.stage == stage && !centre.second;
         if let Some(index) = self.network.centres.iter().position(alike) {
             self.network.centres[index].in_turn &= at.in_turn;
             return index;
         }
         let in_turn = at.in_turn && queues <= 1.0;
-        self.new_centre(stage, kind, Place { in_turn, ..at }, at.copies * queues)
+        self.new_centre(stage, kind, NetworkPosition { in_turn, ..at }, at.copies * queues)
     }
 
-    fn new_centre(&mut self, stage: usize, kind: Form<'a>, at: Place, copies: f64) -> usize {
-        let (ahead, behind, pace, scv) = (Work::default(), Work::default(), Vec::new(), 0.0);
+    fn new_centre(&mut self, stage: usize, kind: CentreForm<'a>, at: NetworkPosition, copies: f64) -> usize {
+        let (ahead, behind, pace, scv) = (CentreWork::default(), CentreWork::default(), Vec::new(), 0.0);
         let (in_turn, stays, second) = (at.in_turn, at.stays, false);
         self.network.centres.push(Centre { stage, kind, copies, in_turn, stays, second, ahead, behind, pace, scv });
         self.network.centres.len() - 1
     }
 
-    fn work(&mut self, centre: usize, at: Place) -> &mut Work {
+    fn work(&mut self, centre: usize, at: NetworkPosition) -> &mut CentreWork {
         self.network.depends_on_rate |= at.behind;
         let centre = &mut self.network.centres[centre];
         if at.behind { &mut centre.behind } else { &mut centre.ahead }
     }
 
-    fn add(&mut self, centre: usize, (mean, variance): (f64, f64), at: Place) {
+    fn add(&mut self, centre: usize, (mean, variance): (f64, f64), at: NetworkPosition) {
         let work = self.work(centre, at);
         work.visits += at.weight;
         work.time += at.weight * mean;
         work.square += at.weight * (mean * mean + variance);
     }
 
-    fn servers(&mut self, stage: usize, servers: u32, time: (f64, f64), at: Place) -> Node {
-        let centre = self.centre(stage, Form::Servers(servers), at, 1.0);
+    fn servers(&mut self, stage: usize, servers: u32, time: (f64, f64), at: NetworkPosition) -> Node {
+        let centre = self.centre(stage, CentreForm::Servers(servers), at, 1.0);
         self.served_at(centre, time, at)
     }
 
-    fn served_at(&mut self, centre: usize, time: (f64, f64), at: Place) -> Node {
+    fn served_at(&mut self, centre: usize, time: (f64, f64), at: NetworkPosition) -> Node {
         self.add(centre, time, at);
         Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served }
     }
 
-    fn paced(&mut self, stage: usize, at: Place, (cost, rate): (f64, f64), burst: f64) -> Node {
+    fn paced(&mut self, stage: usize, at: NetworkPosition, (cost, rate): (f64, f64), burst: f64) -> Node {
         if cost <= 0.0 {
             return Node::Series(Vec::new());
         }
-        let centre = self.centre(stage, Form::Paced { ahead: (burst / cost - 1.0).max(0.0) }, at, 1.0);
+        let centre = self.centre(stage, CentreForm::Paced { ahead: (burst / cost - 1.0).max(0.0) }, at, 1.0);
         self.add(centre, (cost / rate, 0.0), at);
         Node::Visit { centre, mean: 0.0, variance: 0.0, residence: Residence::Paced }
     }
 
     /// Flushes have no address: they share a queue, which becomes a separate centre.
-    fn bank(&mut self, stage: usize, (queues, grain): (u32, f64), demand: &Demand, flow: Flow, at: Place) -> Node {
+    fn bank(
+        &mut self,
+        stage: usize,
+        (queues, grain): (u32, f64),
+        demand: &Demand,
+        flow: CentreFlow,
+        at: NetworkPosition,
+    ) -> Node {
         let (all, grains) = (f64::from(queues), touched(flow.length, grain).max(1.0));
         let time = served(demand, flow.kind, flow.length / grains);
         if flow.kind == Kind::Flush {
@@ -257,7 +269,7 @@ impl<'a> Compiler<'a> {
             self.add(centre, time, at);
             return Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served };
         }
-        let centre = self.centre(stage, Form::Servers(1), at, all);
+        let centre = self.centre(stage, CentreForm::Servers(1), at, all);
         let visit = |centre| Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served };
         if grains <= 1.0 && self.flushes && queues > 1 {
             let (first, others) = (1.0 / all, 1.0 - 1.0 / all);
@@ -279,17 +291,17 @@ impl<'a> Compiler<'a> {
         Node::Fork { ways, batch, sync: ways / all, after, part: Box::new(visit) }
     }
 
-    fn second_centre(&mut self, stage: usize, at: Place) -> usize {
+    fn second_centre(&mut self, stage: usize, at: NetworkPosition) -> usize {
         let second = |centre: &Centre<'_>| centre.stage == stage && centre.second;
         self.network.centres.iter().position(second).unwrap_or_else(|| {
-            let index = self.new_centre(stage, Form::Servers(1), at, at.copies);
+            let index = self.new_centre(stage, CentreForm::Servers(1), at, at.copies);
             self.network.centres[index].second = true;
             index
         })
     }
 
-    fn disk(&mut self, stage: usize, disk: &DiskSpec, flow: Flow, at: Place) -> Node {
-        let centre = self.centre(stage, Form::Disk { queue: disk.queue, gain: disk.gain }, at, 1.0);
+    fn disk(&mut self, stage: usize, disk: &DiskSpec, flow: CentreFlow, at: NetworkPosition) -> Node {
+        let centre = self.centre(stage, CentreForm::Disk { queue: disk.queue, gain: disk.gain }, at, 1.0);
         let (positioning, transfer, variance) = disk_time(disk, &flow);
         let mean = positioning + transfer;
         let work = self.work(centre, at);
@@ -300,12 +312,12 @@ impl<'a> Compiler<'a> {
         Node::Visit { centre, mean, variance, residence: Residence::AtItsPace }
     }
 
-    fn curve(&mut self, stage: usize, points: &[(u32, Iops)], at: Place) -> Node {
+    fn curve(&mut self, stage: usize, points: &[(u32, Iops)], at: NetworkPosition) -> Node {
         let points: Vec<(u32, f64)> = points.iter().map(|(number, iops)| (*number, iops.as_f64() / 1e9)).collect();
         let last = points.last().map_or(1, |(number, _)| *number as usize);
         let rates: Vec<f64> = (1..=last).map(|number| curve::rate(&points, number)).collect();
         let mean = 1.0 / rates[0];
-        let centre = self.centre(stage, Form::Curve(rates), at, 1.0);
+        let centre = self.centre(stage, CentreForm::Curve(rates), at, 1.0);
         self.add(centre, (mean, mean * mean), at);
         Node::Visit { centre, mean, variance: mean * mean, residence: Residence::AtItsPace }
     }
@@ -326,15 +338,15 @@ impl<'a> Compiler<'a> {
         stage: usize,
         (capacity, rate): (f64, f64),
         flushing: Flushing,
-        flow: Flow,
-        at: Place,
+        flow: CentreFlow,
+        at: NetworkPosition,
     ) -> Node {
         let waits = flushing == Flushing::Honoured;
         if flow.kind == Kind::Read || (flow.kind == Kind::Flush && !waits) {
             return Node::Series(Vec::new());
         }
         let ahead = (capacity / flow.length.max(512.0) - 1.0).max(0.0);
-        let centre = self.centre(stage, Form::Paced { ahead }, at, 1.0);
+        let centre = self.centre(stage, CentreForm::Paced { ahead }, at, 1.0);
         let mean = flow.length / rate;
         match flow.kind {
             Kind::Flush => Node::Visit { centre, mean: 0.0, variance: 0.0, residence: Residence::Served },
@@ -343,7 +355,7 @@ impl<'a> Compiler<'a> {
                 Node::Visit { centre, mean, variance: 0.0, residence: Residence::Served }
             }
             _ => {
-                self.add(centre, (mean, 0.0), Place { behind: true, ..at });
+                self.add(centre, (mean, 0.0), NetworkPosition { behind: true, ..at });
                 Node::Visit { centre, mean: 0.0, variance: 0.0, residence: Residence::Paced }
             }
         }
@@ -354,8 +366,8 @@ impl<'a> Compiler<'a> {
         hits: f64,
         (hit, miss): (&'a ChainSpec, &'a ChainSpec),
         inner: usize,
-        flow: Flow,
-        at: Place,
+        flow: CentreFlow,
+        at: NetworkPosition,
     ) -> Node {
         let mut ways = Vec::new();
         if hits > 0.0 {
@@ -371,15 +383,15 @@ impl<'a> Compiler<'a> {
         &mut self,
         member: &'a ChainSpec,
         inner: usize,
-        phase: Phase,
+        phase: PartPhase,
         (members, run): (f64, f64),
-        at: Place,
+        at: NetworkPosition,
     ) -> Node {
-        let Phase { ways, batch, times, in_turn, part } = phase;
+        let PartPhase { ways, batch, times, in_turn, part } = phase;
         let parts = ways * batch * times;
         let stays = if ways < members && !in_turn { (part.sequential, run) } else { at.stays };
         let copies = at.copies * members;
-        let inside = Place { weight: at.weight * parts, copies, in_turn, stays, ..at };
+        let inside = NetworkPosition { weight: at.weight * parts, copies, in_turn, stays, ..at };
         let node = self.chain(member, inner, part, inside);
         let mut slowest = Slowest::default();
         slowest.visit(&node, &self.network.centres);
@@ -391,7 +403,7 @@ impl<'a> Compiler<'a> {
 
     /// Counts a batch of parts with equal service times; returns the delay of the last after the first. On average half
     /// of the batch is served before a part.
-    fn crowd(&mut self, centre: usize, at: Place, (batch, time, servers): (f64, f64, f64)) -> f64 {
+    fn crowd(&mut self, centre: usize, at: NetworkPosition, (batch, time, servers): (f64, f64, f64)) -> f64 {
         if batch <= 1.0 || time <= 0.0 {
             return 0.0;
         }
@@ -403,21 +415,34 @@ impl<'a> Compiler<'a> {
     }
 
     /// Sequential reads are answered from read-ahead: they load the inner stages, but take no response time.
-    fn prefetch(&mut self, unit: f64, inside: &'a ChainSpec, inner: usize, flow: Flow, at: Place) -> Node {
+    fn prefetch(
+        &mut self,
+        unit: f64,
+        inside: &'a ChainSpec,
+        inner: usize,
+        flow: CentreFlow,
+        at: NetworkPosition,
+    ) -> Node {
         if flow.kind != Kind::Read || flow.sequential <= 0.0 {
             return self.chain(inside, inner, flow, at);
         }
-        let ahead = Place { behind: true, ..at.share(flow.sequential * flow.length / unit) };
-        self.chain(inside, inner, Flow { length: unit, ..flow }, ahead);
+        let ahead = NetworkPosition { behind: true, ..at.share(flow.sequential * flow.length / unit) };
+        self.chain(inside, inner, CentreFlow { length: unit, ..flow }, ahead);
         let others = 1.0 - flow.sequential;
         if others <= 0.0 {
             return Node::Series(Vec::new());
         }
-        let random = self.chain(inside, inner, Flow { sequential: 0.0, ..flow }, at.share(others));
+        let random = self.chain(inside, inner, CentreFlow { sequential: 0.0, ..flow }, at.share(others));
         Node::Mix(vec![(others, random), (flow.sequential, Node::Series(Vec::new()))])
     }
 
-    fn memory(&mut self, stage: usize, (capacity, depth): (f64, f64), inside: &'a ChainSpec, at: Place) -> usize {
+    fn memory(
+        &mut self,
+        stage: usize,
+        (capacity, depth): (f64, f64),
+        inside: &'a ChainSpec,
+        at: NetworkPosition,
+    ) -> usize {
         if let Some(index) = self.network.memories.iter().position(|memory| memory.stage == stage) {
             return index;
         }
@@ -438,7 +463,14 @@ impl<'a> Compiler<'a> {
         self.network.memories.len() - 1
     }
 
-    fn write_back(&mut self, memory: usize, inside: &'a ChainSpec, flushing: Flushing, flow: Flow, at: Place) -> Node {
+    fn write_back(
+        &mut self,
+        memory: usize,
+        inside: &'a ChainSpec,
+        flushing: Flushing,
+        flow: CentreFlow,
+        at: NetworkPosition,
+    ) -> Node {
         let inner = self.network.memories[memory].stage + 1;
         let waits = flushing == Flushing::Honoured;
         match flow.kind {
@@ -448,8 +480,8 @@ impl<'a> Compiler<'a> {
             Kind::Flush => Node::Series(Vec::new()),
             Kind::Write | Kind::DurableWrite | Kind::Trim => {
                 let pieces = libm::ceil(flow.length / PIECE).max(1.0);
-                let piece = Flow { kind: Kind::Write, length: flow.length / pieces, ..flow };
-                let behind = Place { behind: true, ..at.share(pieces) };
+                let piece = CentreFlow { kind: Kind::Write, length: flow.length / pieces, ..flow };
+                let behind = NetworkPosition { behind: true, ..at.share(pieces) };
                 let node = self.chain(inside, inner, piece, behind);
                 let memory = &mut self.network.memories[memory];
                 memory.pieces += behind.weight;
@@ -482,9 +514,9 @@ impl Slowest {
         match node {
             Node::Visit { centre, mean, .. } => {
                 let servers = match centres[*centre].kind {
-                    Form::Servers(servers) => f64::from(servers),
-                    Form::Disk { .. } | Form::Curve(_) => 1.0,
-                    Form::Paced { .. } | Form::Window { .. } => return,
+                    CentreForm::Servers(servers) => f64::from(servers),
+                    CentreForm::Disk { .. } | CentreForm::Curve(_) => 1.0,
+                    CentreForm::Paced { .. } | CentreForm::Window { .. } => return,
                 };
                 if *mean * self.servers.max(1.0) > self.time * servers {
                     *self = Self { centre: *centre, time: *mean, servers };

@@ -8,18 +8,23 @@ use plimsoll_units::Kind;
 
 use super::closed::{closed, rates};
 use super::compile::Compiler;
-use super::network::{Bound, Centre, Flow, Form, Network};
+use super::network::{BoundCause, Centre, CentreFlow, CentreForm, Network};
 use crate::spec::ChainSpec;
 
 /// The network of a chain; see [`Compiler::compile`].
-pub(super) fn network<'a>(chain: &'a ChainSpec, first: usize, stages: usize, flows: &[(f64, Flow)]) -> Network<'a> {
+pub(super) fn network<'a>(
+    chain: &'a ChainSpec,
+    first: usize,
+    stages: usize,
+    flows: &[(f64, CentreFlow)],
+) -> Network<'a> {
     let mut network = Compiler::compile(chain, first, stages, flows);
     for centre in &mut network.centres {
         pace(centre, stages);
     }
     bound_memories(&mut network, stages);
     for centre in &network.centres {
-        if let Form::Window { network: Some(inside), .. } = &centre.kind {
+        if let CentreForm::Window { network: Some(inside), .. } = &centre.kind {
             for (visits, more) in network.visits.iter_mut().zip(&inside.visits) {
                 *visits += (centre.ahead.visits + centre.behind.visits) * more;
             }
@@ -40,14 +45,14 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
     let each = |n: u32, time: f64| (1..=n).map(|j| f64::from(j) / time).collect::<Vec<_>>();
     centre.pace = match &mut centre.kind {
         _ if visits <= 0.0 => Vec::new(),
-        Form::Servers(servers) if mean > 0.0 => each(*servers, mean),
-        Form::Paced { .. } if mean > 0.0 => vec![1.0 / mean],
-        Form::Disk { queue, gain } if mean > 0.0 => {
+        CentreForm::Servers(servers) if mean > 0.0 => each(*servers, mean),
+        CentreForm::Paced { .. } if mean > 0.0 => vec![1.0 / mean],
+        CentreForm::Disk { queue, gain } if mean > 0.0 => {
             let position = |j: u32| time * libm::pow(f64::from(j), -*gain);
             (1..=*queue).map(|j| 1.0 / (position(j) + transfer)).collect()
         }
-        Form::Curve(rates) => rates.clone(),
-        Form::Window { slots, inside, visits, network: made } => {
+        CentreForm::Curve(rates) => rates.clone(),
+        CentreForm::Window { slots, inside, visits, network: made } => {
             let inner = network(inside, centre.stage + 1, stages, visits);
             let rates = rates(&inner, *slots);
             let state = closed(&inner, *slots);
@@ -65,7 +70,7 @@ fn bound_memories(network: &mut Network<'_>, stages: usize) {
         if memory.pieces <= 0.0 {
             continue;
         }
-        let flow = Flow { kind: Kind::Write, length: memory.length, sequential: 0.0, space: memory.space };
+        let flow = CentreFlow { kind: Kind::Write, length: memory.length, sequential: 0.0, space: memory.space };
         let inside = self::network(memory.inside, memory.stage + 1, stages, &[(1.0, flow)]);
         let state = closed(&inside, memory.max_in_flight() as u32);
         memory.bound = state.rate * inside.active(1.0 / state.time.mean) * memory.copies / memory.pieces;
@@ -74,17 +79,17 @@ fn bound_memories(network: &mut Network<'_>, stages: usize) {
 
 impl Network<'_> {
     /// The stage that causes a bound: within a full window, the inner bounding stage.
-    pub(super) fn bounding_stage(&self, bound: Bound) -> usize {
+    pub(super) fn bounding_stage(&self, bound: BoundCause) -> usize {
         match bound {
-            Bound::Centre(index) => {
+            BoundCause::Centre(index) => {
                 let centre = &self.centres[index];
-                let Form::Window { network: Some(inside), .. } = &centre.kind else { return centre.stage };
+                let CentreForm::Window { network: Some(inside), .. } = &centre.kind else { return centre.stage };
                 let (most, inner) = inside.bound();
                 let reached = centre.pace.last().is_some_and(|pace| *pace > 0.97 * most);
                 if reached { inside.bounding_stage(inner) } else { centre.stage }
             }
-            Bound::Memory(index) => self.memories[index].stage,
-            Bound::None => 0,
+            BoundCause::Memory(index) => self.memories[index].stage,
+            BoundCause::None => 0,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::spec::ChainSpec;
 
 /// A class of equal operations.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flow {
+pub(super) struct CentreFlow {
     pub(super) kind: Kind,
     /// Bytes of each.
     pub(super) length: f64,
@@ -57,7 +57,7 @@ pub(super) enum Residence {
 
 /// Work of a centre: sums over the kinds of visits, per operation of the whole load.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct CentreWork {
     pub(super) visits: f64,
     /// Service time, ns; for a disk, positioning time.
     pub(super) time: f64,
@@ -75,7 +75,7 @@ pub(super) struct Work {
 #[derive(Clone, Debug)]
 pub(super) struct Centre<'a> {
     pub(super) stage: usize,
-    pub(super) kind: Form<'a>,
+    pub(super) kind: CentreForm<'a>,
     pub(super) copies: f64,
     /// Visits go to the copies round robin instead of at random.
     pub(super) in_turn: bool,
@@ -85,8 +85,8 @@ pub(super) struct Centre<'a> {
     /// link.
     pub(super) second: bool,
     /// Work before the answer, and work in the background after it.
-    pub(super) ahead: Work,
-    pub(super) behind: Work,
+    pub(super) ahead: CentreWork,
+    pub(super) behind: CentreWork,
     /// Operations per ns of a copy with 1, 2, ... operations present; constant beyond the last.
     pub(super) pace: Vec<f64>,
     /// Squared coefficient of variation of the service.
@@ -94,7 +94,7 @@ pub(super) struct Centre<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Form<'a> {
+pub(super) enum CentreForm<'a> {
     /// Servers with a common queue.
     Servers(u32),
     /// A fixed pace, with a tolerance for bursts.
@@ -104,7 +104,7 @@ pub(super) enum Form<'a> {
     /// A rate for each number of operations present.
     Curve(Vec<f64>),
     /// Nested stages with a limited number inside, and the flows that visit them.
-    Window { slots: u32, inside: &'a ChainSpec, visits: Vec<(f64, Flow)>, network: Option<Box<Network<'a>>> },
+    Window { slots: u32, inside: &'a ChainSpec, visits: Vec<(f64, CentreFlow)>, network: Option<Box<Network<'a>>> },
 }
 
 impl Centre<'_> {
@@ -129,9 +129,9 @@ impl Centre<'_> {
     /// Maximum operations served concurrently.
     pub(super) fn servers(&self) -> f64 {
         match self.kind {
-            Form::Servers(servers) => f64::from(servers),
-            Form::Window { .. } => self.pace.len() as f64,
-            Form::Paced { .. } | Form::Disk { .. } | Form::Curve(_) => 1.0,
+            CentreForm::Servers(servers) => f64::from(servers),
+            CentreForm::Window { .. } => self.pace.len() as f64,
+            CentreForm::Paced { .. } | CentreForm::Disk { .. } | CentreForm::Curve(_) => 1.0,
         }
     }
 
@@ -151,7 +151,7 @@ impl Centre<'_> {
 
 /// The cause of a network's bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum BoundCause {
     Centre(usize),
     Memory(usize),
     None,
@@ -226,12 +226,12 @@ pub(super) struct Network<'a> {
 
 impl Network<'_> {
     /// Maximum operations of the whole load per ns, and the cause of the bound.
-    pub(super) fn bound(&self) -> (f64, Bound) {
+    pub(super) fn bound(&self) -> (f64, BoundCause) {
         self.bound_with(|_| 1.0)
     }
 
     /// The same with pauses, during which later stages idle.
-    pub(super) fn bound_with_pauses(&self) -> (f64, Bound) {
+    pub(super) fn bound_with_pauses(&self) -> (f64, BoundCause) {
         self.bound_with(|stage| {
             let before = self.pauses.iter().filter(|pause| pause.stage < stage);
             before.map(|pause| 1.0 - pause.share()).product()
@@ -243,15 +243,15 @@ impl Network<'_> {
         self.bound_with(|other| if other > stage { 1.0 } else { f64::INFINITY }).0
     }
 
-    fn bound_with(&self, factor: impl Fn(usize) -> f64) -> (f64, Bound) {
+    fn bound_with(&self, factor: impl Fn(usize) -> f64) -> (f64, BoundCause) {
         let centre =
-            |(index, centre): (usize, &Centre<'_>)| (centre.bound() * factor(centre.stage), Bound::Centre(index));
+            |(index, centre): (usize, &Centre<'_>)| (centre.bound() * factor(centre.stage), BoundCause::Centre(index));
         let memory =
-            |(index, memory): (usize, &Memory<'_>)| (memory.bound * factor(memory.stage), Bound::Memory(index));
+            |(index, memory): (usize, &Memory<'_>)| (memory.bound * factor(memory.stage), BoundCause::Memory(index));
         let centres = self.centres.iter().enumerate().map(centre);
         let memories = self.memories.iter().enumerate().map(memory);
-        let min = |a: (f64, Bound), b: (f64, Bound)| if b.0 < a.0 { b } else { a };
-        centres.chain(memories).fold((f64::INFINITY, Bound::None), min)
+        let min = |a: (f64, BoundCause), b: (f64, BoundCause)| if b.0 < a.0 { b } else { a };
+        centres.chain(memories).fold((f64::INFINITY, BoundCause::None), min)
     }
 
     /// Share of time in which operations that return every `1 / often` ns are not stalled: a pause longer than a round

@@ -2,8 +2,8 @@
 //! of each stage's departures (Whitt 1983, the queueing network analyzer).
 
 use super::closed::thinned;
-use super::network::{Centre, Form, Memory, Network, Node};
-use super::walk::{CentreState, State};
+use super::network::{Centre, CentreForm, Memory, Network, Node};
+use super::walk::{CentreState, NetworkState};
 
 /// Rounds of the fixed-point iteration.
 const ROUNDS: u32 = 6;
@@ -11,8 +11,8 @@ const ROUNDS: u32 = 6;
 const MAX_ERLANG_SERVERS: f64 = 4096.0;
 
 /// The state at `rate` operations per ns, which is below every bound.
-pub(super) fn open(network: &Network<'_>, rate: f64) -> State {
-    let mut state = State::empty(network);
+pub(super) fn open(network: &Network<'_>, rate: f64) -> NetworkState {
+    let mut state = NetworkState::empty(network);
     state.rate = rate;
     let mut present = 1.0;
     for _ in 0..ROUNDS {
@@ -49,7 +49,7 @@ fn room(memory: &Memory<'_>, rate: f64, time: f64) -> f64 {
 }
 
 /// After a pause, the waiting operations arrive at once; their delay grows as spare capacity shrinks.
-fn pauses(network: &Network<'_>, state: &mut State) {
+fn pauses(network: &Network<'_>, state: &mut NetworkState) {
     for pause in &network.pauses {
         let left = 1.0 - state.rate / network.bound_after(pause.stage);
         state.time.mean += pause.visits * pause.share() * pause.length / 2.0 / left;
@@ -61,18 +61,18 @@ fn waits(centre: &Centre<'_>, crowd: &mut CentreState, arrivals: f64) {
     let load = (arrivals / fastest).min(1.0 - 1e-9);
     let residual = f64::midpoint(crowd.arrivals, centre.scv);
     match &centre.kind {
-        Form::Servers(_) | Form::Paced { .. } => {
+        CentreForm::Servers(_) | CentreForm::Paced { .. } => {
             crowd.full = all_busy(centre.servers(), load);
             crowd.wait = residual * crowd.full / fastest / (1.0 - load);
             crowd.service = centre.service();
         }
-        Form::Disk { .. } | Form::Curve(_) => while_busy(centre, crowd, arrivals, residual),
-        Form::Window { .. } => by_number(centre, crowd, arrivals, residual),
+        CentreForm::Disk { .. } | CentreForm::Curve(_) => while_busy(centre, crowd, arrivals, residual),
+        CentreForm::Window { .. } => by_number(centre, crowd, arrivals, residual),
     }
     crowd.present = arrivals * (crowd.wait + crowd.service);
     crowd.waiting = arrivals * crowd.wait;
     crowd.held = crowd.wait;
-    if let Form::Paced { ahead } = centre.kind {
+    if let CentreForm::Paced { ahead } = centre.kind {
         crowd.held = if residual > 0.0 { crowd.wait * libm::exp(-(1.0 - load) * ahead / residual) } else { 0.0 };
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn all_busy(servers: f64, load: f64) -> f64 {
 /// Follows arrivals `(share, scv)` along a path; returns the squared coefficient of variation of the departures.
 fn departures(
     network: &Network<'_>,
-    state: &State,
+    state: &NetworkState,
     node: &Node,
     (share, scv): (f64, f64),
     got: &mut [(f64, f64)],
@@ -156,7 +156,7 @@ fn departures(
             got[*index].1 += share * arrives;
             let busy = state.rate * (centre.ahead.visits + centre.behind.visits) / centre.copies;
             let busy = (busy * centre.service() / centre.servers()).min(1.0);
-            let paced = matches!(centre.kind, Form::Paced { ahead } if ahead > 0.0);
+            let paced = matches!(centre.kind, CentreForm::Paced { ahead } if ahead > 0.0);
             if paced {
                 return scv;
             }

@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 
 use plimsoll_units::Kind;
 
-use super::network::Flow;
+use super::network::CentreFlow;
 use crate::spec::Layout;
 
 /// Parts that are issued together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Phase {
+pub(super) struct PartPhase {
     /// Number of members with parts.
     pub(super) ways: f64,
     /// Parts per member.
@@ -20,7 +20,7 @@ pub(super) struct Phase {
     /// Members are chosen round robin instead of by address.
     pub(super) in_turn: bool,
     /// Each part.
-    pub(super) part: Flow,
+    pub(super) part: CentreFlow,
 }
 
 /// Average number of units of `unit` bytes covered by an operation of `length` bytes that begins at a multiple of its
@@ -38,8 +38,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// The phases of `flow` on an array.
-pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: Flow) -> Vec<Phase> {
-    let whole = Phase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
+pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: CentreFlow) -> Vec<PartPhase> {
+    let whole = PartPhase { ways: members, batch: 1.0, times: 1.0, in_turn: false, part: flow };
     if flow.length <= 0.0 {
         return vec![whole];
     }
@@ -48,57 +48,61 @@ pub(super) fn phases(layout: Layout, members: f64, interleave: f64, flow: Flow) 
         Layout::Stripe => vec![striped(whole, members, chunks)],
         Layout::SplitStripe => {
             let ways = chunks.min(members);
-            let part = Flow { length: flow.length / chunks, space: flow.space / members, ..flow };
-            vec![Phase { ways, batch: chunks / ways, part, ..whole }]
+            let part = CentreFlow { length: flow.length / chunks, space: flow.space / members, ..flow };
+            vec![PartPhase { ways, batch: chunks / ways, part, ..whole }]
         }
         Layout::SerialStripe => {
             let rows = touched(flow.length, interleave * members);
-            vec![Phase { times: rows, ..striped(shorter(whole, rows), members, chunks / rows) }]
+            vec![PartPhase { times: rows, ..striped(shorter(whole, rows), members, chunks / rows) }]
         }
         Layout::Mirror => vec![mirrored(whole, 1.0, members, flow)],
         Layout::Raid10 => {
             let halves = striped(whole, members / 2.0, chunks);
-            vec![Phase { in_turn: false, ..mirrored(halves, halves.ways, 2.0, halves.part) }]
+            vec![PartPhase { in_turn: false, ..mirrored(halves, halves.ways, 2.0, halves.part) }]
         }
         Layout::Raid5 => with_parity(whole, members, 1.0, interleave, chunks),
         Layout::Raid6 => with_parity(whole, members, 2.0, interleave, chunks),
     }
 }
 
-fn shorter(phase: Phase, by: f64) -> Phase {
-    Phase { part: Flow { length: phase.part.length / by, ..phase.part }, ..phase }
+fn shorter(phase: PartPhase, by: f64) -> PartPhase {
+    PartPhase { part: CentreFlow { length: phase.part.length / by, ..phase.part }, ..phase }
 }
 
-fn striped(whole: Phase, members: f64, chunks: f64) -> Phase {
+fn striped(whole: PartPhase, members: f64, chunks: f64) -> PartPhase {
     let ways = chunks.min(members);
-    let part = Flow { length: whole.part.length / ways, space: whole.part.space / members, ..whole.part };
-    Phase { ways, part, ..whole }
+    let part = CentreFlow { length: whole.part.length / ways, space: whole.part.space / members, ..whole.part };
+    PartPhase { ways, part, ..whole }
 }
 
 /// Reads alternate between mirrors, so that no mirror gets a sequential stream.
-fn mirrored(whole: Phase, ways: f64, mirrors: f64, part: Flow) -> Phase {
+fn mirrored(whole: PartPhase, ways: f64, mirrors: f64, part: CentreFlow) -> PartPhase {
     if part.kind == Kind::Read {
-        Phase { ways, in_turn: true, part: Flow { sequential: 0.0, ..part }, ..whole }
+        PartPhase { ways, in_turn: true, part: CentreFlow { sequential: 0.0, ..part }, ..whole }
     } else {
-        Phase { ways: ways * mirrors, part, ..whole }
+        PartPhase { ways: ways * mirrors, part, ..whole }
     }
 }
 
-fn with_parity(whole: Phase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<Phase> {
+fn with_parity(whole: PartPhase, members: f64, parities: f64, interleave: f64, chunks: f64) -> Vec<PartPhase> {
     let flow = whole.part;
     let data = members - parities;
     let space = flow.space / data;
     if flow.kind == Kind::Read {
         let ways = if chunks <= data { chunks } else { members.min(chunks) };
         let length = if chunks <= data { flow.length / chunks } else { flow.length / data };
-        return vec![Phase { ways, part: Flow { length, space, ..flow }, ..whole }];
+        return vec![PartPhase { ways, part: CentreFlow { length, space, ..flow }, ..whole }];
     }
     if (flow.length as u64).is_multiple_of((data * interleave) as u64) {
-        return vec![Phase { ways: members, part: Flow { length: flow.length / data, space, ..flow }, ..whole }];
+        return vec![PartPhase {
+            ways: members,
+            part: CentreFlow { length: flow.length / data, space, ..flow },
+            ..whole
+        }];
     }
     let (ways, length) =
         if chunks <= data { (chunks + parities, flow.length / chunks) } else { (members, flow.length / data) };
-    let write = Flow { length, space, sequential: 0.0, ..flow };
-    let read = Flow { kind: Kind::Read, ..write };
-    vec![Phase { ways, part: read, ..whole }, Phase { ways, part: write, ..whole }]
+    let write = CentreFlow { length, space, sequential: 0.0, ..flow };
+    let read = CentreFlow { kind: Kind::Read, ..write };
+    vec![PartPhase { ways, part: read, ..whole }, PartPhase { ways, part: write, ..whole }]
 }

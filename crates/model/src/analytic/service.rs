@@ -2,7 +2,7 @@
 
 use plimsoll_units::Kind;
 
-use super::network::Flow;
+use super::network::CentreFlow;
 use crate::spec::{Demand, DiskSpec};
 
 /// Mean (ns) and variance of the service time of an operation that moves `bytes`.
@@ -22,7 +22,7 @@ pub(super) fn served(demand: &Demand, kind: Kind, bytes: f64) -> (f64, f64) {
 ///
 /// The distance of two random places within a share `d` of the disk has the mean root `8/15 * sqrt(d)` and the mean
 /// `d/3`.
-pub(super) fn disk_time(disk: &DiskSpec, flow: &Flow) -> (f64, f64, f64) {
+pub(super) fn disk_time(disk: &DiskSpec, flow: &CentreFlow) -> (f64, f64, f64) {
     if flow.kind == Kind::Flush {
         return (0.0, 0.0, 0.0);
     }
@@ -41,7 +41,7 @@ pub(super) fn disk_time(disk: &DiskSpec, flow: &Flow) -> (f64, f64, f64) {
 
 /// Hit ratio of a cache that tracks its blocks, under uniform reads and writes: the cached share of the space.
 /// Sequential reads hit only the block that the previous read loaded, unless the whole space is cached.
-pub(super) fn clock_hits(capacity: f64, grain: f64, flow: &Flow) -> f64 {
+pub(super) fn clock_hits(capacity: f64, grain: f64, flow: &CentreFlow) -> f64 {
     if flow.kind != Kind::Read {
         return 0.0;
     }

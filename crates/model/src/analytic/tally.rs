@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::StageLoad;
 use super::closed::closed;
-use super::network::{Form, Network, Node};
-use super::walk::State;
+use super::network::{CentreForm, Network, Node};
+use super::walk::NetworkState;
 
 /// Sums over the visits of each stage, and the time that it adds to response times.
 pub(super) struct Tally {
@@ -15,7 +15,7 @@ pub(super) struct Tally {
 }
 
 /// The loads of all stages.
-pub(super) fn tally(network: &Network<'_>, state: &State, stages: usize) -> Tally {
+pub(super) fn tally(network: &Network<'_>, state: &NetworkState, stages: usize) -> Tally {
     let mut tally = Tally { stages: vec![StageLoad::default(); stages], held: vec![0.0; stages] };
     tally.way(network, state, &network.way, 1.0, 1.0);
     for (memory, (time, room)) in network.memories.iter().zip(&state.behind) {
@@ -33,7 +33,7 @@ pub(super) fn tally(network: &Network<'_>, state: &State, stages: usize) -> Tall
         let fastest = centre.pace.last().copied().unwrap_or(f64::INFINITY);
         let load = &mut tally.stages[centre.stage];
         load.utilisation = load.utilisation.max((state.rate * visits / centre.copies / fastest).min(1.0));
-        if let Form::Window { network: Some(inside), .. } = &centre.kind {
+        if let CentreForm::Window { network: Some(inside), .. } = &centre.kind {
             tally.inside(inside, state.rate * visits / centre.copies, visits, state.crowds[index].service);
         }
     }
@@ -49,14 +49,14 @@ pub(super) fn tally(network: &Network<'_>, state: &State, stages: usize) -> Tall
 
 impl Tally {
     /// Adds a path with `weight` operations per operation of the load, of which `ahead` delay the answer.
-    fn way(&mut self, network: &Network<'_>, state: &State, node: &Node, weight: f64, ahead: f64) {
+    fn way(&mut self, network: &Network<'_>, state: &NetworkState, node: &Node, weight: f64, ahead: f64) {
         match node {
             Node::Delay { stage, mean, .. } => self.add(*stage, weight, ahead, (0.0, *mean)),
             Node::Visit { centre, mean, residence, .. } => {
                 let time = state.visit(network, *centre, *mean, *residence);
                 let crowd = &network.centres[*centre].ahead;
                 let extra = if crowd.visits > 0.0 { crowd.crowd / crowd.visits } else { 0.0 };
-                let window = matches!(network.centres[*centre].kind, Form::Window { .. });
+                let window = matches!(network.centres[*centre].kind, CentreForm::Window { .. });
                 let service = if window { 0.0 } else { time.1 };
                 self.add(network.centres[*centre].stage, weight, ahead, (time.0 + extra, service));
             }

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::network::{Centre, Form, Network, Node, Residence};
+use super::network::{Centre, CentreForm, Network, Node, Residence};
 use super::order::last_of;
 
 /// Ratio of the variation of a part's wait due to services to that due to arrivals, which all parts of an operation
@@ -30,7 +30,7 @@ pub(super) struct CentreState {
 
 /// The state of a network.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct NetworkState {
     pub(super) crowds: Vec<CentreState>,
     /// For each memory: time from the answer of a write to its completion, and the wait of writes for room, ns.
     pub(super) behind: Vec<(f64, f64)>,
@@ -63,7 +63,7 @@ impl Time {
     }
 }
 
-impl State {
+impl NetworkState {
     /// The empty network.
     pub(super) fn empty(network: &Network<'_>) -> Self {
         let crowd = |centre: &Centre<'_>| CentreState {
@@ -87,7 +87,7 @@ impl State {
         match (residence, &network.centres[centre].kind) {
             (Residence::Served, _) => (crowd.wait, mean),
             (Residence::Paced, _) => (crowd.held, 0.0),
-            (Residence::AtItsPace, Form::Window { .. }) => (crowd.wait, crowd.service * mean),
+            (Residence::AtItsPace, CentreForm::Window { .. }) => (crowd.wait, crowd.service * mean),
             (Residence::AtItsPace, _) => {
                 let unit = network.centres[centre].service();
                 (crowd.wait, if unit > 0.0 { crowd.service * mean / unit } else { 0.0 })

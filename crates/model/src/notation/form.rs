@@ -11,7 +11,7 @@ use crate::spec::{DiskSpec, Duplex, Flushing, Layout, Rate, StageSpec};
 /// `Ok(None)` if the arguments are invalid.
 type Read = Result<Option<StageSpec>, NotationError>;
 
-pub(super) struct Form {
+pub(super) struct StageForm {
     name: &'static str,
     pub(super) takes: &'static str,
     reads: Reads,
@@ -27,7 +27,7 @@ enum Reads {
     Array(Layout),
 }
 
-impl Form {
+impl StageForm {
     pub(super) fn read(&self, arguments: &Arguments<'_>) -> Read {
         match self.reads {
             Reads::Plain(read) if arguments.only(&[]) => Ok(read(&arguments.values)),
@@ -42,99 +42,99 @@ impl Form {
 /// Labels of nested chains.
 pub(super) const LABELS: [&str; 5] = ["read", "write", "flush", "hit", "miss"];
 
-const FORMS: [Form; 23] = [
-    Form {
+const FORMS: [StageForm; 23] = [
+    StageForm {
         name: "limit",
         takes: "limit(IOPS [per SIZE] or MB/s [, burst OPERATIONS or SIZE]), such as limit(3000) or limit(480MB/s)",
         reads: Reads::Plain(limit),
     },
-    Form {
+    StageForm {
         name: "station",
         takes: "station(SERVERS, MEAN [, write TIME] [, flush TIME] [, MB/s] [, exponential | lognormal SCV]), such as station(8, 80us, exponential)",
         reads: Reads::Plain(station),
     },
-    Form {
+    StageForm {
         name: "bank",
         takes: "bank(QUEUES [of SIZE], MEAN [, as for a station]), such as bank(32 of 16KiB, 85us)",
         reads: Reads::Plain(bank),
     },
-    Form {
+    StageForm {
         name: "disk",
         takes: "disk(SIZE, RPM, seek SHORTEST to MEAN, MB/s to MB/s [, queue DEPTH gain EXPONENT] [, idle TIME]), such as disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)",
         reads: Reads::Plain(disk),
     },
-    Form {
+    StageForm {
         name: "curve",
         takes: "curve(1: IOPS [, DEPTH: IOPS]...), such as curve(1: 6600, 8: 30800, 16: 47400)",
         reads: Reads::Pairs(curve),
     },
-    Form {
+    StageForm {
         name: "link",
         takes: "link(LATENCY [, MB/s [, full duplex]]), such as link(25us, 1200MB/s)",
         reads: Reads::Plain(link),
     },
-    Form { name: "stall", takes: "stall(EVERY, LENGTH), such as stall(100s, 10s)", reads: Reads::Plain(stall) },
-    Form {
+    StageForm { name: "stall", takes: "stall(EVERY, LENGTH), such as stall(100s, 10s)", reads: Reads::Plain(stall) },
+    StageForm {
         name: "pressure",
         takes: "pressure(IOPS or MB/s, burst OPERATIONS or SIZE, delay TIME), such as pressure(760000, burst 1000, delay 2ms)",
         reads: Reads::Plain(pressure),
     },
-    Form {
+    StageForm {
         name: "cold",
         takes: "cold(rest TIME, extra TIME, grain SIZE, share PERCENT%), such as cold(rest 1209600s, extra 5ms, grain 1MiB, share 30%)",
         reads: Reads::Plain(cold),
     },
-    Form {
+    StageForm {
         name: "buffer",
         takes: "buffer(SIZE, drain MB/s [, flush honoured | flush immediate]), such as buffer(8GB, drain 6GB/s)",
         reads: Reads::Plain(buffer),
     },
-    Form {
+    StageForm {
         name: "window",
         takes: "window(SLOTS: STAGES), such as window(32: station(8, 80us))",
         reads: Reads::Nested(window),
     },
-    Form {
+    StageForm {
         name: "split",
         takes: "split(read: STAGES; write: STAGES; flush: STAGES), such as split(read: link(80us); write: link(20us))",
         reads: Reads::Nested(split),
     },
-    Form {
+    StageForm {
         name: "cache",
         takes: "cache(HITS%, hit: STAGES; miss: STAGES), such as cache(30%, hit: link(20us); miss: link(90us))",
         reads: Reads::Nested(cache),
     },
-    Form {
+    StageForm {
         name: "clock",
         takes: "clock(SIZE of BLOCK, hit: STAGES; miss: STAGES), such as clock(512MB of 4KiB, hit: link(2us); miss: link(90us))",
         reads: Reads::Nested(clock),
     },
-    Form {
+    StageForm {
         name: "writeback",
         takes: "writeback(SIZE [, depth PIECES] [, flush honoured | flush immediate] [, reads PERCENT%]: STAGES), such as writeback(64MiB: link(5ms))",
         reads: Reads::Nested(write_back),
     },
-    Form {
+    StageForm {
         name: "prefetch",
         takes: "prefetch(WINDOW of UNIT [, streams NUMBER]: STAGES), such as prefetch(8MiB of 256KiB: link(2ms))",
         reads: Reads::Nested(prefetch),
     },
-    Form {
+    StageForm {
         name: "mirror",
         takes: "mirror(MEMBERS: STAGES), such as mirror(2: link(90us))",
         reads: Reads::Nested(mirror),
     },
-    Form { name: "stripe", takes: STRIPED, reads: Reads::Array(Layout::Stripe) },
-    Form { name: "split-stripe", takes: STRIPED, reads: Reads::Array(Layout::SplitStripe) },
-    Form { name: "serial-stripe", takes: STRIPED, reads: Reads::Array(Layout::SerialStripe) },
-    Form { name: "raid10", takes: STRIPED, reads: Reads::Array(Layout::Raid10) },
-    Form { name: "raid5", takes: STRIPED, reads: Reads::Array(Layout::Raid5) },
-    Form { name: "raid6", takes: STRIPED, reads: Reads::Array(Layout::Raid6) },
+    StageForm { name: "stripe", takes: STRIPED, reads: Reads::Array(Layout::Stripe) },
+    StageForm { name: "split-stripe", takes: STRIPED, reads: Reads::Array(Layout::SplitStripe) },
+    StageForm { name: "serial-stripe", takes: STRIPED, reads: Reads::Array(Layout::SerialStripe) },
+    StageForm { name: "raid10", takes: STRIPED, reads: Reads::Array(Layout::Raid10) },
+    StageForm { name: "raid5", takes: STRIPED, reads: Reads::Array(Layout::Raid5) },
+    StageForm { name: "raid6", takes: STRIPED, reads: Reads::Array(Layout::Raid6) },
 ];
 
 const STRIPED: &str = "stripe(MEMBERS, INTERLEAVE: STAGES), and so for split-stripe, serial-stripe, raid5, raid6 and raid10, such as stripe(2, 64KiB: link(90us))";
 
-pub(super) fn find(name: &str) -> Option<&'static Form> {
+pub(super) fn find(name: &str) -> Option<&'static StageForm> {
     FORMS.iter().find(|form| form.name == name)
 }
 

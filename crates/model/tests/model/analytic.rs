@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use plimsoll_model::analytic::{Offered, Popularity, Workload, capacity, che, solve};
-use plimsoll_model::{Answer, Chain, ChainSpec, Model, Stage, parse};
+use plimsoll_model::{Chain, ChainSpec, Model, ModelAnswer, Stage, parse};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 /// Result of a simulation.
@@ -44,7 +44,7 @@ impl Source {
 fn simulate(spec: &ChainSpec, workload: &Workload, offered: Offered, count: usize) -> Simulated {
     let mut chain = Chain::new(spec, 7);
     let mut source = Source { workload: *workload, rng: Rng::with_seed(11), next: 0 };
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut answers: Vec<ModelAnswer> = Vec::new();
     let mut began: Vec<Instant> = Vec::new();
     let mut free: Vec<u32> = Vec::new();
     let (depth, gap) = match offered {

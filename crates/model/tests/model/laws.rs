@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_model::{Answer, Chain, Change, Model, Rate, Stage, parse};
+use plimsoll_model::{Chain, Change, Model, ModelAnswer, Rate, Stage, parse};
 use plimsoll_units::{Instant, Iops, Kind, Op, Slot, Span};
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ fn model(name: &str, seed: u64) -> Chain {
 /// Result of a sequence of steps: submissions by slot, answers in the order of draining.
 struct Story {
     submitted: BTreeMap<Slot, (Instant, Op)>,
-    answers: Vec<Answer>,
+    answers: Vec<ModelAnswer>,
 }
 
 /// Times at which a story drains its model.

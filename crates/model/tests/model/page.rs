@@ -1,6 +1,6 @@
 //! The reference of the notation, `docs/models.md`: its examples are valid models, and every stage has a section.
 
-use plimsoll_model::{Answer, Chain, Model, parse};
+use plimsoll_model::{Chain, Model, ModelAnswer, parse};
 use plimsoll_units::{Instant, Kind, Op, Slot};
 
 const PAGE: &str = include_str!("../../../../docs/models.md");
@@ -33,7 +33,7 @@ fn every_example_can_be_read_and_answers() {
             let length = if kind == Kind::Flush { 0 } else { 8192 };
             chain.submit(Instant::ZERO, Slot(slot as u32), &Op { offset: 0, length, kind, stream: 0 });
         }
-        let mut answers: Vec<Answer> = Vec::new();
+        let mut answers: Vec<ModelAnswer> = Vec::new();
         chain.drain(Instant::NEVER, &mut answers);
         assert_eq!(answers.len(), 4, "{example}");
     }

@@ -1,6 +1,6 @@
 //! The effect of each kind of stage, compared with arithmetic.
 
-use plimsoll_model::{Answer, Chain, Model, parse};
+use plimsoll_model::{Chain, Model, ModelAnswer, parse};
 use plimsoll_units::{Instant, Kind, Op, Slot};
 
 const MIB: u64 = 1 << 20;
@@ -24,7 +24,7 @@ fn together(model: &str, ops: &[Op]) -> Vec<u64> {
 /// The total time of operations submitted serially, in seconds.
 fn one_by_one(model: &str, ops: impl Iterator<Item = Op>) -> f64 {
     let mut chain = Chain::new(&parse(model).expect("the models of this file can be read"), 1);
-    let (mut now, mut answers): (Instant, Vec<Answer>) = (Instant::ZERO, Vec::new());
+    let (mut now, mut answers): (Instant, Vec<ModelAnswer>) = (Instant::ZERO, Vec::new());
     for op in ops {
         chain.submit(now, Slot(0), &op);
         while answers.is_empty() {

@@ -1,9 +1,9 @@
 //! The diagram over the front: products of the catalogue simulated in virtual time, and measured over NBD as volumes.
 
-use plimsoll_catalogue::{Catalogue, Config, Date, Terms};
+use plimsoll_catalogue::{Catalogue, Config, Date, PriceTerms};
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
 use plimsoll_front::Floor;
-use plimsoll_load::{Phase, Streams};
+use plimsoll_load::{StreamPhase, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Span};
@@ -47,13 +47,13 @@ pub fn table() {
 fn model_of(catalogue: &Catalogue, product: &str) -> ChainSpec {
     let config: Config = product.parse().unwrap();
     let as_of: Date = "2026-11-21".parse().unwrap();
-    let terms = Terms { as_of, currency: None, region: None };
+    let terms = PriceTerms { as_of, currency: None, region: None };
     catalogue.offer(&config, &terms).unwrap().model().unwrap()
 }
 
 fn simulated(model: &ChainSpec, depth: u32) -> (Bins, f64) {
     let mut target = Simulated::new(Chain::new(model, own::SEED));
-    let phase = Phase { end: Instant::ZERO + lasts(), ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { end: Instant::ZERO + lasts(), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&[reads(SIZE, depth)], 1, phase).unwrap();
     let rules = Rules::new(depth, Span::from_millis(100));
     let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();

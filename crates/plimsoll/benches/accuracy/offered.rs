@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use plimsoll_device::nbd::{Address, Connection, Remote};
-use plimsoll_device::{Access, Caching, Clock, Ring, Shape, sharpen_timers};
+use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
+use plimsoll_device::{AccessMode, Caching, Clock, Ring, Shape, sharpen_timers};
 use plimsoll_drive::{Onward, Rules, Target, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Span};
 
@@ -33,7 +33,7 @@ pub struct Seen {
 pub fn reads(size: Bytes, depth: u32) -> StreamSpec {
     StreamSpec {
         name: String::new(),
-        mix: Mix { sizes: Split::one(Bytes::new(BLOCK)), reads: 1.0, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::new(BLOCK)), reads: 1.0, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(size),
         pace: Pace::Closed { depth },
@@ -46,7 +46,7 @@ fn shape(depth: u32) -> Shape {
 
 /// An export behind a socket that appears within ten seconds.
 pub fn remote(socket: &Path, depth: u32) -> Result<Remote, String> {
-    let address: Address = format!("nbd+unix:///data?socket={}", socket.display()).parse().unwrap();
+    let address: ExportAddress = format!("nbd+unix:///data?socket={}", socket.display()).parse().unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         match Connection::open(&address) {
@@ -63,7 +63,7 @@ pub fn remote(socket: &Path, depth: u32) -> Result<Remote, String> {
 /// Reads from a block device; the caller's thread makes and uses the ring.
 pub fn device(path: &Path, case: &Case) -> Result<Seen, String> {
     use std::os::fd::AsFd;
-    let opened = plimsoll_device::open(path, Access::Read, Caching::Direct).map_err(|error| error.to_string())?;
+    let opened = plimsoll_device::open(path, AccessMode::Read, Caching::Direct).map_err(|error| error.to_string())?;
     let ring = Ring::new(Some(opened.file.as_fd()), &shape(case.depth), Clock::start());
     Ok(seen(&mut ring.map_err(|error| error.to_string())?, case))
 }
@@ -71,7 +71,7 @@ pub fn device(path: &Path, case: &Case) -> Result<Seen, String> {
 pub fn seen(target: &mut dyn Target, case: &Case) -> Seen {
     sharpen_timers();
     let start = target.now();
-    let phase = Phase { end: start + lasts(), ..Phase::unbounded(start) };
+    let phase = StreamPhase { end: start + lasts(), ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[reads(SIZE, case.depth)], 1, phase).unwrap();
     let rules = Rules::new(case.depth, WINDOW);
     let seen = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).unwrap();

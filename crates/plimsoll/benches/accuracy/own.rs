@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use plimsoll_device::Clock;
-use plimsoll_front::{Files, Floor, Limits, Offer, Server};
+use plimsoll_front::{DataFiles, Floor, Limits, Offer, Server};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Span;
 use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
@@ -35,7 +35,7 @@ pub fn serve(arguments: &[String]) {
         group: None,
     };
     let volumes = Volumes::new(Store::new(Geometry::default(), 1 << 40), Slow::NOT);
-    let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+    let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
     server.set_floor(Floor::measure(Span::from_millis(500)).unwrap());
     let create = Edit::Create { size, text: String::new() };
     let offer = move |server: &mut Server, made: Result<(), _>| {

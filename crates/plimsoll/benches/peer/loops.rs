@@ -2,7 +2,7 @@
 
 use plimsoll_device::{Clock, Null, Ring, Shape, sharpen_timers};
 use plimsoll_drive::{Onward, Rules, Simulated, Target, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, parse};
 use plimsoll_units::{Bytes, Span};
 
@@ -38,12 +38,12 @@ fn rate(target: &mut dyn Target) -> f64 {
     let operations = 8_000_000;
     let spec = StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(Bytes::gib(64)),
         pace: Pace::Closed { depth: DEPTH },
     };
-    let phase = Phase { operations, ..Phase::unbounded(target.now()) };
+    let phase = StreamPhase { operations, ..StreamPhase::unbounded(target.now()) };
     let mut load = Streams::new(&[spec], 1, phase).unwrap();
     let rules = Rules::new(DEPTH, Span::from_millis(100));
     let start = std::time::Instant::now();

@@ -114,14 +114,14 @@ pub enum SuiteCommand {
 
 /// The place that a suite runs on.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum SuiteTarget<'a> {
     /// Storage, or a simulated product.
     Storage(&'a PlaceArgs),
     /// A database.
     Database(&'a DatabaseArgs),
 }
 
-impl<'a> Place<'a> {
+impl<'a> SuiteTarget<'a> {
     /// The flags of the output.
     pub const fn output(self) -> &'a OutputArgs {
         match self {
@@ -156,20 +156,20 @@ impl<'a> Place<'a> {
 
 impl SuiteArgs {
     /// The target of the suite, and its options.
-    pub fn chosen(&self) -> (Place<'_>, &dyn SuiteOptions) {
+    pub fn chosen(&self) -> (SuiteTarget<'_>, &dyn SuiteOptions) {
         match &self.suite {
-            SuiteCommand::Articles(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::Bonnie(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::Crystaldiskmark(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::Dd(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::Ladder(args) => (Place::Database(&args.place), &args.options),
-            SuiteCommand::Oltp(args) => (Place::Database(&args.place), &args.options),
-            SuiteCommand::Slob(args) => (Place::Database(&args.place), &args.options),
-            SuiteCommand::Snia(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::SqlBench(args) => (Place::Database(&args.place), &args.options),
-            SuiteCommand::Tiobench(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::Verify(args) => (Place::Storage(&args.place), &args.options),
-            SuiteCommand::Walfsync(args) => (Place::Storage(&args.place), &args.options),
+            SuiteCommand::Articles(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Bonnie(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Crystaldiskmark(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Dd(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Ladder(args) => (SuiteTarget::Database(&args.place), &args.options),
+            SuiteCommand::Oltp(args) => (SuiteTarget::Database(&args.place), &args.options),
+            SuiteCommand::Slob(args) => (SuiteTarget::Database(&args.place), &args.options),
+            SuiteCommand::Snia(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::SqlBench(args) => (SuiteTarget::Database(&args.place), &args.options),
+            SuiteCommand::Tiobench(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Verify(args) => (SuiteTarget::Storage(&args.place), &args.options),
+            SuiteCommand::Walfsync(args) => (SuiteTarget::Storage(&args.place), &args.options),
         }
     }
 }

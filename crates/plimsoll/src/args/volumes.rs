@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use plimsoll_front::sockets::ListenAddress;
-use plimsoll_service::client::Address;
+use plimsoll_service::client::ControlAddress;
 use plimsoll_units::{Bytes, Span};
 
 use super::iscsi::{portal, target_name};
@@ -128,7 +128,7 @@ pub struct ReachArgs {
     /// The service: control socket, data directory, or http://HOST:PORT; by default `PLIMSOLL_SERVICE`, otherwise the
     /// socket in the default data directory
     #[arg(long, global = true, value_name = "PATH|URL")]
-    pub service: Option<Address>,
+    pub service: Option<ControlAddress>,
     /// File with the token of a service over TCP
     #[arg(long, global = true, value_name = "FILE")]
     pub token_file: Option<PathBuf>,

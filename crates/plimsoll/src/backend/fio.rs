@@ -25,7 +25,7 @@ pub use installed::Installed;
 
 use crate::backend::{Backend, PointResult, Trial};
 use child::FioOutput;
-use command::{Job, JobFile, jobs};
+use command::{FioSection, JobFile, jobs};
 use output::{Document, SoFar};
 
 /// Minimum interval of fio's reports.
@@ -53,7 +53,7 @@ impl fmt::Display for IoEngine {
 
 /// Host of fio.
 #[derive(Debug)]
-pub enum Place {
+pub enum FioHost {
     /// Here, on a file or device of which plimsoll keeps this path open.
     Here(PathBuf),
     /// fio servers on other hosts, on the same path of each. They report only at the end.
@@ -68,7 +68,7 @@ pub struct Fio {
     /// Its engine.
     pub io: IoEngine,
     /// Its host.
-    pub place: Place,
+    pub place: FioHost,
     /// Number of jobs per stream.
     pub threads: u32,
     /// Compressibility of the written data, 0 to 1.
@@ -102,8 +102,8 @@ impl Fio {
     /// Number of hosts that share the load.
     pub const fn hosts(&self) -> u32 {
         match &self.place {
-            Place::Here(_) => 1,
-            Place::Hosts(hosts) => hosts.count(),
+            FioHost::Here(_) => 1,
+            FioHost::Hosts(hosts) => hosts.count(),
         }
     }
 
@@ -114,7 +114,7 @@ impl Fio {
         let mut command = self.installed.command();
         command.args(["--output-format=json+", "--eta=never"]);
         match &self.place {
-            Place::Here(_) => {
+            FioHost::Here(_) => {
                 let slice = trial.slice.max(SHORTEST_SLICE);
                 command.arg(format!("--status-interval={}ms", slice.as_nanos() / 1_000_000));
                 if !self.writable {
@@ -122,7 +122,7 @@ impl Fio {
                 }
                 command.args(files.iter().map(JobFile::path));
             }
-            Place::Hosts(hosts) => {
+            FioHost::Hosts(hosts) => {
                 command.args(hosts.arguments(&files));
             }
         }
@@ -197,8 +197,8 @@ impl Seeing {
 ///
 /// fio replaces files that are smaller than the requested size, so the last block is read first without a size.
 pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units::Bytes) -> Result<(), Fault> {
-    let Place::Hosts(hosts) = &fio.place else { return Ok(()) };
-    let job = Job::last_block(&hosts.path, size, block, fio.direct);
+    let FioHost::Hosts(hosts) = &fio.place else { return Ok(()) };
+    let job = FioSection::last_block(&hosts.path, size, block, fio.direct);
     let files: std::io::Result<Vec<_>> = (0..hosts.count()).map(|_| JobFile::new(std::slice::from_ref(&job))).collect();
     let files = files.map_err(|source| fault("writing a job file for fio", source))?;
     let mut command = fio.installed.command();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{Lost, Source};
+use super::{CounterSource, Lost};
 
 /// Columns of `/proc/diskstats` behind major, minor and name; older kernels have fewer.
 const COLUMNS: [&str; 17] = [
@@ -47,7 +47,7 @@ impl Linux {
     }
 }
 
-impl Source for Linux {
+impl CounterSource for Linux {
     fn name(&self) -> &'static str {
         "linux"
     }

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::cli_error::CliError;
 
-pub(super) struct Log {
+pub(super) struct CollectLog {
     name: String,
     out: Box<dyn Write>,
     count: u64,
 }
 
-impl Log {
+impl CollectLog {
     /// Creates the file, which must not exist, and writes the header.
     pub(super) fn create(path: Option<&Path>, source: &str, head: &Map<String, Value>) -> Result<Self, CliError> {
         let (name, out): (String, Box<dyn Write>) = match path {

@@ -6,7 +6,7 @@ use plimsoll_database::mysql::snapshots;
 use serde_json::{Map, Value};
 
 use super::client::Client;
-use super::{Lost, Source};
+use super::{CounterSource, Lost};
 use crate::args::CollectMysql;
 
 /// End marker of an answer.
@@ -47,7 +47,7 @@ impl<'a> Mysql<'a> {
     }
 }
 
-impl Source for Mysql<'_> {
+impl CounterSource for Mysql<'_> {
     fn name(&self) -> &'static str {
         "mysql"
     }

@@ -6,7 +6,7 @@ use plimsoll_database::postgres::collected;
 use serde_json::{Map, Value};
 
 use super::client::Client;
-use super::{Lost, Source};
+use super::{CounterSource, Lost};
 use crate::args::CollectPostgres;
 
 /// End marker of an answer.
@@ -50,7 +50,7 @@ impl<'a> Postgres<'a> {
     }
 }
 
-impl Source for Postgres<'_> {
+impl CounterSource for Postgres<'_> {
     fn name(&self) -> &'static str {
         "postgres"
     }

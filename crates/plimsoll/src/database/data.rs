@@ -1,6 +1,6 @@
 //! The data of a suite in an existing database: loading, recognition by marker, use, and removal.
 
-use plimsoll_database::{Address, DataMarker, Database, Failure};
+use plimsoll_database::{DataMarker, Database, DatabaseAddress, Failure};
 use plimsoll_suite::{Facts, Phases, Recipe, Step, StepResult};
 use plimsoll_units::Bytes;
 
@@ -14,7 +14,7 @@ const SHOWN: usize = 3;
 
 /// The data of a suite in an existing database.
 pub struct Data {
-    address: Address,
+    address: DatabaseAddress,
     /// A separate connection.
     database: Box<dyn Database>,
     marker: DataMarker,
@@ -208,7 +208,7 @@ pub fn check_room(recipe: &dyn Recipe, facts: &Facts, dropped: Bytes) -> Result<
 }
 
 /// Drops everything if the user named the database.
-fn destroy(args: &DatabaseArgs, address: &Address, database: &dyn Database) -> Result<(), CliError> {
+fn destroy(args: &DatabaseArgs, address: &DatabaseAddress, database: &dyn Database) -> Result<(), CliError> {
     let (Some(given), name) = (&args.destroy, database.name().or(address.name())) else { return Ok(()) };
     if Some(given.as_str()) != name {
         let name = name.unwrap_or("unknown");
@@ -217,7 +217,7 @@ fn destroy(args: &DatabaseArgs, address: &Address, database: &dyn Database) -> R
     database.destroy_contents(None).map_err(trouble)
 }
 
-fn refuse_others(address: &Address, is_marked: bool, others: &[String]) -> Result<(), CliError> {
+fn refuse_others(address: &DatabaseAddress, is_marked: bool, others: &[String]) -> Result<(), CliError> {
     let Some(shown) = shown(others) else { return Ok(()) };
     let name = address.name().unwrap_or("NAME");
     let prefix =
@@ -229,7 +229,7 @@ fn refuse_others(address: &Address, is_marked: bool, others: &[String]) -> Resul
 }
 
 /// Prints the objects that remain in a database after dropping the data.
-fn tell_left(address: &Address, others: &[String], console: &mut Console) {
+fn tell_left(address: &DatabaseAddress, others: &[String], console: &mut Console) {
     if let Some(shown) = shown(others) {
         console.say(&format!("{address}: kept objects that are not recorded as created by plimsoll: {shown}"));
     }
@@ -242,7 +242,7 @@ fn shown(objects: &[String]) -> Option<String> {
     Some(if more == 0 { first } else { format!("{first} and {more} more") })
 }
 
-fn not_prepared(address: &Address, wanted: &DataMarker, found: Option<&DataMarker>) -> CliError {
+fn not_prepared(address: &DatabaseAddress, wanted: &DataMarker, found: Option<&DataMarker>) -> CliError {
     let why = match found {
         None => "no data of plimsoll".to_owned(),
         Some(marker) if !marker.complete => format!("loading the data of {} is incomplete", marker.suite),
@@ -254,7 +254,7 @@ fn not_prepared(address: &Address, wanted: &DataMarker, found: Option<&DataMarke
     CliError::usage(format!("{address}: {why}: load them with --phase prepare and the same options"))
 }
 
-fn dropping(address: &Address, marker: &DataMarker) -> String {
+fn dropping(address: &DatabaseAddress, marker: &DataMarker) -> String {
     let state = if marker.complete { "" } else { ", incompletely loaded" };
     let objects = marker.objects.len();
     format!("{address}: dropping {objects} objects created by {} at {}{state}", marker.suite, marker.time)

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use plimsoll_device::{Access, Caching, disk_counters, drop_cache, host_time, open};
+use plimsoll_device::{AccessMode, Caching, disk_counters, drop_cache, host_time, open};
 use plimsoll_record::Finding;
 use plimsoll_service::api::{About, Create, Level, Stats, Volume};
 use plimsoll_service::client::volume_path;
@@ -18,7 +18,7 @@ use plimsoll_suite::{StorageSample, UnderlyingStorage};
 use plimsoll_units::Span;
 
 use self::folders::Folders;
-use self::service::Service;
+use self::service::RunningService;
 use crate::args::{AttachArgs, MakeArgs, MakeFs};
 use crate::cli_error::CliError;
 use crate::console::Console;
@@ -35,8 +35,8 @@ const HALVINGS: usize = 8;
 const LATE: f64 = 0.05;
 
 /// The volume; detached and deleted on drop.
-pub struct Stage {
-    service: Service,
+pub struct StagedVolume {
+    service: RunningService,
     folders: Folders,
     /// Stages of the measured model.
     model: String,
@@ -51,7 +51,7 @@ pub struct Stage {
     changes: VecDeque<(Span, String)>,
 }
 
-impl Stage {
+impl StagedVolume {
     /// Creates and mounts the requested volume, with progress on the console.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Stage {
         console.tell(&format!("creating an emulated volume like {like}, with its data in {}", making.path.display()));
         let folders = Folders::make(&making.path)?;
         let service =
-            Service::start(&folders.home, &folders.run, making.terms.products.as_deref(), making.slow, console)?;
+            RunningService::start(&folders.home, &folders.run, making.terms.products.as_deref(), making.slow, console)?;
         let changes = changes_of(&making.changes);
         let mut stage = Self {
             service,
@@ -170,7 +170,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for StagedVolume {
     fn drop(&mut self) {
         for (at, level) in self.changes.iter().filter(|_| self.is_attached) {
             let _ = writeln!(std::io::stderr(), "plimsoll: --change {at}={level}: the sessions ended before");
@@ -186,7 +186,7 @@ impl Drop for Stage {
     }
 }
 
-impl UnderlyingStorage for Stage {
+impl UnderlyingStorage for StagedVolume {
     fn look(&mut self) -> StorageSample {
         let device =
             self.volume.attachment.as_ref().and_then(|attachment| attachment.device.as_deref()?.strip_prefix("/dev/"));
@@ -240,7 +240,7 @@ fn uncache(directory: &Path) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => uncache(&entry.path()),
             Ok(kind) if kind.is_file() => {
-                let opened = open(&entry.path(), Access::Read, Caching::Buffered);
+                let opened = open(&entry.path(), AccessMode::Read, Caching::Buffered);
                 let _ = opened.and_then(|opened| drop_cache(&opened.file));
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_device::{Activity, Watch, classify, describe_disk};
+use plimsoll_device::{Activity, ActivityWatch, classify, describe_disk};
 use plimsoll_fio::IdleProfile;
 use plimsoll_fio::print::{DiskCounts, DiskUse, Idleness};
 
@@ -13,17 +13,17 @@ const SECTOR: u64 = 512;
 
 /// Disks with their initial counters.
 #[derive(Debug, Default)]
-pub struct Disks(Vec<(String, Watch, Activity)>);
+pub struct Disks(Vec<(String, ActivityWatch, Activity)>);
 
 impl Disks {
     /// The distinct disks of these files.
     pub fn of(files: &[FilePlan]) -> Self {
-        let mut disks: Vec<(String, Watch, Activity)> = Vec::new();
+        let mut disks: Vec<(String, ActivityWatch, Activity)> = Vec::new();
         for path in files.iter().filter_map(|file| file.path.as_ref()) {
             let Ok(subject) = classify(Path::new(path)) else { continue };
             let Some(name) = describe_disk(&subject).name else { continue };
             if disks.iter().all(|(known, ..)| *known != name) {
-                let watch = Watch::new(&subject);
+                let watch = ActivityWatch::new(&subject);
                 let before = watch.snapshot();
                 disks.push((name, watch, before));
             }
@@ -33,7 +33,7 @@ impl Disks {
 
     /// Statistics since the start. Disks without counters are omitted.
     pub fn used(&self) -> Vec<DiskUse> {
-        let used = |(name, watch, before): &(String, Watch, Activity)| {
+        let used = |(name, watch, before): &(String, ActivityWatch, Activity)| {
             let delta = watch.snapshot().since(before);
             let disk = delta.disk?;
             let own = DiskCounts {
@@ -52,12 +52,12 @@ impl Disks {
 
 /// Idle and total ticks of processors at the start; the first entry is the sum of all.
 #[derive(Debug)]
-pub struct Processors {
+pub struct ProcessorTicks {
     before: Vec<(u64, u64)>,
     profile: IdleProfile,
 }
 
-impl Processors {
+impl ProcessorTicks {
     /// All processors of the host.
     pub fn new(profile: IdleProfile) -> Self {
         Self { before: ticks(&stat()), profile }

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 
-use plimsoll_fio::Job;
-use plimsoll_fio::print::{Counted, Direction, HistogramLog, Log, LogColumns, LogSample, LogWriter, log_name};
+use plimsoll_fio::FioJob;
+use plimsoll_fio::print::{
+    DirectionCounts, HistogramLog, LogColumns, LogKind, LogSample, LogWriter, TransferDirection, log_name,
+};
 use plimsoll_record::{Bins, Counter};
 use plimsoll_suite::{LoggedOperation, WorkerResult};
 use plimsoll_units::{Instant, Kind, Span};
@@ -13,15 +15,18 @@ use super::plan::{Member, logs_each};
 use super::tell::{Cut, cut};
 
 /// Writes the logs of a clone and returns errors. `started_unix_ms` is its start.
-pub fn write(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
+pub fn write(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
     let logs = &job.logs;
-    let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![Log::Bandwidth]));
-    let iops = logs.iops.as_ref().map(|name| (name, vec![Log::Operations]));
-    let latency = logs.latency.as_ref().map(|name| (name, Log::LATENCIES.to_vec()));
-    let histogram =
-        logs.histogram.as_ref().filter(|_| !logs.histogram_window.is_zero()).map(|name| (name, vec![Log::Histogram]));
+    let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![LogKind::Bandwidth]));
+    let iops = logs.iops.as_ref().map(|name| (name, vec![LogKind::Operations]));
+    let latency = logs.latency.as_ref().map(|name| (name, LogKind::LATENCIES.to_vec()));
+    let histogram = logs
+        .histogram
+        .as_ref()
+        .filter(|_| !logs.histogram_window.is_zero())
+        .map(|name| (name, vec![LogKind::Histogram]));
     let cut = cut(member, seen);
-    let source = Source { job, seen, cut, epoch_ms: if logs.since_1970 { started_unix_ms } else { 0 } };
+    let source = LogSource { job, seen, cut, epoch_ms: if logs.since_1970 { started_unix_ms } else { 0 } };
     let number = logs.per_copy.then_some(member.number as u32 + 1);
     let mut troubles = Vec::new();
     for (name, kinds) in [bandwidth, iops, latency, histogram].into_iter().flatten() {
@@ -43,16 +48,16 @@ pub fn write(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u
 }
 
 /// Data of log lines.
-struct Source<'a> {
-    job: &'a Job,
+struct LogSource<'a> {
+    job: &'a FioJob,
     seen: &'a WorkerResult,
     cut: Cut<'a>,
     epoch_ms: u64,
 }
 
-impl Source<'_> {
-    fn write(&self, log: Log, out: BufWriter<File>) -> io::Result<()> {
-        if log == Log::Histogram {
+impl LogSource<'_> {
+    fn write(&self, log: LogKind, out: BufWriter<File>) -> io::Result<()> {
+        if log == LogKind::Histogram {
             return self.histogram(out);
         }
         let logs = &self.job.logs;
@@ -67,7 +72,7 @@ impl Source<'_> {
         let mut writer = LogWriter::new(out, log, columns);
         match log {
             // Submission latency is not measured.
-            Log::Submission => {}
+            LogKind::Submission => {}
             _ if logs_each(self.job) => self.single(&mut writer)?,
             _ => self.counted(log, &mut writer)?,
         }
@@ -91,12 +96,12 @@ impl Source<'_> {
     }
 
     /// Lines of averages per window.
-    fn counted(&self, log: Log, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
+    fn counted(&self, log: LogKind, writer: &mut LogWriter<BufWriter<File>>) -> io::Result<()> {
         for (at, counter, direction) in self.counters() {
-            let latencies = if log == Log::Total { &counter.response } else { counter.service() };
+            let latencies = if log == LogKind::Total { &counter.response } else { counter.service() };
             let Bins { sum_ns, max_ns: most_ns, .. } = *latencies;
             let (count, bytes) = (counter.operations(), counter.bytes);
-            writer.add_counted(&Counted { at, direction, count, bytes, sum_ns, most_ns })?;
+            writer.add_counted(&DirectionCounts { at, direction, count, bytes, sum_ns, most_ns })?;
         }
         Ok(())
     }
@@ -115,7 +120,7 @@ impl Source<'_> {
     }
 
     /// Counters of all slices, with the start of the slice relative to the end of the warm-up.
-    fn counters(&self) -> impl Iterator<Item = (Span, &Counter, Direction)> {
+    fn counters(&self) -> impl Iterator<Item = (Span, &Counter, TransferDirection)> {
         self.cut.slices.iter().flat_map(|slice| {
             let at = slice.start.since(self.cut.from);
             slice.tally.0.iter().filter_map(move |counter| Some((at, counter, direction(counter.kind)?)))
@@ -123,11 +128,11 @@ impl Source<'_> {
     }
 }
 
-const fn direction(kind: Kind) -> Option<Direction> {
+const fn direction(kind: Kind) -> Option<TransferDirection> {
     match kind {
-        Kind::Read => Some(Direction::Read),
-        Kind::Write | Kind::DurableWrite => Some(Direction::Write),
-        Kind::Trim => Some(Direction::Trim),
+        Kind::Read => Some(TransferDirection::Read),
+        Kind::Write | Kind::DurableWrite => Some(TransferDirection::Write),
+        Kind::Trim => Some(TransferDirection::Trim),
         Kind::Flush => None,
     }
 }

@@ -11,9 +11,9 @@ mod space;
 use std::collections::BTreeMap;
 
 use plimsoll_device::{Contents, Durable, Engine as Issuer, Flush, SyncMode};
-use plimsoll_fio::{Command, Engine, Job, Placing, Seed, Synchronous, groups};
-use plimsoll_load::{JobSpec, Repeat, Turns, Until, Work};
-use plimsoll_suite::{Access, Conduct, Descriptor, ToleratedErrors, Worker};
+use plimsoll_fio::{Engine, FioCommand, FioJob, Placing, Seed, Synchronous, groups};
+use plimsoll_load::{JobSpec, Repeat, Turns, Until, WorkerOps};
+use plimsoll_suite::{Conduct, Descriptor, FileAccess, ToleratedErrors, Worker};
 use plimsoll_units::{Bytes, Span};
 
 pub use contents::{Checks, Filling};
@@ -22,7 +22,7 @@ pub use space::{Existing, FilePlan, Ground, Whereabouts, bases};
 
 /// The plan by stage.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct StagePlan {
     /// Distinct files of all jobs.
     pub files: Vec<FilePlan>,
     /// Workers of each stage, in fio's order.
@@ -67,9 +67,10 @@ const SEED: u64 = 0x89;
 ///
 /// # Errors
 /// Errors with remedies, a line each.
-pub fn plan(command: &Command, around: &Around<'_>) -> Result<Plan, Vec<String>> {
+pub fn plan(command: &FioCommand, around: &Around<'_>) -> Result<StagePlan, Vec<String>> {
     let placings = groups(&command.jobs);
-    let mut planner = Planner { command, around, plan: Plan::default(), faults: Vec::new(), known: BTreeMap::new() };
+    let mut planner =
+        Planner { command, around, plan: StagePlan::default(), faults: Vec::new(), known: BTreeMap::new() };
     for (index, (job, placing)) in command.jobs.iter().zip(&placings).enumerate() {
         planner.job(index, job, *placing);
     }
@@ -89,16 +90,16 @@ pub fn plan(command: &Command, around: &Around<'_>) -> Result<Plan, Vec<String>>
 }
 
 struct Planner<'a> {
-    command: &'a Command,
+    command: &'a FioCommand,
     around: &'a Around<'a>,
-    plan: Plan,
+    plan: StagePlan,
     faults: Vec<String>,
     /// Indices of files by path.
     known: BTreeMap<String, usize>,
 }
 
 impl Planner<'_> {
-    fn job(&mut self, index: usize, job: &Job, placing: Placing) {
+    fn job(&mut self, index: usize, job: &FioJob, placing: Placing) {
         self.notes(job);
         while self.plan.stages.len() <= placing.stage as usize {
             self.plan.stages.push(Vec::new());
@@ -116,7 +117,7 @@ impl Planner<'_> {
         }
     }
 
-    fn member(&mut self, index: usize, job: &Job, copy: u64, number: u64) -> Result<Member, String> {
+    fn member(&mut self, index: usize, job: &FioJob, copy: u64, number: u64) -> Result<Member, String> {
         let seed = self.seed(job, number);
         let spread = space::spread(job, copy, seed, &self.around.whereabouts)?;
         let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
@@ -156,7 +157,7 @@ impl Planner<'_> {
         Ok(Member { job: index, copy, number, group: 0, worker, checks: Checks::None })
     }
 
-    fn seed(&self, job: &Job, number: u64) -> u64 {
+    fn seed(&self, job: &FioJob, number: u64) -> u64 {
         let base = match (self.command.flags.seed, job.access.seed) {
             (Some(seed), _) => seed,
             (None, Seed::Given(seed)) => seed as u64,
@@ -168,7 +169,7 @@ impl Planner<'_> {
 
     /// Sets the contents and checks of each worker, once all files and their offsets are known.
     fn fill_buffers(&mut self) {
-        let Plan { files, stages, .. } = &mut self.plan;
+        let StagePlan { files, stages, .. } = &mut self.plan;
         for member in stages.iter_mut().flatten() {
             let job = &self.command.jobs[member.job];
             let regions = bases(&member.worker.parts, files, self.around.whereabouts.ground);
@@ -182,9 +183,9 @@ impl Planner<'_> {
         }
     }
 
-    fn access(&self, job: &Job) -> Access {
+    fn access(&self, job: &FioJob) -> FileAccess {
         let issuer = self.issuer(job.flow.engine);
-        Access {
+        FileAccess {
             engine: issuer,
             direct: job.files.direct && !matches!(issuer, Issuer::Mapped | Issuer::Null),
             opened: match job.files.synchronous {
@@ -212,7 +213,7 @@ impl Planner<'_> {
     }
 
     /// Notes on deviations of a job, each once.
-    fn notes(&mut self, job: &Job) {
+    fn notes(&mut self, job: &FioJob) {
         let notes = [self.engine_note(job), verify_note(job), rate_note(job), submission_note(job)];
         for note in notes.into_iter().flatten() {
             if !self.plan.notes.contains(&note) {
@@ -222,7 +223,7 @@ impl Planner<'_> {
     }
 
     /// Note on the replacement of an engine.
-    fn engine_note(&self, job: &Job) -> Option<String> {
+    fn engine_note(&self, job: &FioJob) -> Option<String> {
         let engine = job.flow.engine;
         let name = engine.name();
         match (engine, self.issuer(engine)) {
@@ -242,13 +243,13 @@ impl Planner<'_> {
     }
 }
 
-fn verify_note(job: &Job) -> Option<String> {
+fn verify_note(job: &FioJob) -> Option<String> {
     let sum = job.verification.as_ref()?.sum;
     let note = "blocks have plimsoll's own header, which determines their data, and all bytes are compared";
     (!matches!(sum, "pattern" | "null")).then(|| format!("verify={sum}: {note}"))
 }
 
-fn rate_note(job: &Job) -> Option<String> {
+fn rate_note(job: &FioJob) -> Option<String> {
     let flow = &job.flow;
     let rates = [
         flow.rate.read,
@@ -262,36 +263,36 @@ fn rate_note(job: &Job) -> Option<String> {
     rates.iter().any(Option::is_some).then(|| note.to_owned())
 }
 
-fn submission_note(job: &Job) -> Option<String> {
+fn submission_note(job: &FioJob) -> Option<String> {
     let wants = job.shown.slat_percentiles || job.logs.latency.is_some();
     wants.then(|| "slat is not measured: submission time is included in clat".to_owned())
 }
 
 /// Work of the job.
-fn work(job: &Job) -> Work {
+fn work(job: &FioJob) -> WorkerOps {
     let direction = job.access.direction;
     match (direction.reads, direction.writes, direction.trims) {
-        _ if only_verifies(job) => Work::Reads,
-        (_, true, true) => Work::TrimWrites,
-        (_, false, true) => Work::Trims,
-        (true, true, false) => Work::Mixed { reads: f64::from(job.access.read_percent) / 100.0 },
-        (false, true, false) => Work::Writes,
-        (_, false, false) => Work::Reads,
+        _ if only_verifies(job) => WorkerOps::Reads,
+        (_, true, true) => WorkerOps::TrimWrites,
+        (_, false, true) => WorkerOps::Trims,
+        (true, true, false) => WorkerOps::Mixed { reads: f64::from(job.access.read_percent) / 100.0 },
+        (false, true, false) => WorkerOps::Writes,
+        (_, false, false) => WorkerOps::Reads,
     }
 }
 
 /// True if the job only trims.
-const fn only_trims(job: &Job) -> bool {
+const fn only_trims(job: &FioJob) -> bool {
     job.access.direction.trims && !job.access.direction.writes
 }
 
 /// True if the job only reads and verifies.
-fn only_verifies(job: &Job) -> bool {
+fn only_verifies(job: &FioJob) -> bool {
     job.verification.as_ref().is_some_and(|verification| verification.only) && job.access.direction.writes
 }
 
 /// End of a job. Bytes of the warm-up count, as in fio.
-fn until(job: &Job, spread: &space::Spread) -> Until {
+fn until(job: &FioJob, spread: &space::Spread) -> Until {
     if job.files.create_only {
         return Until { bytes: 0, operations: 0, ..Until::ENDLESS };
     }
@@ -304,14 +305,14 @@ fn until(job: &Job, spread: &space::Spread) -> Until {
 
 /// Queue length at which a full queue is refilled. In fio 3.33, at a full queue at least `iodepth_batch_complete_min`
 /// completions are reaped until the queue is at `iodepth_low`.
-fn refill(job: &Job) -> u32 {
+fn refill(job: &FioJob) -> u32 {
     let flow = &job.flow;
     let depth = flow.in_flight();
     let low = flow.depth_low.min(depth.saturating_sub(flow.complete_min.max(1)));
     if depth <= 1 || low + 1 >= depth { u32::MAX } else { low }
 }
 
-fn turns(job: &Job) -> Result<Turns, String> {
+fn turns(job: &FioJob) -> Result<Turns, String> {
     use plimsoll_fio::FileOrder;
     let count = |run: u64| run.min(u64::from(u32::MAX)) as u32;
     match job.files.order {
@@ -327,13 +328,13 @@ fn turns(job: &Job) -> Result<Turns, String> {
 }
 
 /// `startdelay`, drawn if it is a range.
-fn delay(job: &Job, seed: u64) -> Span {
+fn delay(job: &FioJob, seed: u64) -> Span {
     let (low, high) = job.life.delay;
     let wide = high.map_or(0, |high| (high.max(low) - low).as_nanos());
     low + Span::from_nanos(space::drawn(seed ^ 0xde1a, wide))
 }
 
-fn conduct(job: &Job, copy: u64) -> Conduct {
+fn conduct(job: &FioJob, copy: u64) -> Conduct {
     let continues = job.life.continues;
     let ignores = &job.life.ignores;
     let numbers = |list: &[String]| list.iter().filter_map(|error| contents::errno(error)).collect();
@@ -361,7 +362,7 @@ fn conduct(job: &Job, copy: u64) -> Conduct {
 }
 
 /// True if its logs have a line per operation.
-pub fn logs_each(job: &Job) -> bool {
+pub fn logs_each(job: &FioJob) -> bool {
     let logs = &job.logs;
     let rates = logs.bandwidth.is_some() || logs.latency.is_some() || logs.iops.is_some();
     rates && logs.window.is_zero()

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use plimsoll_fio::print::{self, Detail, Failure, Form, Heading, JobReport, Report, SteadyState, TerseVersion};
-use plimsoll_fio::{Base, Command, Flags, Format, Job};
+use plimsoll_fio::print::{
+    self, Detail, Failure, FioReport, Heading, JobReport, OutputForm, SteadyState, TerseVersion,
+};
+use plimsoll_fio::{Base, FioCommand, FioJob, Flags, Format};
 use plimsoll_suite::{FailedOperation, WorkerResult};
 
-use super::plan::{Checks, FilePlan, Ground, Member, Plan, bases};
+use super::plan::{Checks, FilePlan, Ground, Member, StagePlan, bases};
 use super::run::{FinishedJob, Ran, unix_ms};
 use super::{steady, tell};
 use crate::cli_error::CliError;
@@ -19,7 +21,7 @@ use crate::output;
 #[derive(Debug)]
 pub struct Results {
     file: Option<(String, File)>,
-    forms: Vec<Form>,
+    forms: Vec<OutputForm>,
 }
 
 impl Results {
@@ -41,10 +43,10 @@ impl Results {
             _ => TerseVersion::V3,
         };
         let form = |format: &Format| match format {
-            Format::Normal => Form::Normal,
-            Format::Terse => Form::Terse(version),
-            Format::Json => Form::Json(Detail::Percentiles),
-            Format::JsonPlus => Form::Json(Detail::Buckets),
+            Format::Normal => OutputForm::Normal,
+            Format::Terse => OutputForm::Terse(version),
+            Format::Json => OutputForm::Json(Detail::Percentiles),
+            Format::JsonPlus => OutputForm::Json(Detail::Buckets),
         };
         Ok(Self { file: flags.output.as_ref().map(open).transpose()?, forms: flags.formats.iter().map(form).collect() })
     }
@@ -60,8 +62,8 @@ impl Results {
     }
 
     /// Heading before a run.
-    pub fn heading(&mut self, command: &Command, plan: &Plan, version: &str) -> Result<(), CliError> {
-        if !self.forms.contains(&Form::Normal) {
+    pub fn heading(&mut self, command: &FioCommand, plan: &StagePlan, version: &str) -> Result<(), CliError> {
+        if !self.forms.contains(&OutputForm::Normal) {
             return Ok(());
         }
         let members = || plan.stages.iter().flatten();
@@ -78,12 +80,12 @@ impl Results {
     }
 
     /// The report in all forms.
-    pub fn report(&mut self, report: &Report) -> Result<(), CliError> {
+    pub fn report(&mut self, report: &FioReport) -> Result<(), CliError> {
         self.write(&print::text(report, &self.forms.clone()))
     }
 }
 
-fn heading(job: &Job, group: u32) -> Heading {
+fn heading(job: &FioJob, group: u32) -> Heading {
     let blocks = &job.access.blocks;
     let range = |blocks: &plimsoll_fio::BlockSizes| (blocks.smallest().get(), blocks.largest().get());
     Heading {
@@ -103,11 +105,11 @@ fn heading(job: &Job, group: u32) -> Heading {
 }
 
 /// Input of a report.
-pub struct Course<'a> {
+pub struct FioReportInput<'a> {
     /// The command line.
-    pub command: &'a Command,
+    pub command: &'a FioCommand,
     /// The plan.
-    pub plan: &'a Plan,
+    pub plan: &'a StagePlan,
     /// Elapsed seconds, rounded up.
     pub elapsed_s: u64,
     /// Replaces fio's version.
@@ -116,20 +118,20 @@ pub struct Course<'a> {
     pub steady: BTreeMap<u64, SteadyState>,
 }
 
-impl Course<'_> {
+impl FioReportInput<'_> {
     /// The report of completed stages.
-    pub fn report(&self, ran: &Ran) -> Report {
+    pub fn report(&self, ran: &Ran) -> FioReport {
         self.made(&|stage, place| ran.stages.get(stage)?.get(place))
     }
 
     /// The report of completed stages and of a running stage.
-    pub fn report_with(&self, ran: &Ran, running: usize, partly: &[FinishedJob]) -> Report {
+    pub fn report_with(&self, ran: &Ran, running: usize, partly: &[FinishedJob]) -> FioReport {
         self.made(&|stage, place| {
             if stage == running { partly.get(place) } else { ran.stages.get(stage)?.get(place) }
         })
     }
 
-    fn made<'b>(&self, of: &dyn Fn(usize, usize) -> Option<&'b FinishedJob>) -> Report {
+    fn made<'b>(&self, of: &dyn Fn(usize, usize) -> Option<&'b FinishedJob>) -> FioReport {
         let mut jobs: Vec<JobReport> = Vec::new();
         let mut last_group = None;
         for (stage, members) in self.plan.stages.iter().enumerate() {
@@ -147,24 +149,24 @@ impl Course<'_> {
                 }
             }
         }
-        Report {
+        FioReport {
             version: self.version.to_owned(),
             made_unix_ms: unix_ms(),
             made: jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string(),
             global_options: tell::options(&self.command.globals),
             jobs,
-            ..Report::default()
+            ..FioReport::default()
         }
     }
 
     /// The steady state of a job with `steadystate`.
-    fn steady(&self, job: &Job, member: &Member, seen: &WorkerResult) -> Option<SteadyState> {
+    fn steady(&self, job: &FioJob, member: &Member, seen: &WorkerResult) -> Option<SteadyState> {
         let asked = job.life.steady_state.as_ref()?;
         let reached = self.steady.get(&member.number).cloned();
         reached.or_else(|| steady::judge(asked, tell::cut(member, seen).slices))
     }
 
-    fn told(&self, job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
+    fn told(&self, job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
         let mut report = tell::report(job, member, seen, started_unix_ms);
         report.elapsed_s = self.elapsed_s;
         if let Some(failed) = seen.failed {
@@ -176,7 +178,7 @@ impl Course<'_> {
 }
 
 /// The error that ended a clone.
-pub fn failure(member: &Member, plan: &Plan, failed: FailedOperation) -> Failure {
+pub fn failure(member: &Member, plan: &StagePlan, failed: FailedOperation) -> Failure {
     let file = located(member, &plan.files, Ground::Paths, failed.op.offset);
     tell::failure(failed.errno, file.map(|(path, _)| path))
 }
@@ -192,7 +194,7 @@ fn located<'a>(member: &Member, files: &'a [FilePlan], ground: Ground, offset: u
 }
 
 /// Verification errors, a line each.
-pub fn mismatches(plan: &Plan, ground: Ground) -> Vec<String> {
+pub fn mismatches(plan: &StagePlan, ground: Ground) -> Vec<String> {
     let mut lines = Vec::new();
     for member in plan.stages.iter().flatten() {
         if matches!(member.checks, Checks::None) {

@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 
 use plimsoll_device::Clock;
 use plimsoll_drive::{Fault, Onward, PartialRun};
-use plimsoll_fio::Job;
+use plimsoll_fio::FioJob;
 use plimsoll_record::Slice;
 use plimsoll_suite::{Ground, IoResult, IoStep, Worker, WorkerResult};
 use plimsoll_units::{Instant, Span};
 
 use super::place::{Caching, Laid};
-use super::plan::{Member, Plan, slice};
+use super::plan::{Member, StagePlan, slice};
 
 /// Result of a copy of a job.
 #[derive(Debug)]
@@ -49,7 +49,13 @@ pub trait RunObserver {
 }
 
 /// Runs all stages.
-pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, watch: &mut dyn RunObserver) -> Ran {
+pub fn run(
+    plan: &StagePlan,
+    jobs: &[FioJob],
+    laid: &Laid<'_>,
+    ground: &mut dyn Ground,
+    watch: &mut dyn RunObserver,
+) -> Ran {
     let mut ran = Ran::default();
     for (number, stage) in plan.stages.iter().enumerate() {
         let started_unix_ms = unix_ms();
@@ -84,13 +90,13 @@ pub fn run(plan: &Plan, jobs: &[Job], laid: &Laid<'_>, ground: &mut dyn Ground, 
 }
 
 /// The concurrent workers of a stage.
-fn step(jobs: &[Job], stage: &[Member]) -> IoStep {
+fn step(jobs: &[FioJob], stage: &[Member]) -> IoStep {
     let workers: Vec<Worker> = stage.iter().map(|member| member.worker.clone()).collect();
     IoStep { workers, slice: Some(slice(jobs, stage)), ..IoStep::default() }
 }
 
 /// Prepares the page cache as the jobs require.
-fn ready(jobs: &[Job], stage: &[Member], laid: &Laid<'_>) -> Result<(), Fault> {
+fn ready(jobs: &[FioJob], stage: &[Member], laid: &Laid<'_>) -> Result<(), Fault> {
     let mut seen: Vec<usize> = Vec::new();
     for member in stage {
         let files = &jobs[member.job].files;

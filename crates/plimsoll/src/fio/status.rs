@@ -2,16 +2,16 @@
 //!
 //! Independent of terminals.
 
-use plimsoll_fio::Job;
+use plimsoll_fio::FioJob;
 use plimsoll_record::Slice;
 use plimsoll_units::{Kind, Span};
 
-use super::plan::Plan;
+use super::plan::StagePlan;
 use crate::course::length;
 
 /// Properties of a run: workers and limits of each stage.
 #[derive(Debug)]
-pub struct Course {
+pub struct RunProperties {
     /// fio's letter of each worker by stage.
     letters: Vec<Vec<char>>,
     /// Time limit of each stage, if known.
@@ -22,9 +22,9 @@ pub struct Course {
     files: Vec<usize>,
 }
 
-impl Course {
+impl RunProperties {
     /// Properties of a plan.
-    pub fn new(plan: &Plan, jobs: &[Job]) -> Self {
+    pub fn new(plan: &StagePlan, jobs: &[FioJob]) -> Self {
         let known = |span: Span| (span < Span::MAX).then_some(span);
         let mut course = Self { letters: Vec::new(), times: Vec::new(), bytes: Vec::new(), files: Vec::new() };
         for stage in &plan.stages {
@@ -83,7 +83,7 @@ impl Course {
 }
 
 /// fio's letters: `R` reads, `W` writes, `M` both, `D` trims; lower case for random access.
-fn letter(job: &Job) -> char {
+fn letter(job: &FioJob) -> char {
     let direction = job.access.direction;
     match (job.access.is_random(), direction.reads, direction.writes) {
         (false, true, true) => 'M',
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn line_has_workers_and_progress() {
-        let course = Course {
+        let course = RunProperties {
             letters: vec![vec!['W'], vec!['r', 'r', 'm'], vec!['R']],
             times: vec![None, Some(Span::from_secs(10)), Some(Span::from_secs(60))],
             bytes: vec![None; 3],

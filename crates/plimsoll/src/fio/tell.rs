@@ -3,9 +3,10 @@
 //! Pure.
 
 use plimsoll_fio::print::{
-    Depths, Errors, Failure, JobReport, Kilo, Lane, Latency, Percentiles, Samples, Unified, Unit, Units,
+    Depths, DirectionResult, Errors, Failure, JobReport, Kilo, LatencyHistogram, Percentiles, RateUnit,
+    SampleStatistics, Unified, Units,
 };
-use plimsoll_fio::{Base, Job, RawOption, Reporting, Shown};
+use plimsoll_fio::{Base, FioJob, RawOption, Reporting, Shown};
 use plimsoll_record::{Counter, Slice};
 use plimsoll_suite::WorkerResult;
 use plimsoll_units::{Instant, Kind, Span};
@@ -53,7 +54,7 @@ fn ended(member: &Member, seen: &WorkerResult) -> Instant {
 }
 
 /// The report of a clone. `started_unix_ms` is its start.
-pub fn report(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
+pub fn report(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
     let cut = cut(member, seen);
     let counters: Vec<&Counter> = cut.slices.iter().flat_map(|slice| &slice.tally.0).collect();
     let usage = seen.usage.unwrap_or_default();
@@ -63,7 +64,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: 
     let shown = &job.shown;
     let continues = job.life.continues;
     let goes_on = continues.reads || continues.writes || continues.verification;
-    let mut sync = Latency::default();
+    let mut sync = LatencyHistogram::default();
     counters
         .iter()
         .filter(|counter| counter.kind == Kind::Flush)
@@ -101,7 +102,7 @@ pub fn report(job: &Job, member: &Member, seen: &WorkerResult, started_unix_ms: 
             completion: shown.clat_percentiles,
             total: shown.lat_percentiles,
         },
-        target: plimsoll_fio::print::Target { depth: job.flow.iodepth, ..Default::default() },
+        target: plimsoll_fio::print::LatencyTarget { depth: job.flow.iodepth, ..Default::default() },
         errors: goes_on.then(|| Errors { total: errors, first, text: words(first) }),
         units: units(shown),
         ..JobReport::new(&job.name)
@@ -132,13 +133,13 @@ const fn is_write(kind: Kind) -> bool {
 fn units(shown: &Shown) -> Units {
     Units {
         kilo: if shown.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
-        unit: if shown.in_bits { Unit::Bits } else { Unit::Bytes },
+        unit: if shown.in_bits { RateUnit::Bits } else { RateUnit::Bytes },
         figures: shown.digits,
     }
 }
 
 /// Durations of reads and writes: separate phases if written data are read back.
-fn times(job: &Job, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
+fn times(job: &FioJob, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
     let [own, back] = seen.spent;
     if !member.worker.conduct.repeat.reads_back || back.is_zero() {
         return (whole, whole);
@@ -147,8 +148,8 @@ fn times(job: &Job, member: &Member, seen: &WorkerResult, whole: Span) -> (Span,
     if job.access.direction.reads { (whole, own) } else { (back.min(whole), own) }
 }
 
-fn lane(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown: &Shown) -> Lane {
-    let mut lane = Lane::default();
+fn lane(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown: &Shown) -> DirectionResult {
+    let mut lane = DirectionResult::default();
     for counter in counters.iter().filter(|counter| wanted(counter.kind)) {
         lane.bytes += counter.bytes;
         lane.operations += counter.operations();
@@ -167,11 +168,11 @@ fn lane(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown:
 
 /// Sampling of rates at regular intervals.
 trait Sampled {
-    fn sampled(self, job: &Job, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self;
+    fn sampled(self, job: &FioJob, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self;
 }
 
-impl Sampled for Lane {
-    fn sampled(self, job: &Job, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self {
+impl Sampled for DirectionResult {
+    fn sampled(self, job: &FioJob, cut: &Cut<'_>, wanted: impl Fn(Kind) -> bool) -> Self {
         if job.shown.without_bandwidth || self.operations == 0 {
             return self;
         }
@@ -190,7 +191,7 @@ impl Sampled for Lane {
 }
 
 /// Rates of `of` per complete `window`; an incomplete window is omitted, as in fio.
-fn samples(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> Samples {
+fn samples(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> SampleStatistics {
     let (mut rates, mut count, mut span) = (Vec::new(), 0.0, Span::ZERO);
     for slice in slices {
         count += slice.tally.0.iter().map(&of).sum::<f64>();
@@ -200,7 +201,7 @@ fn samples(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> Samp
             (count, span) = (0.0, Span::ZERO);
         }
     }
-    Samples::of(&rates)
+    SampleStatistics::of(&rates)
 }
 
 #[cfg(test)]

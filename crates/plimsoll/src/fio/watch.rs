@@ -5,13 +5,13 @@ use std::io::Write;
 
 use plimsoll_drive::{LoopResult, Onward};
 use plimsoll_fio::print::SteadyState;
-use plimsoll_fio::{Command, Eta, Flags};
+use plimsoll_fio::{Eta, FioCommand, Flags};
 use plimsoll_record::Slice;
 use plimsoll_suite::WorkerResult;
 use plimsoll_units::{Instant, Span};
 
-use super::plan::{Member, Plan};
-use super::report::{Course, Results};
+use super::plan::{Member, StagePlan};
+use super::report::{FioReportInput, Results};
 use super::run::{FinishedJob, Ran, RunObserver, Since, onward};
 use super::status;
 use super::steady::judge;
@@ -19,13 +19,13 @@ use crate::console::Console;
 use crate::course::length;
 
 /// Observer of running jobs.
-pub struct Watch<'a> {
-    command: &'a Command,
-    plan: &'a Plan,
+pub struct JobObserver<'a> {
+    command: &'a FioCommand,
+    plan: &'a StagePlan,
     console: &'a mut Console,
     results: &'a mut Results,
     version: &'a str,
-    status: status::Course,
+    status: status::RunProperties,
     /// Start of the run, and of the current stage.
     since: Since,
     stage: (usize, Span),
@@ -35,16 +35,16 @@ pub struct Watch<'a> {
     steady: BTreeMap<u64, SteadyState>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> JobObserver<'a> {
     /// Starts observation.
     pub fn new(
-        command: &'a Command,
-        plan: &'a Plan,
+        command: &'a FioCommand,
+        plan: &'a StagePlan,
         console: &'a mut Console,
         results: &'a mut Results,
         version: &'a str,
     ) -> Self {
-        let status = status::Course::new(plan, &command.jobs);
+        let status = status::RunProperties::new(plan, &command.jobs);
         let (since, stage, printed) = (Since::now(), (0, Span::ZERO), [Span::ZERO; 3]);
         let steady = BTreeMap::new();
         Self { command, plan, console, results, version, status, since, stage, printed, steady }
@@ -82,7 +82,7 @@ impl<'a> Watch<'a> {
         if !self.is_time(2, every, now) {
             return;
         }
-        let course = Course {
+        let course = FioReportInput {
             command: self.command,
             plan: self.plan,
             elapsed_s: now.as_nanos() / 1_000_000_000 + 1,
@@ -148,7 +148,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl RunObserver for Watch<'_> {
+impl RunObserver for JobObserver<'_> {
     fn observe(&mut self, before: &Ran, stage: usize, series: &[Slice]) -> Onward {
         let now = self.since.elapsed();
         if self.stage.0 != stage {

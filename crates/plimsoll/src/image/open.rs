@@ -6,9 +6,9 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_device::{Claim, Refusal, SubjectKind, claim, claim_image, classify};
+use plimsoll_device::{Claim, SubjectKind, WriteRefusal, claim, claim_image, classify};
 use plimsoll_units::Bytes;
-use plimsoll_volume::Access;
+use plimsoll_volume::VolumeAccess;
 
 use crate::args::ImageArgs;
 use crate::cli_error::CliError;
@@ -22,7 +22,7 @@ pub(super) struct Image {
     /// Bytes.
     pub size: u64,
     /// Write permission.
-    pub access: Access,
+    pub access: VolumeAccess,
     /// Description for users.
     pub shown: String,
 }
@@ -30,7 +30,7 @@ pub(super) struct Image {
 impl Image {
     /// Opens or creates the image. `capacity` is the capacity of the product.
     pub(super) fn open(args: &ImageArgs, capacity: Option<Bytes>) -> Result<Self, CliError> {
-        let access = if args.read_only { Access::ReadOnly } else { Access::ReadWrite };
+        let access = if args.read_only { VolumeAccess::ReadOnly } else { VolumeAccess::ReadWrite };
         let Some(path) = &args.file else {
             let size = args
                 .size
@@ -66,25 +66,25 @@ fn make(path: &Path, args: &ImageArgs, capacity: Option<Bytes>) -> Result<Image,
     let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
     let made = made.and_then(|file| file.set_len(size.get()));
     made.map_err(|error| CliError::usage(format!("creating {shown}: {error}")))?;
-    existing(path, None, Access::ReadWrite, &[])
+    existing(path, None, VolumeAccess::ReadWrite, &[])
 }
 
 /// `size` is the size expected by the user.
-fn existing(path: &Path, size: Option<Bytes>, access: Access, destroy: &[PathBuf]) -> Result<Image, CliError> {
+fn existing(path: &Path, size: Option<Bytes>, access: VolumeAccess, destroy: &[PathBuf]) -> Result<Image, CliError> {
     let shown = path.display();
     let subject = classify(path).map_err(|error| CliError::usage(error.to_string()))?;
     if size.is_some_and(|size| size != subject.size) {
         return Err(CliError::usage(format!("{shown}: exists with {}; omit --size", subject.size)));
     }
-    if access == Access::ReadWrite && subject.read_only {
+    if access == VolumeAccess::ReadWrite && subject.read_only {
         return Err(CliError::usage(format!("{shown}: cannot be written; add --read-only")));
     }
     let claimed = match (access, subject.kind) {
-        (Access::ReadOnly, _) => None,
-        (Access::ReadWrite, SubjectKind::BlockDevice) => Some(claim(path, destroy).map_err(refused)?),
-        (Access::ReadWrite, _) => Some(claim_image(path).map_err(refused)?),
+        (VolumeAccess::ReadOnly, _) => None,
+        (VolumeAccess::ReadWrite, SubjectKind::BlockDevice) => Some(claim(path, destroy).map_err(refused)?),
+        (VolumeAccess::ReadWrite, _) => Some(claim_image(path).map_err(refused)?),
     };
-    let file = OpenOptions::new().read(true).write(access == Access::ReadWrite).open(path);
+    let file = OpenOptions::new().read(true).write(access == VolumeAccess::ReadWrite).open(path);
     let file = file.with_context(|| format!("opening {shown}"))?;
     if let Some(claim) = &claimed
         && !claim.covers(&file).with_context(|| format!("examining {shown}"))?
@@ -95,6 +95,6 @@ fn existing(path: &Path, size: Option<Bytes>, access: Access, destroy: &[PathBuf
     Ok(Image { file: Some(file), claim: claimed, size, access, shown })
 }
 
-fn refused(refusal: Refusal) -> CliError {
+fn refused(refusal: WriteRefusal) -> CliError {
     CliError::usage(format!("{:#}", anyhow::Error::new(refusal)))
 }

@@ -6,33 +6,33 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use plimsoll_analyse::compare_turns;
-use plimsoll_device::nbd::Address;
+use plimsoll_device::nbd::ExportAddress;
 use plimsoll_device::{ActivityDelta, classify};
 use plimsoll_drive::Fault;
 use plimsoll_load::StreamSpec;
-use plimsoll_record::{Curve, Ended};
+use plimsoll_record::{Curve, EndReason};
 use plimsoll_units::Bytes;
 
-use super::export::Export;
-use super::work::Work;
+use super::export::MeasuredExport;
+use super::work::MeasuredLoad;
 use super::{Begun, Site, forget, no_path, only_this};
-use crate::args::{EngineWord, Measure};
+use crate::args::{EngineWord, MeasureCommand};
 use crate::backend::Storage;
 use crate::cli_error::CliError;
 use crate::comparing::{self, Side};
 use crate::console::Console;
 use crate::course::{SweepResult, follow_in_turns};
 use crate::output::{Outputs, ended, judge};
-use crate::plan::Plan;
+use crate::plan::MeasurePlan;
 use crate::store;
 
 /// Measures both sides, keeps both runs, and shows the comparison.
-pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), CliError> {
+pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Result<(), CliError> {
     if args.target.engine == EngineWord::Fio {
         return Err(CliError::usage("fio cannot alternate between passes: omit --engine fio or --against"));
     }
     let sides = sides(args, path)?;
-    let [mut a, mut b] = [Place::prepare(&sides[0], outputs)?, Place::prepare(&sides[1], outputs)?];
+    let [mut a, mut b] = [PreparedTarget::prepare(&sides[0], outputs)?, PreparedTarget::prepare(&sides[1], outputs)?];
     let size = a.size().min(b.size());
     (*a.size_mut(), *b.size_mut()) = (size, size);
     let streams = a.place(&sides[0], size)?;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Measure, path: &Path, outputs: &Outputs) -> Result<(), 
 }
 
 /// The arguments of each side; `--destroy` applies to the side that it names.
-fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], CliError> {
+fn sides(args: &MeasureCommand, path: &Path) -> Result<[MeasureCommand; 2], CliError> {
     if let Some(other) = args.target.destroy.iter().find(|named| **named != args.path && *named != path) {
         return Err(CliError::usage(format!(
             "--destroy {}: only {} and {} are measured: repeat their paths exactly, or omit --destroy",
@@ -75,7 +75,7 @@ fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], CliError> {
         )));
     }
     let side = |path: PathBuf| {
-        let mut side = Measure { path: path.clone(), ..args.clone() };
+        let mut side = MeasureCommand { path: path.clone(), ..args.clone() };
         side.target.destroy.retain(|named| *named == path);
         side
     };
@@ -83,8 +83,8 @@ fn sides(args: &Measure, path: &Path) -> Result<[Measure; 2], CliError> {
 }
 
 /// The common plan; fails if only one side would be written, or if loads are named.
-fn shared_plan(a: &mut Place, b: &mut Place) -> Result<Plan, CliError> {
-    let (Work::Generated(plan), Work::Generated(other)) = (a.work(), b.work()) else {
+fn shared_plan(a: &mut PreparedTarget, b: &mut PreparedTarget) -> Result<MeasurePlan, CliError> {
+    let (MeasuredLoad::Generated(plan), MeasuredLoad::Generated(other)) = (a.work(), b.work()) else {
         return Err(CliError::usage("--against measures generated loads: omit --replay"));
     };
     if plan.templates != other.templates {
@@ -130,7 +130,7 @@ fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, output
     if let Some(fault) = fault {
         return Err(CliError::Failed(anyhow::anyhow!("{fault} (the runs until then were kept)")));
     }
-    if ends != [Ended::Complete; 2] {
+    if ends != [EndReason::Complete; 2] {
         return ends.into_iter().try_for_each(ended);
     }
     let Some(objective) = curves[0].load_line.map(|line| line.objective()) else {
@@ -146,16 +146,16 @@ fn finish(curves: [Curve; 2], commands: &[String], fault: Option<String>, output
 }
 
 /// A prepared target.
-enum Place {
+enum PreparedTarget {
     Site(Box<Site>),
-    Export(Box<Export>),
+    Export(Box<MeasuredExport>),
 }
 
-impl Place {
-    fn prepare(args: &Measure, outputs: &Outputs) -> Result<Self, CliError> {
-        let work = Work::new(args)?;
-        if let Some(uri) = args.path.to_str().filter(|text| Address::is_meant(text)) {
-            return Ok(Self::Export(Export::named(args, work, uri)?.into()));
+impl PreparedTarget {
+    fn prepare(args: &MeasureCommand, outputs: &Outputs) -> Result<Self, CliError> {
+        let work = MeasuredLoad::new(args)?;
+        if let Some(uri) = args.path.to_str().filter(|text| ExportAddress::is_meant(text)) {
+            return Ok(Self::Export(MeasuredExport::named(args, work, uri)?.into()));
         }
         let subject = classify(&args.path).map_err(|unusable| no_path(&args.path, &unusable))?;
         outputs.spare(&args.path)?;
@@ -163,7 +163,7 @@ impl Place {
         Ok(Self::Site(Site::prepare(args, work, subject)?.into()))
     }
 
-    fn work(&mut self) -> &mut Work {
+    fn work(&mut self) -> &mut MeasuredLoad {
         match self {
             Self::Site(site) => &mut site.work,
             Self::Export(export) => &mut export.work,
@@ -198,14 +198,14 @@ impl Place {
         }
     }
 
-    fn place(&self, args: &Measure, length: Bytes) -> Result<Vec<StreamSpec>, CliError> {
+    fn place(&self, args: &MeasureCommand, length: Bytes) -> Result<Vec<StreamSpec>, CliError> {
         match self {
             Self::Site(site) => site.work.place(args, length, site.grid()),
             Self::Export(export) => export.work.place(args, length, export.grid),
         }
     }
 
-    fn begin(&mut self, args: &Measure, console: &mut Console) -> Result<Begun, CliError> {
+    fn begin(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<Begun, CliError> {
         match self {
             Self::Site(site) => site.begin(args, console),
             Self::Export(export) => export.begin(args),

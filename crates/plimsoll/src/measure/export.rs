@@ -4,15 +4,15 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use plimsoll_device::nbd::wire::flag;
-use plimsoll_device::nbd::{Address, Chosen, Connection, Emulation, Host, NoAddress, TalkError};
-use plimsoll_device::{ActivityDelta, Caching, Clock, Watch};
+use plimsoll_device::nbd::{Chosen, Connection, Emulation, ExportAddress, NbdHost, NoNbdAddress, TalkError};
+use plimsoll_device::{ActivityDelta, ActivityWatch, Caching, Clock};
 use plimsoll_front::Floor;
 use plimsoll_record::{Curve, Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant, Span};
 
-use super::work::Work;
+use super::work::MeasuredLoad;
 use super::{Begun, Head, addressed, only_this, size_of_existing, usage};
-use crate::args::{EngineWord, Measure};
+use crate::args::{EngineWord, MeasureCommand};
 use crate::backend::{Storage, Way};
 use crate::checks::{self, Evidence};
 use crate::cli_error::CliError;
@@ -29,18 +29,23 @@ const BLOCK: Bytes = Bytes::new(512);
 const FLOOR: Span = Span::from_millis(500);
 
 /// Measures the export at `uri`.
-pub(super) fn run(args: &Measure, work: Work, uri: &str, outputs: &Outputs) -> Result<(), CliError> {
+pub(super) fn run(args: &MeasureCommand, work: MeasuredLoad, uri: &str, outputs: &Outputs) -> Result<(), CliError> {
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     finish(measured(args, work, uri, &mut console)?, None, outputs)
 }
 
 /// Measures the export at `uri`.
-pub(super) fn measured(args: &Measure, work: Work, uri: &str, console: &mut Console) -> Result<Curve, CliError> {
-    Export::named(args, work, uri)?.measure(args, console)
+pub(super) fn measured(
+    args: &MeasureCommand,
+    work: MeasuredLoad,
+    uri: &str,
+    console: &mut Console,
+) -> Result<Curve, CliError> {
+    MeasuredExport::named(args, work, uri)?.measure(args, console)
 }
 
 /// Fails for flags that apply only to files.
-fn meant_for_files(args: &Measure, work: &Work) -> Result<(), CliError> {
+fn meant_for_files(args: &MeasureCommand, work: &MeasuredLoad) -> Result<(), CliError> {
     let target = &args.target;
     let flag = match (target.buffered, work.is_buffered(), target.engine) {
         (true, ..) => "--buffered is",
@@ -53,9 +58,9 @@ fn meant_for_files(args: &Measure, work: &Work) -> Result<(), CliError> {
 }
 
 /// A prepared export.
-pub(super) struct Export {
-    pub(super) work: Work,
-    address: Address,
+pub(super) struct MeasuredExport {
+    pub(super) work: MeasuredLoad,
+    address: ExportAddress,
     chosen: Chosen,
     emulation: Option<Emulation>,
     pub(super) storage: Storage,
@@ -68,16 +73,16 @@ pub(super) struct Export {
     writable: bool,
 }
 
-impl Export {
+impl MeasuredExport {
     /// Opens the export at `uri`.
-    pub(super) fn named(args: &Measure, work: Work, uri: &str) -> Result<Self, CliError> {
-        let address: Address = uri.parse().map_err(|error: NoAddress| usage(error))?;
+    pub(super) fn named(args: &MeasureCommand, work: MeasuredLoad, uri: &str) -> Result<Self, CliError> {
+        let address: ExportAddress = uri.parse().map_err(|error: NoNbdAddress| usage(error))?;
         only_this(args)?;
         meant_for_files(args, &work)?;
         Self::open(args, work, address)
     }
 
-    fn open(args: &Measure, work: Work, address: Address) -> Result<Self, CliError> {
+    fn open(args: &MeasureCommand, work: MeasuredLoad, address: ExportAddress) -> Result<Self, CliError> {
         let mut findings = Vec::new();
         let writable = !args.target.destroy.is_empty();
         let work = if writable { work } else { work.reading(args, &mut findings)? };
@@ -112,7 +117,7 @@ impl Export {
         Ok(Self { work, address, chosen, emulation, storage, size, grid, findings, floor: None, writable })
     }
 
-    fn measure(&mut self, args: &Measure, console: &mut Console) -> Result<Curve, CliError> {
+    fn measure(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<Curve, CliError> {
         let begun = self.begin(args)?;
         let travelled = self.work.follow(&begun.streams, &mut self.storage, console);
         let activity = begun.activity();
@@ -120,7 +125,7 @@ impl Export {
     }
 
     /// Probes the export.
-    pub(super) fn begin(&mut self, args: &Measure) -> Result<Begun, CliError> {
+    pub(super) fn begin(&mut self, args: &MeasureCommand) -> Result<Begun, CliError> {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
         self.floor = self.floor()?;
@@ -132,7 +137,7 @@ impl Export {
         }
         let streams = self.work.place(args, self.size, self.grid)?;
         evidence.data = addressed(&streams);
-        let watch = Watch::host();
+        let watch = ActivityWatch::host();
         let before = watch.snapshot();
         Ok(Begun { started, clock, evidence, streams, watch, before })
     }
@@ -164,8 +169,8 @@ impl Export {
     /// The latency floor, if the server runs on this host.
     fn floor(&self) -> Result<Option<Floor>, CliError> {
         let local = match &self.address.host {
-            Host::Unix(_) => true,
-            Host::Tcp { name, .. } => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+            NbdHost::Unix(_) => true,
+            NbdHost::Tcp { name, .. } => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
         };
         let measured = local.then(|| Floor::measure(FLOOR)).transpose();
         measured.map_err(|error| CliError::Failed(error.into()))
@@ -213,7 +218,7 @@ fn slowed(emulation: &Emulation) -> Option<Finding> {
     (slow != 1).then_some(Finding::TimeDilated { slow })
 }
 
-fn unreachable(address: &Address, error: TalkError) -> CliError {
+fn unreachable(address: &ExportAddress, error: TalkError) -> CliError {
     let remedy = match error {
         TalkError::Credentials(_) => "correct tls-certificates in the address",
         TalkError::Io { .. } => "start the server, or correct the address",

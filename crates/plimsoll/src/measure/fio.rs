@@ -9,21 +9,21 @@ use plimsoll_record::{Curve, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant};
 
 use super::{Head, addressed, conditions, only_this, reading, usage};
-use crate::args::{EngineWord, Measure};
-use crate::backend::fio::{Fio, Hosts, Installed, IoEngine, Place, check_hosts, own_ways};
+use crate::args::{EngineWord, MeasureCommand};
+use crate::backend::fio::{Fio, FioHost, Hosts, Installed, IoEngine, check_hosts, own_ways};
 use crate::checks::{self, Evidence};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::follow;
 use crate::output::{Outputs, finish};
-use crate::plan::{Grid, Plan};
+use crate::plan::{Grid, MeasurePlan};
 
 /// Assumed block size of devices on other hosts.
 const BLOCK: Bytes = Bytes::new(512);
 
 /// The fio backend for an open file or device, if requested.
 pub(super) fn wanted(
-    args: &Measure,
+    args: &MeasureCommand,
     compressible: f64,
     file: &OwnedFd,
     caching: Caching,
@@ -43,14 +43,14 @@ pub(super) fn wanted(
     // The file may be unnamed, or its name may refer to another file by then.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
     let threads = args.course.threads;
-    Ok(Some(Fio { installed, io, place: Place::Here(path), threads, compressible, direct, writable }))
+    Ok(Some(Fio { installed, io, place: FioHost::Here(path), threads, compressible, direct, writable }))
 }
 
 /// A finding about differences between fio's load and plimsoll's.
 pub(super) fn differences(fio: &Fio, streams: &[StreamSpec], runs: &[Run]) -> Option<Finding> {
     let paces: Vec<Pace> = runs.iter().map(|run| run.offered).collect();
     let mut ways = own_ways(streams, &paces);
-    if matches!(fio.place, Place::Hosts(_)) {
+    if matches!(fio.place, FioHost::Hosts(_)) {
         ways.push("other hosts report counts only at the end, so runs have no time series");
     }
     let generator = format!("fio {}", fio.installed.version);
@@ -58,7 +58,7 @@ pub(super) fn differences(fio: &Fio, streams: &[StreamSpec], runs: &[Run]) -> Op
 }
 
 /// Fails for flags that cannot be applied on other hosts.
-pub(super) fn meant_for_fio(args: &Measure) -> Result<(), CliError> {
+pub(super) fn meant_for_fio(args: &MeasureCommand) -> Result<(), CliError> {
     if args.target.hosts.is_empty() || args.target.engine == EngineWord::Fio {
         return Ok(());
     }
@@ -66,7 +66,7 @@ pub(super) fn meant_for_fio(args: &Measure) -> Result<(), CliError> {
 }
 
 /// Measures the path on the given hosts.
-pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Result<(), CliError> {
+pub(super) fn run_on_hosts(args: &MeasureCommand, plan: MeasurePlan, outputs: &Outputs) -> Result<(), CliError> {
     only_this(args)?;
     let Some(size) = args.target.size else {
         return Err(CliError::usage("--hosts requires --size, the size of the measured part of the path"));
@@ -89,7 +89,7 @@ pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Res
     let mut fio = Fio {
         installed: Installed::find().map_err(usage)?,
         io: IoEngine::Libaio,
-        place: Place::Hosts(hosts),
+        place: FioHost::Hosts(hosts),
         threads: args.course.threads,
         compressible: plan.compressible,
         direct: true,
@@ -110,7 +110,7 @@ pub(super) fn run_on_hosts(args: &Measure, plan: Plan, outputs: &Outputs) -> Res
 }
 
 fn measure(
-    plan: &Plan,
+    plan: &MeasurePlan,
     streams: Vec<StreamSpec>,
     fio: &mut Fio,
     subject: Subject,

@@ -6,29 +6,29 @@ use plimsoll_load::StreamSpec;
 use plimsoll_record::{Conditions, Finding, Objective};
 use plimsoll_units::{Bytes, Span};
 
-use crate::args::{EngineWord, Measure};
+use crate::args::{EngineWord, MeasureCommand};
 use crate::backend::Storage;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{SweepResult, follow};
-use crate::plan::{Grid, Plan};
+use crate::plan::{Grid, MeasurePlan};
 use crate::replay::{Replaying, Venue};
 use crate::store;
 use crate::words::WorkingSet;
 
 /// The load.
-pub(super) enum Work {
+pub(super) enum MeasuredLoad {
     /// A generated load.
-    Generated(Box<Plan>),
+    Generated(Box<MeasurePlan>),
     /// A recorded load.
     Recorded(Box<Replaying>),
 }
 
-impl Work {
+impl MeasuredLoad {
     /// Checks the flags and reads a recording to its end.
-    pub(super) fn new(args: &Measure) -> Result<Self, CliError> {
+    pub(super) fn new(args: &MeasureCommand) -> Result<Self, CliError> {
         let Some(path) = &args.replay.replay else {
-            return Ok(Self::Generated(Plan::new(&args.load, &args.course)?.into()));
+            return Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course)?.into()));
         };
         if args.target.engine == EngineWord::Fio {
             return Err(CliError::usage("fio replays only its own recordings (--read_iolog): omit --engine fio"));
@@ -100,7 +100,7 @@ impl Work {
 
     /// Maximum time for filling a scratch file: unlimited for a given size or a recording, otherwise that of the
     /// effort.
-    pub(super) fn filling(&self, args: &Measure) -> Span {
+    pub(super) fn filling(&self, args: &MeasureCommand) -> Span {
         match self {
             Self::Generated(plan)
                 if args.target.size.is_none() && !matches!(plan.working_set, Some(WorkingSet::Size(_))) =>
@@ -112,7 +112,7 @@ impl Work {
     }
 
     /// The load for storage without `--destroy`: without writes, unless the user requested writes.
-    pub(super) fn reading(self, args: &Measure, findings: &mut Vec<Finding>) -> Result<Self, CliError> {
+    pub(super) fn reading(self, args: &MeasureCommand, findings: &mut Vec<Finding>) -> Result<Self, CliError> {
         match self {
             Self::Generated(plan) => Ok(Self::Generated(super::reading(args, *plan, findings)?.into())),
             Self::Recorded(replaying) if replaying.recording().writes() => {
@@ -142,7 +142,7 @@ impl Work {
     }
 
     /// The streams on a space of `size` bytes; for a recording, its average. Fails if the space is too small.
-    pub(super) fn place(&self, args: &Measure, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, CliError> {
+    pub(super) fn place(&self, args: &MeasureCommand, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, CliError> {
         match self {
             Self::Generated(plan) => plan.place(size, grid),
             Self::Recorded(replaying) => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use plimsoll_device::nbd::Address;
+use plimsoll_device::nbd::ExportAddress;
 use plimsoll_front::sockets::{ListenAddress, ListenError, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 
@@ -77,7 +77,7 @@ impl Doors {
     }
 
     /// Addresses of the export.
-    pub(super) fn addresses(&self) -> Vec<Address> {
+    pub(super) fn addresses(&self) -> Vec<ExportAddress> {
         let address = |one: &Listening| tls::address(&one.place, &self.export, &self.args, &self.mode);
         self.listening.iter().map(address).collect()
     }

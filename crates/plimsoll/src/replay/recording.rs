@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use plimsoll_ingest::{Request, Requests, TraceFault};
+use plimsoll_ingest::{Requests, TraceFault, TraceRequest};
 use plimsoll_load::Recorded;
-use plimsoll_record::{Action, Asked, Finding, Outline};
+use plimsoll_record::{Action, Finding, Outline, TraceEntry};
 use plimsoll_units::{Bytes, Op};
 
 use crate::cli_error::CliError;
 
 /// Replayed part of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ReplayedPart {
     /// All operations; for models a trim is a write without data.
     All,
     /// Operations with data, and flushes.
@@ -21,11 +21,11 @@ pub enum Part {
     Reads,
 }
 
-impl Part {
+impl ReplayedPart {
     /// Maximum length of an operation, which limits the buffers of operations in flight.
     pub const LARGEST: u64 = 32 << 20;
 
-    fn leaves_out(self, asked: &Asked) -> Option<Sort> {
+    fn leaves_out(self, asked: &TraceEntry) -> Option<Sort> {
         let moves_data = matches!(asked.action, Action::Read | Action::Write | Action::DurableWrite);
         match asked.action {
             _ if self == Self::All => None,
@@ -59,8 +59,8 @@ impl Sort {
 pub struct Recording {
     path: PathBuf,
     outline: Outline,
-    layout: Layout,
-    part: Part,
+    layout: ReplayLayout,
+    part: ReplayedPart,
     left_out: [u64; Sort::WORDS.len()],
     /// Number of operations by the power of two that divides their offset and length.
     grains: [u64; 65],
@@ -70,9 +70,9 @@ pub struct Recording {
 
 impl Recording {
     /// Scans the trace at `path`, of which `part` will be replayed.
-    pub fn survey(path: &Path, part: Part) -> Result<Self, CliError> {
+    pub fn survey(path: &Path, part: ReplayedPart) -> Result<Self, CliError> {
         let mut requests = open(path).map_err(|fault| malformed(path, &fault))?;
-        let (mut layout, mut left_out, mut grains, mut largest) = (Layout::default(), [0; 5], [0; 65], 0);
+        let (mut layout, mut left_out, mut grains, mut largest) = (ReplayLayout::default(), [0; 5], [0; 65], 0);
         let noted = requests.by_ref().filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
             Ok(request) => {
@@ -80,7 +80,7 @@ impl Recording {
                     left_out[sort as usize] += 1;
                     return None;
                 }
-                let Asked { offset, length, .. } = request.asked;
+                let TraceEntry { offset, length, .. } = request.asked;
                 grains[(offset | length).trailing_zeros() as usize] += 1;
                 largest = largest.max(length);
                 Some(Ok(layout.note(&request)))
@@ -178,7 +178,7 @@ impl Recording {
         let Op { offset, length, kind, .. } = recorded.op;
         let reaches = offset.saturating_add(u64::from(length));
         let fits = u64::from(length) <= self.largest && reaches <= self.outline.reach;
-        if fits && (self.writes() || !kind.writes() || self.part == Part::All) {
+        if fits && (self.writes() || !kind.writes() || self.part == ReplayedPart::All) {
             return Ok(recorded);
         }
         let reason = "the file has changed since it was scanned: replay a file that is not being written";
@@ -186,11 +186,11 @@ impl Recording {
     }
 }
 
-fn nothing(path: &Path, part: Part, left_out: u64) -> CliError {
+fn nothing(path: &Path, part: ReplayedPart, left_out: u64) -> CliError {
     let all = || format!("all of its {left_out} operations would be omitted");
     let why = match (left_out, part) {
         (0, _) => "the recording is empty: record during a load".to_owned(),
-        (_, Part::Reads) => format!("{}: omit --reads-only, or use another trace", all()),
+        (_, ReplayedPart::Reads) => format!("{}: omit --reads-only, or use another trace", all()),
         _ => format!("{}: use another trace", all()),
     };
     CliError::usage(format!("{}: {why}", path.display()))
@@ -208,21 +208,21 @@ fn malformed(path: &Path, fault: &TraceFault) -> CliError {
 
 /// Consecutive placement of the volumes of a trace on a single volume.
 #[derive(Debug, Default)]
-struct Layout {
+struct ReplayLayout {
     /// Extent of each volume during the scan, then its offset.
     volumes: Vec<u64>,
 }
 
-impl Layout {
+impl ReplayLayout {
     /// Alignment of volumes, as of partitions.
     const ALIGNED: u64 = 1 << 20;
 
-    fn note(&mut self, request: &Request) -> Asked {
+    fn note(&mut self, request: &TraceRequest) -> TraceEntry {
         let volume = request.volume as usize;
         if volume >= self.volumes.len() {
             self.volumes.resize(volume + 1, 0);
         }
-        let Asked { offset, length, .. } = request.asked;
+        let TraceEntry { offset, length, .. } = request.asked;
         self.volumes[volume] = self.volumes[volume].max(offset.saturating_add(length));
         request.asked
     }
@@ -237,9 +237,9 @@ impl Layout {
         reach
     }
 
-    fn place(&self, request: &Request) -> Asked {
+    fn place(&self, request: &TraceRequest) -> TraceEntry {
         let begin = self.volumes.get(request.volume as usize).copied().unwrap_or(0);
-        Asked { offset: request.asked.offset.saturating_add(begin), ..request.asked }
+        TraceEntry { offset: request.asked.offset.saturating_add(begin), ..request.asked }
     }
 
     fn doubt(&self) -> Option<String> {

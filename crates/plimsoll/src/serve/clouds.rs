@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use plimsoll_cloud::{Cloud, CloudError, Endpoints, Mounts, Options, UhpChange, state_directory};
+use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, PluginMounts, UhpChange, state_directory};
 use plimsoll_front::sockets::{ListenAddress, ListenAddressError, ListenError, Listening, SocketAccess};
 use plimsoll_service::Service;
 use plimsoll_service::client::Client;
@@ -129,7 +129,7 @@ struct DockerMounts {
     points: PathBuf,
 }
 
-impl Mounts for DockerMounts {
+impl PluginMounts for DockerMounts {
     fn mount(&self, volume: &str, filesystem: &str) -> Result<PathBuf, String> {
         let point = self.points.join(volume);
         let args = AttachArgs {

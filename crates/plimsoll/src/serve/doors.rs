@@ -101,7 +101,7 @@ impl Doors {
         }
         let targets = Targets::new(self.targets);
         for (place, Listening { socket, place: at, .. }) in (0..).zip(self.portals) {
-            let service = plimsoll_front::Service::Iscsi(targets.at_portal(place));
+            let service = plimsoll_front::SocketProtocol::Iscsi(targets.at_portal(place));
             server.listen_for(socket, service).with_context(|| format!("listening at {at}"))?;
         }
         Ok((self.control, files))

@@ -9,10 +9,10 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use plimsoll_device::{Access, LoopDevice, LoopError, Refusal, claim, occupant};
+use plimsoll_device::{AccessMode, LoopDevice, LoopError, WriteRefusal, claim, occupant};
 use plimsoll_front::fuse;
 use plimsoll_service::api::{About, Attachment, Volume};
-use plimsoll_service::client::{Address, Answer, Client, ClientError, volume_path};
+use plimsoll_service::client::{Client, ClientError, ControlAddress, ResponseBody, volume_path};
 use plimsoll_service::mounted_file;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -40,7 +40,7 @@ pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), CliError> {
 }
 
 /// Makes a volume a block device, and mounts it when that was asked for. Returns the volume as it is then.
-pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<Answer, CliError> {
+pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<ResponseBody, CliError> {
     let here = Here::new(client, &args.name)?;
     if !args.file {
         root("attaching a volume", "add --file for the file alone, or connect over NBD (plimsoll volume show NAME)")?;
@@ -112,7 +112,7 @@ fn build(
 ) -> Result<(), CliError> {
     here.check_file()?;
     on_it.made_point = args.mountpoint.as_deref().map(make_mount_point).transpose()?.flatten();
-    let access = if volume.writable { Access::Write } else { Access::Read };
+    let access = if volume.writable { AccessMode::Write } else { AccessMode::Read };
     let made = on_it.device.insert(LoopDevice::over(&here.file, access).map_err(refused)?);
     let path = made.device().to_owned();
     here.remember(&Attachment { device: Some(path.display().to_string()), ..Attachment::default() })?;
@@ -141,11 +141,11 @@ fn undo(here: &Here<'_>, args: &AttachArgs, on_it: OnIt) {
 /// Nothing is made over something that is known: a volume that was used before keeps what it has.
 fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), CliError> {
     let claimed = claim(device, &[device.to_owned()]);
-    if making == Making::IfBlank && matches!(claimed, Err(Refusal::Carries { .. })) {
+    if making == Making::IfBlank && matches!(claimed, Err(WriteRefusal::Carries { .. })) {
         return Ok(());
     }
     let leave = claimed.map_err(|refusal| match refusal {
-        Refusal::Carries { signature, .. } => CliError::usage(format!(
+        WriteRefusal::Carries { signature, .. } => CliError::usage(format!(
             "no filesystem is made, the volume carries {signature}: leave out --mkfs to use it; if it may be lost, attach \
              without --mkfs and wipe the device first (wipefs -a)"
         )),
@@ -329,8 +329,8 @@ const FUSE: i64 = 0x6573_5546;
 impl<'a> Here<'a> {
     fn new(client: &'a Client, name: &str) -> Result<Self, CliError> {
         let socket = match client.address() {
-            Address::Unix(socket) => socket,
-            Address::Tcp(at) => {
+            ControlAddress::Unix(socket) => socket,
+            ControlAddress::Tcp(at) => {
                 return Err(CliError::usage(format!(
                     "a volume becomes a block device of the host that serves it: name the control socket there with \
                      --service instead of http://{at}, or connect over NBD (plimsoll volume show {name})"

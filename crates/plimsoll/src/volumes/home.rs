@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_service::client::{Address, Client};
+use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::Token;
 
 use crate::args::ReachArgs;
@@ -37,7 +37,7 @@ pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
         None => named()?.map_or_else(usual, Ok)?,
     };
     let address = match address {
-        Address::Unix(path) if path.is_dir() => Address::Unix(path.join(CONTROL)),
+        ControlAddress::Unix(path) if path.is_dir() => ControlAddress::Unix(path.join(CONTROL)),
         other => other,
     };
     Ok(Client::new(address, token).context("asking the service")?)
@@ -47,21 +47,25 @@ pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
 pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, CliError> {
     match args.service.clone().map_or_else(named, |address| Ok(Some(address)))? {
         None => directory(),
-        Some(Address::Unix(path)) if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL) => Ok(path),
-        Some(Address::Unix(socket)) => Ok(socket.parent().unwrap_or(&socket).to_owned()),
-        Some(Address::Tcp(at)) => Err(CliError::usage(format!("name the data directory instead of http://{at}"))),
+        Some(ControlAddress::Unix(path)) if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL) => {
+            Ok(path)
+        }
+        Some(ControlAddress::Unix(socket)) => Ok(socket.parent().unwrap_or(&socket).to_owned()),
+        Some(ControlAddress::Tcp(at)) => {
+            Err(CliError::usage(format!("name the data directory instead of http://{at}")))
+        }
     }
 }
 
-fn named() -> Result<Option<Address>, CliError> {
+fn named() -> Result<Option<ControlAddress>, CliError> {
     let Some(text) = std::env::var_os(SERVICE_VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
     let address = text.to_string_lossy().parse();
     address.map(Some).map_err(|error| CliError::usage(format!("{SERVICE_VARIABLE}: {error}")))
 }
 
 /// The socket of this user's service; of root's, where there is no other.
-fn usual() -> Result<Address, CliError> {
+fn usual() -> Result<ControlAddress, CliError> {
     let own = directory()?.join(CONTROL);
     let of_root = Path::new(OF_ROOT).join(CONTROL);
-    Ok(Address::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))
+    Ok(ControlAddress::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))
 }

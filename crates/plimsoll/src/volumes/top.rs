@@ -8,7 +8,7 @@ use plimsoll_service::client::volume_path;
 
 use super::Desk;
 use super::screen::Screen;
-use super::view::{self, Seen};
+use super::view::{self, VolumeView};
 use crate::cli_error::CliError;
 use crate::console::Console;
 
@@ -41,7 +41,7 @@ pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), CliError> {
 }
 
 /// The counts now, of the volumes that were named, or of all.
-fn seen(desk: &Desk, names: &[String]) -> Result<Seen, CliError> {
+fn seen(desk: &Desk, names: &[String]) -> Result<VolumeView, CliError> {
     let volumes: Vec<Volume> = if names.is_empty() {
         desk.get("/v1/volumes")?
     } else {

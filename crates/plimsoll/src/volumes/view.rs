@@ -9,7 +9,7 @@ use plimsoll_units::Span;
 use super::show;
 
 /// A volume and its counts at one moment.
-pub type Seen = BTreeMap<String, (Volume, Stats)>;
+pub type VolumeView = BTreeMap<String, (Volume, Stats)>;
 
 /// Columns of a limit's name.
 const LIMIT: usize = 26;
@@ -37,7 +37,7 @@ const HEADINGS: [Column; 11] = [
 ];
 
 /// A row for each volume: what it did between two looks that are `apart` seconds of the model's time.
-pub fn table(before: &Seen, after: &Seen, apart: f64, slow: u32, style: &TextStyle) -> String {
+pub fn table(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32, style: &TextStyle) -> String {
     let known = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
     let rows: Vec<_> = known.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
     if rows.is_empty() {
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    fn seen(ops: u64, held: u64) -> Seen {
+    fn seen(ops: u64, held: u64) -> VolumeView {
         let stats = Stats {
             counts: vec![KindCount { kind: "read".into(), ops, bytes: ops * 8_192, errors: 0 }],
             bound_by: vec![
@@ -126,7 +126,7 @@ mod tests {
             ..Stats::default()
         };
         let volume = Volume { name: "data".into(), like: "limit(3000)".into(), ..Volume::default() };
-        Seen::from([("data".into(), (volume, stats))])
+        VolumeView::from([("data".into(), (volume, stats))])
     }
 
     #[test]
@@ -139,6 +139,6 @@ mod tests {
         assert_eq!(cells, expected);
         let idle = table(&seen(1_000, 5), &seen(1_000, 5), 1.0, 10, &style);
         assert!(idle.contains("idle") && idle.contains("10 times slower"), "{idle}");
-        assert_eq!(table(&Seen::new(), &seen(1, 1), 1.0, 1, &style), "no volumes\n");
+        assert_eq!(table(&VolumeView::new(), &seen(1, 1), 1.0, 1, &style), "no volumes\n");
     }
 }

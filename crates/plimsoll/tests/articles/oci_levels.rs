@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use plimsoll_catalogue::{Ask, Offer, OptionValue, Refusal, Terms};
+use plimsoll_catalogue::{Ask, ConfigRefusal, Offer, OptionValue, PriceTerms};
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::Chain;
 use plimsoll_units::{Bytes, Instant, Span};
 
@@ -30,8 +30,8 @@ pub fn offer(config: &str) -> Offer {
 }
 
 /// The same, or the refusal.
-pub fn try_offer(config: &str) -> Result<Offer, Box<Refusal>> {
-    let terms = Terms { as_of: "2024-11".parse().expect("a date"), currency: "JPY".parse().ok(), region: None };
+pub fn try_offer(config: &str) -> Result<Offer, Box<ConfigRefusal>> {
+    let terms = PriceTerms { as_of: "2024-11".parse().expect("a date"), currency: "JPY".parse().ok(), region: None };
     let config = config.parse().unwrap_or_else(|error| panic!("{error}"));
     catalogue().offer(&config, &terms).map_err(Box::new)
 }
@@ -60,12 +60,12 @@ fn dd(vpu: u32, size: u32, blocks: u64) -> f64 {
     let model = parsed(&notation.replace(" of 4KiB", " of 1MiB"));
     let spec = StreamSpec {
         name: "dd".into(),
-        mix: Mix { sizes: Split::one(Bytes::new(BLOCK)), reads: 0.0, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::new(BLOCK)), reads: 0.0, durable: false, flush_every: 0 },
         pattern: Pattern::Sequential,
         region: Region::first(Bytes::new(BLOCK * blocks)),
         pace: Pace::Closed { depth: 1 },
     };
-    let phase = Phase { operations: blocks, ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { operations: blocks, ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&[spec], 0, phase).expect("the region holds a block");
     let mut target = Simulated::new(Chain::new(&model, 1));
     let rules = Rules::new(1, Span::from_secs(1));

@@ -1,7 +1,7 @@
 //! The article "OCI ultra high performance, measured with fio".
 
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
-use plimsoll_load::{Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::Chain;
 use plimsoll_units::{Bytes, Instant, Span};
 
@@ -28,12 +28,12 @@ fn fio(config: &str) -> f64 {
     let offer = offer(config);
     let job = |number: u32| StreamSpec {
         name: format!("job {number}"),
-        mix: Mix { sizes: Split::one(Bytes::kib(4)), reads: 1.0, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(4)), reads: 1.0, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(offer.capacity),
         pace: Pace::Closed { depth: 256 },
     };
-    let phase = Phase { end: Instant::ZERO + Span::from_secs(SECONDS), ..Phase::unbounded(Instant::ZERO) };
+    let phase = StreamPhase { end: Instant::ZERO + Span::from_secs(SECONDS), ..StreamPhase::unbounded(Instant::ZERO) };
     let mut load = Streams::new(&[1, 2, 3, 4].map(job), 4, phase).expect("the region holds a block");
     let mut target = Simulated::new(Chain::new(&offer.model().expect("it has a model"), 4));
     let rules = Rules::new(4 * 256, Span::from_secs(1));

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Money, Offer, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Money, Offer, PriceTerms};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Bytes;
 
@@ -15,7 +15,7 @@ pub fn catalogue() -> &'static Catalogue {
 /// The offer of `config` at the end of `year`.
 pub fn offer_of(config: &str, year: u16) -> Offer {
     let parsed: Config = config.parse().unwrap_or_else(|error| panic!("{error}"));
-    let terms = Terms { as_of: Date::day(year, 12, 31), currency: None, region: None };
+    let terms = PriceTerms { as_of: Date::day(year, 12, 31), currency: None, region: None };
     catalogue().offer(&parsed, &terms).unwrap_or_else(|refusal| panic!("{config}: {refusal}"))
 }
 

@@ -1,7 +1,7 @@
 //! Simulation of a load on a model in virtual time.
 
 use plimsoll_drive::{Onward, Rules, Simulated, drive};
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
@@ -112,8 +112,8 @@ impl Trial {
         let mut target = Simulated::new(Chain::new(model, 7));
         let start = Instant::ZERO;
         let end = start + Span::from_millis(u64::from(self.warm_up_ms + self.counted_ms));
-        let mut load =
-            Streams::new(&self.specs(), 7, Phase { end, ..Phase::unbounded(start) }).expect("parts hold blocks");
+        let mut load = Streams::new(&self.specs(), 7, StreamPhase { end, ..StreamPhase::unbounded(start) })
+            .expect("parts hold blocks");
         let slice_ms = divisor(self.warm_up_ms, self.counted_ms);
         let rules = Rules::new(32_768, Span::from_millis(u64::from(slice_ms)));
         let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("models have no faults");
@@ -136,7 +136,7 @@ impl Trial {
         let stream = |index: u32| StreamSpec {
             name: "data".into(),
             mix: Mix {
-                sizes: Split::one(Bytes::new(self.size)),
+                sizes: BlockMix::one(Bytes::new(self.size)),
                 reads: self.reads,
                 durable: self.durable,
                 flush_every: 0,

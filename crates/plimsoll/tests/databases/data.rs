@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use plimsoll_database::{Address, Database, connect};
+use plimsoll_database::{Database, DatabaseAddress, connect};
 use plimsoll_record::StepWork;
 
 use crate::place::{Place, said};
@@ -18,7 +18,7 @@ const OLTP: [&str; 8] = ["suite", "oltp", "sqlite:x.db", "--scale", "1", "--clie
 fn empty(place: &Place) -> Box<dyn Database> {
     let file = place.file("x.db");
     fs::write(&file, "").unwrap();
-    connect(&Address::sqlite(file)).unwrap()
+    connect(&DatabaseAddress::sqlite(file)).unwrap()
 }
 
 fn oltp(place: &Place, arguments: &[&str]) -> Output {

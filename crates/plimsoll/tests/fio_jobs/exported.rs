@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 
 use plimsoll_device::Clock;
-use plimsoll_front::{Files, Limits, Offer, Server};
+use plimsoll_front::{DataFiles, Limits, Offer, Server};
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Volumes};
 
@@ -44,7 +44,7 @@ fn serve(socket: &Path) -> impl FnOnce() + use<> {
     let (told, handle) = channel();
     let thread = std::thread::spawn(move || {
         let volumes = Volumes::plain([SIZE], Span::ZERO);
-        let mut server = Server::new(volumes, Files::memory(), Limits::default(), Clock::start()).unwrap();
+        let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
         server.offer(Offer::new(Export(0), "data", SIZE));
         server.listen(listener).unwrap();
         told.send(server.handle()).unwrap();

@@ -4,7 +4,7 @@
 
 use plimsoll_device::{Clock, Ring, Shape, sharpen_timers};
 use plimsoll_drive::{Completion, Emulated, Fault, Onward, Rules, Simulated, Target, drive};
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Phase, Region, Split, StreamSpec, Streams};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, parse};
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::{Bytes, Instant, Iops, Op, Slot, Span};
@@ -51,13 +51,13 @@ fn chain() -> Chain {
 fn offered(target: &mut dyn Target, pace: Pace) -> Bins {
     let spec = StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 0.8, durable: false, flush_every: 0 },
         pattern: Pattern::Uniform,
         region: Region::first(Bytes::gib(1)),
         pace,
     };
     let start = target.now();
-    let phase = Phase { end: start + LASTS, ..Phase::unbounded(start) };
+    let phase = StreamPhase { end: start + LASTS, ..StreamPhase::unbounded(start) };
     let mut load = Streams::new(&[spec], 7, phase).expect("the region holds a block");
     let rules = Rules::new(64, Span::from_millis(100));
     let seen = drive(target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");

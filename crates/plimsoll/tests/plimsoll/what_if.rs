@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use plimsoll_testkit::{Course, Release, Workload, Writing};
+use plimsoll_testkit::{DailyWorkload, Release, Workload, Writing};
 
 /// A temporary directory.
 struct Folder(PathBuf);
@@ -19,7 +19,7 @@ impl Folder {
     fn day(name: &str) -> Self {
         let folder = Self::new(name);
         std::fs::create_dir_all(folder.path("day")).expect("a folder can be made");
-        let course = Course { busiest: Workload::shop(0), windows: 24, instances: 1 };
+        let course = DailyWorkload { busiest: Workload::shop(0), windows: 24, instances: 1 };
         for file in Writing::AwrHtml(Release::R19).write(&course) {
             std::fs::write(folder.0.join("day").join(&file.name), file.text).expect("a file can be written");
         }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use plimsoll_record::{Ended, Source, StepWork};
+use plimsoll_record::{EndReason, Source, StepWork};
 
 use crate::{Folder, PROGRAM, SMALL, said};
 
@@ -50,7 +50,7 @@ fn an_export_is_written_by_name_only_and_every_suite_runs_on_it() {
     assert!(said(&refused).contains("--destroy"), "{}", said(&refused));
     for (name, flags) in SMALL {
         let suite = folder.suite(name, uri, &[flags, &["--destroy", uri]].concat());
-        assert_eq!(suite.ended, Ended::Complete, "{name}");
+        assert_eq!(suite.ended, EndReason::Complete, "{name}");
         assert_eq!(suite.subject.kind, "NBD export", "{name}");
         assert!(suite.steps.iter().any(|step| matches!(step.work, StepWork::Io { .. })), "{name} made no operation");
     }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use plimsoll_record::{Ended, Source, StepWork, SuiteRun};
+use plimsoll_record::{EndReason, Source, StepWork, SuiteRun};
 
 use crate::{Folder, SMALL, read, said, text};
 
@@ -22,7 +22,7 @@ fn runs(name: &str, flags: &[&str]) {
 
     let suite = SuiteRun::from_json(read(&folder.file("suite.json")).as_bytes()).expect("it is a suite");
     assert!(matches!(suite.source, Source::Measured { .. }) && suite.host.is_some(), "{name}: {:?}", suite.source);
-    assert_eq!((suite.suite.as_str(), suite.ended), (name, Ended::Complete));
+    assert_eq!((suite.suite.as_str(), suite.ended), (name, EndReason::Complete));
     let printed = text(&output.stdout);
     assert!(printed.contains(&suite.follows.split(':').next().unwrap_or_default().to_owned()), "{name}: {printed}");
     assert!(!suite.listings.is_empty(), "{name} has no listing");
@@ -129,7 +129,7 @@ fn an_interrupt_keeps_the_steps_that_were_made() {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is our child");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{}", read(&folder.file("progress")));
     let part = SuiteRun::from_json(read(&folder.file("part.json")).as_bytes()).expect("it is a suite");
-    assert_eq!(part.ended, Ended::Interrupted);
+    assert_eq!(part.ended, EndReason::Interrupted);
     assert_eq!(part.steps[0].name, "filling the file");
     assert!(part.steps.len() <= 2, "{}", part.steps.len());
     assert!(folder.names("place").is_empty(), "{:?}", folder.names("place"));

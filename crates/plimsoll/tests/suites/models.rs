@@ -1,6 +1,6 @@
 //! Suites on models whose figures can be calculated: a station with a service time of a millisecond.
 
-use plimsoll_record::{Ended, Source, StepRun, StepWork, SuiteRun};
+use plimsoll_record::{EndReason, Source, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use crate::{Folder, SMALL, said, text};
@@ -20,7 +20,7 @@ fn seen(step: &StepRun) -> (u64, Span) {
 fn simulated(model: &str, name: &str, more: &[&str]) -> SuiteRun {
     let suite = Folder::new(name).suite(name, model, more);
     assert!(matches!(suite.source, Source::Simulated { .. }), "{name}: {:?}", suite.source);
-    assert_eq!((suite.suite.as_str(), suite.ended, suite.started.as_ref()), (name, Ended::Complete, None));
+    assert_eq!((suite.suite.as_str(), suite.ended, suite.started.as_ref()), (name, EndReason::Complete, None));
     suite
 }
 

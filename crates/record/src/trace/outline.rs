@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use plimsoll_load::{Mix, Split};
+use plimsoll_load::{BlockMix, Mix};
 use plimsoll_units::{Bytes, Span};
 
-use super::{Action, Asked, TraceError, TraceReader};
+use super::{Action, TraceEntry, TraceError, TraceReader};
 
 /// Maximum number of distinct sizes; with more, sizes are rounded up to powers of two.
 const MAX_SIZES: usize = 8;
@@ -30,7 +30,7 @@ pub struct Outline {
 }
 
 #[derive(Default)]
-struct Counts {
+struct OutlineCounts {
     sizes: BTreeMap<u64, u64>,
     coarse: bool,
     reads: u64,
@@ -39,7 +39,7 @@ struct Counts {
     flushes: u64,
 }
 
-impl Counts {
+impl OutlineCounts {
     fn size(&mut self, length: u64) {
         let class = |length: u64| length.next_power_of_two().min(LARGEST);
         let length = if self.coarse { class(length) } else { length };
@@ -66,7 +66,7 @@ impl Counts {
     }
 
     /// Weights in units of 1/10,000; rarer sizes are dropped.
-    fn split(&self) -> Split {
+    fn split(&self) -> BlockMix {
         let total: u64 = self.sizes.values().sum();
         let weight = |count: u64| (count as f64 / total as f64 * 10_000.0 + 0.5) as u32;
         let sizes = |class: fn(u64) -> u64| {
@@ -75,11 +75,11 @@ impl Counts {
                 *weights.entry(class(length)).or_default() += weight(count);
             }
             weights.retain(|_, weight| *weight > 0);
-            Split::weighted(weights.into_iter().map(|(length, weight)| (Bytes::new(length), weight)).collect())
+            BlockMix::weighted(weights.into_iter().map(|(length, weight)| (Bytes::new(length), weight)).collect())
         };
         let exact = sizes(|length| length);
         let classes = || sizes(|length| length.next_power_of_two().min(LARGEST));
-        exact.or_else(classes).unwrap_or_else(|| Split::one(Bytes::new(512)))
+        exact.or_else(classes).unwrap_or_else(|| BlockMix::one(Bytes::new(512)))
     }
 }
 
@@ -97,8 +97,8 @@ impl Outline {
     ///
     /// # Errors
     /// The first error of the iterator.
-    pub fn over<E>(operations: impl Iterator<Item = Result<Asked, E>>) -> Result<Option<Self>, E> {
-        let mut counts = Counts::default();
+    pub fn over<E>(operations: impl Iterator<Item = Result<TraceEntry, E>>) -> Result<Option<Self>, E> {
+        let mut counts = OutlineCounts::default();
         let (mut count, mut reach) = (0, 0);
         let mut ends = None;
         for asked in operations {

@@ -6,7 +6,7 @@ use std::str::from_utf8;
 use plimsoll_load::Recorded;
 use plimsoll_units::Span;
 
-use super::{Action, Asked, COLUMNS, DROPPED, TRACE_FORMAT};
+use super::{Action, COLUMNS, DROPPED, TRACE_FORMAT, TraceEntry};
 
 /// Maximum length of a line in bytes.
 const LONGEST: u64 = 4096;
@@ -85,7 +85,7 @@ impl TraceLine {
     ///
     /// # Errors
     /// The line is malformed. Until the two header lines were read, any other line is an error.
-    pub fn read(&mut self, line: &[u8], number: u64) -> Result<Option<Asked>, Wrong> {
+    pub fn read(&mut self, line: &[u8], number: u64) -> Result<Option<TraceEntry>, Wrong> {
         match (self.heads, line) {
             (0, _) if line.strip_prefix(b"#") == Some(TRACE_FORMAT.as_bytes()) && number == 1 => self.heads = 1,
             (0, _) => return Err(Wrong::Format),
@@ -106,7 +106,7 @@ impl TraceLine {
         self.dropped
     }
 
-    fn operation(&mut self, line: &[u8]) -> Result<Asked, Wrong> {
+    fn operation(&mut self, line: &[u8]) -> Result<TraceEntry, Wrong> {
         let asked = parse(line)?;
         if asked.at < self.last {
             return Err(Wrong::Back { before: self.last.as_nanos(), at: asked.at.as_nanos() });
@@ -170,7 +170,7 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// The next operation; `None` at the end.
-    fn operation(&mut self) -> Result<Option<Asked>, Wrong> {
+    fn operation(&mut self) -> Result<Option<TraceEntry>, Wrong> {
         while self.advance()? {
             if let Some(asked) = self.lines.read(&self.line, self.number)? {
                 return Ok(Some(asked));
@@ -181,7 +181,7 @@ impl<R: BufRead> TraceReader<R> {
 }
 
 impl<R: BufRead> Iterator for TraceReader<R> {
-    type Item = Result<Asked, TraceError>;
+    type Item = Result<TraceEntry, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -193,7 +193,7 @@ impl<R: BufRead> Iterator for TraceReader<R> {
     }
 }
 
-fn parse(line: &[u8]) -> Result<Asked, Wrong> {
+fn parse(line: &[u8]) -> Result<TraceEntry, Wrong> {
     let mut fields = line.split(|byte| *byte == b',');
     let (Some(at), Some(kind), Some(offset), Some(length), None) =
         (fields.next(), fields.next(), fields.next(), fields.next(), fields.next())
@@ -213,7 +213,7 @@ fn parse(line: &[u8]) -> Result<Asked, Wrong> {
     if action == Action::Flush && (offset, length) != (0, 0) {
         return Err(Wrong::Flush);
     }
-    Ok(Asked { at, action, offset, length })
+    Ok(TraceEntry { at, action, offset, length })
 }
 
 /// Parses decimal digits only.

@@ -5,22 +5,22 @@ use plimsoll_record::{Curve, Estimate, Figures, Measure, Run};
 use serde_json::{Value, json};
 
 use super::frame::{Frame, Size, spread};
-use super::legend::{Entry, legend};
-use super::shape::{Shape, cross, off_scale};
+use super::legend::{LegendEntry, legend};
+use super::shape::{MarkerShape, cross, off_scale};
 use super::{Drawing, px, typeset, verdict};
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 use crate::words::Counted;
 use crate::{number, pick, words};
 
 /// A percentile of a curve.
-struct Series<'a> {
+struct PercentileSeries<'a> {
     curve: &'a Curve,
     class: String,
-    shape: Shape,
+    shape: MarkerShape,
     measure: Measure,
 }
 
-impl Series<'_> {
+impl PercentileSeries<'_> {
     fn of(&self, run: &Run) -> Option<Estimate> {
         pick::of_measure(run, self.measure).filter(|estimate| number::seen(estimate).is_some())
     }
@@ -56,7 +56,7 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
 /// The data of the chart as JSON, for the zoomable view.
 pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
     let series = series(curves, counted);
-    let points = |one: &Series<'_>, open: bool| {
+    let points = |one: &PercentileSeries<'_>, open: bool| {
         let runs = pick::sustained(one.curve).filter(|run| pick::is_open(run) == open);
         let mut points: Vec<[f64; 2]> =
             runs.filter_map(|run| Some([run.figures.iops.value, one.of(run)?.value / 1e6])).collect();
@@ -79,12 +79,16 @@ pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
 }
 
 /// The percentiles of a single curve, ordered by tone, or the objective's measure of several curves.
-fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<Series<'a>> {
+fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<PercentileSeries<'a>> {
     if let [curve] = curves {
-        let three = [(0.5, "p50", Shape::Circle), (0.99, "p99", Shape::Diamond), (0.999, "p999", Shape::Triangle)];
+        let three = [
+            (0.5, "p50", MarkerShape::Circle),
+            (0.99, "p99", MarkerShape::Diamond),
+            (0.999, "p999", MarkerShape::Triangle),
+        ];
         // A run has too few transactions for p99.9.
         let most = if counted == Counted::Operations { 3 } else { 2 };
-        let one = |(q, class, shape): (f64, &str, Shape)| Series {
+        let one = |(q, class, shape): (f64, &str, MarkerShape)| PercentileSeries {
             curve,
             class: class.into(),
             shape,
@@ -93,10 +97,10 @@ fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<Series<'a>> {
         return three.into_iter().take(most).map(one).collect();
     }
     let measure = shared_measure(curves);
-    let one = |(index, curve): (usize, &&'a Curve)| Series {
+    let one = |(index, curve): (usize, &&'a Curve)| PercentileSeries {
         curve,
         class: colour_class(index),
-        shape: Shape::ALL[index % Shape::ALL.len()],
+        shape: MarkerShape::ALL[index % MarkerShape::ALL.len()],
         measure,
     };
     curves.iter().enumerate().map(one).collect()
@@ -104,7 +108,7 @@ fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<Series<'a>> {
 
 /// CSS class of a curve's colour if several are shown.
 pub(crate) fn colour_class(index: usize) -> String {
-    format!("c{}", index % Shape::ALL.len())
+    format!("c{}", index % MarkerShape::ALL.len())
 }
 
 /// The measure by which several curves are compared: that of a shared objective, otherwise p99.
@@ -118,7 +122,7 @@ fn shared_measure(curves: &[&Curve]) -> Measure {
     first.filter(|_| measures.all(|measure| measure == first)).unwrap_or(Measure::Quantile(0.99))
 }
 
-fn scales(curves: &[&Curve], series: &[Series<'_>]) -> (Scale, Scale) {
+fn scales(curves: &[&Curve], series: &[PercentileSeries<'_>]) -> (AxisScale, AxisScale) {
     let (mut most, mut low, mut high) = (0.0f64, f64::INFINITY, 0.0f64);
     for curve in curves {
         most = pick::seen(curve).map(|run| run.figures.iops.value).fold(most, f64::max);
@@ -133,16 +137,20 @@ fn scales(curves: &[&Curve], series: &[Series<'_>]) -> (Scale, Scale) {
             (low, high) = (low.min(value.value), high.max(upper));
         }
     }
-    (rate_scale(curves, most), Scale::for_latency(low, high))
+    (rate_scale(curves, most), AxisScale::for_latency(low, high))
 }
 
 /// Starts at zero, unless that would squeeze a curve into a corner.
-fn rate_scale(curves: &[&Curve], most: f64) -> Scale {
+fn rate_scale(curves: &[&Curve], most: f64) -> AxisScale {
     const SQUEEZED: f64 = 20.0;
     let highest = |curve: &&Curve| pick::seen(curve).map(|run| run.figures.iops.value).reduce(f64::max);
     let least_highest = curves.iter().filter_map(highest).fold(f64::INFINITY, f64::min);
     let least = curves.iter().flat_map(|curve| pick::seen(curve)).map(|run| run.figures.iops.value);
-    if most / least_highest > SQUEEZED { Scale::log(least.fold(most, f64::min), most) } else { Scale::from_zero(most) }
+    if most / least_highest > SQUEEZED {
+        AxisScale::log(least.fold(most, f64::min), most)
+    } else {
+        AxisScale::from_zero(most)
+    }
 }
 
 fn rate_ticks(frame: &Frame, most: usize) -> Vec<(f64, String)> {
@@ -151,28 +159,31 @@ fn rate_ticks(frame: &Frame, most: usize) -> Vec<(f64, String)> {
     labelled.map(|tick| (tick.value, number::short(tick.value))).collect()
 }
 
-fn entries(curves: &[&Curve], series: &[Series<'_>], counted: Counted) -> Vec<Entry> {
+fn entries(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Counted) -> Vec<LegendEntry> {
     let has = |wanted: fn(&Run) -> bool| curves.iter().any(|curve| pick::seen(curve).any(wanted));
     let mut entries = Vec::new();
     if curves.len() > 1 {
         for (one, curve) in series.iter().zip(curves) {
             let label = format!("{} ({}), {}", words::clean(&curve.subject.name), curve.source.word(), one.measure);
-            entries.push(Entry { sample: one.shape.draw(11.0, 0.0, "solid"), class: one.class.clone(), label });
+            entries.push(LegendEntry { sample: one.shape.draw(11.0, 0.0, "solid"), class: one.class.clone(), label });
         }
     }
     let sample = |class: &str, marker: Markup| {
         html! { line class={ "path " (class) } x1="0" x2="22" y1="0" y2="0" {} (marker) }
     };
-    let key = |sample: Markup, label: &str| Entry { sample, class: "key".into(), label: label.into() };
+    let key = |sample: Markup, label: &str| LegendEntry { sample, class: "key".into(), label: label.into() };
     if has(pick::is_open) {
-        entries.push(key(sample("open", Shape::Circle.draw(11.0, 0.0, "solid")), "open load (arrives by the clock)"));
+        entries.push(key(
+            sample("open", MarkerShape::Circle.draw(11.0, 0.0, "solid")),
+            "open load (arrives by the clock)",
+        ));
     }
     if has(|run| !pick::is_open(run)) {
         let label = match counted {
             Counted::Operations => "closed load (fixed queue depth)",
             Counted::Transactions => "closed load (each session waits for its answer)",
         };
-        entries.push(key(sample(closed_class(counted), Shape::Circle.draw(11.0, 0.0, "hollow")), label));
+        entries.push(key(sample(closed_class(counted), MarkerShape::Circle.draw(11.0, 0.0, "hollow")), label));
     }
     if has(pick::is_overloaded) {
         entries.push(key(off_scale(11.0, -10.0), "overloaded: its queue grew without end"));
@@ -188,7 +199,7 @@ const fn closed_class(counted: Counted) -> &'static str {
     }
 }
 
-fn lines(series: &Series<'_>, counted: Counted, frame: &Frame) -> Markup {
+fn lines(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
     let path = |open: bool| {
         let runs = pick::sustained(series.curve).filter(|run| pick::is_open(run) == open);
         frame.path(runs.filter_map(|run| Some((run.figures.iops.value, series.of(run)?.value))))
@@ -201,7 +212,7 @@ fn lines(series: &Series<'_>, counted: Counted, frame: &Frame) -> Markup {
     }
 }
 
-fn points(series: &Series<'_>, counted: Counted, frame: &Frame) -> Markup {
+fn points(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
     html! {
         g class=(series.class) {
             @for run in pick::seen(series.curve) {
@@ -213,7 +224,7 @@ fn points(series: &Series<'_>, counted: Counted, frame: &Frame) -> Markup {
     }
 }
 
-fn point((series, run, value): (&Series<'_>, &Run, &Estimate), counted: Counted, frame: &Frame) -> Markup {
+fn point((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), counted: Counted, frame: &Frame) -> Markup {
     let iops = &run.figures.iops;
     let (x, y) = (frame.at_x(iops.value), frame.at_y(value.value));
     let tip = tip((series, run, value), counted);
@@ -241,7 +252,7 @@ fn bars(iops: &Estimate, value: &Estimate, x: f64, y: f64, frame: &Frame) -> Mar
     }
 }
 
-fn tip((series, run, value): (&Series<'_>, &Run, &Estimate), counted: Counted) -> String {
+fn tip((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), counted: Counted) -> String {
     let Figures { iops, .. } = &run.figures;
     let time = typeset(&number::time(value.value));
     let interval = number::interval(value)
@@ -272,7 +283,7 @@ fn arrows(curves: &[&Curve], frame: &Frame) -> Markup {
 }
 
 /// Points that labels avoid: runs, midpoints between them, and the area left of the first run.
-fn obstacles(series: &[Series<'_>], frame: &Frame) -> Vec<(f64, f64)> {
+fn obstacles(series: &[PercentileSeries<'_>], frame: &Frame) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for one in series {
         let place = |run: &Run| Some((frame.at_x(run.figures.iops.value), frame.at_y(one.of(run)?.value)));
@@ -285,13 +296,14 @@ fn obstacles(series: &[Series<'_>], frame: &Frame) -> Vec<(f64, f64)> {
 }
 
 /// Labels of the percentiles left of their first points, or right of the last points if there is no room.
-fn labels(curves: &[&Curve], series: &[Series<'_>], frame: &Frame) -> Markup {
+fn labels(curves: &[&Curve], series: &[PercentileSeries<'_>], frame: &Frame) -> Markup {
     if curves.len() != 1 {
         return html! {};
     }
-    let place =
-        |one: &Series<'_>, run: &Run| Some((frame.at_x(run.figures.iops.value), frame.at_y(one.of(run)?.value)));
-    let ends = |one: &Series<'_>| {
+    let place = |one: &PercentileSeries<'_>, run: &Run| {
+        Some((frame.at_x(run.figures.iops.value), frame.at_y(one.of(run)?.value)))
+    };
+    let ends = |one: &PercentileSeries<'_>| {
         let mut places: Vec<_> = pick::sustained(one.curve).filter_map(|run| place(one, run)).collect();
         places.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some((*places.first()?, *places.last()?))

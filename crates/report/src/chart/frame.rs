@@ -4,31 +4,31 @@ use maud::{Markup, html};
 
 use super::{px, typeset};
 use crate::number;
-use crate::scale::{Scale, Tick};
+use crate::scale::{AxisScale, Tick};
 
 /// Width of a picture. The text size is fixed, so phones get a narrow form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub width: u32,
-    pub form: Form,
+    pub form: ChartForm,
 }
 
 /// Layout of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ChartForm {
     Wide,
     Narrow,
 }
 
 impl Size {
     /// For pages and README pictures.
-    pub const WIDE: Self = Self { width: 920, form: Form::Wide };
+    pub const WIDE: Self = Self { width: 920, form: ChartForm::Wide };
     /// For phones.
-    pub const NARROW: Self = Self { width: 400, form: Form::Narrow };
+    pub const NARROW: Self = Self { width: 400, form: ChartForm::Narrow };
 
     /// Returns the value for this form.
     pub fn pick<T>(self, wide: T, narrow: T) -> T {
-        if self.form == Form::Wide { wide } else { narrow }
+        if self.form == ChartForm::Wide { wide } else { narrow }
     }
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Frame {
     pub top: f64,
     pub right: f64,
     pub bottom: f64,
-    pub x: Scale,
-    pub y: Scale,
+    pub x: AxisScale,
+    pub y: AxisScale,
 }
 
 impl Frame {

@@ -6,7 +6,7 @@ use super::frame::text_width;
 use super::px;
 
 /// An entry: a sample drawn about (11, 0), and its label.
-pub(crate) struct Entry {
+pub(crate) struct LegendEntry {
     pub sample: Markup,
     pub class: String,
     pub label: String,
@@ -17,7 +17,7 @@ const SAMPLE: f64 = 28.0;
 const GAP: f64 = 20.0;
 
 /// Lays out the entries from `(left, top)` and returns their height. Labels longer than a row are truncated.
-pub(crate) fn legend(entries: &[Entry], left: f64, top: f64, width: f64) -> (Markup, f64) {
+pub(crate) fn legend(entries: &[LegendEntry], left: f64, top: f64, width: f64) -> (Markup, f64) {
     let (mut x, mut row) = (0.0, 0.0);
     let mut placed = Vec::new();
     for entry in entries {

@@ -6,7 +6,7 @@ use super::frame::{Frame, Size, spread, text_width};
 use super::legend::cut;
 use super::{Drawing, px, typeset};
 use crate::number;
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 use crate::timeline::{Mark, Panel, PanelScale, Timeline, Track};
 
 /// Classes of lines by tone; the last is the most important.
@@ -19,7 +19,7 @@ const MARKS: f64 = 20.0;
 /// Draws the panels of a timeline.
 pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
     let end = points(&story.panels).map(|(at, _)| at).fold(1e-9, f64::max);
-    let x = Scale::Linear { low: 0.0, high: end };
+    let x = AxisScale::Linear { low: 0.0, high: end };
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(90.0, 56.0));
     let place = |(index, panel): (usize, &Panel)| {
         let top = MARKS + HEAD - 16.0 + index as f64 * (HEIGHT + HEAD);
@@ -47,7 +47,7 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
 }
 
 /// Labels of the time axis: those of the timeline that have room, otherwise whole seconds.
-fn ticks(story: &Timeline, x: Scale, size: Size) -> Vec<(f64, String)> {
+fn ticks(story: &Timeline, x: AxisScale, size: Size) -> Vec<(f64, String)> {
     let most = size.pick(10, 4);
     if story.ticks.is_empty() {
         return x.ticks(most).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
@@ -59,13 +59,13 @@ fn points(panels: &[Panel]) -> impl Iterator<Item = (f64, f64)> {
     panels.iter().flat_map(|panel| &panel.tracks).flat_map(|track| track.points.iter().copied())
 }
 
-fn scale(panel: &Panel) -> Scale {
+fn scale(panel: &Panel) -> AxisScale {
     let values = || points(std::slice::from_ref(panel)).map(|(_, value)| value).filter(|value| value.is_finite());
     let most = values().chain(panel.limits.iter().map(|(value, _)| *value)).fold(0.0, f64::max);
     match panel.scale {
-        PanelScale::Rate => Scale::from_zero(most),
+        PanelScale::Rate => AxisScale::from_zero(most),
         PanelScale::Time => {
-            Scale::for_latency(values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min), most)
+            AxisScale::for_latency(values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min), most)
         }
     }
 }

@@ -5,19 +5,19 @@ use plimsoll_record::{Bins, Curve, Measure, Run};
 use plimsoll_units::Span;
 
 use super::frame::{Frame, Size};
-use super::legend::{Entry, legend};
-use super::shape::Shape;
+use super::legend::{LegendEntry, legend};
+use super::shape::MarkerShape;
 use super::{Drawing, px, typeset};
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 use crate::{number, pick, words};
 
 /// The distribution of a run.
-struct Line<'a> {
+struct RunDistribution<'a> {
     run: &'a Run,
     response: Bins,
     service: Option<Bins>,
     class: &'static str,
-    shape: Shape,
+    shape: MarkerShape,
     label: String,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
         top,
         right: f64::from(size.width) - 24.0,
         bottom,
-        x: Scale::Log { low: 1.0, high: 1e5 },
+        x: AxisScale::Log { low: 1.0, high: 1e5 },
         y: vertical(curve, &lines),
     };
     let shown = TICKS.map(|(q, name)| (rarity(q), name.trim_start_matches(size.pick("", "p")).to_owned()));
@@ -58,46 +58,51 @@ fn rarity(q: f64) -> f64 {
     (1.0 / (1.0 - q).max(1e-12)).max(1.0)
 }
 
-fn chosen(curve: &Curve) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
+fn chosen(curve: &Curve) -> Vec<RunDistribution<'_>> {
+    let mut lines: Vec<RunDistribution<'_>> = Vec::new();
     let wanted = [
-        (pick::lightest(curve), "lightest", "p50", Shape::Circle),
-        (pick::at_line(curve), if pick::has_line(curve) { "at the load line" } else { "chosen" }, "at", Shape::Diamond),
-        (pick::most_loaded(curve), "most loaded", "p999", Shape::Triangle),
+        (pick::lightest(curve), "lightest", "p50", MarkerShape::Circle),
+        (
+            pick::at_line(curve),
+            if pick::has_line(curve) { "at the load line" } else { "chosen" },
+            "at",
+            MarkerShape::Diamond,
+        ),
+        (pick::most_loaded(curve), "most loaded", "p999", MarkerShape::Triangle),
     ];
     for (run, role, class, shape) in wanted {
         let Some(run) = run.filter(|run| !lines.iter().any(|line| std::ptr::eq(line.run, *run))) else { continue };
         let (response, service) = (run.total.response(), run.total.service());
         let service = (service != response).then_some(service);
         let label = format!("{role}: {}", words::pace(&run.offered));
-        lines.push(Line { run, response, service, class, shape, label });
+        lines.push(RunDistribution { run, response, service, class, shape, label });
     }
     lines
 }
 
-fn entries(lines: &[Line<'_>]) -> Vec<Entry> {
+fn entries(lines: &[RunDistribution<'_>]) -> Vec<LegendEntry> {
     let sample =
         |class: &str, marker: Markup| html! { line class={ "path " (class) } x1="0" x2="22" y1="0" y2="0" {} (marker) };
-    let one = |line: &Line<'_>| Entry {
+    let one = |line: &RunDistribution<'_>| LegendEntry {
         sample: sample("open", line.shape.draw(11.0, 0.0, "solid")),
         class: line.class.into(),
         label: line.label.clone(),
     };
-    let mut entries: Vec<Entry> = lines.iter().map(one).collect();
+    let mut entries: Vec<LegendEntry> = lines.iter().map(one).collect();
     if lines.iter().any(|line| line.service.is_some()) {
         let label = "dashed: service time, from the submission".to_owned();
-        entries.push(Entry { sample: sample("service", html! {}), class: "key".into(), label });
+        entries.push(LegendEntry { sample: sample("service", html! {}), class: "key".into(), label });
     }
     entries
 }
 
-fn vertical(curve: &Curve, lines: &[Line<'_>]) -> Scale {
+fn vertical(curve: &Curve, lines: &[RunDistribution<'_>]) -> AxisScale {
     let of = |bins: &Bins| Some((bins.quantile(0.001)?.as_nanos() as f64, bins.max_ns as f64));
     let all = lines.iter().flat_map(|line| [of(&line.response), line.service.as_ref().and_then(of)]).flatten();
     let limit = curve.load_line.map(|line| line.objective().limit.as_nanos() as f64).map(|ns| (ns, ns));
     let (low, high) =
         all.chain(limit).fold((f64::INFINITY, 0.0f64), |(low, high), (a, b)| (low.min(a.max(1.0)), high.max(b)));
-    Scale::for_latency(low, high)
+    AxisScale::for_latency(low, high)
 }
 
 /// Points evenly spaced on the axis, up to the rarest quantile that the number of operations supports.
@@ -109,7 +114,7 @@ fn path(bins: &Bins, frame: &Frame) -> String {
     frame.path(known.filter_map(|rarity| Some((rarity, bins.quantile(1.0 - 1.0 / rarity)?.as_nanos() as f64))))
 }
 
-fn draw(line: &Line<'_>, frame: &Frame) -> Markup {
+fn draw(line: &RunDistribution<'_>, frame: &Frame) -> Markup {
     let reached = TICKS.iter().filter(|(q, _)| rarity(*q) <= line.response.count as f64 * 1.000_001);
     html! {
         g class=(line.class) {
@@ -131,7 +136,7 @@ fn draw(line: &Line<'_>, frame: &Frame) -> Markup {
 }
 
 /// The objective: a horizontal line, and a ring at its percentile.
-fn objective(curve: &Curve, lines: &[Line<'_>], frame: &Frame) -> Markup {
+fn objective(curve: &Curve, lines: &[RunDistribution<'_>], frame: &Frame) -> Markup {
     let Some(line) = &curve.load_line else { return html! {} };
     let objective = line.objective();
     let y = frame.at_y(objective.limit.as_nanos() as f64);
@@ -146,7 +151,7 @@ fn objective(curve: &Curve, lines: &[Line<'_>], frame: &Frame) -> Markup {
 }
 
 /// The place of a label along the horizontal line at `y` that is farthest from all lines.
-fn clearest(lines: &[Line<'_>], frame: &Frame, y: f64) -> f64 {
+fn clearest(lines: &[RunDistribution<'_>], frame: &Frame, y: f64) -> f64 {
     let room = |rarity: f64| {
         let near = [rarity / 2.0, rarity, rarity * 2.0];
         let quantiles = lines.iter().flat_map(|line| near.map(|rarity| line.response.quantile(1.0 - 1.0 / rarity)));

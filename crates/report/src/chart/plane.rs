@@ -3,22 +3,22 @@
 use maud::{Markup, html};
 
 use super::frame::{Frame, Size};
-use super::legend::{Entry, legend};
-use super::shape::Shape;
+use super::legend::{LegendEntry, legend};
+use super::shape::MarkerShape;
 use super::{Drawing, Fill, colour_class, px, typeset};
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 
 /// An axis.
 pub(crate) struct Axis {
     /// Name, with the unit if the labels have none.
     pub name: &'static str,
-    pub scale: Scale,
+    pub scale: AxisScale,
     /// Formats a value.
     pub label: fn(f64) -> String,
 }
 
 /// A group of points.
-pub(crate) struct Group {
+pub(crate) struct PointGroup {
     /// Name in the legend.
     pub name: String,
     /// Index of colour and shape; related groups share it and differ by their fill.
@@ -49,12 +49,12 @@ pub(crate) struct Spot {
 pub(crate) struct Plane {
     pub x: Axis,
     pub y: Axis,
-    pub groups: Vec<Group>,
+    pub groups: Vec<PointGroup>,
 }
 
 /// Draws the points, with a legend if there are several groups.
 pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
-    let entries: Vec<Entry> = plane.groups.iter().map(entry).collect();
+    let entries: Vec<LegendEntry> = plane.groups.iter().map(entry).collect();
     let shown = if entries.len() > 1 { entries.as_slice() } else { &[] };
     let (key, key_height) = legend(shown, 0.0, 0.0, f64::from(size.width));
     let (left, right) = (size.pick(72.0, 60.0), f64::from(size.width) - size.pick(40.0, 24.0));
@@ -73,8 +73,8 @@ pub(crate) fn plane(plane: &Plane, size: Size) -> Drawing {
     Drawing { body, height: frame.bottom + 48.0 }
 }
 
-fn shape(index: usize) -> Shape {
-    Shape::ALL[index % Shape::ALL.len()]
+fn shape(index: usize) -> MarkerShape {
+    MarkerShape::ALL[index % MarkerShape::ALL.len()]
 }
 
 /// CSS classes of the markers and the line of a group.
@@ -85,16 +85,16 @@ const fn classes(fill: Fill) -> (&'static str, &'static str) {
     }
 }
 
-fn entry(group: &Group) -> Entry {
+fn entry(group: &PointGroup) -> LegendEntry {
     let (marker, line) = classes(group.fill);
     let sample = html! {
         @if group.joined == Joined::Line { line class={ "path " (line) } x1="0" x2="22" y1="0" y2="0" {} }
         (shape(group.tone).draw(11.0, 0.0, marker))
     };
-    Entry { sample, class: colour_class(group.tone), label: group.name.clone() }
+    LegendEntry { sample, class: colour_class(group.tone), label: group.name.clone() }
 }
 
-fn drawn(group: &Group, frame: &Frame) -> Markup {
+fn drawn(group: &PointGroup, frame: &Frame) -> Markup {
     let (marker, line) = classes(group.fill);
     html! {
         g class=(colour_class(group.tone)) {

@@ -8,7 +8,7 @@ use plimsoll_units::Span;
 use super::frame::{Frame, Size, text_width};
 use super::legend::cut;
 use super::{Drawing, px, typeset};
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 use crate::words::{Counted, clean};
 use crate::{number, pick};
 
@@ -41,11 +41,11 @@ struct Stretch<'a> {
     from: f64,
     to: f64,
     measured_from: f64,
-    pieces: Vec<Piece>,
+    pieces: Vec<MergedSlices>,
 }
 
 /// Completions in one or more merged slices.
-struct Piece {
+struct MergedSlices {
     middle: f64,
     iops: f64,
     p50: Option<f64>,
@@ -57,12 +57,13 @@ pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Dra
     let stretches = stretches(lanes);
     let end = stretches.last().map_or(1.0, |stretch| stretch.to).max(1e-9);
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(44.0, 38.0));
-    let x = Scale::Linear { low: 0.0, high: end };
+    let x = AxisScale::Linear { low: 0.0, high: end };
     let most = pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
     // Labels of changes have a row of their own.
     let row = if lanes.iter().any(|lane| !lane.marks.is_empty()) { CHANGES } else { 0.0 };
     let head = 60.0 + row;
-    let upper = Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: Scale::from_zero(most) };
+    let upper =
+        Frame { left, right, top: head, bottom: head + size.pick(110.0, 100.0), x, y: AxisScale::from_zero(most) };
     let top = upper.bottom + 44.0;
     let lower = Frame { top, bottom: top + size.pick(160.0, 150.0), y: latency_scale(&stretches), ..upper };
     let ticks: Vec<_> = x.ticks(size.pick(10, 5)).iter().map(|tick| (tick.value, seconds(tick.value))).collect();
@@ -95,12 +96,12 @@ fn stretches<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
     let mut out = Vec::new();
     for lane in lanes.iter().filter(|lane| !lane.run.series.is_empty()) {
         let run = lane.run;
-        let pieces: Vec<(f64, Piece)> = run.series.chunks(merged).map(piece).collect();
+        let pieces: Vec<(f64, MergedSlices)> = run.series.chunks(merged).map(piece).collect();
         let length: f64 = pieces.iter().map(|(span, _)| span).sum();
         let mut middle = at;
         let placed = pieces.into_iter().map(|(span, piece)| {
             middle += span;
-            Piece { middle: middle - span / 2.0, ..piece }
+            MergedSlices { middle: middle - span / 2.0, ..piece }
         });
         let pieces = placed.collect();
         let measured_from = at + run.warm_up.as_secs_f64().min(length);
@@ -111,7 +112,7 @@ fn stretches<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
 }
 
 /// Merges slices, and returns their length in seconds. The caller sets the position.
-fn piece(slices: &[Slice]) -> (f64, Piece) {
+fn piece(slices: &[Slice]) -> (f64, MergedSlices) {
     let mut tally = Tally::default();
     for slice in slices {
         tally.merge(&slice.tally);
@@ -120,17 +121,17 @@ fn piece(slices: &[Slice]) -> (f64, Piece) {
     let response = tally.response();
     let quantile = |q| response.quantile(q).map(|value| value.as_nanos().max(1) as f64);
     let iops = if span > 0.0 { tally.operations() as f64 / span } else { 0.0 };
-    (span, Piece { middle: 0.0, iops, p50: quantile(0.5), p99: quantile(0.99) })
+    (span, MergedSlices { middle: 0.0, iops, p50: quantile(0.5), p99: quantile(0.99) })
 }
 
-fn pieces<'a>(stretches: &'a [Stretch<'_>]) -> impl Iterator<Item = &'a Piece> {
+fn pieces<'a>(stretches: &'a [Stretch<'_>]) -> impl Iterator<Item = &'a MergedSlices> {
     stretches.iter().flat_map(|stretch| &stretch.pieces)
 }
 
-fn latency_scale(stretches: &[Stretch<'_>]) -> Scale {
+fn latency_scale(stretches: &[Stretch<'_>]) -> AxisScale {
     let low = pieces(stretches).filter_map(|piece| piece.p50).fold(f64::INFINITY, f64::min);
     let high = pieces(stretches).filter_map(|piece| piece.p99).fold(0.0, f64::max);
-    Scale::for_latency(low, high)
+    AxisScale::for_latency(low, high)
 }
 
 fn seconds(value: f64) -> String {
@@ -209,7 +210,7 @@ fn offered(pace: &Pace) -> String {
     }
 }
 
-fn trace(stretch: &Stretch<'_>, frame: &Frame, class: &str, of: impl Fn(&Piece) -> Option<f64>) -> Markup {
+fn trace(stretch: &Stretch<'_>, frame: &Frame, class: &str, of: impl Fn(&MergedSlices) -> Option<f64>) -> Markup {
     let d = frame.path(stretch.pieces.iter().filter_map(|piece| Some((piece.middle, of(piece)?))));
     html! { g class=(class) { path class="path trace" d=(d) {} } }
 }

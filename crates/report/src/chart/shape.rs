@@ -6,7 +6,7 @@ use super::px;
 
 /// Shape of a series' markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum MarkerShape {
     Circle,
     Diamond,
     Triangle,
@@ -15,7 +15,7 @@ pub(crate) enum Shape {
     Pentagon,
 }
 
-impl Shape {
+impl MarkerShape {
     /// One shape per colour; the seventh curve reuses the first.
     pub const ALL: [Self; 6] =
         [Self::Diamond, Self::Circle, Self::Square, Self::Triangle, Self::Inverted, Self::Pentagon];

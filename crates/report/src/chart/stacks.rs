@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 
 use super::frame::{Size, text_width};
-use super::legend::{Entry, cut, legend};
+use super::legend::{LegendEntry, cut, legend};
 use super::{Drawing, px, typeset};
 use crate::words::database::share;
 
 /// A part of a bar.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct BarPart {
     /// Name, the same in all bars.
     pub name: &'static str,
     /// CSS class of its colour.
@@ -22,7 +22,7 @@ pub(crate) struct Part {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stack {
     pub name: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarPart>,
 }
 
 const ROW: f64 = 27.0;
@@ -52,8 +52,8 @@ pub(crate) fn stacks(stacks: &[Stack], size: Size) -> Drawing {
     Drawing { body, height: bottom + 28.0 }
 }
 
-fn entries(stacks: &[Stack]) -> Vec<Entry> {
-    let mut seen: Vec<&Part> = Vec::new();
+fn entries(stacks: &[Stack]) -> Vec<LegendEntry> {
+    let mut seen: Vec<&BarPart> = Vec::new();
     for stack in stacks {
         // All bars have their parts in the same order: a new part follows its predecessor.
         let mut place = 0;
@@ -66,7 +66,9 @@ fn entries(stacks: &[Stack]) -> Vec<Entry> {
         }
     }
     let sample = || html! { rect class="part" x="4" y="-6" width="16" height="12" {} };
-    seen.iter().map(|part| Entry { sample: sample(), class: part.class.into(), label: part.name.into() }).collect()
+    seen.iter()
+        .map(|part| LegendEntry { sample: sample(), class: part.class.into(), label: part.name.into() })
+        .collect()
 }
 
 fn drawn_stack(stack: &Stack, top: f64, left: f64, at: &dyn Fn(f64) -> f64) -> Markup {

@@ -6,9 +6,9 @@ use std::ops::Range;
 use maud::{Markup, html};
 
 use super::framed;
-use crate::chart::{Shape, colour_class, gauge, plimsoll_mark, sentence, typeset};
+use crate::chart::{MarkerShape, colour_class, gauge, plimsoll_mark, sentence, typeset};
 use crate::latency::{Pad, pads};
-use crate::page::{Block, Cell, Column, Emphasis, Fact, Item, Link, Page, Section, Table, Visibility};
+use crate::page::{Block, Cell, Column, Emphasis, Fact, Item, Link, Page, PageSection, Table, Visibility};
 use crate::words::clean;
 
 /// Maximum length of a headline in the largest font size.
@@ -26,7 +26,7 @@ pub fn page_html(page: &Page) -> String {
 
 /// The content of a page for a document that has [`PAGE_STYLES`](super::PAGE_STYLES) and [`PAGE_SCRIPT`](super::PAGE_SCRIPT). Contains no inline style or script.
 pub fn page_fragment(page: &Page) -> Markup {
-    let sections: Vec<&Section> = page.shown().collect();
+    let sections: Vec<&PageSection> = page.shown().collect();
     let labels = labels(&sections);
     html! {
         (head(page))
@@ -88,7 +88,7 @@ fn linked(words: &str, link: Option<&Link>) -> Markup {
     html! { @if let Some(link) = link { a href={ "#" (link.anchor) } { (text(words)) } } @else { (text(words)) } }
 }
 
-fn contents(sections: &[&Section]) -> Markup {
+fn contents(sections: &[&PageSection]) -> Markup {
     html! {
         nav class="contents" aria-label="Contents" {
             ol {
@@ -100,12 +100,12 @@ fn contents(sections: &[&Section]) -> Markup {
     }
 }
 
-fn anchor(section: &Section, index: usize) -> String {
+fn anchor(section: &PageSection, index: usize) -> String {
     if section.anchor.is_empty() { format!("s{}", index + 1) } else { section.anchor.clone() }
 }
 
 /// Labels of each section's blocks, unique on the page as required for landmarks.
-fn labels(sections: &[&Section]) -> Vec<Vec<String>> {
+fn labels(sections: &[&PageSection]) -> Vec<Vec<String>> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut labels = Vec::new();
     for section in sections {
@@ -124,7 +124,7 @@ fn labels(sections: &[&Section]) -> Vec<Vec<String>> {
     labels
 }
 
-fn section(section: &Section, index: usize, labels: &[String]) -> Markup {
+fn section(section: &PageSection, index: usize, labels: &[String]) -> Markup {
     let id = anchor(section, index);
     let content = html! { @for (block, label) in section.blocks.iter().zip(labels) { (drawn(block, label)) } };
     let heading = html! { @if !section.heading.is_empty() { h2 { (text(&section.heading)) } } };
@@ -289,7 +289,7 @@ fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
 fn swatch(series: usize) -> Markup {
     html! {
         svg class={ "chart swatch " (colour_class(series)) } viewBox="-7 -7 14 14" aria-hidden="true" {
-            (Shape::ALL[series % Shape::ALL.len()].draw(0.0, 0.0, "solid"))
+            (MarkerShape::ALL[series % MarkerShape::ALL.len()].draw(0.0, 0.0, "solid"))
         }
     }
 }

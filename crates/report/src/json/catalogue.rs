@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{
-    Autotune, Catalogue, Deviation, Durability, Latency, LimitView, ModelView, NamedFigure, OptionView, PriceView,
-    Product, ProductKind, RuleView, SharingView, Status, Warning,
+    Autotune, Catalogue, Deviation, Durability, LatencyStatement, LimitView, ModelView, NamedFigure, OptionView,
+    PriceView, Product, ProductKind, RuleView, SharingView, Status, Warning,
 };
 use plimsoll_units::Bytes;
 
@@ -56,7 +56,7 @@ view! {
         /// Limits.
         limits: Vec<LimitView> = product.limits(),
         /// Statements of the vendor about latency.
-        latency: Vec<Latency> = product.latency(),
+        latency: Vec<LatencyStatement> = product.latency(),
         /// Constraints on combinations of options.
         rules: Vec<RuleView> = product.rules(),
         /// Price lists.

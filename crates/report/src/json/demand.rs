@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_ingest::{
-    Caution, Class, Demand, Evidence, Fate, Figure, Measure, MissCurve, Outcome, Part, Reading, Series, Slot,
-    Statistic, Subject, Summary, Verdict,
+    Caution, Class, DatabaseDemand, Demand, Fate, Figure, InputPart, Measure, MeasureSeries, MissCurve, Outcome,
+    OutcomeSummary, Reading, ReadingEvidence, Slot, Statistic, Summary,
 };
 use plimsoll_units::Span;
 use schemars::JsonSchema;
@@ -99,12 +99,12 @@ view! {
     }
 
     /// An input with its figures.
-    struct ReadInput from (reading, verdict): (&Reading, Verdict) {
+    struct ReadInput from (reading, verdict): (&Reading, OutcomeSummary) {
         #[serde(flatten)]
         summary: ReadSummary = reading.into(),
         /// `read`, or `partly` if a section is broken.
         #[schemars(extend("enum" = ["read", "partly"]))]
-        verdict: &'static str = if verdict == Verdict::Read { "read" } else { "partly" },
+        verdict: &'static str = if verdict == OutcomeSummary::Read { "read" } else { "partly" },
         /// Time zone assumed for times without an offset; null if no time lacks one.
         assumed_zone: Option<String> = reading.assumed_zone.clone(),
         /// Sections of the input.
@@ -127,7 +127,7 @@ view! {
     }
 
     /// A section of an input.
-    struct InputSection from part: &Part {
+    struct InputSection from part: &InputPart {
         /// Name in the input.
         name: String = part.name.clone(),
         /// Outcome.
@@ -201,7 +201,7 @@ view! {
 
     /// Result of a benchmark. Values that the input does not state are null.
     #[schemars(rename = "Evidence")]
-    struct EvidenceView from one: &Evidence {
+    struct EvidenceView from one: &ReadingEvidence {
         /// Name of the test.
         test: String = one.test.clone(),
         /// Share of reads, 0 to 1.
@@ -264,7 +264,7 @@ view! {
 
     /// Demand of a database or host.
     #[schemars(rename = "Subject")]
-    struct SubjectView from subject: &Subject {
+    struct SubjectView from subject: &DatabaseDemand {
         /// Name; empty if unknown.
         name: String = subject.name.clone(),
         /// Instances by name.
@@ -287,7 +287,7 @@ view! {
 
     /// A quantity of a class over all windows.
     #[schemars(rename = "Series")]
-    struct SeriesView from (subject, series): (&Subject, &Series) {
+    struct SeriesView from (subject, series): (&DatabaseDemand, &MeasureSeries) {
         /// Class of the operations.
         class: ClassName = series.class.into(),
         #[serde(flatten)]

@@ -68,7 +68,7 @@ view! {
     }
 
     /// A conclusion.
-    struct Conclusion from (verdict, text): (&found::Verdict, VerdictText) {
+    struct Conclusion from (verdict, text): (&found::DiagnosisVerdict, VerdictText) {
         /// Identifier; it never changes.
         verdict: &'static str = verdict.id(),
         /// Kind.
@@ -137,7 +137,7 @@ view! {
     }
 
     /// Later windows compared with earlier windows.
-    struct Change from change: &found::Change {
+    struct Change from change: &found::PeriodChange {
         /// Begin of the later period; null if unknown.
         from: Option<String> = begin(&change.from),
         /// Number of windows of the earlier period.
@@ -159,7 +159,7 @@ view! {
     }
 
     /// Place of a number.
-    struct Origin from place: &plimsoll_ingest::Place {
+    struct Origin from place: &plimsoll_ingest::InputPosition {
         /// Name of the input.
         input: Arc<str> = Arc::clone(&place.input),
         /// Place in the input.

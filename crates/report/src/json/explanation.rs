@@ -1,7 +1,7 @@
 //! Measured and theoretical figures.
 
 use plimsoll_catalogue::MachineShape;
-use plimsoll_choose::{Cause, Explanation, Row};
+use plimsoll_choose::{Cause, Explanation, LoadComparison};
 use plimsoll_load::Pace;
 
 use super::{each, finite, offer};
@@ -25,7 +25,7 @@ view! {
     }
 
     /// Measured and theoretical figures of an offered load.
-    struct ComparedLoad from row: &Row {
+    struct ComparedLoad from row: &LoadComparison {
         /// Queue depth of a closed load; absent for an open load.
         #[serde(skip_serializing_if = "Option::is_none")]
         offered_depth: Option<u32> = match row.offered {

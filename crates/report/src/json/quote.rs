@@ -1,6 +1,6 @@
 //! Quotes.
 
-use plimsoll_catalogue::{Ask, Latency, MachineShape, Money};
+use plimsoll_catalogue::{Ask, LatencyStatement, MachineShape, Money};
 use plimsoll_choose::{Lift, Quote};
 
 use super::{each, offer, view};
@@ -33,7 +33,7 @@ view! {
         /// Ways to raise the binding limit, cheapest first.
         lifts: Vec<LiftView> = each(&quote.lifts),
         /// Statements of the vendor about latency.
-        latency: Vec<Latency> = quote.offer.latency(),
+        latency: Vec<LatencyStatement> = quote.offer.latency(),
     }
 
     /// A way to raise the binding limit.

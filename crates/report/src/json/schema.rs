@@ -47,13 +47,13 @@ pub fn schema_of<T: JsonSchema>() -> Vec<u8> {
 /// earlier versions, too.
 fn closed<T: JsonSchema>() -> Schema {
     let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
-    close(schema.ensure_object(), Place::Whole);
+    close(schema.ensure_object(), SchemaPath::Whole);
     schema
 }
 
 /// Position of a schema.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum SchemaPath {
     /// It describes a whole value.
     Whole,
     /// It describes a part of the keys of an object: an alternative of a flattened field.
@@ -61,22 +61,22 @@ enum Place {
 }
 
 /// Refuses keys that the schema of an object does not have.
-fn close(schema: &mut Map<String, Value>, place: Place) {
+fn close(schema: &mut Map<String, Value>, place: SchemaPath) {
     let has_keys = schema.contains_key("properties");
     let has_alternatives = schema.contains_key("oneOf") || schema.contains_key("anyOf");
-    if has_keys && place == Place::Whole {
+    if has_keys && place == SchemaPath::Whole {
         let key = if has_alternatives { "unevaluatedProperties" } else { "additionalProperties" };
         schema.insert(key.to_owned(), Value::Bool(false));
     }
     for (key, value) in schema {
         let place = match key.as_str() {
-            "oneOf" | "anyOf" if has_keys => Place::Part,
+            "oneOf" | "anyOf" if has_keys => SchemaPath::Part,
             "const" | "enum" | "default" | "examples" => continue,
-            _ => Place::Whole,
+            _ => SchemaPath::Whole,
         };
         match value {
             Value::Object(below) if matches!(key.as_str(), "properties" | "$defs") => {
-                below.values_mut().filter_map(Value::as_object_mut).for_each(|schema| close(schema, Place::Whole));
+                below.values_mut().filter_map(Value::as_object_mut).for_each(|schema| close(schema, SchemaPath::Whole));
             }
             Value::Object(below) => close(below, place),
             Value::Array(items) => {

@@ -100,7 +100,7 @@ view! {
     }
 
     /// Whether storage is the bottleneck.
-    struct Answer from (text, verdict): (String, &plimsoll_choose::diagnosis::Verdict) {
+    struct Answer from (text, verdict): (String, &plimsoll_choose::diagnosis::DiagnosisVerdict) {
         /// Identifier; it never changes.
         id: &'static str = verdict.id(),
         /// The answer in a sentence.
@@ -140,7 +140,7 @@ view! {
     }
 
     /// A step from the measured to the expected load.
-    struct Step from step: &sized::Step {
+    struct Step from step: &sized::GrowthStep {
         /// Description in a few words.
         what: String = step.name.clone(),
         /// Factor of classes of small operations.
@@ -156,7 +156,7 @@ view! {
     }
 
     /// Expected load in the busiest windows.
-    struct DesignPoint from point: &sized::Point {
+    struct DesignPoint from point: &sized::DesignPoint {
         /// Quantity that is highest in these windows.
         #[schemars(extend("enum" = ["operations", "bytes"]))]
         busiest: &'static str = busiest(point.of),
@@ -304,7 +304,7 @@ view! {
     }
 
     /// Cost and waiting sessions of a configuration.
-    struct FrontierPoint from (point, choice): (&sized::Point, &sized::Choice) {
+    struct FrontierPoint from (point, choice): (&sized::DesignPoint, &sized::Choice) {
         /// Configuration.
         configuration: String = choice.offer.short().to_string(),
         /// List price; null if there is none.
@@ -336,7 +336,7 @@ view! {
     }
 
     /// A limit as it applies to the demand.
-    struct SizingLimit from limit: &sized::Limit {
+    struct SizingLimit from limit: &sized::DesignLimit {
         /// Name of the limit.
         name: Arc<str> = Arc::clone(&limit.name),
         /// Design point that is nearest to the limit.

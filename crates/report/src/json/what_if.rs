@@ -31,7 +31,7 @@ view! {
     }
 
     /// Storage of busy parts and of the rest.
-    struct TierSplit from split: &found::Split {
+    struct TierSplit from split: &found::TierSplit {
         /// Parts on the fast storage, the most operations first.
         hot_parts: Vec<String> = split.hot_parts.clone(),
         /// Configuration of the fast storage.
@@ -111,7 +111,7 @@ view! {
         /// Remaining reads relative to the present reads.
         reads_left_share: f64 = size.reads,
         /// Operations per second of the remaining load; null if there is none.
-        iops: Option<f64> = size.wanted.points.first().map(plimsoll_choose::sizing::Point::iops),
+        iops: Option<f64> = size.wanted.points.first().map(plimsoll_choose::sizing::DesignPoint::iops),
         /// Cheapest storage for the remaining load; null if there is none.
         choice: Option<ChoiceSummary> = view(size.choice.as_ref()),
         /// Additional cost of memory in a month; null without a price of memory.
@@ -152,7 +152,7 @@ view! {
         /// Months from now.
         months: u32 = later.months,
         /// Operations per second of the design point; null if there is none.
-        iops: Option<f64> = later.wanted.points.first().map(plimsoll_choose::sizing::Point::iops),
+        iops: Option<f64> = later.wanted.points.first().map(plimsoll_choose::sizing::DesignPoint::iops),
         /// Required capacity in bytes.
         capacity_bytes: Bytes = later.wanted.capacity,
         /// Cheapest configuration; null if there is none.

@@ -11,7 +11,7 @@ use plimsoll_catalogue::{
 };
 
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Headline, Item, Page, Section, Table, UNKNOWN};
+use crate::page::{Block, Cell, Column, ColumnKind, Headline, Item, Page, PageSection, Table, UNKNOWN};
 use crate::words::offer as words;
 
 /// Maximum number of machines to list.
@@ -43,7 +43,7 @@ pub fn products(catalogue: &Catalogue) -> Page {
     let title = "Storage products".to_owned();
     if products.is_empty() {
         let empty = Block::Text("The catalogue is empty.".to_owned());
-        return Page { title, sections: vec![Section::bare("", vec![empty])], ..Page::default() };
+        return Page { title, sections: vec![PageSection::bare("", vec![empty])], ..Page::default() };
     }
     let letters: Vec<String> = Status::ALL
         .iter()
@@ -51,7 +51,7 @@ pub fn products(catalogue: &Catalogue) -> Page {
         .collect();
     let note = format!("figures by status: {}; none was measured by plimsoll", letters.join(", "));
     let table = Table::of("Products", PRODUCTS, products, product_row).with_notes([note]);
-    let sections = vec![Section::bare("Products", vec![Block::Table(Table { groups, ..table })])];
+    let sections = vec![PageSection::bare("Products", vec![Block::Table(Table { groups, ..table })])];
     Page { title, sections, ..Page::default() }
 }
 
@@ -116,8 +116,11 @@ pub fn product(product: &Product) -> Page {
     let mut sources = Sources::default();
     let mut sections = vec![
         list("Options", options(product, &mut sources)),
-        Section::new("Tiers", tiers(product).into_iter().map(Block::Table).collect()),
-        Section::new("Limits", vec![Block::Items(limits(product, &mut sources)), Block::Data(limits_data(product))]),
+        PageSection::new("Tiers", tiers(product).into_iter().map(Block::Table).collect()),
+        PageSection::new(
+            "Limits",
+            vec![Block::Items(limits(product, &mut sources)), Block::Data(limits_data(product))],
+        ),
         list("Latency, in the vendor's words", latency(product, &mut sources)),
         list("Rules", rules(product, &mut sources)),
         list("Prices", prices(product, &mut sources)),
@@ -135,8 +138,8 @@ pub fn product(product: &Product) -> Page {
     Page { title: product.name().to_owned(), headline, sections, ..Page::default() }
 }
 
-fn list(heading: &str, items: Vec<Item>) -> Section {
-    Section::new(heading, vec![Block::Items(items)])
+fn list(heading: &str, items: Vec<Item>) -> PageSection {
+    PageSection::new(heading, vec![Block::Items(items)])
 }
 
 fn about(product: &Product) -> Vec<String> {
@@ -392,12 +395,12 @@ impl Sources {
     }
 
     /// The list of documents and the definitions of the statuses.
-    fn section(self) -> Option<Section> {
+    fn section(self) -> Option<PageSection> {
         let document = |(index, cite): (usize, &Arc<Cite>)| {
             Item::new(format!("[{}] {} {}", index + 1, cite.title, cite.url).trim_end(), [])
         };
         let documents: Vec<Item> = self.documents.iter().enumerate().map(document).collect();
         let note = format!("figures {}", words::provenance(self.statuses));
-        (!documents.is_empty()).then(|| Section::new("Sources", vec![Block::Items(documents), Block::Note(note)]))
+        (!documents.is_empty()).then(|| PageSection::new("Sources", vec![Block::Items(documents), Block::Note(note)]))
     }
 }

@@ -4,8 +4,8 @@ use plimsoll_analyse::{Change, Comparison, Difference, LineComparison, Method, Q
 use plimsoll_record::Estimate;
 
 use super::curves::{Sheet, labels, overlay, runs_in_full};
-use crate::latency::Unit;
-use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, Section, Table, Visibility};
+use crate::latency::LatencyUnit;
+use crate::page::{Block, Cell, Column, Fact, Headline, Item, Page, PageSection, Table, Visibility};
 use crate::{number, words};
 
 /// Compares two sides. `names` are the runs of each side, `sheets` the runs of both sides in the same order.
@@ -22,14 +22,14 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
     let conditions = comparison.conditions.iter().map(difference).collect();
     let figures = figures(comparison);
     let mut sections = vec![
-        Section::bare("Sides", blocks),
-        Section::bare("Figures of both sides", vec![Block::Table(figures.clone()), Block::Data(figures)]),
-        Section::new("Different conditions", vec![Block::Items(conditions)]),
+        PageSection::bare("Sides", blocks),
+        PageSection::bare("Figures of both sides", vec![Block::Table(figures.clone()), Block::Data(figures)]),
+        PageSection::new("Different conditions", vec![Block::Items(conditions)]),
     ];
     if !sheets.is_empty() {
         let labels = labels(&names.concat());
         let [chart, table] = overlay(sheets, &labels);
-        sections.extend([chart, Section { visibility: Visibility::Detail, ..table }]);
+        sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
     let headline = Headline { text: verdict(comparison), grade: grade(comparison), details: Vec::new() };
@@ -177,7 +177,7 @@ fn value(change: &Change, value: f64) -> String {
     match change.quantity {
         Quantity::MostIops | Quantity::LoadLine | Quantity::Iops => format!("{} IOPS", number::three(value)),
         Quantity::Mean | Quantity::P99 => {
-            let unit = if value < 1e6 { Unit::Micro } else { Unit::Milli };
+            let unit = if value < 1e6 { LatencyUnit::Micro } else { LatencyUnit::Milli };
             format!("{} {}", unit.show(value), unit.name())
         }
     }

@@ -5,10 +5,10 @@ mod data;
 mod tables;
 
 use plimsoll_load::StreamSpec;
-use plimsoll_record::{Curve, Ended, Estimate, LoadLine};
+use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
 
 use crate::findings::{self, FindingText};
-use crate::page::{Block, Emphasis, Fact, Headline, Page, Section, Visibility};
+use crate::page::{Block, Emphasis, Fact, Headline, Page, PageSection, Visibility};
 use crate::words::{self, Counted, clean, confidence};
 use crate::{number, pick};
 
@@ -32,7 +32,7 @@ pub fn curves(sheets: &[Sheet<'_>]) -> Page {
     makers.sort();
     makers.dedup();
     page.made_by = makers.join(", ");
-    page.sections.extend([method(), Section::bare("", vec![data::data(&curves)])]);
+    page.sections.extend([method(), PageSection::bare("", vec![data::data(&curves)])]);
     page
 }
 
@@ -89,7 +89,7 @@ fn verdict(curve: &Curve) -> String {
     }
     match &curve.load_line {
         Some(line) => format!("Load line: {}{}", words::load_line(line), typical(curve)),
-        None if curve.ended != Ended::Complete => "Load line: none, as the measurement is incomplete".into(),
+        None if curve.ended != EndReason::Complete => "Load line: none, as the measurement is incomplete".into(),
         None if pick::seen(curve).next().is_none() => "Load line: none, as no operation completed".into(),
         None => "Load line: none".into(),
     }
@@ -124,7 +124,7 @@ fn figures(curve: &Curve) -> Vec<Fact> {
 }
 
 /// The sections of a curve. `index` distinguishes the charts of a page.
-fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<Section> {
+fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
     let curve = sheet.curve;
     vec![
         charts::load_curve(curve, index),
@@ -135,12 +135,12 @@ fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<Section> {
         charts::percentiles(curve, index),
         charts::over_time(curve, index),
         charts::slots(curve, index),
-        Section::bare("Load, target and source", vec![Block::Facts(place(curve))]),
+        PageSection::bare("Load, target and source", vec![Block::Facts(place(curve))]),
     ]
 }
 
 /// Findings with their remedies, gravest first.
-pub(super) fn findings(findings: &[FindingText]) -> Section {
+pub(super) fn findings(findings: &[FindingText]) -> PageSection {
     let fact = |finding: &FindingText| {
         let scope = finding.scope.as_ref().map(|scope| format!(" ({scope})")).unwrap_or_default();
         let fact = Fact::new(words::weight(finding.weight), format!("{}{scope}", finding.text));
@@ -148,7 +148,7 @@ pub(super) fn findings(findings: &[FindingText]) -> Section {
     };
     let none = || Block::Text("none".to_owned());
     let block = if findings.is_empty() { none() } else { Block::Facts(findings.iter().map(fact).collect()) };
-    Section::new("Findings", vec![block])
+    PageSection::new("Findings", vec![block])
 }
 
 /// Load, target, host, and definitions of the figures.
@@ -182,7 +182,7 @@ fn place(curve: &Curve) -> Vec<Fact> {
 }
 
 /// Definitions of terms, the same for every curve.
-fn method() -> Section {
+fn method() -> PageSection {
     let facts = [
         (
             "Response time",
@@ -208,7 +208,7 @@ fn method() -> Section {
         ("Units", "1 MB is 1,000,000 bytes; 1 MiB is 1,048,576."),
     ];
     let facts = facts.into_iter().map(|(name, text)| Fact::new(name, text)).collect();
-    Section::detail("How to read this", vec![Block::Facts(facts)])
+    PageSection::detail("How to read this", vec![Block::Facts(facts)])
 }
 
 fn several(sheets: &[Sheet<'_>], curves: &[&Curve]) -> Page {
@@ -286,7 +286,7 @@ pub(super) fn alert_and_command(alert: Option<(Emphasis, String)>, command: &[St
 }
 
 /// Curves in one chart with their labels, and a table of their load lines.
-pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [Section; 2] {
+pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [PageSection; 2] {
     let renamed = |(sheet, label): (&Sheet<'_>, &String)| {
         let mut curve = sheet.curve.clone();
         curve.subject.name.clone_from(label);
@@ -295,21 +295,21 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [Section; 2] {
     let curves: Vec<Curve> = sheets.iter().zip(labels).map(renamed).collect();
     let curves: Vec<&Curve> = curves.iter().collect();
     let chart = charts::overlay(&curves).into_iter().collect();
-    let chart = Section::bare("Latency against throughput", chart);
-    [chart, Section::new("Side by side", vec![tables::side_by_side(&curves)])]
+    let chart = PageSection::bare("Latency against throughput", chart);
+    [chart, PageSection::new("Side by side", vec![tables::side_by_side(&curves)])]
 }
 
 /// Each curve in full with its verdict, under its label.
-pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: Visibility) -> Vec<Section> {
+pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: Visibility) -> Vec<PageSection> {
     let mut out = Vec::new();
     for (index, (sheet, label)) in sheets.iter().zip(labels).enumerate() {
         let curve = sheet.curve;
         let Headline { text, details, .. } = headline(curve);
         let verdict = std::iter::once(format!("{text} - {}", curve.source.word())).chain(details).map(Block::Text);
         let rest = alert_and_command(alert(curve), &curve.command);
-        out.push(Section::new(label, verdict.chain(rest).collect()));
+        out.push(PageSection::new(label, verdict.chain(rest).collect()));
         out.extend(
-            sections(sheet, index).into_iter().filter(Section::has_content).map(|section| section.of_run(label)),
+            sections(sheet, index).into_iter().filter(PageSection::has_content).map(|section| section.of_run(label)),
         );
     }
     if visibility == Visibility::Detail {

@@ -1,12 +1,13 @@
 //! Demand: recognised inputs, load by class and over time, and the origin of each number.
 
 use plimsoll_ingest::{
-    Class, Demand, Evidence, Fate, Figure, Measure, MissCurve, Outcome, Reading, Subject, Summary, Verdict,
+    Class, DatabaseDemand, Demand, Fate, Figure, Measure, MissCurve, Outcome, OutcomeSummary, Reading, ReadingEvidence,
+    Summary,
 };
 use plimsoll_units::Bytes;
 
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Item, Page, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
 
 /// Extent of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +26,16 @@ const RESULTS_MAX: usize = 60;
 /// The inputs and their demand.
 pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Page {
     let readings = || outcomes.iter().filter_map(Outcome::reading);
-    let mut sections = vec![Section::bare("Inputs", vec![Block::Table(inputs(outcomes))])];
+    let mut sections = vec![PageSection::bare("Inputs", vec![Block::Table(inputs(outcomes))])];
     sections.extend(demand.subjects.iter().flat_map(subject));
     for reading in readings() {
-        sections.push(Section::bare(format!("Benchmarks: {}", file_name(&reading.name)), evidence(reading)));
+        sections.push(PageSection::bare(format!("Benchmarks: {}", file_name(&reading.name)), evidence(reading)));
         sections.extend(reading.curves.iter().map(miss_curve));
     }
     if detail == DemandDetail::Origins {
         sections.extend(readings().map(origins));
     }
-    sections.push(Section::bare("Doubts", vec![Block::Facts(doubts(outcomes))]));
+    sections.push(PageSection::bare("Doubts", vec![Block::Facts(doubts(outcomes))]));
     Page { title: "Demand of storage".to_owned(), sections, ..Page::default() }
 }
 
@@ -52,9 +53,9 @@ pub(crate) fn inputs(outcomes: &[Outcome]) -> Table {
         let kind = outcome.kind().map_or("not known".to_owned(), |kind| kind.to_string());
         let kind = version.map_or(kind.clone(), |version| format!("{kind} {version}"));
         let verdict = match outcome.verdict() {
-            Verdict::Read => "read",
-            Verdict::Partly => "read in part",
-            Verdict::Refused => "refused",
+            OutcomeSummary::Read => "read",
+            OutcomeSummary::Partly => "read in part",
+            OutcomeSummary::Refused => "refused",
         };
         let figures = outcome.reading().map(|reading| reading.figures.len() as f64);
         vec![
@@ -117,20 +118,20 @@ fn minutes(seconds: f64) -> String {
 }
 
 /// The load of a database or host.
-fn subject(subject: &Subject) -> [Section; 3] {
+fn subject(subject: &DatabaseDemand) -> [PageSection; 3] {
     let name = if subject.name.is_empty() { "Demand" } else { subject.name.as_str() };
     let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt));
     [
-        Section::new(name, vec![Block::Facts(windows(subject))]),
-        Section::bare(format!("{name} by class"), vec![Block::Table(classes(subject))]),
-        Section::bare(
+        PageSection::new(name, vec![Block::Facts(windows(subject))]),
+        PageSection::bare(format!("{name} by class"), vec![Block::Table(classes(subject))]),
+        PageSection::bare(
             format!("{name} over time"),
             vec![Block::Table(over_time(subject)), Block::Facts(notes.collect())],
         ),
     ]
 }
 
-fn windows(subject: &Subject) -> Vec<Fact> {
+fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
     let lengths: Vec<f64> = subject.slots.iter().map(|slot| slot.length.as_secs_f64()).collect();
     let (least, most) = lengths.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
     let each = if most > least * 1.02 { format!("{} to {}", minutes(least), minutes(most)) } else { minutes(most) };
@@ -169,7 +170,7 @@ const WINDOWS: [Column; 9] = [
     Column::time("latency", "ms", 0),
 ];
 
-fn classes(subject: &Subject) -> Table {
+fn classes(subject: &DatabaseDemand) -> Table {
     let several = subject.slots.len() > 1;
     let row = |class: Class| {
         let of = |measure| subject.series(class, measure).and_then(|series| subject.summary(series));
@@ -207,7 +208,7 @@ const TIMES: [Column; 6] = [
     Column::rate("writes", "MB/s", 0),
 ];
 
-fn over_time(subject: &Subject) -> Table {
+fn over_time(subject: &DatabaseDemand) -> Table {
     let count = if subject.slots.len() < 2 { 0 } else { subject.slots.len() };
     let value = |class, measure, index: usize, unit: f64| {
         let value = subject.series(class, measure).and_then(|series| series.values[index]);
@@ -238,7 +239,7 @@ const RESULTS: [Column; 7] = [
 
 /// Benchmark results of an input. They are never part of the demand.
 fn evidence(reading: &Reading) -> Vec<Block> {
-    let whole: Vec<&Evidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
+    let whole: Vec<&ReadingEvidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
     let moments = reading.evidence.len() - whole.len();
     if reading.evidence.is_empty() {
         return Vec::new();
@@ -257,7 +258,7 @@ fn evidence(reading: &Reading) -> Vec<Block> {
     vec![Block::Table(Table::of("Results of benchmarks", RESULTS, shown, result).with_notes(notes))]
 }
 
-fn result(one: &Evidence) -> Vec<Cell> {
+fn result(one: &ReadingEvidence) -> Vec<Cell> {
     let shown = |value: Option<f64>, unit: f64| Cell::or_unknown(value, |value| Cell::three(value / unit));
     let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9).map(|(_, seconds)| *seconds);
     let rate = match (one.iops, one.transactions_s) {
@@ -276,7 +277,7 @@ fn result(one: &Evidence) -> Vec<Cell> {
 }
 
 /// Misses by cache size.
-fn miss_curve(curve: &MissCurve) -> Section {
+fn miss_curve(curve: &MissCurve) -> PageSection {
     let bytes = |value: f64| Bytes::new(value as u64).to_string();
     let touched = format!("{} by {} reads", bytes(curve.working_set_bytes), number::whole(curve.reads));
     let mut facts = vec![
@@ -291,7 +292,7 @@ fn miss_curve(curve: &MissCurve) -> Section {
     if !steps.is_empty() {
         facts.push(Fact::new("misses", format!("% of the reads: {}", steps.join(", "))));
     }
-    Section::new("Misses by cache size", vec![Block::Facts(facts)])
+    PageSection::new("Misses by cache size", vec![Block::Facts(facts)])
 }
 
 /// A figure with unit.
@@ -320,7 +321,7 @@ pub(crate) const fn measure_name(measure: Measure) -> &'static str {
 }
 
 /// Every number of an input with its origin.
-fn origins(reading: &Reading) -> Section {
+fn origins(reading: &Reading) -> PageSection {
     let entry = |figure: &Figure| {
         let part = &reading.scopes[figure.scope as usize].part;
         let class = figure.class.name();
@@ -328,7 +329,7 @@ fn origins(reading: &Reading) -> Section {
         let measure = measure_name(figure.measure);
         Item::new(format!("{class}, {measure}: {}; {}", shown(figure), figure.origin), [])
     };
-    Section::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
+    PageSection::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
 }
 
 /// Refused inputs, and cautions about accepted ones.

@@ -9,12 +9,12 @@ mod time;
 use maud::{Markup, html};
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OfferUse};
-use plimsoll_ingest::{Demand, Measure, Outcome, Reading, Subject};
+use plimsoll_ingest::{DatabaseDemand, Demand, Measure, Outcome, Reading};
 use plimsoll_units::Bytes;
 
 use super::demand::{doubts, file_name, inputs};
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, PageSection, Table};
 use crate::words::clean;
 use crate::words::diagnosis::{duration, headline, share, verdict_text};
 
@@ -26,7 +26,7 @@ struct Case<'a> {
     index: usize,
     /// Number of databases and hosts on the page.
     count: usize,
-    subject: &'a Subject,
+    subject: &'a DatabaseDemand,
     found: &'a Diagnosis,
     readings: &'a [&'a Reading],
 }
@@ -48,11 +48,11 @@ pub fn diagnoses(outcomes: &[Outcome], demand: &Demand, diagnoses: &[Diagnosis])
     };
     if cases.is_empty() {
         let none = "No input has a storage load.".to_owned();
-        page.sections.push(Section::bare("", vec![Block::Text(none)]));
+        page.sections.push(PageSection::bare("", vec![Block::Text(none)]));
     }
     page.sections.extend(cases.iter().flat_map(Case::sections));
-    page.sections.push(Section::detail("Inputs", vec![Block::Table(inputs(outcomes))]));
-    page.sections.push(Section::bare("Doubts about the inputs", vec![Block::Facts(doubts(outcomes))]));
+    page.sections.push(PageSection::detail("Inputs", vec![Block::Table(inputs(outcomes))]));
+    page.sections.push(PageSection::bare("Doubts about the inputs", vec![Block::Facts(doubts(outcomes))]));
     page.sections.extend(cases.iter().map(origins::section));
     page
 }
@@ -106,7 +106,7 @@ impl Case<'_> {
         figures
     }
 
-    fn sections(&self) -> Vec<Section> {
+    fn sections(&self) -> Vec<PageSection> {
         let windows = self.found.windows;
         let begin = windows.first.and_then(|slot| slot.begin);
         let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
@@ -120,7 +120,7 @@ impl Case<'_> {
         let mut facts = vec![Fact::new("over", over)];
         facts.extend(self.found.on.as_ref().map(|on| Fact::new("on", &on.config)));
         let name = if self.subject.name.is_empty() { "Diagnosis" } else { self.subject.name.as_str() };
-        let mut sections = vec![Section::new(name, vec![Block::Facts(facts)]), self.verdicts()];
+        let mut sections = vec![PageSection::new(name, vec![Block::Facts(facts)]), self.verdicts()];
         sections.extend(time::split(self));
         sections.push(time::what_ifs(self));
         sections.extend(history::section(self));
@@ -130,12 +130,12 @@ impl Case<'_> {
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
         sections.extend(time::places(self));
         let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution("note", doubt)).collect();
-        sections.push(Section::bare(self.title("Doubts about the combination"), vec![Block::Facts(doubts)]));
+        sections.push(PageSection::bare(self.title("Doubts about the combination"), vec![Block::Facts(doubts)]));
         sections
     }
 
     /// Verdicts with remedies and links to their evidence.
-    fn verdicts(&self) -> Section {
+    fn verdicts(&self) -> PageSection {
         let mut facts = Vec::new();
         for verdict in &self.found.verdicts {
             let text = verdict_text(verdict);
@@ -144,11 +144,11 @@ impl Case<'_> {
             facts.push(Fact::new(text.kind, text.text).with_emphasis(emphasis).with_links(links));
             facts.extend((!text.remedy.is_empty()).then(|| Fact::new("  do", text.remedy)));
         }
-        Section::bare(self.title("Findings"), vec![Block::Facts(facts)])
+        PageSection::bare(self.title("Findings"), vec![Block::Facts(facts)])
     }
 
     /// The demand relative to the ceilings of the configuration.
-    fn ceilings(&self, on: &OfferUse) -> Section {
+    fn ceilings(&self, on: &OfferUse) -> PageSection {
         let block = if on.ceilings.is_empty() {
             let none = "no input has a rate, or the catalogue has no ceiling for this configuration";
             Block::Note(none.to_owned())
@@ -157,7 +157,7 @@ impl Case<'_> {
             let table = Table::of("Use of each ceiling", CEILINGS, &on.ceilings, ceiling);
             Block::Table(table.with_notes([note.to_owned()]))
         };
-        Section::bare(self.title(&format!("Ceilings of {}", on.config)), vec![block])
+        PageSection::bare(self.title(&format!("Ceilings of {}", on.config)), vec![block])
             .with_anchor(format!("d{}-ceilings", self.index))
     }
 

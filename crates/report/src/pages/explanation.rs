@@ -1,13 +1,13 @@
 //! A run compared with the theoretical figures of a configuration by load, and likely causes of differences.
 
 use plimsoll_catalogue::Status;
-use plimsoll_choose::{Explanation, Row};
+use plimsoll_choose::{Explanation, LoadComparison};
 use plimsoll_load::Pace;
 
 use super::limit;
-use crate::latency::Unit;
+use crate::latency::LatencyUnit;
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
 use crate::words::{clean, offer as words, offered};
 
 /// Open loads with a lower share of completed operations are overloaded: their latency depends on the length of the
@@ -18,7 +18,7 @@ const KEPT_UP: f64 = 0.97;
 pub fn explanation(explanation: &Explanation) -> Page {
     let offer = &explanation.offer;
     let mut details = vec![offer.config.to_string()];
-    let most = |of: fn(&Row) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
+    let most = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
     let (measured, theory) = (most(|row| row.iops.0), most(|row| row.iops.1));
     if let Some(ratio) = share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
@@ -30,19 +30,19 @@ pub fn explanation(explanation: &Explanation) -> Page {
     }
     let text = format!("Measured against theory: {}", offer.title);
     let sections = vec![
-        Section::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),
+        PageSection::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),
         causes(explanation),
-        Section::bare("Sources", vec![Block::Facts(sources(explanation))]),
+        PageSection::bare("Sources", vec![Block::Facts(sources(explanation))]),
     ];
     let headline = Headline { text, grade: "measured against simulated", details };
     Page { title: "Measured against theory".to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[LoadComparison]) -> Table {
     let unit = unit(rows);
     let (mean, p99) = match unit {
-        Unit::Micro => ("mean us", "p99 us"),
-        Unit::Milli => ("mean ms", "p99 ms"),
+        LatencyUnit::Micro => ("mean us", "p99 us"),
+        LatencyUnit::Milli => ("mean ms", "p99 ms"),
     };
     let columns = [
         Column::text("offered", 0),
@@ -55,12 +55,12 @@ fn table(rows: &[Row]) -> Table {
         Column::time(p99, "theory", 3),
         Column::new("limit", "in theory", ColumnKind::Text, 4),
     ];
-    let time = |row: &Row, iops: f64, ns: f64| match ns {
+    let time = |row: &LoadComparison, iops: f64, ns: f64| match ns {
         _ if grew(row, iops) => Cell::text("grew"),
         ns if ns > 0.0 && ns.is_finite() => Cell::figure(unit.show(ns), unit.value(ns)),
         _ => Cell::unknown(),
     };
-    let row = |row: &Row| {
+    let row = |row: &LoadComparison| {
         vec![
             Cell::text(offered(&row.offered)),
             rate(row.iops.0),
@@ -82,8 +82,8 @@ fn rate(iops: f64) -> Cell {
 }
 
 /// Binding limits in theory, with the ranges of loads.
-fn binding(rows: &[Row]) -> Option<String> {
-    let mut spells: Vec<(&str, &Row, &Row)> = Vec::new();
+fn binding(rows: &[LoadComparison]) -> Option<String> {
+    let mut spells: Vec<(&str, &LoadComparison, &LoadComparison)> = Vec::new();
     for row in rows {
         let Some(name) = row.binds.as_deref() else { continue };
         match spells.last_mut() {
@@ -91,7 +91,7 @@ fn binding(rows: &[Row]) -> Option<String> {
             _ => spells.push((name, row, row)),
         }
     }
-    let spell = |(name, from, to): &(&str, &Row, &Row)| {
+    let spell = |(name, from, to): &(&str, &LoadComparison, &LoadComparison)| {
         let (from, to) = (offered(&from.offered), offered(&to.offered));
         let loads = if from == to { from } else { format!("{from} to {to}") };
         format!("{} ({loads})", clean(name))
@@ -101,20 +101,20 @@ fn binding(rows: &[Row]) -> Option<String> {
 }
 
 /// Microseconds if any mean is below a millisecond.
-fn unit(rows: &[Row]) -> Unit {
+fn unit(rows: &[LoadComparison]) -> LatencyUnit {
     let means = rows.iter().flat_map(|row| [row.mean_ns.0, row.mean_ns.1]).filter(|ns| *ns > 0.0);
-    if means.fold(f64::INFINITY, f64::min) < 1e6 { Unit::Micro } else { Unit::Milli }
+    if means.fold(f64::INFINITY, f64::min) < 1e6 { LatencyUnit::Micro } else { LatencyUnit::Milli }
 }
 
 /// Ratio of measured to theoretical figures; unknown for overloaded runs.
-fn ratio(row: &Row) -> Cell {
+fn ratio(row: &LoadComparison) -> Cell {
     let ratio = row.ratio();
     let sound = ratio.is_finite() && !grew(row, row.iops.0) && !grew(row, row.iops.1);
     if sound { Cell::figure(format!("{ratio:.2}"), ratio) } else { Cell::unknown() }
 }
 
 /// True if more operations arrived than were completed.
-fn grew(row: &Row, iops: f64) -> bool {
+fn grew(row: &LoadComparison, iops: f64) -> bool {
     matches!(row.offered, Pace::Open { rate, .. } if iops < rate.as_f64() * KEPT_UP)
 }
 
@@ -128,12 +128,12 @@ fn share(measured: f64, theory: f64) -> Option<String> {
     share.is_finite().then_some(text)
 }
 
-fn causes(explanation: &Explanation) -> Section {
+fn causes(explanation: &Explanation) -> PageSection {
     if explanation.causes.is_empty() {
-        return Section::bare("Causes", vec![Block::Text("Causes: none identified".to_owned())]);
+        return PageSection::bare("Causes", vec![Block::Text("Causes: none identified".to_owned())]);
     }
     let items = explanation.causes.iter().map(|cause| Item::new(&cause.difference, [format!("-> {}", cause.cause)]));
-    Section::new("Likely causes", vec![Block::Items(items.collect())])
+    PageSection::new("Likely causes", vec![Block::Items(items.collect())])
 }
 
 fn sources(explanation: &Explanation) -> Vec<Fact> {

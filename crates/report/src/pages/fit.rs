@@ -3,7 +3,7 @@
 use plimsoll_analyse::{Fitted, Misfit, Parameter};
 
 use crate::number;
-use crate::page::{Block, Cell, Column, Fact, Headline, Page, Section, Table};
+use crate::page::{Block, Cell, Column, Fact, Headline, Page, PageSection, Table};
 
 /// A model fitted to runs.
 pub fn fit(fitted: &Fitted) -> Page {
@@ -17,9 +17,9 @@ pub fn fit(fitted: &Fitted) -> Page {
     let evidence =
         fitted.parameters.iter().map(|fit| Fact::new("known by", format!("{}: {}", fit.name, fit.identified_by)));
     let sections = vec![
-        Section::bare("Parameters", vec![Block::Table(table)]),
-        Section::bare("Evidence", vec![Block::Facts(evidence.collect())]),
-        Section::bare("Doubts and alternatives", vec![Block::Facts(alternatives(fitted))]),
+        PageSection::bare("Parameters", vec![Block::Table(table)]),
+        PageSection::bare("Evidence", vec![Block::Facts(evidence.collect())]),
+        PageSection::bare("Doubts and alternatives", vec![Block::Facts(alternatives(fitted))]),
     ];
     let headline = Headline { text: fitted.spec.to_string(), grade: "fitted", details: vec![described] };
     Page { title: "Fitted model".to_owned(), headline: Some(headline), sections, ..Page::default() }

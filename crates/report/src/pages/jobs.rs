@@ -1,10 +1,10 @@
 //! Results of fio's jobs: the rate of each group, and rates and latencies of each job.
 
-use plimsoll_fio::print::{DiskUse, JobReport, Lane, Report};
+use plimsoll_fio::print::{DirectionResult, DiskUse, FioReport, JobReport};
 use plimsoll_units::Bytes;
 
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Page, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Page, PageSection, Table};
 use crate::words::offer::megabytes;
 
 /// Names of the directions, in the order of [`JobReport::lanes`].
@@ -13,7 +13,7 @@ const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 const PERCENTAGES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// Results of fio's jobs; `origin` is `measured` or `simulated`.
-pub fn jobs(report: &Report, origin: &'static str) -> Page {
+pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
     let groups = groups(report);
     let rates: Vec<String> = groups
         .iter()
@@ -29,13 +29,16 @@ pub fn jobs(report: &Report, origin: &'static str) -> Page {
     let text = if rates.is_empty() { "no operations".to_owned() } else { rates.join("; ") };
     let lanes = report.jobs.iter().flat_map(|job| lanes(job).map(move |(direction, lane)| (job, direction, lane)));
     let sections = vec![
-        Section::new(
+        PageSection::new(
             "Groups",
             vec![Block::Table(Table::of("Rates of each group", group_columns(), &groups, group_row))],
         ),
-        Section::new("Jobs", vec![Block::Table(Table::of("Rates and latencies", job_columns(), lanes, job_row))]),
-        Section::new("Disks", vec![Block::Table(Table::of("Use of disks", disk_columns(), &report.disks, disk_row))]),
-        Section::bare("Errors", vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
+        PageSection::new("Jobs", vec![Block::Table(Table::of("Rates and latencies", job_columns(), lanes, job_row))]),
+        PageSection::new(
+            "Disks",
+            vec![Block::Table(Table::of("Use of disks", disk_columns(), &report.disks, disk_row))],
+        ),
+        PageSection::bare("Errors", vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
     ];
     Page {
         title: "fio jobs".to_owned(),
@@ -48,12 +51,12 @@ pub fn jobs(report: &Report, origin: &'static str) -> Page {
 }
 
 /// Directions of a job that have operations.
-fn lanes(job: &JobReport) -> impl Iterator<Item = (&'static str, &Lane)> {
+fn lanes(job: &JobReport) -> impl Iterator<Item = (&'static str, &DirectionResult)> {
     DIRECTIONS.into_iter().zip(job.lanes()).filter(|(_, lane)| lane.operations > 0)
 }
 
 /// A direction of all jobs of a group.
-struct Group {
+struct DirectionGroup {
     number: u32,
     direction: &'static str,
     jobs: u32,
@@ -63,7 +66,7 @@ struct Group {
     runtime_ms: u64,
 }
 
-impl Group {
+impl DirectionGroup {
     fn iops(&self) -> f64 {
         per_second(self.operations, self.runtime_ms)
     }
@@ -73,19 +76,26 @@ impl Group {
     }
 }
 
-fn groups(report: &Report) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(report: &FioReport) -> Vec<DirectionGroup> {
+    let mut groups: Vec<DirectionGroup> = Vec::new();
     for job in &report.jobs {
         for (direction, lane) in lanes(job) {
-            let is_same = |group: &&mut Group| group.number == job.group && group.direction == direction;
+            let is_same = |group: &&mut DirectionGroup| group.number == job.group && group.direction == direction;
             if let Some(group) = groups.iter_mut().find(is_same) {
                 group.jobs += job.members;
                 group.operations += lane.operations;
                 group.bytes += lane.bytes;
                 group.runtime_ms = group.runtime_ms.max(lane.runtime_ms);
             } else {
-                let Lane { operations, bytes, runtime_ms, .. } = *lane;
-                groups.push(Group { number: job.group, direction, jobs: job.members, operations, bytes, runtime_ms });
+                let DirectionResult { operations, bytes, runtime_ms, .. } = *lane;
+                groups.push(DirectionGroup {
+                    number: job.group,
+                    direction,
+                    jobs: job.members,
+                    operations,
+                    bytes,
+                    runtime_ms,
+                });
             }
         }
     }
@@ -107,7 +117,7 @@ fn group_columns() -> [Column; 6] {
     ]
 }
 
-fn group_row(group: &Group) -> Vec<Cell> {
+fn group_row(group: &DirectionGroup) -> Vec<Cell> {
     vec![
         Cell::figure(group.number.to_string(), f64::from(group.number)),
         Cell::text(group.direction),
@@ -133,7 +143,7 @@ fn job_columns() -> [Column; 10] {
     ]
 }
 
-fn job_row((job, direction, lane): (&JobReport, &'static str, &Lane)) -> Vec<Cell> {
+fn job_row((job, direction, lane): (&JobReport, &'static str, &DirectionResult)) -> Vec<Cell> {
     let moments = lane.completion.moments();
     let is_timed = lane.completion.count() > 0;
     let time = |ns: f64| if is_timed { Cell::figure(number::time(ns), ns) } else { Cell::unknown() };

@@ -6,7 +6,7 @@ use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer};
 
 use super::limit;
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table, UNKNOWN};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table, UNKNOWN};
 use crate::words::{self, clean, offer};
 
 /// Extent of the lists.
@@ -26,7 +26,7 @@ const NAMES_MAX: usize = 5;
 
 /// Products of the catalogue matched with a load.
 pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Detail) -> Page {
-    let carries = Section::bare("Products that carry it", vec![Block::Table(table(need, &matches.suitable))]);
+    let carries = PageSection::bare("Products that carry it", vec![Block::Table(table(need, &matches.suitable))]);
     let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish response \
                   times, so measure before excluding them";
     let nearly = if matches.nearly.is_empty() {
@@ -36,10 +36,10 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
     };
     let sections = vec![
         carries,
-        Section::bare("Products that miss the objective", nearly),
+        PageSection::bare("Products that miss the objective", nearly),
         resembling(near),
         rejected(&matches.rejected, detail),
-        Section::bare("Doubts and sources", vec![Block::Facts(sources(matches, detail))]),
+        PageSection::bare("Doubts and sources", vec![Block::Facts(sources(matches, detail))]),
     ];
     Page {
         title: "Products that match".to_owned(),
@@ -85,7 +85,7 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     let notes = missed.into_iter().chain([format!("{nearest}all: plimsoll match"), provenance.to_owned()]);
     let table = Block::Table(Table::of("Products", COLUMNS, shown, row));
     let blocks = std::iter::once(table).chain(notes.map(Block::Note)).collect();
-    Page { sections: vec![Section::new(verdict, blocks)], ..Page::default() }
+    Page { sections: vec![PageSection::new(verdict, blocks)], ..Page::default() }
 }
 
 fn headline(need: &Need, matches: &Matches) -> Headline {
@@ -188,9 +188,12 @@ fn by_product<'a>(
     all
 }
 
-fn resembling(near: &[Resemblance]) -> Section {
+fn resembling(near: &[Resemblance]) -> PageSection {
     let entry = |one: &Resemblance| Item::new(format!("{}, {}: {}", one.config, factor(one.factor), points(one)), []);
-    Section::new("Products that resemble the measured storage", vec![Block::Items(near.iter().map(entry).collect())])
+    PageSection::new(
+        "Products that resemble the measured storage",
+        vec![Block::Items(near.iter().map(entry).collect())],
+    )
 }
 
 /// The nearest product as a phrase.
@@ -214,22 +217,22 @@ fn points(one: &Resemblance) -> String {
 }
 
 /// An entry per reason, the most common first; with [`Detail::All`] an entry per product.
-fn rejected(rejected: &[Rejected], detail: Detail) -> Section {
+fn rejected(rejected: &[Rejected], detail: Detail) -> PageSection {
     let items: Vec<Item> = if detail == Detail::All {
         rejected.iter().map(|one| Item::new(format!("{}: {}", one.name, one.reason), [])).collect()
     } else {
         groups(rejected).iter().map(|group| Item::new(group.words(), [])).collect()
     };
-    Section::folded(format!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
+    PageSection::folded(format!("Would not carry it: {}", rejected.len()), vec![Block::Items(items)])
 }
 
 /// Products rejected for the same reason.
-struct Group<'r> {
+struct RejectedGroup<'r> {
     reason: String,
     members: Vec<&'r Rejected>,
 }
 
-impl Group<'_> {
+impl RejectedGroup<'_> {
     fn words(&self) -> String {
         let names: Vec<&str> = self.members.iter().map(|one| product(&one.name)).collect();
         let reason = if let [only] = self.members.as_slice() { &only.reason } else { &self.reason };
@@ -245,13 +248,13 @@ fn first(names: &[&str]) -> String {
     }
 }
 
-fn groups(rejected: &[Rejected]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(rejected: &[Rejected]) -> Vec<RejectedGroup<'_>> {
+    let mut groups: Vec<RejectedGroup> = Vec::new();
     for one in rejected {
         let reason = reason(one);
         match groups.iter_mut().find(|group| group.reason == reason) {
             Some(group) => group.members.push(one),
-            None => groups.push(Group { reason, members: vec![one] }),
+            None => groups.push(RejectedGroup { reason, members: vec![one] }),
         }
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
@@ -287,7 +290,7 @@ mod tests {
     }
 
     fn check(rejected: &[(&str, &str)], expected: &[&str]) {
-        let found: Vec<String> = groups(&many(rejected)).iter().map(Group::words).collect();
+        let found: Vec<String> = groups(&many(rejected)).iter().map(RejectedGroup::words).collect();
         assert_eq!(found, expected);
     }
 

@@ -6,7 +6,7 @@ use plimsoll_catalogue::{Ask, Charge, MachineShape, Offer, Often, Price, Sharing
 use plimsoll_choose::Quote;
 
 use super::limit;
-use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, Section, Table, UNKNOWN};
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, PageSection, Table, UNKNOWN};
 use crate::words::offer as words;
 use crate::{money, number};
 
@@ -34,10 +34,10 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
     let heading = if same { asked(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
-    let mut sections = vec![Section::new(heading, vec![comparison])];
+    let mut sections = vec![PageSection::new(heading, vec![comparison])];
     sections.extend(quotes.iter().map(section));
     let provenance = words::provenance(quotes.iter().flat_map(statuses).collect());
-    sections.push(Section::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
+    sections.push(PageSection::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
     let figures = if quotes.len() > 1 { Vec::new() } else { figures(first) };
     Page { title, figures, sections, ..Page::default() }
 }
@@ -82,7 +82,7 @@ fn row(quote: &Quote) -> Vec<Cell> {
 }
 
 /// A configuration in full.
-fn section(quote: &Quote) -> Section {
+fn section(quote: &Quote) -> PageSection {
     let offer = &quote.offer;
     let holds = (offer.capacity.get() > 0).then(|| format!(", capacity {}", words::capacity(offer.capacity)));
     let mut facts = carries(quote);
@@ -101,7 +101,7 @@ fn section(quote: &Quote) -> Section {
     let doubts = offer.doubts().into_iter().chain(age);
     facts.extend(doubts.map(|doubt| Fact::caution("doubt", doubt.text)));
     let title = format!("{}{}", offer.title, holds.unwrap_or_default());
-    Section::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
+    PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }
 
 /// Durability, sharing and the price of snapshots.

@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Curve, Objective, SuiteRun};
 
-use crate::page::{Block, Cell, Column, ColumnKind, Page, Section, Table, TableLayout};
+use crate::page::{Block, Cell, Column, ColumnKind, Page, PageSection, Table, TableLayout};
 use crate::words;
 
 /// A kept run.
@@ -42,6 +42,6 @@ pub fn runs(runs: &[KeptRun]) -> Page {
     let table = Table::of("Kept runs", columns, runs, |run| vec![Cell::text(&run.name), Cell::text(&run.result)]);
     let none = runs.is_empty().then(|| Block::Text("no runs yet: start with `plimsoll measure .`".to_owned()));
     let table = Table { layout: TableLayout::Lines, ..table };
-    let sections = vec![Section::bare("Kept runs", none.into_iter().chain([Block::Table(table)]).collect())];
+    let sections = vec![PageSection::bare("Kept runs", none.into_iter().chain([Block::Table(table)]).collect())];
     Page { title: "Kept runs".to_owned(), sections, ..Page::default() }
 }

@@ -3,16 +3,16 @@
 mod details;
 
 use plimsoll_choose::diagnosis::{DatabaseEffect, Latencies, effect};
-use plimsoll_choose::sizing::{Choice, ClassLatency, Limit, Rejection, Sizing, VolumeLayout};
+use plimsoll_choose::sizing::{Choice, ClassLatency, DesignLimit, Rejection, Sizing, VolumeLayout};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Account, Outcome};
 
 use super::{limit, what_if};
-use crate::chart::{self, Axis, Fill, Group, Joined, Plane, Spot, sentence};
+use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot, sentence};
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Headline, Item, Page, Section, Table};
-use crate::scale::Scale;
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
+use crate::scale::AxisScale;
 use crate::words::diagnosis::share;
 use crate::words::{offer, sizing as words};
 
@@ -161,12 +161,12 @@ impl Sized<'_> {
     }
 
     /// The cheapest choice: limits, machine, doubts, and comparison of each class with today.
-    fn first(&self) -> Option<Section> {
+    fn first(&self) -> Option<PageSection> {
         let first = self.sizing.choices.first()?;
         let effect = self.effect(first);
         let blocks =
             vec![Block::Facts(facts(first, Doubts::First)), Block::Table(self.classes(first, effect.as_ref()))];
-        Some(Section::new(offer::configuration(&first.offer), blocks))
+        Some(PageSection::new(offer::configuration(&first.offer), blocks))
     }
 
     /// Response times of a choice by class, compared with today, and the effect on the database's time.
@@ -198,7 +198,7 @@ impl Sized<'_> {
     }
 
     /// The price frontier: configurations with less waiting than every cheaper configuration.
-    fn more_money(&self) -> Option<Section> {
+    fn more_money(&self) -> Option<PageSection> {
         let frontier = &self.sizing.frontier;
         if frontier.len() < 2 {
             return None;
@@ -230,11 +230,11 @@ impl Sized<'_> {
         table
             .notes
             .extend((more > 0).then(|| format!("and {more} faster and more expensive configurations: --json has all")));
-        Some(Section::new("Faster configurations by price", vec![Block::Table(table)]))
+        Some(PageSection::new("Faster configurations by price", vec![Block::Table(table)]))
     }
 
     /// Layouts with separate volumes for redo and temporary data that are cheaper or the only solution.
-    fn layouts(&self) -> Option<Section> {
+    fn layouts(&self) -> Option<PageSection> {
         let columns = [
             Column::configuration(),
             Column::monthly("together", 0),
@@ -255,11 +255,11 @@ impl Sized<'_> {
         let note = "The redo volume has room for an hour of redo, the volume for temporary data a tenth of the capacity; at least 16 GiB each.";
         let table = Table::of("Layouts", columns, &self.sizing.layouts, row).without_unknown();
         let heading = "Redo and temporary data on separate volumes";
-        let section = || Section::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))]);
+        let section = || PageSection::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))]);
         (!self.sizing.layouts.is_empty()).then(section)
     }
 
-    fn ranking(&self) -> Section {
+    fn ranking(&self) -> PageSection {
         let looked = number::whole(self.sizing.evaluated as f64);
         let heading = format!(
             "The cheapest configuration of each product that carries the load{}, of {looked} examined",
@@ -272,7 +272,7 @@ impl Sized<'_> {
         let unread = "The ranking adds a quarter to unverified prices.".to_owned();
         table.notes.extend(choices.iter().any(Choice::has_unverified_price).then_some(unread));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
-        Section::new(heading, blocks.collect())
+        PageSection::new(heading, blocks.collect())
     }
 
     /// A row per configuration.
@@ -291,7 +291,7 @@ impl Sized<'_> {
             Column::text("doubts", 4),
         ];
         let row = |(index, one): (usize, &Choice)| {
-            let room = |limit: &Limit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
+            let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
             let with_machine = one.machine.as_ref().and_then(|machine| machine.monthly).and_then(|_| one.total());
             let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
             vec![
@@ -336,13 +336,19 @@ impl Sized<'_> {
         };
         let ((cheap, dear), (_, most)) = (ends(|spot| spot.x), ends(|spot| spot.y));
         let plane = Plane {
-            x: Axis { name: "price a month", scale: Scale::for_latency(cheap, dear), label: number::short },
+            x: Axis { name: "price a month", scale: AxisScale::for_latency(cheap, dear), label: number::short },
             y: Axis {
                 name: "sessions waiting for reads and log writes, simulated",
-                scale: Scale::from_zero(most),
+                scale: AxisScale::from_zero(most),
                 label: number::three,
             },
-            groups: vec![Group { name: "choices".into(), tone: 0, fill: Fill::Full, joined: Joined::Apart, spots }],
+            groups: vec![PointGroup {
+                name: "choices".into(),
+                tone: 0,
+                fill: Fill::Full,
+                joined: Joined::Apart,
+                spots,
+            }],
         };
         let description = "The table below has the figures; numbers are ranks.";
         let drawn =
@@ -352,7 +358,7 @@ impl Sized<'_> {
     }
 
     /// Configurations that carry the load but are slower than the present storage.
-    fn slower(&self) -> Option<Section> {
+    fn slower(&self) -> Option<PageSection> {
         let slower = &self.sizing.slower;
         let entry = |choice: &Choice| {
             let price = choice.price.as_ref().map_or_else(String::new, |price| format!("{} ", price.monthly));
@@ -363,11 +369,11 @@ impl Sized<'_> {
         let more = slower.len().saturating_sub(FEW);
         blocks.extend((more > 0).then(|| Block::Note(format!("and {more} more"))));
         let heading = "Carry the load, but slower than today (--may-be-slower includes them in the ranking)";
-        (!slower.is_empty()).then(|| Section::new(heading, blocks))
+        (!slower.is_empty()).then(|| PageSection::new(heading, blocks))
     }
 
     /// Configurations that carry the load but miss an objective.
-    fn nearly(&self) -> Vec<Section> {
+    fn nearly(&self) -> Vec<PageSection> {
         let nearly = &self.sizing.nearly[..self.sizing.nearly.len().min(OTHERS_MAX)];
         if nearly.is_empty() {
             return Vec::new();
@@ -377,12 +383,15 @@ impl Sized<'_> {
                       response times, so measure before excluding them";
         let table = |choices| Block::Table(self.table("Configurations that miss the objective", choices));
         vec![
-            Section::bare("Carry the load, but miss the objective", vec![Block::Text(misses.to_owned()), table(few)]),
-            Section::detail("More configurations that miss the objective", vec![table(more)]),
+            PageSection::bare(
+                "Carry the load, but miss the objective",
+                vec![Block::Text(misses.to_owned()), table(few)],
+            ),
+            PageSection::detail("More configurations that miss the objective", vec![table(more)]),
         ]
     }
 
-    fn rejected(&self) -> Vec<Section> {
+    fn rejected(&self) -> Vec<PageSection> {
         let rejected = &self.sizing.rejected;
         let (few, rest) = rejected.split_at(rejected.len().min(self.most.max(FEW)));
         let entry = |one: &Rejection| Item::new(format!("{}: {}", one.name, words::why(&one.reason)), []);
@@ -396,8 +405,8 @@ impl Sized<'_> {
         };
         let table = Table::of("Products that do not carry it", columns, rejected.iter().take(OTHERS_MAX), row);
         vec![
-            Section::folded(format!("Do not carry the load, nearest first: {}", rejected.len()), blocks),
-            Section::detail("Share of the design point carried", vec![Block::Table(table)]),
+            PageSection::folded(format!("Do not carry the load, nearest first: {}", rejected.len()), blocks),
+            PageSection::detail("Share of the design point carried", vec![Block::Table(table)]),
         ]
     }
 }

@@ -13,9 +13,9 @@ use crate::chart::{Bar, Fill, bars, sentence};
 use crate::findings;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, Section};
-use crate::sessions::{Group, group_verdict, groups};
-use crate::suite::{Row, meanings, rows, skipped, table};
+use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, PageSection};
+use crate::sessions::{SessionCurve, group_verdict, groups};
+use crate::suite::{StepRow, meanings, rows, skipped, table};
 use crate::words::{self, clean, database};
 
 /// Maximum number of bars.
@@ -24,7 +24,7 @@ const BARS_MAX: usize = 40;
 /// A page of one suite, or of several: common figures first, then each in full.
 pub fn suites(suites: &[SuiteRun]) -> Page {
     let mut page = if let [suite] = suites { single(suite) } else { several(suites) };
-    page.sections.push(Section::bare("", vec![data::data(suites)]));
+    page.sections.push(PageSection::bare("", vec![data::data(suites)]));
     page
 }
 
@@ -42,7 +42,7 @@ fn single(suite: &SuiteRun) -> Page {
     let mut details = headline.details;
     details.push(settings(suite));
     details.retain(|detail| !detail.is_empty());
-    let untold: &[Group<'_>] = if subject.is_empty() { &groups } else { &[] };
+    let untold: &[SessionCurve<'_>] = if subject.is_empty() { &groups } else { &[] };
     Page {
         title,
         subject,
@@ -68,8 +68,8 @@ fn several(suites: &[SuiteRun]) -> Page {
         let groups = groups(suite);
         let rest = alert_and_command(alert(suite), &suite.command);
         let blocks = std::iter::once(Block::Text(settings(suite))).chain(rest).collect();
-        sections.push(Section::new(format!("{label} - {}", suite.source.word()), blocks));
-        let own = self::sections(suite, &groups, &groups, index).into_iter().filter(Section::has_content);
+        sections.push(PageSection::new(format!("{label} - {}", suite.source.word()), blocks));
+        let own = self::sections(suite, &groups, &groups, index).into_iter().filter(PageSection::has_content);
         sections.extend(own.map(|section| section.of_run(label)));
     }
     let title = format!("{} suites", suites.len());
@@ -112,45 +112,50 @@ fn next(suite: &SuiteRun) -> Vec<(String, String)> {
 
 /// The sections of a suite. `untold` are the groups whose load lines are not in the headline; `index` distinguishes the
 /// charts of a page.
-fn sections(suite: &SuiteRun, untold: &[Group<'_>], groups: &[Group<'_>], index: usize) -> Vec<Section> {
+fn sections(
+    suite: &SuiteRun,
+    untold: &[SessionCurve<'_>],
+    groups: &[SessionCurve<'_>],
+    index: usize,
+) -> Vec<PageSection> {
     let listing = |listing: &plimsoll_record::Listing| {
-        Section::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
+        PageSection::new(clean(&listing.title), vec![Block::Listing(listing.text.clone())])
     };
     let verdict = |verdict: &String| {
         let text = format!("{}.", sentence(clean(verdict).trim_end_matches('.')));
         Fact::new("verdict", text).with_emphasis(Emphasis::Note)
     };
     let rows = rows(suite);
-    let mut out: Vec<Section> = suite.listings.iter().map(listing).collect();
-    out.push(Section::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
-    out.push(Section::bare("Load lines", untold.iter().flat_map(|group| line(suite, group)).collect()));
+    let mut out: Vec<PageSection> = suite.listings.iter().map(listing).collect();
+    out.push(PageSection::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
+    out.push(PageSection::bare("Load lines", untold.iter().flat_map(|group| line(suite, group)).collect()));
     out.extend(sessions::sections(suite, groups, index));
     out.extend(pictures(suite, &rows, index));
-    out.push(Section::new("Details", vec![Block::Table(table(suite))]));
+    out.push(PageSection::new("Details", vec![Block::Table(table(suite))]));
     let measured = meanings(&rows).into_iter().map(|(names, measures)| format!("{names}: {}", clean(measures)));
     let left_out = skipped(suite).map(|(name, why)| format!("{}: skipped, as {}", clean(name), clean(why)));
-    out.push(Section::new("Definitions", measured.chain(left_out).map(Block::Text).collect()));
+    out.push(PageSection::new("Definitions", measured.chain(left_out).map(Block::Text).collect()));
     out.push(findings(&findings::of_suite(suite)));
-    out.push(Section::bare("Target and conditions", vec![Block::Facts(place(suite))]));
+    out.push(PageSection::bare("Target and conditions", vec![Block::Facts(place(suite))]));
     out
 }
 
 /// The load line of a group, and the rest of its verdict.
-fn line(suite: &SuiteRun, group: &Group<'_>) -> Vec<Block> {
+fn line(suite: &SuiteRun, group: &SessionCurve<'_>) -> Vec<Block> {
     let verdict = group_verdict(suite, group);
     let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", suite.source.word())));
     line.into_iter().chain(Some(verdict.rest.join(" ")).filter(|rest| !rest.is_empty()).map(Block::Text)).collect()
 }
 
 /// Rates and times of the steps as bars.
-fn pictures(suite: &SuiteRun, rows: &[Row<'_>], index: usize) -> [Section; 2] {
+fn pictures(suite: &SuiteRun, rows: &[StepRow<'_>], index: usize) -> [PageSection; 2] {
     let rates: Vec<Bar> = rows.iter().filter_map(moved).take(BARS_MAX).collect();
     let single = rows.iter().filter(|row| !matches!(row.step.work, StepWork::Sessions(_)));
     let times: Vec<Bar> = single.flat_map(times).take(2 * BARS_MAX).collect();
     let section = |id: &str, title: &str, lead: &str, drawn: &[Bar]| {
         let picture = || both(&format!("{id}-{index}"), title, lead, |size| bars(drawn, size));
         let block = (!drawn.is_empty()).then(|| chart(lead, &picture(), &source(suite)));
-        Section::bare(title, block.into_iter().collect())
+        PageSection::bare(title, block.into_iter().collect())
     };
     [
         section("moved", "Throughput", "Median of several rounds.", &rates),
@@ -167,13 +172,13 @@ fn chart(lead: &str, picture: &Markup, source: &str) -> Block {
     Block::Chart(Chart::new(html! { p class="lead" { (lead) } (figure(picture, &html! { (source) })) }))
 }
 
-fn moved(row: &Row<'_>) -> Option<Bar> {
+fn moved(row: &StepRow<'_>) -> Option<Bar> {
     let rate = row.bytes_per_second?;
     let value = format!("{}, {} IOPS", number::throughput(rate), number::three(row.rate()));
     Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
 }
 
-fn times(row: &Row<'_>) -> Vec<Bar> {
+fn times(row: &StepRow<'_>) -> Vec<Bar> {
     let bar = |name: String, span: Span, fill| Bar {
         name,
         from: 0.0,

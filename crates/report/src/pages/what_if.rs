@@ -3,22 +3,23 @@
 use plimsoll_choose::hours::{LevelReplay, Rule};
 use plimsoll_choose::sizing::Choice;
 use plimsoll_choose::what_if::{
-    CacheSize, CacheWhatIf, EstimateSource, HORIZON_MONTHS, LevelsOfChoice, Outgrown, OutgrownBy, Split, Tiers, WhatIfs,
+    CacheSize, CacheWhatIf, EstimateSource, HORIZON_MONTHS, LevelsOfChoice, Outgrown, OutgrownBy, TierSplit, Tiers,
+    WhatIfs,
 };
 use plimsoll_units::{Bytes, Span};
 
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::words::{offer, sizing as words};
 
 /// A section for each requested what-if.
-pub(super) fn sections(what_ifs: &WhatIfs) -> Vec<Section> {
+pub(super) fn sections(what_ifs: &WhatIfs) -> Vec<PageSection> {
     let mut sections = Vec::new();
     match &what_ifs.levels {
         Some(choices) if choices.is_empty() => {
             let none = "What if the level changed? No choice has a level that can be changed online; --provider \
                         oci selects products that have such levels";
-            sections.push(Section::bare("What if the level changed?", vec![Block::Heading(none.to_owned())]));
+            sections.push(PageSection::bare("What if the level changed?", vec![Block::Heading(none.to_owned())]));
         }
         Some(choices) => sections.extend(choices.iter().map(levels)),
         None => {}
@@ -39,7 +40,7 @@ const LEVELS: [Column; 7] = [
     Column::new("changes", "", ColumnKind::Share, 3),
 ];
 
-fn levels(choice: &LevelsOfChoice) -> Section {
+fn levels(choice: &LevelsOfChoice) -> PageSection {
     let row = |replay: &LevelReplay| {
         let rule = match &replay.rule {
             Rule::Fixed(level) => format!("{} {level}", choice.option),
@@ -61,7 +62,7 @@ fn levels(choice: &LevelsOfChoice) -> Section {
     let notes = choice.replays.iter().filter_map(|replay| timetable(&replay.rule)).chain([measured.to_owned()]);
     let table = Table::of("Levels", LEVELS, &choice.replays, row).with_notes(notes);
     let heading = format!("What if the level of {} changed?", offer::configuration(&choice.offer));
-    Section::new(heading, vec![Block::Table(table)])
+    PageSection::new(heading, vec![Block::Table(table)])
 }
 
 /// Waits of more than a few seconds are shown as minutes or hours, as they are those of a queue that keeps growing.
@@ -88,7 +89,7 @@ const CACHES: [Column; 8] = [
     Column::text("cheapest", 4),
 ];
 
-fn cache(what_if: &CacheWhatIf) -> Section {
+fn cache(what_if: &CacheWhatIf) -> PageSection {
     let row = |size: &CacheSize| {
         vec![
             Cell::text(gib(size.bytes)),
@@ -111,7 +112,7 @@ fn cache(what_if: &CacheWhatIf) -> Section {
     let smaller = what_if.sizes.iter().any(|size| size.more_bytes < 0.0).then_some(slower);
     let notes = [Some(by), smaller].into_iter().flatten().map(str::to_owned);
     let table = Table::of("Sizes of the cache", CACHES, &what_if.sizes, row).with_notes(notes);
-    Section::new("What if the cache had another size?", vec![Block::Table(table), Block::Heading(verdict(what_if))])
+    PageSection::new("What if the cache had another size?", vec![Block::Table(table), Block::Heading(verdict(what_if))])
 }
 
 fn verdict(what_if: &CacheWhatIf) -> String {
@@ -158,7 +159,7 @@ const GROWTH: [Column; 5] = [
     Column::text("cheapest", 0),
 ];
 
-fn growth(outgrown: &Outgrown) -> Section {
+fn growth(outgrown: &Outgrown) -> PageSection {
     let name = offer::configuration(&outgrown.offer);
     let ends = match &outgrown.ends {
         None => format!("{name} suffices for at least {HORIZON_MONTHS} months"),
@@ -176,7 +177,7 @@ fn growth(outgrown: &Outgrown) -> Section {
         ]
     });
     let note = "headroom is included; prices are today's";
-    Section::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))])
+    PageSection::new(heading, vec![Block::Table(table.with_notes([note.to_owned()]))])
 }
 
 fn reason(why: &OutgrownBy) -> String {
@@ -196,8 +197,8 @@ const TIERS: [Column; 4] = [
     Column::monthly("together", 0),
 ];
 
-fn tiers(parted: &Tiers) -> Section {
-    let row = |split: &Split| {
+fn tiers(parted: &Tiers) -> PageSection {
+    let row = |split: &TierSplit| {
         let names = match split.hot_parts.split_at_checked(NAMES_MAX) {
             Some((first, rest)) if !rest.is_empty() => format!("{} and {} more", first.join(", "), rest.len()),
             _ => split.hot_parts.join(", "),
@@ -217,5 +218,8 @@ fn tiers(parted: &Tiers) -> Section {
         notes.push(Block::Note("no separation is carried by both volumes".to_owned()));
     }
     let table = Block::Table(Table::of("Hot and cold parts", TIERS, &parted.splits, row));
-    Section::new("What if hot and cold data were on separate volumes?", std::iter::once(table).chain(notes).collect())
+    PageSection::new(
+        "What if hot and cold data were on separate volumes?",
+        std::iter::once(table).chain(notes).collect(),
+    )
 }

@@ -3,7 +3,7 @@
 use plimsoll_load::Pace;
 use plimsoll_record::{LoadLine, SuiteRun};
 
-use super::{Group, Point, offered};
+use super::{SessionCurve, SessionPoint, offered};
 use crate::words::{Counted, sessions};
 use crate::{number, pick};
 
@@ -16,7 +16,7 @@ pub(crate) struct GroupVerdict {
 }
 
 /// The verdict on a session group.
-pub(crate) fn group_verdict(suite: &SuiteRun, group: &Group<'_>) -> GroupVerdict {
+pub(crate) fn group_verdict(suite: &SuiteRun, group: &SessionCurve<'_>) -> GroupVerdict {
     let of = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
     let line = group.curve.load_line.as_ref().map(|line| {
         let by = at_line(group).map_or(String::new(), |by| format!(", by {by}"));
@@ -39,7 +39,7 @@ pub(crate) fn group_verdict(suite: &SuiteRun, group: &Group<'_>) -> GroupVerdict
 }
 
 /// The law fitted to all points, if the group is the only one.
-fn fitted(suite: &SuiteRun, group: &Group<'_>) -> Option<String> {
+fn fitted(suite: &SuiteRun, group: &SessionCurve<'_>) -> Option<String> {
     let law = suite.database.as_ref()?.fitted.filter(|law| !law.demand.is_zero() && law.error.is_finite())?;
     let all =
         suite.steps.iter().filter(|step| step.counts && matches!(step.work, plimsoll_record::StepWork::Sessions(_)));
@@ -57,20 +57,20 @@ fn fitted(suite: &SuiteRun, group: &Group<'_>) -> Option<String> {
 }
 
 /// Number of sessions at the load line: `8 sessions`, or `8 to 16 sessions` if it lies between two points.
-fn at_line(group: &Group<'_>) -> Option<String> {
+fn at_line(group: &SessionCurve<'_>) -> Option<String> {
     const SAME: f64 = 0.02;
     let line = group.curve.load_line.as_ref()?;
     let iops = pick::line_iops(line)?.value;
-    let closed: Vec<&Point<'_>> =
+    let closed: Vec<&SessionPoint<'_>> =
         group.points.iter().filter(|point| matches!(point.crowd.run.offered, Pace::Closed { .. })).collect();
     if closed.len() < group.points.len() {
         // With open loads, any free session takes the next transaction, so the number of sessions is an upper bound.
-        let rate = |point: &&Point<'_>| (point.crowd.run.figures.iops.value - iops).abs();
+        let rate = |point: &&SessionPoint<'_>| (point.crowd.run.figures.iops.value - iops).abs();
         let open = group.points.iter().filter(|point| pick::is_open(&point.crowd.run));
         let nearest = open.min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         return Some(format!("up to {}", sessions(nearest.crowd.sessions)));
     }
-    let rate_of = |point: &Point<'_>| point.crowd.run.figures.iops.value;
+    let rate_of = |point: &SessionPoint<'_>| point.crowd.run.figures.iops.value;
     // Throughput may fall beyond saturation: the load line is the first crossing.
     let beyond = closed.iter().position(|point| rate_of(point) > iops * (1.0 + 1e-9));
     let below = match beyond {
@@ -88,6 +88,6 @@ fn at_line(group: &Group<'_>) -> Option<String> {
 }
 
 /// The binding limit at the point of highest throughput.
-pub(crate) fn limit_at(group: &Group<'_>) -> Option<String> {
+pub(crate) fn limit_at(group: &SessionCurve<'_>) -> Option<String> {
     group.best()?.limit()
 }

@@ -3,7 +3,7 @@
 use plimsoll_record::{Estimate, SuiteRun};
 use plimsoll_units::Span;
 
-use super::{Group, Point};
+use super::{SessionCurve, SessionPoint};
 use crate::number;
 use crate::page::{Column, ColumnKind, Table, UNKNOWN};
 use crate::words::clean;
@@ -13,12 +13,12 @@ fn or_none<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
     value.map_or(UNKNOWN.into(), format)
 }
 
-fn all<'a, 'b>(groups: &'b [Group<'a>]) -> impl Iterator<Item = &'b Point<'a>> {
+fn all<'a, 'b>(groups: &'b [SessionCurve<'a>]) -> impl Iterator<Item = &'b SessionPoint<'a>> {
     groups.iter().flat_map(|group| &group.points)
 }
 
 /// Throughput and response times.
-pub(crate) fn responses(groups: &[Group<'_>]) -> Table {
+pub(crate) fn responses(groups: &[SessionCurve<'_>]) -> Table {
     let columns = [
         Column::new("step", "", ColumnKind::Text, 0),
         Column::new("sessions", "", ColumnKind::Share, 5),
@@ -40,7 +40,7 @@ pub(crate) fn responses(groups: &[Group<'_>]) -> Table {
     Table::of_texts(columns, &rows, notes).without_unknown()
 }
 
-fn response(point: &Point<'_>) -> Vec<String> {
+fn response(point: &SessionPoint<'_>) -> Vec<String> {
     let run = &point.crowd.run;
     let figures = &run.figures;
     let time = |estimate: &Estimate| or_none(number::seen(estimate), number::time);
@@ -62,7 +62,7 @@ fn response(point: &Point<'_>) -> Vec<String> {
 }
 
 /// Counters of the database and of its storage over the same time.
-pub(crate) fn below(suite: &SuiteRun, groups: &[Group<'_>]) -> Table {
+pub(crate) fn below(suite: &SuiteRun, groups: &[SessionCurve<'_>]) -> Table {
     let columns = [
         Column::new("step", "", ColumnKind::Text, 0),
         Column::new("own cache", "hits", ColumnKind::Share, 6),
@@ -81,7 +81,7 @@ pub(crate) fn below(suite: &SuiteRun, groups: &[Group<'_>]) -> Table {
         .without_unknown()
 }
 
-fn under(point: &Point<'_>, block: u64) -> Vec<String> {
+fn under(point: &SessionPoint<'_>, block: u64) -> Vec<String> {
     let (counted, storage) = (&point.crowd.counted, &point.crowd.storage);
     let rate = |count: Option<u64>| or_none(point.per_second(count), number::three);
     let time = |span: Option<Span>| or_none(span.filter(|span| !span.is_zero()), |span| span.to_string());
@@ -110,12 +110,12 @@ fn under(point: &Point<'_>, block: u64) -> Vec<String> {
 const RANKS: [u8; 8] = [0, 0, 2, 0, 1, 3, 5, 4];
 
 /// Session time by wait class, if it was sampled.
-pub(crate) fn splits(groups: &[Group<'_>]) -> Table {
+pub(crate) fn splits(groups: &[SessionCurve<'_>]) -> Table {
     let mut columns = vec![Column::new("step", "", ColumnKind::Text, 0)];
     columns
         .extend(PARTS.iter().zip(RANKS).map(|(part, rank)| Column::new(spent(*part).0, "", ColumnKind::Share, rank)));
     columns.push(Column::new("known by", "", ColumnKind::Text, 6));
-    let row = |point: &Point<'_>| {
+    let row = |point: &SessionPoint<'_>| {
         let split = point.crowd.split.as_ref()?;
         let mut cells = vec![point.name()];
         cells.extend(PARTS.iter().map(|part| or_none(share_of(split, *part), share)));

@@ -1,12 +1,12 @@
 //! Renders a page for a terminal.
 
 use super::TextStyle;
-use super::paint::{INDENT, Line, Tone, cut, hanging, wrap};
+use super::paint::{INDENT, PaintedLine, Tone, cut, hanging, wrap};
 use super::plot::plot;
 use super::table::{self, Align};
 use crate::money;
 use crate::page::{
-    Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, Section, Shares, Table, TableLayout,
+    Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Shares, Table, TableLayout,
     Visibility,
 };
 use crate::words::clean;
@@ -17,7 +17,7 @@ const STEP: usize = 2;
 const SHARES_MAX: usize = 64;
 
 /// The parts of the page, to be separated by empty lines.
-pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<Line>> {
+pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<PaintedLine>> {
     let mut parts = vec![page.subject.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)).collect()];
     let alert = page.alert.iter().flat_map(|(emphasis, text)| paragraph(text, tone(*emphasis), 0, style));
     let verdict = page.headline.iter().flat_map(|headline| verdict(headline, page.origin, style));
@@ -25,24 +25,24 @@ pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<Line>> {
     let shown = page.shown().filter(|part| part.visibility != Visibility::Detail);
     parts.extend(shown.map(|part| section(part, style)));
     // Commands are never wrapped, so that they can be copied.
-    let next = |(purpose, command): &(String, String)| Line::plain(clean(&format!("{purpose}: {command}")));
+    let next = |(purpose, command): &(String, String)| PaintedLine::plain(clean(&format!("{purpose}: {command}")));
     parts.push(page.next.iter().map(next).collect());
     parts
 }
 
-fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<Line> {
+fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<PaintedLine> {
     let lines = wrap(&clean(text), style.width - indent).into_iter();
-    lines.map(|line| Line::of(format!("{:indent$}{line}", ""), tone)).collect()
+    lines.map(|line| PaintedLine::of(format!("{:indent$}{line}", ""), tone)).collect()
 }
 
-fn verdict(headline: &Headline, origin: &str, style: &TextStyle) -> Vec<Line> {
+fn verdict(headline: &Headline, origin: &str, style: &TextStyle) -> Vec<PaintedLine> {
     let origin = if origin.is_empty() { String::new() } else { format!(" - {origin}") };
     let mut lines = paragraph(&format!("{}{origin}", headline.text), Tone::Strong, 0, style);
     lines.extend(headline.details.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)));
     lines
 }
 
-fn section(section: &Section, style: &TextStyle) -> Vec<Line> {
+fn section(section: &PageSection, style: &TextStyle) -> Vec<PaintedLine> {
     let mut lines = Vec::new();
     if section.visibility != Visibility::Bare && !section.heading.is_empty() {
         lines.extend(paragraph(&section.heading, Tone::Strong, 0, style));
@@ -57,11 +57,11 @@ fn section(section: &Section, style: &TextStyle) -> Vec<Line> {
             Block::Table(rows) => lines.extend(table(rows, style)),
             Block::Chart(chart) => lines.extend(chart.plain.iter().flat_map(|rows| table(rows, style))),
             Block::Plot(curve) => {
-                lines.extend((!lines.is_empty()).then(|| Line::plain("")));
+                lines.extend((!lines.is_empty()).then(|| PaintedLine::plain("")));
                 lines.extend(plot(curve, style));
             }
             Block::Shares(bars) => lines.extend(shares(bars, style)),
-            Block::Listing(text) => lines.extend(text.lines().map(Line::plain)),
+            Block::Listing(text) => lines.extend(text.lines().map(PaintedLine::plain)),
             Block::Data(_) => {}
         }
     }
@@ -69,11 +69,11 @@ fn section(section: &Section, style: &TextStyle) -> Vec<Line> {
 }
 
 /// A bar of letters for each name, then the legend.
-fn shares(shares: &Shares, style: &TextStyle) -> Vec<Line> {
+fn shares(shares: &Shares, style: &TextStyle) -> Vec<PaintedLine> {
     let name = shares.bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(style.width / 3);
     let width = (style.width - name - 2).min(SHARES_MAX);
     let bar = |(of, parts): &(String, Vec<(char, f64)>)| {
-        Line::plain(format!("{:<name$}  {}", cut(of, name), letters(parts, width)))
+        PaintedLine::plain(format!("{:<name$}  {}", cut(of, name), letters(parts, width)))
     };
     let legend = paragraph(&shares.legend, Tone::Quiet, 0, style);
     shares.bars.iter().map(bar).chain(legend).collect()
@@ -104,44 +104,44 @@ const fn tone(emphasis: Emphasis) -> Tone {
 }
 
 /// A hanging name with its value, then components and remarks.
-fn fact(fact: &Fact, style: &TextStyle) -> Vec<Line> {
+fn fact(fact: &Fact, style: &TextStyle) -> Vec<PaintedLine> {
     let width = style.width - INDENT;
-    let mut lines: Vec<Line> =
+    let mut lines: Vec<PaintedLine> =
         hanging(&clean(&fact.name), tone(fact.emphasis), wrap(&clean(&fact.text), width)).collect();
     let amounts = money::aligned(fact.parts.iter().map(|(amount, _)| amount.clone()));
     for ((_, description), amount) in fact.parts.iter().zip(amounts) {
         let wide = amount.chars().count();
         for (index, line) in wrap(&clean(description), width.saturating_sub(wide + 2)).into_iter().enumerate() {
             let amount = if index == 0 { amount.as_str() } else { "" };
-            lines.push(Line::plain(format!("{:INDENT$}{amount:wide$}  {line}", "")));
+            lines.push(PaintedLine::plain(format!("{:INDENT$}{amount:wide$}  {line}", "")));
         }
     }
     lines.extend(fact.remarks.iter().flat_map(|remark| paragraph(remark, Tone::Quiet, INDENT, style)));
     lines
 }
 
-fn item(item: &Item, style: &TextStyle) -> Vec<Line> {
+fn item(item: &Item, style: &TextStyle) -> Vec<PaintedLine> {
     let text = wrap(&clean(&item.text), style.width - 2 * STEP).into_iter().enumerate();
     let indent = |index| if index == 0 { STEP } else { 2 * STEP };
-    let mut lines: Vec<Line> =
-        text.map(|(index, line)| Line::plain(format!("{:1$}{line}", "", indent(index)))).collect();
+    let mut lines: Vec<PaintedLine> =
+        text.map(|(index, line)| PaintedLine::plain(format!("{:1$}{line}", "", indent(index)))).collect();
     lines.extend(item.remarks.iter().flat_map(|remark| paragraph(remark, Tone::Quiet, 2 * STEP, style)));
     lines
 }
 
 /// A table that fits the width, and its notes; empty without rows.
-fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
+fn table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
     let whole = table.with_intervals();
     if whole.rows.is_empty() {
         return Vec::new();
     }
     if whole.layout == TableLayout::Lines {
         let line = |row: &Vec<Cell>| row.iter().map(|cell| clean(&cell.text)).collect::<Vec<_>>().join("  ");
-        return whole.rows.iter().map(|row| Line::plain(line(row).trim_end())).collect();
+        return whole.rows.iter().map(|row| PaintedLine::plain(line(row).trim_end())).collect();
     }
     let is_named = whole.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
     let columns = whole.columns.iter().enumerate();
-    let set = table::Table {
+    let set = table::TextTable {
         columns: columns.map(|(index, column)| set(column, &whole, index)).collect(),
         groups: whole.groups.iter().map(|(row, text)| (*row, clean(text))).collect(),
         strong: whole.rows.iter().position(|row| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong)),
@@ -155,17 +155,17 @@ fn table(table: &Table, style: &TextStyle) -> Vec<Line> {
 }
 
 /// A table whose first column is a name: if the width is too small, the name is a line above its row.
-fn named(mut table: table::Table, style: &TextStyle) -> table::Laid {
+fn named(mut table: table::TextTable, style: &TextStyle) -> table::Laid {
     if !table.fits(style) {
         let names = std::mem::take(&mut table.columns[0].cells);
         let cells = vec![String::new(); names.len()];
-        table.columns[0] = table::Column { name: "".into(), unit: "", align: Align::Left, expendable: 0, cells };
+        table.columns[0] = table::TextColumn { name: "".into(), unit: "", align: Align::Left, expendable: 0, cells };
         table.groups.extend(names.into_iter().enumerate());
     }
     table.lay_out(style)
 }
 
-fn set(column: &Column, table: &Table, index: usize) -> table::Column {
+fn set(column: &Column, table: &Table, index: usize) -> table::TextColumn {
     let texts = table.rows.iter().map(|row| clean(&row[index].text));
     let (align, cells) = match column.kind {
         ColumnKind::Money => (Align::Kept, money::aligned(texts)),
@@ -173,7 +173,7 @@ fn set(column: &Column, table: &Table, index: usize) -> table::Column {
         ColumnKind::Text => (Align::Left, texts.collect()),
         ColumnKind::Rate | ColumnKind::Time | ColumnKind::Size | ColumnKind::Share => (Align::Point, texts.collect()),
     };
-    table::Column { name: column.name.clone(), unit: column.unit, align, expendable: column.priority, cells }
+    table::TextColumn { name: column.name.clone(), unit: column.unit, align, expendable: column.priority, cells }
 }
 
 #[cfg(test)]

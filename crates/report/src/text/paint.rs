@@ -15,14 +15,14 @@ pub(super) enum Tone {
 
 /// A line: a lead with its own tone, then the rest.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct PaintedLine {
     lead: String,
     lead_tone: Tone,
     rest: String,
     tone: Tone,
 }
 
-impl Line {
+impl PaintedLine {
     pub fn of(text: impl Into<String>, tone: Tone) -> Self {
         Self { lead: String::new(), lead_tone: Tone::Plain, rest: text.into(), tone }
     }
@@ -40,15 +40,19 @@ impl Line {
 pub(super) const INDENT: usize = 9;
 
 /// Lines with a hanging name before the first.
-pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = Line> {
+pub(super) fn hanging(word: &str, tone: Tone, lines: Vec<String>) -> impl Iterator<Item = PaintedLine> {
     let word = format!("{word:<INDENT$}");
     lines.into_iter().enumerate().map(move |(index, line)| {
-        if index == 0 { Line::led(word.clone(), tone, line) } else { Line::plain(format!("{:INDENT$}{line}", "")) }
+        if index == 0 {
+            PaintedLine::led(word.clone(), tone, line)
+        } else {
+            PaintedLine::plain(format!("{:INDENT$}{line}", ""))
+        }
     })
 }
 
 /// Joins the parts with empty lines; parts without lines are omitted.
-pub(super) fn finish(parts: &[Vec<Line>], style: &TextStyle) -> String {
+pub(super) fn finish(parts: &[Vec<PaintedLine>], style: &TextStyle) -> String {
     let mut out = String::new();
     for part in parts.iter().filter(|part| !part.is_empty()) {
         if !out.is_empty() {

@@ -1,10 +1,10 @@
 //! Load curve in characters: braille lines, markers for runs, rules for the objective and the load line.
 
-use super::paint::{Line, Tone, cut, wrap};
+use super::paint::{PaintedLine, Tone, cut, wrap};
 use super::{Charset, TextStyle};
 use crate::number;
 use crate::page::{Plot, PlotPoint};
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 
 const ROWS: usize = 12;
 /// Columns of the labels left of the axis.
@@ -15,12 +15,12 @@ struct Canvas {
     columns: usize,
     dots: Vec<u8>,
     over: Vec<Option<char>>,
-    x: Scale,
-    y: Scale,
+    x: AxisScale,
+    y: AxisScale,
 }
 
 /// Latency against throughput; empty for fewer than two loads.
-pub(super) fn plot(plot: &Plot, style: &TextStyle) -> Vec<Line> {
+pub(super) fn plot(plot: &Plot, style: &TextStyle) -> Vec<PaintedLine> {
     if plot.points.len() < 2 {
         return Vec::new();
     }
@@ -32,11 +32,11 @@ pub(super) fn plot(plot: &Plot, style: &TextStyle) -> Vec<Line> {
     canvas.rules(plot);
     canvas.marks(plot, 0, ['▪', '▫']);
     canvas.marks(plot, 1, ['●', '○']);
-    let mut lines = vec![Line::of(cut(&plot.title, style.width), Tone::Strong)];
+    let mut lines = vec![PaintedLine::of(cut(&plot.title, style.width), Tone::Strong)];
     lines.extend(canvas.load_label(plot));
     lines.extend(canvas.rows());
     lines.extend(canvas.axis());
-    lines.extend(wrap(&plot.legend, style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
+    lines.extend(wrap(&plot.legend, style.width).into_iter().map(|line| PaintedLine::of(line, Tone::Quiet)));
     lines
 }
 
@@ -45,7 +45,7 @@ impl Canvas {
         let most = plot.points.iter().map(|point| point.iops).chain(plot.line_iops).fold(0.0, f64::max);
         let times = || plot.points.iter().flat_map(|point| point.percentiles_ns).flatten().chain(plot.limit_ns);
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-        let (x, y) = (Scale::from_zero(most), Scale::for_latency(low, high));
+        let (x, y) = (AxisScale::from_zero(most), AxisScale::for_latency(low, high));
         Self { columns, dots: vec![0; columns * ROWS], over: vec![None; columns * ROWS], x, y }
     }
 
@@ -119,15 +119,15 @@ impl Canvas {
         }
     }
 
-    fn load_label(&self, plot: &Plot) -> Option<Line> {
+    fn load_label(&self, plot: &Plot) -> Option<PaintedLine> {
         let iops = plot.line_iops?;
         let label = cut(&format!("load line {}", number::short(iops)), self.columns);
         let wide = label.chars().count();
         let start = self.column(iops).saturating_sub(wide / 2).min(self.columns.saturating_sub(wide));
-        Some(Line::plain(format!("{}{label}", " ".repeat(LABELS + 1 + start))))
+        Some(PaintedLine::plain(format!("{}{label}", " ".repeat(LABELS + 1 + start))))
     }
 
-    fn rows(&self) -> Vec<Line> {
+    fn rows(&self) -> Vec<PaintedLine> {
         let mut labels: Vec<String> = vec![String::new(); ROWS];
         for tick in self.y.ticks(ROWS / 2).iter().filter(|tick| tick.labelled) {
             let label = if tick.value == 0.0 { "0".into() } else { number::time(tick.value) };
@@ -141,12 +141,12 @@ impl Canvas {
             };
             let cells: String = (0..self.columns).map(sign).collect();
             let edge = if label.is_empty() { '│' } else { '┤' };
-            Line::plain(format!("{label:>LABELS$}{edge}{cells}"))
+            PaintedLine::plain(format!("{label:>LABELS$}{edge}{cells}"))
         };
         labels.iter().enumerate().map(line).collect()
     }
 
-    fn axis(&self) -> [Line; 2] {
+    fn axis(&self) -> [PaintedLine; 2] {
         let mut rule: Vec<char> = vec!['─'; self.columns];
         let mut labels: Vec<char> = vec![' '; LABELS + 1 + self.columns];
         let mut free = LABELS;
@@ -162,6 +162,9 @@ impl Canvas {
         }
         let rule: String = rule.into_iter().collect();
         let labels: String = labels.into_iter().collect();
-        [Line::plain(format!("{}└{rule}", " ".repeat(LABELS))), Line::plain(cut(&labels, LABELS + 2 + self.columns))]
+        [
+            PaintedLine::plain(format!("{}└{rule}", " ".repeat(LABELS))),
+            PaintedLine::plain(cut(&labels, LABELS + 2 + self.columns)),
+        ]
     }
 }

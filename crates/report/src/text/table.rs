@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::TextStyle;
-use super::paint::{Line, Tone, cut, wrap};
+use super::paint::{PaintedLine, Tone, cut, wrap};
 use crate::latency::pads;
 
 /// Alignment of a column's cells.
@@ -18,7 +18,7 @@ pub(super) enum Align {
 
 /// A column with a heading of two lines: name and unit.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct TextColumn {
     pub name: Cow<'static, str>,
     pub unit: &'static str,
     pub align: Align,
@@ -29,8 +29,8 @@ pub(super) struct Column {
 
 /// Columns, headings between rows, and a highlighted row.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    pub columns: Vec<Column>,
+pub(super) struct TextTable {
+    pub columns: Vec<TextColumn>,
     /// Headings, each with the index of the row below.
     pub groups: Vec<(usize, String)>,
     pub strong: Option<usize>,
@@ -38,13 +38,13 @@ pub(super) struct Table {
 
 /// A table after layout, and the names of dropped columns.
 pub(super) struct Laid {
-    pub lines: Vec<Line>,
+    pub lines: Vec<PaintedLine>,
     pub left_out: Vec<Cow<'static, str>>,
 }
 
 const GAP: usize = 2;
 
-impl Table {
+impl TextTable {
     /// True if all columns fit.
     pub fn fits(&self, style: &TextStyle) -> bool {
         let mut copy = self.clone();
@@ -94,30 +94,30 @@ impl Table {
         self.columns.iter().map(|column| column.width() + gap).sum::<usize>().saturating_sub(gap)
     }
 
-    fn lines(&self, gap: usize, style: &TextStyle) -> Vec<Line> {
+    fn lines(&self, gap: usize, style: &TextStyle) -> Vec<PaintedLine> {
         let rows = self.columns.first().map_or(0, |column| column.cells.len());
-        let line = |cell: &dyn Fn(&Column) -> String| {
+        let line = |cell: &dyn Fn(&TextColumn) -> String| {
             let cells: Vec<_> = self.columns.iter().map(|column| column.set(&cell(column))).collect();
             cut(&cells.join(&" ".repeat(gap)), style.width)
         };
-        let mut out = vec![Line::of(line(&|column| column.name.to_string()), Tone::Quiet)];
+        let mut out = vec![PaintedLine::of(line(&|column| column.name.to_string()), Tone::Quiet)];
         if self.columns.iter().any(|column| !column.unit.is_empty()) {
-            out.push(Line::of(line(&|column| column.unit.into()), Tone::Quiet));
+            out.push(PaintedLine::of(line(&|column| column.unit.into()), Tone::Quiet));
         }
         for row in 0..rows {
             for (_, heading) in self.groups.iter().filter(|(before, _)| *before == row) {
-                out.extend(wrap(heading, style.width).into_iter().map(|line| Line::of(line, Tone::Quiet)));
+                out.extend(wrap(heading, style.width).into_iter().map(|line| PaintedLine::of(line, Tone::Quiet)));
             }
             let tone = if self.strong == Some(row) { Tone::Strong } else { Tone::Plain };
-            let part = |column: &Column, index| column.cells[row].lines().nth(index).unwrap_or_default().to_owned();
+            let part = |column: &TextColumn, index| column.cells[row].lines().nth(index).unwrap_or_default().to_owned();
             let height = self.columns.iter().map(|column| column.cells[row].lines().count()).max().unwrap_or(0).max(1);
-            out.extend((0..height).map(|index| Line::of(line(&|column| part(column, index)), tone)));
+            out.extend((0..height).map(|index| PaintedLine::of(line(&|column| part(column, index)), tone)));
         }
         out
     }
 }
 
-impl Column {
+impl TextColumn {
     /// Width of the widest cell or heading.
     pub fn width(&self) -> usize {
         let lines = self.cells.iter().flat_map(|cell| cell.lines());

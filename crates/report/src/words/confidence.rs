@@ -1,6 +1,8 @@
 //! Reliability of a load line: grade of confidence with reasons, meaning of the number, next command.
 
-use plimsoll_record::{Curve, Ended, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight};
+use plimsoll_record::{
+    Curve, EndReason, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight,
+};
 use plimsoll_units::Span;
 
 use super::{clean, command, load_line};
@@ -227,7 +229,7 @@ pub(crate) fn next(curve: &Curve) -> Option<String> {
         again.extend(more.iter().map(ToString::to_string));
         Some(command(&again))
     };
-    if curve.ended != Ended::Complete {
+    if curve.ended != EndReason::Complete {
         return None;
     }
     let basis = curve.basis.as_ref();

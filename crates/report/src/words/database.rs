@@ -1,6 +1,6 @@
 //! Databases and the wait classes of their sessions as text.
 
-use plimsoll_record::{DatabaseAbout, Spent, Split, StepWork, SuiteRun};
+use plimsoll_record::{DatabaseAbout, SessionTimes, Spent, StepWork, SuiteRun};
 use plimsoll_units::Bytes;
 
 use super::clean;
@@ -33,7 +33,7 @@ pub(crate) const PARTS: [Spent; 8] = [
 ];
 
 /// The share of a wait class, 0 to 1; `None` if it was not sampled.
-pub(crate) fn share_of(split: &Split, part: Spent) -> Option<f64> {
+pub(crate) fn share_of(split: &SessionTimes, part: Spent) -> Option<f64> {
     let shares = split.shares.iter().filter(|(known, share)| *known == part && share.is_finite());
     shares.map(|(_, share)| share.clamp(0.0, 1.0)).reduce(|a, b| (a + b).min(1.0))
 }
@@ -46,7 +46,7 @@ pub(crate) fn share(value: f64) -> String {
 }
 
 /// Wait classes in short: `CPU 12 %, reads 70 %, commits 15 %`. Shares below half a per cent are omitted.
-pub(crate) fn split(split: &Split) -> String {
+pub(crate) fn split(split: &SessionTimes) -> String {
     const LEAST: f64 = 0.005;
     let seen = PARTS.iter().filter_map(|part| Some((spent(*part).0, share_of(split, *part)?)));
     let parts: Vec<String> =

@@ -4,7 +4,7 @@ mod commits;
 mod devices;
 mod works;
 
-use plimsoll_choose::diagnosis::{Part, Verdict};
+use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
 
 use super::clean;
 use crate::number;
@@ -23,7 +23,7 @@ pub struct VerdictText {
 }
 
 /// Text of a verdict.
-pub fn verdict_text(verdict: &Verdict) -> VerdictText {
+pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
     answer(verdict)
         .or_else(|| commits::verdict_text(verdict))
         .or_else(|| devices::verdict_text(verdict))
@@ -32,55 +32,55 @@ pub fn verdict_text(verdict: &Verdict) -> VerdictText {
 }
 
 /// The answer as a short headline; `None` for a verdict that is not an answer.
-pub(crate) const fn headline(verdict: &Verdict) -> Option<&'static str> {
+pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str> {
     Some(match verdict {
-        Verdict::Storage { .. } => "Storage is the problem",
-        Verdict::StorageInPart { .. } => "Storage is part of the problem",
-        Verdict::LogBehindLocks { .. } => "The log may be behind the locks",
-        Verdict::NotStorage { .. } => "Storage is not the problem",
-        Verdict::StorageAtLeast { .. } => "Storage cannot be ruled out",
-        Verdict::NoSessionTimes { .. } => "Undetermined from these inputs",
-        Verdict::Quiet { .. } => "The database is nearly idle",
+        DiagnosisVerdict::Storage { .. } => "Storage is the problem",
+        DiagnosisVerdict::StorageInPart { .. } => "Storage is part of the problem",
+        DiagnosisVerdict::LogBehindLocks { .. } => "The log may be behind the locks",
+        DiagnosisVerdict::NotStorage { .. } => "Storage is not the problem",
+        DiagnosisVerdict::StorageAtLeast { .. } => "Storage cannot be ruled out",
+        DiagnosisVerdict::NoSessionTimes { .. } => "Undetermined from these inputs",
+        DiagnosisVerdict::Quiet { .. } => "The database is nearly idle",
         _ => return None,
     })
 }
 
 /// Name of a part of a database's time.
-pub const fn part(part: Part) -> &'static str {
+pub const fn part(part: TimePart) -> &'static str {
     match part {
-        Part::Processor => "processor",
-        Part::RandomRead => "random reads",
-        Part::SequentialRead => "sequential reads",
-        Part::Read => "reads",
-        Part::LogWrite => "log writes",
-        Part::CommitRest => "commits, except log writes",
-        Part::Temp => "temp reads and writes",
-        Part::OtherStorage => "other I/O",
-        Part::Lock => "locks",
-        Part::Concurrency => "memory structures",
-        Part::Cluster => "cluster",
-        Part::Network => "network",
-        Part::Managed => "resource manager",
-        Part::OtherWaits => "other waits",
-        Part::Unaccounted => "in no counter",
+        TimePart::Processor => "processor",
+        TimePart::RandomRead => "random reads",
+        TimePart::SequentialRead => "sequential reads",
+        TimePart::Read => "reads",
+        TimePart::LogWrite => "log writes",
+        TimePart::CommitRest => "commits, except log writes",
+        TimePart::Temp => "temp reads and writes",
+        TimePart::OtherStorage => "other I/O",
+        TimePart::Lock => "locks",
+        TimePart::Concurrency => "memory structures",
+        TimePart::Cluster => "cluster",
+        TimePart::Network => "network",
+        TimePart::Managed => "resource manager",
+        TimePart::OtherWaits => "other waits",
+        TimePart::Unaccounted => "in no counter",
     }
 }
 
 /// Description of a part within a sentence: "work on processors".
-const fn spent(part: Part) -> &'static str {
+const fn spent(part: TimePart) -> &'static str {
     match part {
-        Part::Processor => "work on processors",
-        Part::LogWrite => "commits that wait for log writes",
-        Part::CommitRest => "commits that wait for other things than log writes",
-        Part::Temp => "reads and writes of temp files",
-        Part::OtherStorage => "other I/O",
-        Part::Lock => "locks of other transactions",
-        Part::Concurrency => "memory structures used by other sessions",
-        Part::Cluster => "other instances of the cluster",
-        Part::Network => "the network",
-        Part::Managed => "the resource manager",
-        Part::OtherWaits => "waits for other things",
-        Part::Unaccounted => "in no counter",
+        TimePart::Processor => "work on processors",
+        TimePart::LogWrite => "commits that wait for log writes",
+        TimePart::CommitRest => "commits that wait for other things than log writes",
+        TimePart::Temp => "reads and writes of temp files",
+        TimePart::OtherStorage => "other I/O",
+        TimePart::Lock => "locks of other transactions",
+        TimePart::Concurrency => "memory structures used by other sessions",
+        TimePart::Cluster => "other instances of the cluster",
+        TimePart::Network => "the network",
+        TimePart::Managed => "the resource manager",
+        TimePart::OtherWaits => "waits for other things",
+        TimePart::Unaccounted => "in no counter",
         reads => self::part(reads),
     }
 }
@@ -126,23 +126,23 @@ fn log_behind_locks(write_s: f64, all: f64, held: f64, locks: f64) -> String {
 }
 
 /// Remedy if the largest part is not storage.
-fn not_storage(main: Part, host_busy: Option<f64>) -> &'static str {
+fn not_storage(main: TimePart, host_busy: Option<f64>) -> &'static str {
     match main {
-        Part::Processor if host_busy.is_some_and(|busy| busy < IDLE) => {
+        TimePart::Processor if host_busy.is_some_and(|busy| busy < IDLE) => {
             "Faster storage will not help, nor will more processors, which are idle most of the time: tune the statements that use \
              them."
         }
-        Part::Processor => {
+        TimePart::Processor => {
             "Faster storage will not help: tune the statements that use the processors, or add processors."
         }
-        Part::Unaccounted => "Faster storage will not help: check the host's processors first.",
+        TimePart::Unaccounted => "Faster storage will not help: check the host's processors first.",
         _ => "Faster storage will not help: check the events that sessions wait for.",
     }
 }
 
-fn answer(verdict: &Verdict) -> Option<VerdictText> {
+fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match *verdict {
-        Verdict::Storage { share: all, part, part_share, saved } => (
+        DiagnosisVerdict::Storage { share: all, part, part_share, saved } => (
             format!(
                 "Sessions mostly wait for storage: {}, most of it {} ({}). {}",
                 of_all(all),
@@ -152,7 +152,7 @@ fn answer(verdict: &Verdict) -> Option<VerdictText> {
             ),
             "Check below whether the storage is slow, at its limit, or overused; then run plimsoll size.",
         ),
-        Verdict::StorageInPart { share: all, saved, main, main_share } => (
+        DiagnosisVerdict::StorageInPart { share: all, saved, main, main_share } => (
             format!(
                 "Storage is {}; the largest part is {} ({}). {}",
                 of_all(all),
@@ -162,12 +162,12 @@ fn answer(verdict: &Verdict) -> Option<VerdictText> {
             ),
             "Faster storage reduces this part only; check the largest part as well.",
         ),
-        Verdict::LogBehindLocks { write_s, share: all, held, locks } => (
+        DiagnosisVerdict::LogBehindLocks { write_s, share: all, held, locks } => (
             log_behind_locks(write_s, all, held, locks),
             "Speed up log writes first, with a separate volume or a higher level; then diagnose again: the remaining \
              lock time is caused by the application.",
         ),
-        Verdict::NotStorage { share: all, at_most, host_busy, main, main_share } => (
+        DiagnosisVerdict::NotStorage { share: all, at_most, host_busy, main, main_share } => (
             format!(
                 "Storage is not the problem: {} is {}, and storage {}. Even zero-latency storage saves at most {}.",
                 of_all(main_share),
@@ -177,7 +177,7 @@ fn answer(verdict: &Verdict) -> Option<VerdictText> {
             ),
             not_storage(main, host_busy),
         ),
-        Verdict::StorageAtLeast { share: all, unaccounted } => (
+        DiagnosisVerdict::StorageAtLeast { share: all, unaccounted } => (
             format!(
                 "Storage is at least {}; {} is in no counter: processors, locks, or waits for writes of another \
                  session.",
@@ -187,7 +187,7 @@ fn answer(verdict: &Verdict) -> Option<VerdictText> {
             "Check below whether storage is slow or at its limit; add the host's processor load (plimsoll collect linux) and samples of \
              wait events.",
         ),
-        Verdict::NoSessionTimes { has_latency } => (
+        DiagnosisVerdict::NoSessionTimes { has_latency } => (
             format!(
                 "No input has wait events, so it is undetermined whether storage is the problem{}.",
                 if has_latency { "; latencies are available" } else { "; latencies are missing as well" }
@@ -198,19 +198,19 @@ fn answer(verdict: &Verdict) -> Option<VerdictText> {
                 "Add an AWR or Statspack report, or wait events of the database; for latencies, iostat -x of the host."
             },
         ),
-        Verdict::Quiet { active } => (
+        DiagnosisVerdict::Quiet { active } => (
             format!("The database is nearly idle: {} active sessions on average.", number::three(active)),
             "Use reports of a busy period, if any.",
         ),
         _ => return None,
     };
-    let word = if matches!(verdict, Verdict::Quiet { .. }) { "note" } else { "answer" };
+    let word = if matches!(verdict, DiagnosisVerdict::Quiet { .. }) { "note" } else { "answer" };
     Some(VerdictText { kind: word, text, remedy: remedy.to_owned() })
 }
 
-fn note(verdict: &Verdict) -> VerdictText {
+fn note(verdict: &DiagnosisVerdict) -> VerdictText {
     let (word, text, remedy) = match verdict {
-        Verdict::CacheHelps { factor, bytes, reads, saved } => (
+        DiagnosisVerdict::CacheHelps { factor, bytes, reads, saved } => (
             "memory",
             format!(
                 "A buffer cache {} times as large ({}) would save {} of the reads and {}.",
@@ -221,7 +221,7 @@ fn note(verdict: &Verdict) -> VerdictText {
             ),
             "Compare its price with that of faster storage.",
         ),
-        Verdict::CacheDoesNot { factor, saved } => (
+        DiagnosisVerdict::CacheDoesNot { factor, saved } => (
             "memory",
             format!(
                 "A buffer cache {} times as large would not help: it saves {}.",
@@ -230,7 +230,7 @@ fn note(verdict: &Verdict) -> VerdictText {
             ),
             "",
         ),
-        Verdict::LongWindows { longest_s } => (
+        DiagnosisVerdict::LongWindows { longest_s } => (
             "note",
             format!("A window of {} hides peaks: these verdicts apply to its mean.", duration(*longest_s)),
             "Use hourly reports, or samples per minute.",

@@ -1,6 +1,6 @@
 //! Outcome of a replay as a sentence.
 
-use plimsoll_record::{Curve, Ended, Run, Trace};
+use plimsoll_record::{Curve, EndReason, Run, Trace};
 use plimsoll_units::{Instant, Span};
 
 use crate::{number, pick};
@@ -27,7 +27,7 @@ pub(crate) fn replay(curve: &Curve) -> Option<String> {
 /// True if a replay ended before the whole recording was offered.
 fn is_part(curve: &Curve, run: &Run) -> bool {
     let seen = run.total.operations() + run.total.errors() + run.unserved;
-    curve.ended != Ended::Complete && curve.conditions.trace.as_ref().is_some_and(|trace| seen < trace.operations)
+    curve.ended != EndReason::Complete && curve.conditions.trace.as_ref().is_some_and(|trace| seen < trace.operations)
 }
 
 /// `db.trace (60,000 operations in 20 s)`.

@@ -2,8 +2,8 @@
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::sizing::{
-    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, Exadata, Limit, Point, Reached,
-    RejectionReason, RiskKind, Sizing, Slower, Step, VolumeLayout, Wanted,
+    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, DesignLimit, DesignPoint,
+    Exadata, GrowthStep, Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
 };
 use plimsoll_units::Bytes;
 
@@ -235,7 +235,7 @@ pub(crate) fn frontier(sizing: &Sizing) -> Vec<FrontierStep> {
 
 /// `x 3.13 for small operations and x 6.09 for those of 64 KiB and more (from 1.43 to 7.45 where it was measured):
 /// ...`.
-pub(crate) fn step(step: &Step) -> String {
+pub(crate) fn step(step: &GrowthStep) -> String {
     let times = if (step.small - step.large).abs() < 1e-9 {
         format!("x {}", number::three(step.small))
     } else {
@@ -249,7 +249,7 @@ pub(crate) fn step(step: &Step) -> String {
 }
 
 /// `4,800 IOPS, 130 MB/s: 60 % random reads of 8 KiB, 20 % data writes of 8 KiB`.
-pub(crate) fn point(point: &Point) -> String {
+pub(crate) fn point(point: &DesignPoint) -> String {
     let iops = point.iops();
     let class = |load: &plimsoll_choose::sizing::ClassLoad| {
         let size = Bytes::new((load.size() + 0.5) as u64);
@@ -273,7 +273,7 @@ pub(crate) const fn busiest(of: Busiest) -> &'static str {
 }
 
 /// A limit and its value for this load: `IOPS as provisioned: 12,000 IOPS`.
-pub(crate) fn limit(limit: &Limit) -> String {
+pub(crate) fn limit(limit: &DesignLimit) -> String {
     let allows = match limit.counts {
         Counts::Operations => format!("{} IOPS", number::rate(limit.iops)),
         Counts::Bytes => format!("{} MB/s", offer::megabytes(limit.bytes_per_second)),
@@ -312,7 +312,7 @@ pub(crate) fn why(why: &RejectionReason) -> String {
             format!("it sustains {iops} of {wanted} IOPS (modelled), limited by {}", clean(held_by))
         }
         RejectionReason::NoMachine { of, nearest } => {
-            let near = |(name, ceiling): &(String, Limit)| {
+            let near = |(name, ceiling): &(String, DesignLimit)| {
                 format!(
                     "; nearest: {}: {}, {} of the design point",
                     clean(name),

@@ -5,7 +5,7 @@ use crate::support::markup;
 
 use std::collections::BTreeSet;
 
-use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, Wanted, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
@@ -50,7 +50,7 @@ fn demand(outcomes: &[Outcome]) -> Demand {
 
 fn diagnosed(outcomes: &[Outcome], on: Option<&str>) -> String {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: None, region: None };
     let offer = on.map(|config| catalogue.offer(&config.parse().unwrap(), &terms).unwrap());
     let demand = demand(outcomes);
     let options = DiagnoseOptions { on: offer.as_ref(), misses: None };
@@ -67,7 +67,7 @@ fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, Stri
 
 fn sized_for(outcomes: &[Outcome], wanted: &Wanted, names: &[&str]) -> (Sizing, String) {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let demand = demand(outcomes);
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let sizing = size(&catalogue, wanted, &terms, &Search::among(&catalogue, &names).unwrap());

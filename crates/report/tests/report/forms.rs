@@ -3,7 +3,7 @@
 use crate::support::page;
 
 use plimsoll_report::{
-    Block, Cell, Charset, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, Section, Table, TableLayout,
+    Block, Cell, Charset, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Table, TableLayout,
     TextStyle, Visibility, page_csv, page_html, page_markdown, page_text,
 };
 
@@ -47,11 +47,11 @@ fn table() -> Table {
 }
 
 fn sample() -> Page {
-    let section = |heading: &str, visibility, blocks| Section {
+    let section = |heading: &str, visibility, blocks| PageSection {
         heading: heading.into(),
         visibility,
         blocks,
-        ..Section::default()
+        ..PageSection::default()
     };
     let finding = Fact {
         name: "void".into(),
@@ -104,7 +104,7 @@ fn alert_and_origin_complete_the_verdict() {
 fn listings_keep_their_lines_in_every_form() {
     let listing = "Run  12 | 3\n  a *b*  c";
     let block = Block::Listing(listing.into());
-    let section = Section { heading: "As dd prints it".into(), blocks: vec![block], ..Section::default() };
+    let section = PageSection { heading: "As dd prints it".into(), blocks: vec![block], ..PageSection::default() };
     let page = Page { sections: vec![section], ..Page::default() };
     assert!(page_text(&page, &TextStyle { width: 40, ..TextStyle::default() }).contains(listing));
     assert!(page_markdown(&page).contains(&format!("```text\n{listing}\n```")));

@@ -1,6 +1,6 @@
 //! The configurations in the glossary are valid.
 
-use plimsoll_catalogue::{Catalogue, Config, Terms};
+use plimsoll_catalogue::{Catalogue, Config, PriceTerms};
 
 const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 /// A file of the user.
@@ -9,7 +9,7 @@ const OWN: &str = "./mine.toml:1TB";
 #[test]
 fn every_example_has_an_offer() {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: "2026-11-01".parse().unwrap(), currency: None, region: None };
+    let terms = PriceTerms { as_of: "2026-11-01".parse().unwrap(), currency: None, region: None };
     let entry = GLOSSARY.split("### Configuration\n").nth(1).expect("an entry").split("\n### ").next().unwrap();
     let rows = entry.lines().filter(|line| line.starts_with("| `"));
     let examples: Vec<&str> =

@@ -12,14 +12,14 @@
 use std::path::Path;
 
 use fastrand::Rng;
-use plimsoll_catalogue::{Catalogue, Date, Offer, Terms};
+use plimsoll_catalogue::{Catalogue, Date, Offer, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, diagnose};
 use plimsoll_choose::sizing::{Design, Search, size, wanted};
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::{Demand, Ingest, Outcome, join};
 use plimsoll_report::pages::{self, DemandDetail};
 use plimsoll_report::{TextStyle, page_csv, page_html, page_text};
-use plimsoll_testkit::{Course, Workload, Writing};
+use plimsoll_testkit::{DailyWorkload, Workload, Writing};
 use plimsoll_units::Bytes;
 
 /// Formats without an emitter.
@@ -92,7 +92,7 @@ fn workload() -> Workload {
 }
 
 fn corpus() -> Vec<Vec<u8>> {
-    let course = Course { busiest: workload(), windows: 1, instances: 1 };
+    let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
     let written = Writing::ALL.iter().flat_map(|(_, form)| form.write(&course)).map(|file| file.text.into_bytes());
     let mut all: Vec<Vec<u8>> = written.chain(INPUTS.map(|text| text.as_bytes().to_vec())).collect();
     if let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") {
@@ -148,7 +148,7 @@ fn mutant(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
 /// The catalogue and the options of the commands.
 struct Commands {
     catalogue: Catalogue,
-    terms: Terms,
+    terms: PriceTerms,
     offer: Offer,
     search: Search,
 }
@@ -156,7 +156,7 @@ struct Commands {
 impl Commands {
     fn new() -> Self {
         let catalogue = Catalogue::built_in();
-        let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+        let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
         let offer = catalogue.offer(&"oci:256GB@50vpu".parse().unwrap(), &terms).unwrap();
         let search = Search { widest: 2, ..Search::among(&catalogue, &["oci/block-volume".to_owned()]).unwrap() };
         Self { catalogue, terms, offer, search }
@@ -235,7 +235,7 @@ fn impossible_numbers_are_ignored() {
     let number = row.split_whitespace().find(|word| word.contains(',')).unwrap();
     check(&awr, row, &row.replace(number, "-1,401"));
     check(&awr, row, &row.replace(number, "1e308"));
-    let course = Course { busiest: workload(), windows: 1, instances: 1 };
+    let course = DailyWorkload { busiest: workload(), windows: 1, instances: 1 };
     let iostat = Writing::ALL.iter().find(|(name, _)| *name == "iostat").unwrap().1.write(&course).remove(0).text;
     for word in iostat.split_whitespace().filter(|word| word.parse().is_ok_and(|number: f64| number > 0.0)).take(400) {
         check(&iostat, word, "1e308");

@@ -1,9 +1,10 @@
 //! Sizing as text, JSON, CSV and Terraform.
 #![allow(clippy::unwrap_used)]
 
-use plimsoll_catalogue::{Catalogue, Date, Terms};
+use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::sizing::{
-    Busiest, ClassLoad, Cluster, Exadata, Measured, Platform, Point, Search, Sizing, Step, Wanted, layouts, size,
+    Busiest, ClassLoad, Cluster, DesignPoint, Exadata, GrowthStep, Measured, Platform, Search, Sizing, Wanted, layouts,
+    size,
 };
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::Class;
@@ -21,7 +22,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
     };
     let classes =
         vec![load(Class::RandomRead, iops * 0.9, 8192.0, 1.0), load(Class::RedoWrite, iops * 0.1, 4096.0, 0.0)];
-    let point = Point { of: Busiest::Operations, windows: 2, classes };
+    let point = DesignPoint { of: Busiest::Operations, windows: 2, classes };
     let measured = Measured {
         quantile: Some(0.95),
         windows: 24,
@@ -37,7 +38,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
         mean_iops: iops / 4.0,
         objectives: objective.parse().into_iter().collect(),
         measured,
-        steps: vec![Step {
+        steps: vec![GrowthStep {
             name: "peaks inside of windows".into(),
             small: 3.0,
             large: 6.0,
@@ -51,7 +52,7 @@ fn wanted(iops: f64, objective: &str) -> Wanted {
 
 fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     size(&catalogue, &wanted(iops, objective), &terms, &Search::among(&catalogue, &names).unwrap())
 }
@@ -156,7 +157,7 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
 #[test]
 fn layout_is_part_of_the_choice() {
     let catalogue = Catalogue::built_in();
-    let terms = Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let search = Search::among(&catalogue, &["aws/gp3".to_owned(), "aws/io2".to_owned()]).unwrap();
     let wanted = Wanted { capacity: Bytes::gib(8192), ..wanted(2_000.0, "redo:mean<=700us") };
     let mut sizing = size(&catalogue, &wanted, &terms, &search);

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use plimsoll_record::{CpuTime, Estimate, SessionRun, Spent, Split, Statements, StepWork, SuiteRun};
+use plimsoll_record::{CpuTime, Estimate, SessionRun, SessionTimes, Spent, Statements, StepWork, SuiteRun};
 use plimsoll_report::{Charset, TextStyle, page_csv, page_html, page_text, pages};
 use plimsoll_units::Span;
 use support::Dice;
@@ -120,7 +120,7 @@ fn shake(crowd: &mut SessionRun, dice: &mut Dice) {
         crowd.sessions = u32::MAX;
     }
     let shares = [Spent::Reading, Spent::Reading, Spent::Locked, Spent::Other].map(|part| (part, wild(dice))).to_vec();
-    crowd.split = (dice.uniform() < 0.6).then(|| Split { shares, method: String::new() });
+    crowd.split = (dice.uniform() < 0.6).then(|| SessionTimes { shares, method: String::new() });
     crowd.marks = vec![(span(dice).unwrap_or_default(), "x".repeat(200)), (Span::ZERO, String::new())];
     crowd.client = span(dice).map(|user| CpuTime { user, system: user });
 }

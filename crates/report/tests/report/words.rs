@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_record::{Estimate, LoadLine};
 use plimsoll_report::words;
 use plimsoll_units::{Bytes, Iops, Span};
@@ -10,7 +10,7 @@ use plimsoll_units::{Bytes, Iops, Span};
 fn spec(pattern: Pattern, reads: f64) -> StreamSpec {
     StreamSpec {
         name: "data".into(),
-        mix: Mix { sizes: Split::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 },
+        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 },
         pattern,
         region: Region::first(Bytes::gib(4)),
         pace: Pace::Closed { depth: 8 },
@@ -27,7 +27,7 @@ fn streams() {
     check(&spec(hot, 1.0), "8 KiB random, reads, 90 % of it on 10 % of 4 GiB");
     let mut log = spec(Pattern::Sequential, 0.0);
     log.mix = Mix {
-        sizes: Split::weighted(vec![(Bytes::kib(4), 3), (Bytes::kib(64), 1)]).unwrap(),
+        sizes: BlockMix::weighted(vec![(Bytes::kib(4), 3), (Bytes::kib(64), 1)]).unwrap(),
         reads: 0.0,
         durable: true,
         flush_every: 1,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::api::{About, Stats, Volume};
-use crate::{Kind, Refusal, Service};
+use crate::{Refusal, RefusalKind, Service};
 
 /// Media type.
 pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -35,7 +35,7 @@ const BUCKETS_NS: [u64; 22] = [
 ];
 
 /// A volume and its counters.
-type Counted = (Volume, Stats);
+type VolumeCounters = (Volume, Stats);
 
 /// Renders the present counters of a service.
 pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
@@ -44,7 +44,7 @@ pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
         match service.stats(&volume.name) {
             Ok(stats) => counted.push((volume, stats)),
             // The volume was deleted since the listing.
-            Err(refusal) if refusal.kind == Kind::NotFound => {}
+            Err(refusal) if refusal.kind == RefusalKind::NotFound => {}
             Err(refusal) => return Err(refusal),
         }
     }
@@ -52,7 +52,7 @@ pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
 }
 
 /// Renders one metric family after another.
-fn page(about: &About, volumes: &[Counted]) -> String {
+fn page(about: &About, volumes: &[VolumeCounters]) -> String {
     let mut page = Page { text: String::new(), volumes };
     page.service(about);
     page.volumes();
@@ -64,7 +64,7 @@ fn page(about: &About, volumes: &[Counted]) -> String {
 
 struct Page<'a> {
     text: String,
-    volumes: &'a [Counted],
+    volumes: &'a [VolumeCounters],
 }
 
 impl Page<'_> {

@@ -6,8 +6,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::routes::{Content, Route, table};
-use crate::api::Refused;
+use super::routes::{ResponseContent, Route, table};
+use crate::api::ErrorBody;
 
 const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket no \
                            token is needed; over TCP every request needs the token of the service. Sizes are bytes, \
@@ -20,7 +20,7 @@ pub fn document() -> Vec<u8> {
     let mut generator =
         SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
     let mut paths: Map<String, Value> = Map::new();
-    let refused = generator.subschema_for::<Refused>();
+    let refused = generator.subschema_for::<ErrorBody>();
     for route in table() {
         let described = operation(&route, &mut generator);
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
@@ -85,12 +85,14 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
     let mut success = json!({ "description": "Done" });
     match route.content {
-        Content::Json(schema) => {
+        ResponseContent::Json(schema) => {
             success["content"] = json!({ "application/json": { "schema": schema(generator) } });
         }
-        Content::Document => success["content"] = json!({ "application/json": { "schema": { "type": "object" } } }),
-        Content::Text(media) => success["content"] = json!({ media: { "schema": { "type": "string" } } }),
-        Content::Nothing => {}
+        ResponseContent::Document => {
+            success["content"] = json!({ "application/json": { "schema": { "type": "object" } } })
+        }
+        ResponseContent::Text(media) => success["content"] = json!({ media: { "schema": { "type": "string" } } }),
+        ResponseContent::Nothing => {}
     }
     operation["responses"] = json!({
         route.status.as_str(): success,

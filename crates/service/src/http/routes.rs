@@ -21,9 +21,10 @@ use serde::de::DeserializeOwned;
 
 use super::{CLIENT_TIMEOUT, metrics, openapi};
 use crate::api::{
-    About, Attachment, Autotune, Create, Faults, Fork, Group, Level, Recording, Refused, Resize, Restore, Scrub, Stats,
+    About, Attachment, Autotune, Create, ErrorBody, Faults, Fork, Group, Level, Recording, Resize, Restore, Scrub,
+    Stats,
 };
-use crate::{Kind, Refusal, Service};
+use crate::{Refusal, RefusalKind, Service};
 
 /// Maximum length of a request body.
 const BODY_MAX: usize = 64 << 10;
@@ -62,7 +63,7 @@ pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// Content of a response.
 #[derive(Clone, Copy)]
-pub(super) enum Content {
+pub(super) enum ResponseContent {
     Json(SchemaOf),
     /// Any JSON object.
     Document,
@@ -84,7 +85,7 @@ pub(super) struct Route {
     pub number: Option<(&'static str, &'static str)>,
     pub body: Option<SchemaOf>,
     pub status: StatusCode,
-    pub content: Content,
+    pub content: ResponseContent,
     act: Act,
 }
 
@@ -126,7 +127,7 @@ pub(super) fn table() -> Vec<Route> {
 
 /// Route of the statistics, with a limit on the number of seconds.
 fn stats() -> Route {
-    let content = Content::Json(SchemaGenerator::subschema_for::<Stats>);
+    let content = ResponseContent::Json(SchemaGenerator::subschema_for::<Stats>);
     let act = |service: &Service, input: &RouteInput| {
         let mut stats = service.stats(&input.name)?;
         let most = input.number.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
@@ -265,10 +266,10 @@ fn service_routes() -> [Route; 8] {
             "/metrics",
             "getMetrics",
             "All counters, in Prometheus format",
-            Content::Text(metrics::TYPE),
+            ResponseContent::Text(metrics::TYPE),
             metrics,
         ),
-        Route::new(Verb::Get, "/openapi.json", "getDocument", "This document", Content::Document, document),
+        Route::new(Verb::Get, "/openapi.json", "getDocument", "This document", ResponseContent::Document, document),
     ]
 }
 
@@ -287,7 +288,7 @@ where
     A: Serialize + JsonSchema,
     F: Fn(&Service, &str) -> Result<A, Refusal> + Send + Sync + 'static,
 {
-    let content = Content::Json(SchemaGenerator::subschema_for::<A>);
+    let content = ResponseContent::Json(SchemaGenerator::subschema_for::<A>);
     Route::new(verb, path, id, summary, content, move |service, input| act(service, &input.name).map(|it| json(&it)))
 }
 
@@ -298,10 +299,10 @@ where
     A: Serialize + JsonSchema,
     F: Fn(&Service, &str, &B) -> Result<A, Refusal> + Send + Sync + 'static,
 {
-    let content = Content::Json(SchemaGenerator::subschema_for::<A>);
+    let content = ResponseContent::Json(SchemaGenerator::subschema_for::<A>);
     let act = move |service: &Service, input: &RouteInput| {
         let body = serde_json::from_slice(&input.body).map_err(|error| Refusal {
-            kind: Kind::Bad,
+            kind: RefusalKind::Bad,
             message: format!("invalid body for {path}: {error}; see GET /openapi.json"),
         })?;
         act(service, &input.name, &body).map(|it| json(&it))
@@ -315,7 +316,7 @@ where
     F: Fn(&Service, &str) -> Result<(), Refusal> + Send + Sync + 'static,
 {
     let act = move |service: &Service, input: &RouteInput| act(service, &input.name).map(|()| Vec::new());
-    let route = Route::new(Verb::Delete, path, id, summary, Content::Nothing, act);
+    let route = Route::new(Verb::Delete, path, id, summary, ResponseContent::Nothing, act);
     Route { status: StatusCode::NO_CONTENT, ..route }
 }
 
@@ -329,7 +330,7 @@ impl Route {
         path: &'static str,
         id: &'static str,
         summary: &'static str,
-        content: Content,
+        content: ResponseContent,
         act: impl Fn(&Service, &RouteInput) -> Result<Vec<u8>, Refusal> + Send + Sync + 'static,
     ) -> Self {
         Self { verb, path, id, summary, number: None, body: None, status: StatusCode::OK, content, act: Arc::new(act) }
@@ -365,9 +366,9 @@ impl Route {
         let Self { act, content, status, .. } = self;
         let done = tokio::task::spawn_blocking(move || act(&service, &RouteInput { name, number, body })).await;
         let media = match content {
-            Content::Json(_) | Content::Document => "application/json",
-            Content::Text(media) => media,
-            Content::Nothing => "",
+            ResponseContent::Json(_) | ResponseContent::Document => "application/json",
+            ResponseContent::Text(media) => media,
+            ResponseContent::Nothing => "",
         };
         match done {
             Ok(Ok(_)) if media.is_empty() => status.into_response(),
@@ -378,18 +379,18 @@ impl Route {
     }
 }
 
-const fn status_of(kind: Kind) -> StatusCode {
+const fn status_of(kind: RefusalKind) -> StatusCode {
     match kind {
-        Kind::Bad => StatusCode::BAD_REQUEST,
-        Kind::NotFound => StatusCode::NOT_FOUND,
-        Kind::Conflict => StatusCode::CONFLICT,
-        Kind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
-        Kind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        RefusalKind::Bad => StatusCode::BAD_REQUEST,
+        RefusalKind::NotFound => StatusCode::NOT_FOUND,
+        RefusalKind::Conflict => StatusCode::CONFLICT,
+        RefusalKind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+        RefusalKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
 fn refused(status: StatusCode, error: &str) -> Response {
-    let body = json(&Refused { error: error.to_owned() });
+    let body = json(&ErrorBody { error: error.to_owned() });
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 

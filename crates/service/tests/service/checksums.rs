@@ -7,15 +7,15 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plimsoll_front::{Checksums, DirectoryError};
-use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Options, Repair, Service, api, fsck};
+use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Repair, Service, ServiceOptions, api, fsck};
 
 use crate::home::{Home, TIMEOUT, copy, directory, options};
 
 const EIO: u32 = 5;
 const KIB: u64 = 1 << 10;
 
-fn checked(directory: &Path) -> Options {
-    Options { checksums: Checksums::Wanted, ..options(directory) }
+fn checked(directory: &Path) -> ServiceOptions {
+    ServiceOptions { checksums: Checksums::Wanted, ..options(directory) }
 }
 
 fn pattern(seed: u64, length: usize) -> Vec<u8> {
@@ -71,7 +71,7 @@ fn flipped_bit_fails_reads_and_is_reported() {
     let data = pattern(1, 1 << 20);
     let directory = damaged(&data);
     let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
-    let home = Home::open(Options { log, ..options(&directory) });
+    let home = Home::open(ServiceOptions { log, ..options(&directory) });
     assert!(home.service.about().unwrap().checksums, "it stays as it was made");
     let mut client = home.client("data");
     assert!(client.read(0, 512 << 10) == data[..512 << 10]);

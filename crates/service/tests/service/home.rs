@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use plimsoll_catalogue::Catalogue;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
-use plimsoll_device::nbd::{Address, Asked, Host, Talk};
+use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
 use plimsoll_front::Checksums;
-use plimsoll_service::{Options, Service, api};
+use plimsoll_service::{Service, ServiceOptions, api};
 use plimsoll_volume::Slow;
 
 /// Timeout of all waits.
@@ -23,8 +23,8 @@ pub struct Home {
     thread: Option<JoinHandle<()>>,
 }
 
-pub fn options(directory: &Path) -> Options {
-    Options {
+pub fn options(directory: &Path) -> ServiceOptions {
+    ServiceOptions {
         directory: directory.to_path_buf(),
         capacity: Some(64 << 30),
         slow: Slow::NOT,
@@ -72,7 +72,7 @@ impl Home {
         Self::open(options(&directory()))
     }
 
-    pub fn open(options: Options) -> Self {
+    pub fn open(options: ServiceOptions) -> Self {
         let directory = options.directory.clone();
         let socket = directory.join("nbd");
         let (told, opened) = channel();
@@ -122,7 +122,7 @@ impl Home {
 
     /// A connection before the choice of an export.
     pub fn talk(&self, name: &str) -> Talk {
-        let address = Address { host: Host::Unix(self.directory.join("nbd")), export: name.into(), tls: None };
+        let address = ExportAddress { host: NbdHost::Unix(self.directory.join("nbd")), export: name.into(), tls: None };
         Talk::begin(&address, TIMEOUT).unwrap()
     }
 
@@ -165,7 +165,7 @@ pub struct Client {
 
 impl Client {
     fn ask(&mut self, command: u16, flags: u16, offset: u64, length: u64, payload: &[u8]) {
-        let asked = Asked { flags, command, cookie: 1, offset, length };
+        let asked = WireRequest { flags, command, cookie: 1, offset, length };
         self.talk.request(Style::Simple, &asked, payload).unwrap();
     }
 
@@ -214,7 +214,7 @@ impl Client {
 
     /// True if the server has closed the connection.
     pub fn is_torn(&mut self) -> bool {
-        let asked = Asked { command: command::READ, length: 4096, ..Asked::default() };
+        let asked = WireRequest { command: command::READ, length: 4096, ..WireRequest::default() };
         self.talk.request(Style::Simple, &asked, &[]).is_err() || self.talk.chunk(4096).is_err()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use plimsoll_service::{Kind, api};
+use plimsoll_service::{RefusalKind, api};
 
 use crate::home::{Client, Home, TIMEOUT};
 
@@ -50,7 +50,7 @@ fn detached_only_change_is_refused_while_connected() {
     let level =
         |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach, online: false });
     let refused = level("30", false).unwrap_err();
-    assert_eq!(refused.kind, Kind::Conflict);
+    assert_eq!(refused.kind, RefusalKind::Conflict);
     for part in
         ["vpu goes from or to 30 and more on a detached volume only", "Ultra High", "1 client", "--force-detach"]
     {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_record::{Action, TraceReader};
-use plimsoll_service::{Kind, api};
+use plimsoll_service::{RefusalKind, api};
 
 use crate::home::Home;
 
@@ -13,7 +13,7 @@ impl Home {
         self.directory.join(name)
     }
 
-    fn record(&self, volume: &str, file: &str) -> Result<api::Volume, (Kind, String)> {
+    fn record(&self, volume: &str, file: &str) -> Result<api::Volume, (RefusalKind, String)> {
         let recording = api::Recording { file: self.file(file).display().to_string() };
         self.service.record(volume, &recording).map_err(|refusal| (refusal.kind, refusal.message))
     }
@@ -70,18 +70,18 @@ fn recording_ends_with_volume_and_service() {
 fn invalid_recording_is_refused() {
     let home = Home::new();
     home.create("data", "link(1ms)");
-    let refused = |volume: &str, file: &str, kind: Kind, why: &str| {
+    let refused = |volume: &str, file: &str, kind: RefusalKind, why: &str| {
         let (found, message) = home.record(volume, file).unwrap_err();
         assert!(found == kind && message.contains(why), "{file}: {message}");
     };
     std::fs::write(home.file("here"), "mine").unwrap();
-    refused("data", "here", Kind::Bad, "name a new file");
-    refused("data", "nowhere/trace", Kind::Bad, "name a new file");
-    refused("date", "trace", Kind::NotFound, "data");
+    refused("data", "here", RefusalKind::Bad, "name a new file");
+    refused("data", "nowhere/trace", RefusalKind::Bad, "name a new file");
+    refused("date", "trace", RefusalKind::NotFound, "data");
     let relative = home.service.record("data", &api::Recording { file: "trace".into() }).unwrap_err();
     assert!(relative.message.contains("not an absolute path"), "{relative}");
-    assert_eq!(home.service.stop_recording("data").unwrap_err().kind, Kind::Conflict);
+    assert_eq!(home.service.stop_recording("data").unwrap_err().kind, RefusalKind::Conflict);
     home.record("data", "trace").unwrap();
-    refused("data", "other", Kind::Conflict, "volume record data --stop");
+    refused("data", "other", RefusalKind::Conflict, "volume record data --stop");
     assert_eq!(std::fs::read(home.file("here")).unwrap(), b"mine");
 }

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use plimsoll_device::nbd::Asked;
+use plimsoll_device::nbd::WireRequest;
 use plimsoll_device::nbd::wire::{Style, command};
-use plimsoll_service::{Kind, Refusal, api};
+use plimsoll_service::{Refusal, RefusalKind, api};
 
 use crate::home::Home;
 
 /// Asserts the kind and the words of a refusal.
 #[track_caller]
-fn check<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: Kind, words: &[&str]) {
+fn check<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: RefusalKind, words: &[&str]) {
     let refusal = result.unwrap_err();
     assert_eq!(refusal.kind, kind, "{refusal}");
     for word in words {
@@ -26,38 +26,42 @@ fn create(home: &Home, name: &str, like: &str, size_bytes: Option<u64>) -> Resul
 #[test]
 fn invalid_names_are_refused() {
     let home = Home::new();
-    check(home.service.volume("data"), Kind::NotFound, &["no volume \"data\"", "there is no volume yet"]);
+    check(home.service.volume("data"), RefusalKind::NotFound, &["no volume \"data\"", "there is no volume yet"]);
     home.create("database", "link(1ms)");
-    check(home.service.volume("databse"), Kind::NotFound, &["did you mean database?"]);
-    check(home.service.delete("x"), Kind::NotFound, &["plimsoll volume list"]);
-    check(home.service.stats("x\n"), Kind::NotFound, &["\"x\\n\""]);
-    check(create(&home, "database", "link(1ms)", Some(1 << 20)), Kind::Conflict, &["a volume database already"]);
+    check(home.service.volume("databse"), RefusalKind::NotFound, &["did you mean database?"]);
+    check(home.service.delete("x"), RefusalKind::NotFound, &["plimsoll volume list"]);
+    check(home.service.stats("x\n"), RefusalKind::NotFound, &["\"x\\n\""]);
+    check(create(&home, "database", "link(1ms)", Some(1 << 20)), RefusalKind::Conflict, &["a volume database already"]);
     for name in ["", "-data", "a/b", "a b", "..", "ä", &"x".repeat(65)] {
-        check(create(&home, name, "link(1ms)", Some(1 << 20)), Kind::Bad, &["is not a valid name: write 1 to 64"]);
+        check(
+            create(&home, name, "link(1ms)", Some(1 << 20)),
+            RefusalKind::Bad,
+            &["is not a valid name: write 1 to 64"],
+        );
     }
     assert_eq!(home.create("flash", "generic/nvme-tlc").level, None, "spare blocks are not a level");
     create(&home, &"x".repeat(64), "link(1ms)", Some(1 << 20)).unwrap();
     let group = api::Group { name: "vm".into(), like: "limit(3)".into() };
     home.service.create_group(&group).unwrap();
-    check(home.service.create_group(&group), Kind::Conflict, &["a group vm already"]);
-    check(home.service.delete_group("vms"), Kind::NotFound, &["did you mean vm?"]);
+    check(home.service.create_group(&group), RefusalKind::Conflict, &["a group vm already"]);
+    check(home.service.delete_group("vms"), RefusalKind::NotFound, &["did you mean vm?"]);
 }
 
 #[test]
 fn unavailable_configuration_is_refused() {
     let home = Home::new();
     let refused = |like: &str, size| create(&home, "data", like, size);
-    check(refused("aws/gp4", None), Kind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
-    check(refused("./mine.toml:1TiB", None), Kind::Bad, &["start the service with --products FOLDER"]);
-    check(refused("floppydisk", None), Kind::Bad, &["plimsoll catalogue lists all"]);
-    check(refused("link(1ms)", None), Kind::Bad, &["stages have no size"]);
-    check(refused("link(1ms)", Some(0)), Kind::Bad, &["has 1 byte to", "not 0 B"]);
-    check(refused("oci:50GB@10vpu", Some(51 << 30)), Kind::Bad, &["holds 50", "not 51"]);
-    check(refused("oci/VM.Standard.E4.Flex:16ocpu", None), Kind::Bad, &["is a machine", "make a group"]);
-    check(refused("limit()", Some(1 << 20)), Kind::Bad, &["limit"]);
-    check(refused(&"x".repeat(5_000), None), Kind::Bad, &["limited to 4096 bytes"]);
+    check(refused("aws/gp4", None), RefusalKind::Bad, &["no product \"aws/gp4\"", "aws/gp3"]);
+    check(refused("./mine.toml:1TiB", None), RefusalKind::Bad, &["start the service with --products FOLDER"]);
+    check(refused("floppydisk", None), RefusalKind::Bad, &["plimsoll catalogue lists all"]);
+    check(refused("link(1ms)", None), RefusalKind::Bad, &["stages have no size"]);
+    check(refused("link(1ms)", Some(0)), RefusalKind::Bad, &["has 1 byte to", "not 0 B"]);
+    check(refused("oci:50GB@10vpu", Some(51 << 30)), RefusalKind::Bad, &["holds 50", "not 51"]);
+    check(refused("oci/VM.Standard.E4.Flex:16ocpu", None), RefusalKind::Bad, &["is a machine", "make a group"]);
+    check(refused("limit()", Some(1 << 20)), RefusalKind::Bad, &["limit"]);
+    check(refused(&"x".repeat(5_000), None), RefusalKind::Bad, &["limited to 4096 bytes"]);
     let group = |like: &str| home.service.create_group(&api::Group { name: "vm".into(), like: like.into() });
-    check(group("gp3:50GiB"), Kind::Bad, &["is not a machine"]);
+    check(group("gp3:50GiB"), RefusalKind::Bad, &["is not a machine"]);
     let create = api::Create {
         name: "data".into(),
         like: "link(1ms)".into(),
@@ -65,7 +69,7 @@ fn unavailable_configuration_is_refused() {
         group: Some("none".into()),
         seed: None,
     };
-    check(home.service.create(&create), Kind::NotFound, &["no group \"none\""]);
+    check(home.service.create(&create), RefusalKind::NotFound, &["no group \"none\""]);
     assert_eq!(home.service.list().unwrap(), []);
     let fitting = create_sized(&home);
     assert_eq!(fitting, "oci/block-volume:70GB");
@@ -81,7 +85,7 @@ fn volume_in_use_is_neither_deleted_nor_attached_again() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let client = home.client("data");
-    check(home.service.delete("data"), Kind::Conflict, &["has 1 client", "when they have disconnected"]);
+    check(home.service.delete("data"), RefusalKind::Conflict, &["has 1 client", "when they have disconnected"]);
     drop(client);
     home.until("data", |volume| volume.clients == 0);
     let attach = |file: &str, device: Option<&str>| {
@@ -89,13 +93,13 @@ fn volume_in_use_is_neither_deleted_nor_attached_again() {
             api::Attachment { file: Some(file.into()), device: device.map(String::from), ..api::Attachment::default() };
         home.service.attach("data", &attachment)
     };
-    check(home.service.detach("data"), Kind::Conflict, &["is not attached"]);
-    check(home.service.attach("data", &api::Attachment::default()), Kind::Bad, &["names a file, a device"]);
+    check(home.service.detach("data"), RefusalKind::Conflict, &["is not attached"]);
+    check(home.service.attach("data", &api::Attachment::default()), RefusalKind::Bad, &["names a file, a device"]);
     attach("/mnt/data", None).unwrap();
-    check(attach("/mnt/data", None), Kind::Conflict, &["attached already at /mnt/data", "volume detach data"]);
+    check(attach("/mnt/data", None), RefusalKind::Conflict, &["attached already at /mnt/data", "volume detach data"]);
     attach("/mnt/data", Some("/dev/loop3")).unwrap();
-    check(attach("/mnt/data", Some("/dev/loop4")), Kind::Conflict, &["already at /dev/loop3"]);
-    check(home.service.delete("data"), Kind::Conflict, &["is attached at /dev/loop3", "volume detach data"]);
+    check(attach("/mnt/data", Some("/dev/loop4")), RefusalKind::Conflict, &["already at /dev/loop3"]);
+    check(home.service.delete("data"), RefusalKind::Conflict, &["is attached at /dev/loop3", "volume detach data"]);
     home.service.detach("data").unwrap();
     home.service.delete("data").unwrap();
 }
@@ -117,7 +121,7 @@ fn waiting_deletion_does_not_delay_other_requests() {
             shown += 1;
         }
         assert!(shown > 10, "only {shown} requests were answered while a deletion waited for 1 s");
-        check(deletion.join().unwrap(), Kind::Conflict, &["has 1 client"]);
+        check(deletion.join().unwrap(), RefusalKind::Conflict, &["has 1 client"]);
     });
     drop(client);
 }
@@ -127,24 +131,28 @@ fn volumes_only_grow_and_snapshots_are_immutable() {
     let home = Home::new();
     home.create("data", "link(1ms)");
     let resize = |name: &str, size_bytes| home.service.resize(name, api::Resize { size_bytes });
-    check(resize("data", 1 << 20), Kind::Bad, &["data has 64 MiB", "only grows: 1 MiB is less"]);
-    check(resize("data", u64::MAX), Kind::Bad, &["has 1 byte to"]);
+    check(resize("data", 1 << 20), RefusalKind::Bad, &["data has 64 MiB", "only grows: 1 MiB is less"]);
+    check(resize("data", u64::MAX), RefusalKind::Bad, &["has 1 byte to"]);
     assert_eq!(resize("data", 64 << 20).unwrap().size_bytes, 64 << 20);
     let fork = |name: &str, like: Option<&str>| api::Fork { name: name.into(), like: like.map(String::from) };
-    check(home.service.snapshot("data", &fork("old", Some("gp3"))), Kind::Bad, &["a snapshot is like its volume"]);
-    check(home.service.snapshot("data", &fork("data", None)), Kind::Conflict, &["already"]);
+    check(
+        home.service.snapshot("data", &fork("old", Some("gp3"))),
+        RefusalKind::Bad,
+        &["a snapshot is like its volume"],
+    );
+    check(home.service.snapshot("data", &fork("data", None)), RefusalKind::Conflict, &["already"]);
     home.service.snapshot("data", &fork("old", None)).unwrap();
-    check(resize("old", 128 << 20), Kind::Bad, &["old is a snapshot", "clone it"]);
+    check(resize("old", 128 << 20), RefusalKind::Bad, &["old is a snapshot", "clone it"]);
     resize("data", 128 << 20).unwrap();
     home.service.clone_volume("data", &fork("large", None)).unwrap();
     let restore = |name: &str, from: &str| home.service.restore(name, &api::Restore { from: from.into() });
-    check(restore("data", "data"), Kind::Bad, &["from itself"]);
-    check(restore("old", "data"), Kind::Bad, &["resize old first"]);
+    check(restore("data", "data"), RefusalKind::Bad, &["from itself"]);
+    check(restore("old", "data"), RefusalKind::Bad, &["resize old first"]);
     home.service.clone_volume("old", &fork("small", None)).unwrap();
-    check(restore("small", "large"), Kind::Bad, &["large has 128", "resize small first"]);
+    check(restore("small", "large"), RefusalKind::Bad, &["large has 128", "resize small first"]);
     restore("large", "old").unwrap();
     home.create("drive", "generic/hdd-7200");
-    check(resize("drive", 100 << 40), Kind::Bad, &["its largest size is less than"]);
+    check(resize("drive", 100 << 40), RefusalKind::Bad, &["its largest size is less than"]);
 }
 
 #[test]
@@ -157,22 +165,22 @@ fn incomplete_autotune_and_faults_are_refused() {
         let autotune = api::Autotune { default, most, detached_after_ns, ..api::Autotune::default() };
         home.service.set_autotune(name, &autotune)
     };
-    check(tune("bare", Some(1), None, None), Kind::Bad, &["has no levels"]);
-    check(tune("gp3", Some(3_000), None, None), Kind::Bad, &["no performance autotune of aws/gp3"]);
-    check(tune("oci", None, Some(20), None), Kind::Bad, &["needs a default"]);
-    check(tune("oci", None, None, None), Kind::Bad, &["nothing to do"]);
-    check(tune("oci", Some(20), Some(10), None), Kind::Bad, &["(10) is below the default (20)"]);
-    check(tune("oci", Some(10), Some(130), None), Kind::Bad, &["vpu is 130"]);
+    check(tune("bare", Some(1), None, None), RefusalKind::Bad, &["has no levels"]);
+    check(tune("gp3", Some(3_000), None, None), RefusalKind::Bad, &["no performance autotune of aws/gp3"]);
+    check(tune("oci", None, Some(20), None), RefusalKind::Bad, &["needs a default"]);
+    check(tune("oci", None, None, None), RefusalKind::Bad, &["nothing to do"]);
+    check(tune("oci", Some(20), Some(10), None), RefusalKind::Bad, &["(10) is below the default (20)"]);
+    check(tune("oci", Some(10), Some(130), None), RefusalKind::Bad, &["vpu is 130"]);
     tune("oci", Some(10), None, Some(1 << 60)).unwrap();
     let suffer = |faults: api::Faults| home.service.set_faults("bare", &faults);
     check(
         suffer(api::Faults { errors_ppm: 2_000_000, ..api::Faults::default() }),
-        Kind::Bad,
+        RefusalKind::Bad,
         &["errors_ppm is 2000000"],
     );
-    check(suffer(api::Faults { spikes_ppm: 1, ..api::Faults::default() }), Kind::Bad, &["give spike_ns"]);
+    check(suffer(api::Faults { spikes_ppm: 1, ..api::Faults::default() }), RefusalKind::Bad, &["give spike_ns"]);
     let only = Some("writes".to_owned());
-    check(suffer(api::Faults { only, ..api::Faults::default() }), Kind::Bad, &["\"writes\" is none of read"]);
+    check(suffer(api::Faults { only, ..api::Faults::default() }), RefusalKind::Bad, &["\"writes\" is none of read"]);
 }
 
 #[test]
@@ -185,14 +193,14 @@ fn volume_in_group_obeys_machine_rules() {
         home.service.create(&api::Create { name, like: like.into(), group, ..api::Create::default() })
     };
     create("g1", "oci:256GB@20vpu").unwrap();
-    check(create("g2", "oci:256GB@120vpu"), Kind::Bad, &["in the group vm1", "16"]);
+    check(create("g2", "oci:256GB@120vpu"), RefusalKind::Bad, &["in the group vm1", "16"]);
     let level = api::Level { to: "120".into(), force_detach: false, online: false };
-    check(home.service.level("g1", &level), Kind::Bad, &["in the group vm1", "16"]);
+    check(home.service.level("g1", &level), RefusalKind::Bad, &["in the group vm1", "16"]);
     assert_eq!(home.service.volume("g1").unwrap().level, Some(20));
     let autotune = api::Autotune { default: Some(20), most: Some(120), ..api::Autotune::default() };
-    check(home.service.set_autotune("g1", &autotune), Kind::Bad, &["in the group vm1"]);
+    check(home.service.set_autotune("g1", &autotune), RefusalKind::Bad, &["in the group vm1"]);
     let fork = api::Fork { name: "g3".into(), like: Some("oci:256GB@120vpu".into()) };
-    check(home.service.clone_volume("g1", &fork), Kind::Bad, &["in the group vm1"]);
+    check(home.service.clone_volume("g1", &fork), RefusalKind::Bad, &["in the group vm1"]);
 }
 
 /// A product with a rule on machines that depends on its size.
@@ -245,7 +253,7 @@ fn volume_in_group_does_not_grow_to_excluded_product() {
         home.service.create(&api::Create { name: name.into(), like, group, ..api::Create::default() }).unwrap();
     }
     let resize = |name: &str, gib: u64| home.service.resize(name, api::Resize { size_bytes: gib << 30 });
-    check(resize("in", 101), Kind::Bad, &["in the group vm1", "more than 100 GiB need 16 OCPUs"]);
+    check(resize("in", 101), RefusalKind::Bad, &["in the group vm1", "more than 100 GiB need 16 OCPUs"]);
     assert_eq!(home.service.volume("in").unwrap().size_bytes, 10 << 30);
     assert_eq!(resize("in", 100).unwrap().like, "oci/shelf:100GiB");
     assert_eq!(resize("out", 101).unwrap().like, "oci/shelf:101GiB");
@@ -271,7 +279,7 @@ fn client_during_deletion_is_refused_or_served() {
             start.wait();
             std::thread::sleep(Duration::from_micros(round % 80 * 5));
             let chosen = talk.choose("data", true);
-            let asked = Asked { command: command::READ, length: 512, ..Asked::default() };
+            let asked = WireRequest { command: command::READ, length: 512, ..WireRequest::default() };
             let served = chosen.is_ok() && talk.request(Style::Simple, &asked, &[]).is_ok() && talk.chunk(512).is_ok();
             assert_eq!(chosen.is_ok(), served, "round {round}: a client that was let in was broken off");
             drop(talk);
@@ -297,5 +305,5 @@ fn volume_too_fast_for_host_can_be_copied() {
     home.service.snapshot("fast", &fork("before", None)).unwrap();
     home.service.clone_volume("fast", &fork("test", None)).unwrap();
     assert_eq!(home.client("test").read(0, 512), [5; 512]);
-    check(home.service.clone_volume("fast", &fork("other", Some("oci:256GB@100vpu"))), Kind::Bad, &["--slow"]);
+    check(home.service.clone_volume("fast", &fork("other", Some("oci:256GB@100vpu"))), RefusalKind::Bad, &["--slow"]);
 }

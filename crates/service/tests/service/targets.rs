@@ -3,9 +3,9 @@
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
-use plimsoll_front::Service as Front;
+use plimsoll_front::SocketProtocol as Front;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_service::{IscsiOptions, Options, api};
+use plimsoll_service::{IscsiOptions, ServiceOptions, api};
 
 use crate::home::{Home, TIMEOUT, directory, options};
 use crate::initiator::{Initiator, Outcome, Pdu};
@@ -17,7 +17,7 @@ const PORTALS: [&str; 6] =
 fn open(directory: PathBuf) -> Home {
     let portals = PORTALS.map(str::to_owned).to_vec();
     let iscsi = Some(IscsiOptions { portals: portals.clone(), ..IscsiOptions::default() });
-    let home = Home::open(Options { iscsi, ..options(&directory) });
+    let home = Home::open(ServiceOptions { iscsi, ..options(&directory) });
     home.service
         .handle()
         .call(move |server| {

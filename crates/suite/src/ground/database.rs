@@ -28,7 +28,7 @@ const FLUSH_SETTINGS: [&str; 5] =
     ["fsync", "synchronous_commit", "innodb_flush_log_at_trx_commit", "sync_binlog", "synchronous"];
 
 /// A database of a server, or in a file.
-pub struct Database {
+pub struct DatabaseGround {
     target: Box<dyn plimsoll_database::Database>,
     facts: Facts,
     /// Dropped after the target, whose server may run on it.
@@ -38,7 +38,7 @@ pub struct Database {
     observe_error: Option<String>,
 }
 
-impl Database {
+impl DatabaseGround {
     /// A connected database.
     pub fn new(target: Box<dyn plimsoll_database::Database>, facts: Facts) -> Self {
         Self { target, facts, below: None, sink: None, observe_error: None }
@@ -103,7 +103,7 @@ fn torn(
     }
 }
 
-impl Ground for Database {
+impl Ground for DatabaseGround {
     fn facts(&self) -> &Facts {
         &self.facts
     }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_device::{
-    Access, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync, truncate,
+    AccessMode, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync,
+    truncate,
 };
 use plimsoll_drive::{Fault, Observe, PartialRun, Target};
 use plimsoll_load::{JobSpec, Region};
@@ -16,7 +17,7 @@ use plimsoll_units::{Bytes, Span};
 use super::opening::{claim_existing, covered, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
 use super::{Facts, Ground, Unfit, end_to_end, joined, placed};
-use crate::files::Tree;
+use crate::files::FileTree;
 use crate::result::{IoResult, StepResult};
 use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
 
@@ -37,7 +38,7 @@ pub struct Disk {
     destroy: Vec<PathBuf>,
     files: Vec<PreparedFile>,
     regions: Vec<Region>,
-    tree: Option<Tree>,
+    tree: Option<FileTree>,
     /// Whether direct I/O was requested and the filesystem does not support it.
     direct_refused: AtomicBool,
     findings: Vec<Finding>,
@@ -102,10 +103,10 @@ impl Disk {
             return Ok((create(path, spec.size, space).map_err(failed)?, None));
         }
         if !spec.writes {
-            return Ok((open(path, Access::Read, Caching::Buffered).map_err(failed)?.file, None));
+            return Ok((open(path, AccessMode::Read, Caching::Buffered).map_err(failed)?.file, None));
         }
         let claim = claim_existing(path, &self.destroy)?;
-        let file = open(path, Access::Write, Caching::Buffered).map_err(failed)?.file;
+        let file = open(path, AccessMode::Write, Caching::Buffered).map_err(failed)?.file;
         // Before the file is extended.
         covered(&claim, &file).map_err(failed)?;
         let is_shorter = plimsoll_device::length(&file).map_err(failed)? < spec.size;
@@ -209,7 +210,7 @@ impl Ground for Disk {
         };
         let tree = match self.tree.take() {
             Some(tree) => tree,
-            None => Tree::new(directory)?,
+            None => FileTree::new(directory)?,
         };
         let seen = tree.work(step, observe);
         self.tree = Some(tree);

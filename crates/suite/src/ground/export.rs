@@ -2,7 +2,7 @@
 
 use std::io;
 
-use plimsoll_device::nbd::{Address, Connection, Remote};
+use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
 use plimsoll_device::{Clock, Shape};
 use plimsoll_drive::{Fault, Observe, PartialRun, Target};
 use plimsoll_load::{JobSpec, Region};
@@ -15,14 +15,14 @@ use crate::step::{FileSpec, IoStep, Worker};
 
 /// An export, with a connection per worker.
 pub struct Export {
-    address: Address,
+    address: ExportAddress,
     facts: Facts,
     regions: Vec<Region>,
 }
 
 impl Export {
     /// An export with these facts.
-    pub const fn new(address: Address, facts: Facts) -> Self {
+    pub const fn new(address: ExportAddress, facts: Facts) -> Self {
         Self { address, facts, regions: Vec::new() }
     }
 }

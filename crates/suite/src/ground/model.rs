@@ -1,7 +1,7 @@
 //! A model in virtual time, optionally behind a simulated page cache: hours of a suite take seconds.
 
-use plimsoll_drive::{Cached, Fault, Observe, PageCache, PartialRun, Rules, Simulated, Streams, Target, drive};
-use plimsoll_load::{Due, Load, Outcome, Region, Together};
+use plimsoll_drive::{Cached, Fault, Observe, PageCache, PartialRun, Rules, Simulated, StreamSet, Target, drive};
+use plimsoll_load::{Due, Load, OpOutcome, Region, Together};
 use plimsoll_model::{Chain, ChainSpec, Stage};
 use plimsoll_record::{Finding, Slice};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
@@ -10,7 +10,7 @@ use super::side_by_side::TrackedJob;
 use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
 use crate::conduct::Signal;
 use crate::result::{IoResult, LoggedOperation, WorkerResult};
-use crate::step::{Before, FileSpec, IoStep, Order};
+use crate::step::{Before, FileSpec, IoStep, WorkerOrder};
 
 /// A model that keeps its state over all steps: burst credits used in a step are missing in the next.
 pub struct Model {
@@ -69,9 +69,9 @@ impl Model {
     /// Declares the workers that use the page cache, and prepares their files in it.
     fn prepare(&mut self, step: &IoStep) -> Result<(), Fault> {
         let numbered = step.workers.iter().zip(0..=u8::MAX);
-        let buffered: Streams =
+        let buffered: StreamSet =
             numbered.filter(|(worker, _)| !worker.access.direct).map(|(_, number)| number).collect();
-        self.buffered |= buffered != Streams::default();
+        self.buffered |= buffered != StreamSet::default();
         let Some(cache) = self.line.cache() else { return Ok(()) };
         cache.open(buffered);
         let is_used = |index: usize| step.workers.iter().any(|w| w.parts.iter().any(|part| part.file == index));
@@ -199,8 +199,11 @@ impl Ground for Model {
 
     fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
         self.prepare(step).map_err(|fault| Box::new(PartialRun { fault, until: IoResult::default() }))?;
-        let mut all =
-            if step.order == Order::InTurn { self.in_turn(step, observe)? } else { self.group(step, None, observe)? };
+        let mut all = if step.order == WorkerOrder::InTurn {
+            self.in_turn(step, observe)?
+        } else {
+            self.group(step, None, observe)?
+        };
         all.dirty = self.line.cache().map(|cache| cache.dirty());
         Ok(all)
     }
@@ -254,13 +257,13 @@ impl Load for ConcurrentJobs<'_> {
         self.jobs.take(now)
     }
 
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         self.jobs.completed(now, op, outcome);
         if !self.jobs.member(op.stream).is_done() {
             return;
         }
         let conduct = &self.step.workers[usize::from(op.stream)].conduct;
         conduct.when_ended.iter().for_each(Signal::give);
-        self.ended |= self.step.order == Order::UntilFirst;
+        self.ended |= self.step.order == WorkerOrder::UntilFirst;
     }
 }

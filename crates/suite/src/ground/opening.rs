@@ -6,22 +6,22 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{
-    Access as Opening, Caching, Claim, Flush, OpenHow, Opened, Refusal, claim, claim_ours, dirty_bytes, drop_cache,
-    open, open_how, sync,
+    AccessMode as Opening, Caching, Claim, Flush, OpenHow, Opened, WriteRefusal, claim, claim_ours, dirty_bytes,
+    drop_cache, open, open_how, sync,
 };
 use plimsoll_drive::{Completion, Fault, Observe, PartialRun, Target};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::{Instant, Kind, Op, Slot};
 
 use super::side_by_side::{Targets, run};
 use crate::result::IoResult;
-use crate::step::{Access, Descriptor, IoStep, Worker};
+use crate::step::{Descriptor, FileAccess, IoStep, Worker};
 
 /// Claims an existing file or device for writing, if plimsoll created it or the user named it.
 ///
 /// # Errors
-/// [`Refusal`], with the remedy.
-pub(super) fn claim_existing(path: &Path, destroy: &[PathBuf]) -> Result<Claim, Refusal> {
+/// [`WriteRefusal`], with the remedy.
+pub(super) fn claim_existing(path: &Path, destroy: &[PathBuf]) -> Result<Claim, WriteRefusal> {
     claim_ours(path).or_else(|_| claim(path, destroy))
 }
 
@@ -73,7 +73,7 @@ pub(super) fn on_storage(
 
 /// The target, with flushes through the descriptor that `access` requires. Writes go through the descriptor of the
 /// target.
-pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &Access) -> Box<dyn Target> {
+pub(super) fn reopening(target: Box<dyn Target>, path: &Path, access: &FileAccess) -> Box<dyn Target> {
     let flush = match (access.descriptor, access.flush) {
         (Descriptor::Kept, _) => return target,
         (Descriptor::Reopened, _) => None,
@@ -121,7 +121,7 @@ impl Target for Reopening {
             }
             let ended = self.again();
             if self.flush.is_some() {
-                let outcome = ended.map_or_else(|error| Outcome::Failed(errno(&error)), |()| Outcome::Done);
+                let outcome = ended.map_or_else(|error| OpOutcome::Failed(errno(&error)), |()| OpOutcome::Done);
                 let at = self.target.now();
                 self.done.push(Completion { slot, at, outcome, bound_by: None });
             } else {

@@ -21,11 +21,11 @@ pub struct Paths {
     facts: Facts,
     /// Existing files and devices that may be overwritten.
     destroy: Vec<PathBuf>,
-    files: Vec<Found>,
+    files: Vec<PathTarget>,
 }
 
 /// A file or device at a path.
-struct Found {
+struct PathTarget {
     /// `None` for a placeholder.
     path: Option<PathBuf>,
     size: Bytes,
@@ -39,8 +39,8 @@ impl Paths {
         Self { facts, destroy, files: Vec::new() }
     }
 
-    fn find(&self, spec: &FileSpec) -> Result<Found, Unfit> {
-        let found = |claim| Found { path: spec.path.clone(), size: spec.size, claim };
+    fn find(&self, spec: &FileSpec) -> Result<PathTarget, Unfit> {
+        let found = |claim| PathTarget { path: spec.path.clone(), size: spec.size, claim };
         let Some(path) = &spec.path else { return Ok(found(None)) };
         let failed = |source| Fault { attempt: format!("making {}", path.display()), source };
         if !path.exists() {
@@ -55,7 +55,7 @@ impl Paths {
     }
 
     fn open(&self, file: usize, worker: &Worker) -> Result<Option<OwnedFd>, Fault> {
-        let Found { path: Some(path), claim, .. } = &self.files[file] else { return Ok(None) };
+        let PathTarget { path: Some(path), claim, .. } = &self.files[file] else { return Ok(None) };
         let Opened { file, caching } = for_worker(path, worker, claim.as_ref())?;
         if worker.access.direct && caching == Caching::Buffered {
             let why = "its filesystem has no direct I/O: remove direct=1, or use another place";

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use plimsoll_device::{Clock, Shape, ThreadUsage, sharpen_timers, thread_usage};
 use plimsoll_drive::{Fault, Observe, PartialRun, Rules, Target, drive};
-use plimsoll_load::{Due, JobSpec, Load, Outcome, Rounds};
+use plimsoll_load::{Due, JobSpec, Load, OpOutcome, Rounds};
 use plimsoll_units::{Bytes, Instant, Op, Span};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::{misfit, slice_of};
 use crate::conduct::{Signal, ToleratedErrors};
 use crate::result::{FailedOperation, IoResult, LoggedOperation, Queues, WorkerResult};
-use crate::step::{IoStep, Order, Worker};
+use crate::step::{IoStep, Worker, WorkerOrder};
 use crate::workers::{StartBarrier, WorkerHandle, merge, together};
 
 /// Creates the target of a worker on the worker's thread.
@@ -29,7 +29,8 @@ pub(super) fn run(
 ) -> Result<IoResult, Box<PartialRun<IoResult>>> {
     let clock = Clock::start();
     let numbered: Vec<_> = step.workers.iter().enumerate().collect();
-    let groups: Vec<_> = if step.order == Order::InTurn { numbered.chunks(1).collect() } else { vec![&numbered[..]] };
+    let groups: Vec<_> =
+        if step.order == WorkerOrder::InTurn { numbered.chunks(1).collect() } else { vec![&numbered[..]] };
     let mut all = IoResult::default();
     for group in groups {
         let barrier = StartBarrier::new(group.len());
@@ -101,13 +102,13 @@ impl WorkerThread<'_> {
         self.await_others(handle);
         let began = target.now() + self.worker.begins;
         let index = self.index.min(255) as u8;
-        let stop_all = (self.step.order == Order::UntilFirst).then(|| handle.flag());
+        let stop_all = (self.step.order == WorkerOrder::UntilFirst).then(|| handle.flag());
         let load = TrackedJob::new(self.worker, spec, index, began, stop_all);
         let mut load = load.ok_or_else(|| at_once(misfit(self.index)))?;
         let rules = Rules::new(shape.depth, slice_of(self.step));
         let driven = drive(&mut *target, &mut load, &rules, &mut |series| handle.observe(series));
         let used = thread_usage() - load.used_before;
-        if self.step.order == Order::UntilFirst {
+        if self.step.order == WorkerOrder::UntilFirst {
             handle.stop();
         }
         let (seen, fault) = match driven {
@@ -335,11 +336,11 @@ impl Load for TrackedJob<'_> {
     }
 
     #[inline]
-    fn completed(&mut self, now: Instant, op: &Op, outcome: Outcome) {
+    fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         self.rounds.completed(now, op, outcome);
         self.in_flight -= 1;
         self.join(Way::TakenBack, now);
-        if let Outcome::Failed(errno) = outcome {
+        if let OpOutcome::Failed(errno) = outcome {
             self.fail(op, errno);
         }
         if let Some(log) = &mut self.log
@@ -353,17 +354,17 @@ impl Load for TrackedJob<'_> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_load::{LaneSpec, Pattern, Region, Until, Work};
+    use plimsoll_load::{LaneSpec, Pattern, Region, Until, WorkerOps};
     use plimsoll_units::{Bytes, Span};
 
     use super::*;
-    use crate::step::Access;
+    use crate::step::FileAccess;
 
     fn worker(depth: u32, operations: u64) -> Worker {
         let size = Bytes::mib(1);
         let lane = LaneSpec::new(4_096, Pattern::Sequential);
-        let job = JobSpec::new(Work::Reads, lane, Region::first(size), Until::operations(operations));
-        Worker::new(JobSpec { depth, ..job }, 0, size, Access::buffered())
+        let job = JobSpec::new(WorkerOps::Reads, lane, Region::first(size), Until::operations(operations));
+        Worker::new(JobSpec { depth, ..job }, 0, size, FileAccess::buffered())
     }
 
     fn watched(worker: &Worker) -> TrackedJob<'static> {
@@ -377,7 +378,7 @@ mod tests {
         for round in 0..2 {
             let ops: Vec<Op> = (0..6).map(|_| load.take(at(round * 10))).collect();
             for (index, op) in ops.iter().enumerate() {
-                load.completed(at(round * 10 + if index < 5 { 5 } else { 6 }), op, Outcome::Done);
+                load.completed(at(round * 10 + if index < 5 { 5 } else { 6 }), op, OpOutcome::Done);
             }
         }
         let queues = load.queues();
@@ -392,12 +393,12 @@ mod tests {
         let mut worker = worker(1, 12);
         let mut load = watched(&worker);
         let op = load.take(Instant::ZERO);
-        load.completed(Instant::ZERO, &op, Outcome::Failed(5));
+        load.completed(Instant::ZERO, &op, OpOutcome::Failed(5));
         assert!(load.failed.is_none() && !load.is_done(), "everything is endured");
         worker.conduct.endures = Some(ToleratedErrors::default());
         let mut load = watched(&worker);
         let op = load.take(Instant::ZERO);
-        load.completed(Instant::ZERO, &op, Outcome::Failed(5));
+        load.completed(Instant::ZERO, &op, OpOutcome::Failed(5));
         assert_eq!(load.failed, Some(FailedOperation { op, errno: 5 }));
         assert!(load.is_done());
     }
@@ -410,7 +411,7 @@ mod tests {
         for micros in [0, 5, 10, 15] {
             let now = Instant::ZERO + Span::from_micros(micros);
             let op = load.take(now);
-            load.completed(now, &op, Outcome::Done);
+            load.completed(now, &op, OpOutcome::Done);
         }
         assert_eq!(load.queues().in_flight[0], 2);
         worker.conduct.stop.give();

@@ -5,10 +5,10 @@
 mod published;
 
 use clap::ValueEnum;
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind, Span};
-use published::{ARRAYS, AZURE, Figure, Find, OCI_LEVELS, OCI_UHP, Row, SAKURA, Table};
+use published::{ARRAYS, AZURE, ArticleRow, ArticleTable, Find, OCI_LEVELS, OCI_UHP, PublishedFigure, SAKURA};
 
 use super::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use super::crystaldiskmark::{CrystalDiskMark, CrystalDiskMarkOptions, Profile, Version};
@@ -18,7 +18,7 @@ use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe};
 use crate::result::IoResult;
-use crate::step::{Access, FileSpec, Step, Work as StepWork, Worker};
+use crate::step::{FileAccess, FileSpec, Step, Work as StepWork, Worker};
 
 /// What `dd` of the article on levels of OCI left in memory when it ended: the same in its four runs, in bytes.
 const LEFT_IN_MEMORY: f64 = 1.19e9;
@@ -54,7 +54,7 @@ impl Article {
     }
 
     /// Its table; none where its figures are pictures.
-    const fn table(self) -> Option<Table> {
+    const fn table(self) -> Option<ArticleTable> {
         match self {
             Self::OciLevels => Some(OCI_LEVELS),
             Self::Sakura => Some(SAKURA),
@@ -101,7 +101,7 @@ impl ArticlesOptions {
 }
 
 /// A recipe among others.
-struct Command {
+struct ArticleRecipe {
     /// What is typed for it.
     typed: &'static str,
     recipe: Box<dyn Recipe>,
@@ -112,7 +112,7 @@ struct Command {
 /// The commands of an article.
 pub struct Articles {
     options: ArticlesOptions,
-    commands: Vec<Command>,
+    commands: Vec<ArticleRecipe>,
     /// Steps that were made before each command that has begun.
     begins: Vec<usize>,
 }
@@ -127,7 +127,7 @@ impl Articles {
         let mut commands = Vec::new();
         for (typed, recipe) in recipes(&options, facts)? {
             let files = recipe.files().len();
-            commands.push(Command { typed, recipe, first_file });
+            commands.push(ArticleRecipe { typed, recipe, first_file });
             first_file += files;
         }
         Ok(Self { options, commands, begins: vec![0] })
@@ -342,14 +342,14 @@ fn arrays(done: &[CompletedStep]) -> String {
 /// A table with the figures that were got; none where there is none.
 #[derive(Clone, Debug)]
 struct Compared {
-    table: Table,
+    table: ArticleTable,
     got: Vec<Option<f64>>,
 }
 
 impl Compared {
     /// With what the commands showed, each given as its own steps.
-    fn of(table: Table, commands: &[&[CompletedStep]]) -> Self {
-        let got = |row: &Row| commands.get(row.command).and_then(|done| figure(row, done));
+    fn of(table: ArticleTable, commands: &[&[CompletedStep]]) -> Self {
+        let got = |row: &ArticleRow| commands.get(row.command).and_then(|done| figure(row, done));
         Self { got: table.rows.iter().map(got).collect(), table }
     }
 
@@ -367,14 +367,14 @@ impl Compared {
 
     /// What was got as a multiple of a column, line by line.
     fn ratios(&self, column: usize) -> Vec<Option<f64>> {
-        let ratio = |(row, got): (&Row, &Option<f64>)| Some((*got)? / row.published[column]?);
+        let ratio = |(row, got): (&ArticleRow, &Option<f64>)| Some((*got)? / row.published[column]?);
         let ratios = self.table.rows.iter().zip(&self.got).map(ratio);
         ratios.map(|ratio| ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0)).collect()
     }
 
     /// The table, with columns of what was got and its ratio to the nearest one.
     fn text(&self) -> String {
-        let Table { title, source, columns, rows, .. } = &self.table;
+        let ArticleTable { title, source, columns, rows, .. } = &self.table;
         let nearest = self.nearest();
         let mut text = format!("{title}\n{source}\n\n");
         for line in 0..2 {
@@ -412,7 +412,7 @@ impl Compared {
     }
 }
 
-fn figure(row: &Row, done: &[CompletedStep]) -> Option<f64> {
+fn figure(row: &ArticleRow, done: &[CompletedStep]) -> Option<f64> {
     let name = match row.find {
         Find::Named(name) => name,
         Find::Place(place) => names(done).get(place).copied()?,
@@ -420,7 +420,7 @@ fn figure(row: &Row, done: &[CompletedStep]) -> Option<f64> {
     let rounds = done.iter().filter(|done| done.step.counts && done.step.name == name);
     let values = rounds.filter_map(|done| value(row.figure, done.result.io()?));
     // Of times the shortest is the best.
-    if row.figure == Figure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
+    if row.figure == PublishedFigure::MeanMillis { values.reduce(f64::min) } else { values.reduce(f64::max) }
 }
 
 /// Names of the steps that count, in their order.
@@ -436,18 +436,20 @@ fn names(done: &[CompletedStep]) -> Vec<&str> {
     names
 }
 
-fn value(figure: Figure, seen: &IoResult) -> Option<f64> {
+fn value(figure: PublishedFigure, seen: &IoResult) -> Option<f64> {
     let total = seen.total();
     let seconds = Some(seen.span().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
     let bytes = |wanted: fn(Kind) -> bool| total.only(|counter| wanted(counter.kind)).bytes() as f64;
     let kib = Bytes::kib(1).get() as f64;
     let value = match figure {
-        Figure::Megabytes => total.bytes() as f64 / 1e6 / seconds,
-        Figure::Mebibytes => total.bytes() as f64 / Bytes::mib(1).get() as f64 / seconds,
-        Figure::KibibytesWritten => bytes(Kind::writes) / kib / seconds,
-        Figure::KibibytesRead => bytes(|kind| kind == Kind::Read) / kib / seconds,
-        Figure::Reads => total.only(|counter| counter.kind == Kind::Read).operations() as f64 / seconds,
-        Figure::MeanMillis => total.response_where(|counter| counter.kind != Kind::Flush).mean()?.as_millis_f64(),
+        PublishedFigure::Megabytes => total.bytes() as f64 / 1e6 / seconds,
+        PublishedFigure::Mebibytes => total.bytes() as f64 / Bytes::mib(1).get() as f64 / seconds,
+        PublishedFigure::KibibytesWritten => bytes(Kind::writes) / kib / seconds,
+        PublishedFigure::KibibytesRead => bytes(|kind| kind == Kind::Read) / kib / seconds,
+        PublishedFigure::Reads => total.only(|counter| counter.kind == Kind::Read).operations() as f64 / seconds,
+        PublishedFigure::MeanMillis => {
+            total.response_where(|counter| counter.kind != Kind::Flush).mean()?.as_millis_f64()
+        }
     };
     Some(value)
 }
@@ -473,8 +475,8 @@ impl Loads {
     fn fio(size: Bytes, span: Span, facts: &Facts) -> Self {
         let job = |index: u64| {
             let lane = LaneSpec::new(4096, Pattern::Uniform);
-            let job = JobSpec::new(Work::Reads, lane, Region::first(size), Until::span(span));
-            Worker::new(JobSpec { depth: 256, seed: index + 1, ..job }, 0, size, Access::direct())
+            let job = JobSpec::new(WorkerOps::Reads, lane, Region::first(size), Until::span(span));
+            Worker::new(JobSpec { depth: 256, seed: index + 1, ..job }, 0, size, FileAccess::direct())
         };
         let step = Step::io("Random read, 4 KiB, 4 jobs at depth 256", (0..4).map(job).collect())
             .measuring("what is in flight always: the limit of operations, and a queue before it");
@@ -485,11 +487,11 @@ impl Loads {
     fn ladder(size: Bytes, span: Span, facts: &Facts) -> Self {
         let step = |reads: f64, threads: u32| {
             let lane = LaneSpec::new(BLOCK, Pattern::Uniform);
-            let work = if reads < 1.0 { Work::Mixed { reads } } else { Work::Reads };
+            let work = if reads < 1.0 { WorkerOps::Mixed { reads } } else { WorkerOps::Reads };
             let job = JobSpec::new(work, lane, Region::first(size), Until::span(span));
             let job = JobSpec { depth: threads, seed: u64::from(threads), ..job };
             let name = format!("{:.0} % reads, {threads} threads", reads * 100.0);
-            Step::io(name, vec![Worker::new(job, 0, size, Access::direct())])
+            Step::io(name, vec![Worker::new(job, 0, size, FileAccess::direct())])
                 .measuring("blocks of 8 KiB at random: what data files are asked for, without redo")
         };
         let mixes = if facts.read_only { &[1.0][..] } else { &[1.0, READS] };
@@ -503,7 +505,7 @@ impl Loads {
         let writes = fills || steps.iter().any(Step::writes);
         if fills {
             let change = |job: &mut JobSpec| job.depth = 8;
-            steps.insert(0, Step::fill("Fill", size, Access::direct(), change));
+            steps.insert(0, Step::fill("Fill", size, FileAccess::direct(), change));
         }
         Self { name, steps, size, writes }
     }
@@ -569,27 +571,27 @@ fn line(done: &CompletedStep, seen: &IoResult) -> String {
 mod tests {
     use super::*;
 
-    const TABLE: Table = Table {
+    const TABLE: ArticleTable = ArticleTable {
         title: "Disks",
         source: "somewhere",
         columns: &[["old", "one"], ["new", "one"]],
         rows: &[
-            Row {
+            ArticleRow {
                 label: "Read",
                 unit: "MB/s",
                 digits: 1,
                 command: 0,
                 find: Find::Place(0),
-                figure: Figure::Megabytes,
+                figure: PublishedFigure::Megabytes,
                 published: &[Some(10.0), Some(100.0)],
             },
-            Row {
+            ArticleRow {
                 label: "Seeks",
                 unit: "/s",
                 digits: 0,
                 command: 0,
                 find: Find::Named("Seeks"),
-                figure: Figure::Reads,
+                figure: PublishedFigure::Reads,
                 published: &[Some(100.0), None],
             },
         ],

@@ -7,16 +7,16 @@
 use std::str::FromStr;
 
 use clap::ArgAction;
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
-use super::phase::{Counts, Phase, fits, per_second};
+use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults, switch};
-use crate::recipe::{CompletedStep, Plan, Recipe, settings};
+use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::{FilesResult, StepResult};
-use crate::step::{Access, Before, FileSpec, FileWork, FilesStep, Part, Step, Work as StepWork, Worker};
+use crate::step::{Before, FileAccess, FilePart, FileSpec, FileWork, FilesStep, Step, Work as StepWork, Worker};
 
 /// Shorter phases are printed as `+++++`.
 const MIN_SPAN: Span = Span::from_millis(500);
@@ -126,7 +126,7 @@ impl BonnieOptions {
 
 /// The column of a step's figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
+enum FigureColumn {
     PutChar,
     PutBlock,
     Rewrite,
@@ -138,15 +138,21 @@ enum Column {
 }
 
 /// Columns of the two tables, in order.
-const BLOCKS: [Column; 6] =
-    [Column::PutChar, Column::PutBlock, Column::Rewrite, Column::GetChar, Column::GetBlock, Column::Seeks];
-const FILES: [Column; 6] = [
-    Column::Files(FileWork::Create, true),
-    Column::Files(FileWork::Stat, true),
-    Column::Files(FileWork::Delete, true),
-    Column::Files(FileWork::Create, false),
-    Column::Files(FileWork::Stat, false),
-    Column::Files(FileWork::Delete, false),
+const BLOCKS: [FigureColumn; 6] = [
+    FigureColumn::PutChar,
+    FigureColumn::PutBlock,
+    FigureColumn::Rewrite,
+    FigureColumn::GetChar,
+    FigureColumn::GetBlock,
+    FigureColumn::Seeks,
+];
+const FILES: [FigureColumn; 6] = [
+    FigureColumn::Files(FileWork::Create, true),
+    FigureColumn::Files(FileWork::Stat, true),
+    FigureColumn::Files(FileWork::Delete, true),
+    FigureColumn::Files(FileWork::Create, false),
+    FigureColumn::Files(FileWork::Stat, false),
+    FigureColumn::Files(FileWork::Delete, false),
 ];
 
 /// Bonnie++ as a recipe.
@@ -155,7 +161,7 @@ pub struct Bonnie {
     options: BonnieOptions,
     /// Bytes of the file.
     size: Bytes,
-    plan: Plan<Column>,
+    plan: StepPlan<FigureColumn>,
     /// Single-byte phases are requested, but this ground has no system calls.
     has_no_calls: bool,
 }
@@ -175,11 +181,11 @@ impl Bonnie {
         }
         let has_no_calls = options.per_char.is_some() && !facts.has_cache() && size > Bytes::ZERO;
         let columns = BLOCKS.iter().filter(|_| size > Bytes::ZERO).filter(|column| match column {
-            Column::PutChar | Column::GetChar => options.per_char.is_some() && !has_no_calls,
+            FigureColumn::PutChar | FigureColumn::GetChar => options.per_char.is_some() && !has_no_calls,
             _ => true,
         });
         let columns = columns.chain(FILES.iter().filter(|_| options.small_files.units > 0));
-        let columns: Vec<Column> = columns.copied().collect();
+        let columns: Vec<FigureColumn> = columns.copied().collect();
         let step = |round, column| (column, step_of(&options, size, column).round(round));
         let plan = (1..=options.rounds).flat_map(|round| columns.iter().map(move |column| step(round, *column)));
         let plan = plan.collect();
@@ -187,36 +193,36 @@ impl Bonnie {
     }
 
     /// Figures of an executed step.
-    fn cell(column: Column, seen: &StepResult) -> Option<(Phase, f64)> {
+    fn cell(column: FigureColumn, seen: &StepResult) -> Option<(PhaseTotals, f64)> {
         let phase = match seen {
             StepResult::Io(seen) => {
                 let counts = match column {
-                    Column::PutChar | Column::PutBlock => Counts::Writes,
-                    _ => Counts::Reads,
+                    FigureColumn::PutChar | FigureColumn::PutBlock => PhaseCounts::Writes,
+                    _ => PhaseCounts::Reads,
                 };
-                Phase::of(seen, counts)
+                PhaseTotals::of(seen, counts)
             }
             StepResult::Files(seen) => of_files(seen),
             _ => return None,
         };
         let rate = match column {
-            Column::Seeks | Column::Files(..) => phase.operations_per_second()?,
+            FigureColumn::Seeks | FigureColumn::Files(..) => phase.operations_per_second()?,
             _ => phase.bytes_per_second()? / 1024.0,
         };
         Some((phase, rate))
     }
 
     /// Executed steps with their columns.
-    fn made<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (Column, &'a CompletedStep)> {
+    fn made<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (FigureColumn, &'a CompletedStep)> {
         self.plan.done(done).map(|(column, done)| (*column, done))
     }
 
-    fn row(&self, done: &[CompletedStep], round: u32) -> Row<'_> {
-        let cells = |columns: [Column; 6]| {
+    fn row(&self, done: &[CompletedStep], round: u32) -> RoundFigures<'_> {
+        let cells = |columns: [FigureColumn; 6]| {
             columns.map(|wanted| {
                 let mut made = self.made(done).filter(|(column, done)| *column == wanted && done.step.round == round);
                 let figure = made.next().and_then(|(column, done)| Self::cell(column, &done.result));
-                figure.map_or(Cell::default(), |(phase, rate)| Cell {
+                figure.map_or(PhaseFigure::default(), |(phase, rate)| PhaseFigure {
                     rate: Some(rate).filter(|_| phase.span >= MIN_SPAN),
                     cpu: phase.cpu_percent().filter(|_| phase.span >= MIN_SPAN),
                     longest: phase.longest(),
@@ -224,13 +230,13 @@ impl Bonnie {
                 })
             })
         };
-        Row { options: &self.options, size: self.size, blocks: cells(BLOCKS), files: cells(FILES) }
+        RoundFigures { options: &self.options, size: self.size, blocks: cells(BLOCKS), files: cells(FILES) }
     }
 }
 
 /// A step on files, with each file as an operation.
-fn of_files(seen: &FilesResult) -> Phase {
-    Phase { bytes: 0, operations: seen.files, span: seen.span, cpu: Some(seen.cpu), times: seen.each.clone() }
+fn of_files(seen: &FilesResult) -> PhaseTotals {
+    PhaseTotals { bytes: 0, operations: seen.files, span: seen.span, cpu: Some(seen.cpu), times: seen.each.clone() }
 }
 
 fn size_of(options: &BonnieOptions) -> Result<Bytes, String> {
@@ -311,13 +317,13 @@ impl Recipe for Bonnie {
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let rounds = self.made(done).map(|(_, done)| done.step.round).max().unwrap_or(0);
-        let rows: Vec<Row> = (1..=rounds).map(|round| self.row(done, round)).collect();
+        let rows: Vec<RoundFigures> = (1..=rounds).map(|round| self.row(done, round)).collect();
         if rows.is_empty() {
             return Vec::new();
         }
         vec![
-            Listing { title: "Bonnie++ 2.00".into(), text: rows.iter().map(Row::text).collect() },
-            Listing { title: "Bonnie++ CSV 1.98".into(), text: rows.iter().map(Row::csv).collect() },
+            Listing { title: "Bonnie++ 2.00".into(), text: rows.iter().map(RoundFigures::text).collect() },
+            Listing { title: "Bonnie++ CSV 1.98".into(), text: rows.iter().map(RoundFigures::csv).collect() },
         ]
     }
 
@@ -335,29 +341,29 @@ fn files_per_second(seen: &FilesResult) -> Option<f64> {
 const WRITTEN_BACK: u32 = 10;
 
 /// Step of a column.
-fn step_of(options: &BonnieOptions, size: Bytes, column: Column) -> Step {
+fn step_of(options: &BonnieOptions, size: Bytes, column: FigureColumn) -> Step {
     match column {
-        Column::PutChar => {
-            let worker = byte_by_byte(options, size, Work::Writes);
+        FigureColumn::PutChar => {
+            let worker = byte_by_byte(options, size, WorkerOps::Writes);
             anew(Step::io("Per-char write", vec![worker])).measuring("time of a system call that writes a single byte")
         }
-        Column::PutBlock => {
-            let worker = block_by_block(options, size, Work::Writes);
+        FigureColumn::PutBlock => {
+            let worker = block_by_block(options, size, WorkerOps::Writes);
             anew(Step::io("Block write", vec![worker])).measuring("writing a new file and making it durable")
         }
-        Column::Rewrite => {
-            let worker = block_by_block(options, size, Work::WriteBack { every: 1 });
+        FigureColumn::Rewrite => {
+            let worker = block_by_block(options, size, WorkerOps::WriteBack { every: 1 });
             Step::io("Rewrite", vec![worker]).measuring(
                 "reading each chunk and writing it back; the rate counts a chunk once, though it moves twice",
             )
         }
-        Column::GetChar => Step::io("Per-char read", vec![byte_by_byte(options, size, Work::Reads)])
+        FigureColumn::GetChar => Step::io("Per-char read", vec![byte_by_byte(options, size, WorkerOps::Reads)])
             .measuring("time of a system call that reads a single byte"),
-        Column::GetBlock => Step::io("Block read", vec![block_by_block(options, size, Work::Reads)])
+        FigureColumn::GetBlock => Step::io("Block read", vec![block_by_block(options, size, WorkerOps::Reads)])
             .measuring("sequential reads with read-ahead of the kernel, of data that are not cached"),
-        Column::Seeks => Step::io("Seeks", seekers(options, size))
+        FigureColumn::Seeks => Step::io("Seeks", seekers(options, size))
             .measuring("reads of a chunk at random places per second, several at once, each tenth written back"),
-        Column::Files(work, ordered) => files(options, work, ordered),
+        FigureColumn::Files(work, ordered) => files(options, work, ordered),
     }
 }
 
@@ -365,35 +371,42 @@ fn anew(step: Step) -> Step {
     step.together(|io| io.before = Before::Anew)
 }
 
-fn access(options: &BonnieOptions, size: u32) -> Access {
+fn access(options: &BonnieOptions, size: u32) -> FileAccess {
     // A single byte requires the page cache.
-    Access { direct: options.direct && size > 1, ..Access::buffered() }
+    FileAccess { direct: options.direct && size > 1, ..FileAccess::buffered() }
 }
 
-fn worker(options: &BonnieOptions, size: u32, length: Bytes, work: Work, pattern: Pattern, until: Until) -> Worker {
+fn worker(
+    options: &BonnieOptions,
+    size: u32,
+    length: Bytes,
+    work: WorkerOps,
+    pattern: Pattern,
+    until: Until,
+) -> Worker {
     let job = JobSpec {
         flush_every: u32::from(options.flushed),
-        flush_at_end: work != Work::Reads,
+        flush_at_end: work != WorkerOps::Reads,
         seed: options.seed,
         ..JobSpec::new(work, LaneSpec::new(size, pattern), Region::first(length), until)
     };
-    let parts = vec![Part { file: 0, start: 0, length }];
+    let parts = vec![FilePart { file: 0, start: 0, length }];
     Worker { parts, ..Worker::new(job, 0, length, access(options, size)) }
 }
 
-fn byte_by_byte(options: &BonnieOptions, size: Bytes, work: Work) -> Worker {
+fn byte_by_byte(options: &BonnieOptions, size: Bytes, work: WorkerOps) -> Worker {
     let length = options.per_char.map_or(size, |bytes| bytes.min(size));
     worker(options, 1, length, work, Pattern::Sequential, Until::bytes(length.get()))
 }
 
-fn block_by_block(options: &BonnieOptions, size: Bytes, work: Work) -> Worker {
+fn block_by_block(options: &BonnieOptions, size: Bytes, work: WorkerOps) -> Worker {
     worker(options, options.chunk, size, work, Pattern::Sequential, Until::bytes(size.get()))
 }
 
 /// Bonnie++ assigns each seek to a free process; here each process has an equal share from the start.
 fn seekers(options: &BonnieOptions, size: Bytes) -> Vec<Worker> {
     let (count, all) = (u64::from(options.seekers), options.seeks);
-    let work = Work::WriteBack { every: WRITTEN_BACK };
+    let work = WorkerOps::WriteBack { every: WRITTEN_BACK };
     let one = |index: u64| {
         let seeks = all / count + u64::from(index < all % count);
         let mut worker = worker(options, options.chunk, size, work, Pattern::Uniform, Until::operations(seeks));
@@ -429,7 +442,7 @@ const NO_CPU: &str = "+++";
 
 /// A figure of a phase.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cell {
+struct PhaseFigure {
     /// KiB, seeks or files per second; `None` if the phase was too short.
     pub rate: Option<f64>,
     /// Processor utilisation in percent; `None` without a figure.
@@ -442,14 +455,14 @@ struct Cell {
 
 /// All figures of a round.
 #[derive(Debug)]
-struct Row<'a> {
+struct RoundFigures<'a> {
     pub options: &'a BonnieOptions,
     pub size: Bytes,
-    pub blocks: [Cell; 6],
-    pub files: [Cell; 6],
+    pub blocks: [PhaseFigure; 6],
+    pub files: [PhaseFigure; 6],
 }
 
-impl Row<'_> {
+impl RoundFigures<'_> {
     /// The two tables, without tables that have no executed phase.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -523,8 +536,8 @@ fn heads(first: &str) -> String {
     format!("{first:<20}{}\n", [" /sec %CP"; 6].join(" "))
 }
 
-fn columns(cells: &[Cell; 6], text: impl Fn(usize, f64) -> String) -> String {
-    let one = |(index, cell): (usize, &Cell)| {
+fn columns(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> String {
+    let one = |(index, cell): (usize, &PhaseFigure)| {
         if !cell.was_run {
             return " ".repeat(10);
         }
@@ -534,8 +547,8 @@ fn columns(cells: &[Cell; 6], text: impl Fn(usize, f64) -> String) -> String {
     cells.iter().enumerate().map(one).collect()
 }
 
-fn cells(cells: &[Cell; 6], text: impl Fn(usize, f64) -> String) -> String {
-    let one = |(index, cell): (usize, &Cell)| {
+fn cells(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> String {
+    let one = |(index, cell): (usize, &PhaseFigure)| {
         if !cell.was_run {
             return ",,".to_owned();
         }
@@ -545,8 +558,8 @@ fn cells(cells: &[Cell; 6], text: impl Fn(usize, f64) -> String) -> String {
     cells.iter().enumerate().map(one).collect()
 }
 
-fn latencies(cells: &[Cell; 6]) -> String {
-    let one = |cell: &Cell| format!("{:>10}", cell.longest.map_or(String::new(), latency_text));
+fn latencies(cells: &[PhaseFigure; 6]) -> String {
+    let one = |cell: &PhaseFigure| format!("{:>10}", cell.longest.map_or(String::new(), latency_text));
     format!("{:<17}{}\n", "Latency", cells.iter().map(one).collect::<String>())
 }
 
@@ -618,12 +631,12 @@ fn conclusions(bonnie: &Bonnie, done: &[CompletedStep], facts: &Facts) -> Vec<St
 }
 
 /// Figures that Bonnie++ does not show.
-fn too_short<'a>(made: impl Iterator<Item = (Column, &'a CompletedStep)>) -> Option<String> {
-    let figure = |(column, done): (Column, &CompletedStep)| {
+fn too_short<'a>(made: impl Iterator<Item = (FigureColumn, &'a CompletedStep)>) -> Option<String> {
+    let figure = |(column, done): (FigureColumn, &CompletedStep)| {
         let (phase, rate) = Bonnie::cell(column, &done.result)?;
         let unit = match column {
-            Column::Seeks => "seeks/s",
-            Column::Files(..) => "files/s",
+            FigureColumn::Seeks => "seeks/s",
+            FigureColumn::Files(..) => "files/s",
             _ => "KiB/s",
         };
         let figure = done.result.files().map_or(Some(rate), files_per_second)?;
@@ -639,13 +652,13 @@ fn too_short<'a>(made: impl Iterator<Item = (Column, &'a CompletedStep)>) -> Opt
     })
 }
 
-fn of_step(column: Column, done: &CompletedStep, seekers: u32) -> Option<String> {
+fn of_step(column: FigureColumn, done: &CompletedStep, seekers: u32) -> Option<String> {
     let (phase, figure) = Bonnie::cell(column, &done.result).filter(|(phase, _)| phase.span >= MIN_SPAN)?;
     let name = &done.step.name;
     match column {
-        Column::PutChar | Column::GetChar => {
+        FigureColumn::PutChar | FigureColumn::GetChar => {
             let calls = phase.operations_per_second()?;
-            let verb = if column == Column::PutChar { "write" } else { "read" };
+            let verb = if column == FigureColumn::PutChar { "write" } else { "read" };
             let each = 1e9 / calls;
             let kernel = phase.cpu.map(|cpu| cpu.system.as_nanos() / phase.operations.max(1));
             let kernel = kernel.map_or(String::new(), |ns| format!(", {ns} ns of it the kernel's work"));
@@ -655,7 +668,7 @@ fn of_step(column: Column, done: &CompletedStep, seekers: u32) -> Option<String>
                  a figure of the storage."
             ))
         }
-        Column::Seeks => Some(format!(
+        FigureColumn::Seeks => Some(format!(
             "Seeks: {figure:.1} seeks per second, not KB/s, by {seekers} processes at once: reads at depth {seekers}, each \
              tenth followed by a write."
         )),

@@ -8,15 +8,15 @@ use std::str::FromStr;
 
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush};
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work as Does};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does};
 use plimsoll_record::{Bins, Listing};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, spelled, switch};
-use crate::recipe::{CompletedStep, Plan, Recipe};
+use crate::recipe::{CompletedStep, Recipe, StepPlan};
 use crate::result::IoResult;
-use crate::step::{Access, FileSpec, Part, Step, Work, Worker};
+use crate::step::{FileAccess, FilePart, FileSpec, Step, Work, Worker};
 
 /// Version of methods and layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub struct CrystalDiskMarkOptions {
     pub data: Data,
     /// Version 8: tests instead of the profile's; empty for the profile.
     #[arg(skip)]
-    pub tests: Vec<Test>,
+    pub tests: Vec<DiskMarkTest>,
     /// Seed of random offsets.
     #[arg(skip = 1_u64)]
     pub seed: u64,
@@ -211,9 +211,9 @@ impl SuiteOptions for CrystalDiskMarkOptions {
 #[derive(Debug)]
 pub struct CrystalDiskMark {
     options: CrystalDiskMarkOptions,
-    tests: Vec<Test>,
+    tests: Vec<DiskMarkTest>,
     fills: bool,
-    plan: Plan<Goal>,
+    plan: StepPlan<Goal>,
 }
 
 impl CrystalDiskMark {
@@ -291,15 +291,15 @@ impl Recipe for CrystalDiskMark {
 
 impl CrystalDiskMark {
     /// Results by test and direction, in the order of their lines.
-    fn cells(&self, done: &[CompletedStep]) -> Vec<Cell> {
-        let mut cells: Vec<Cell> = Vec::new();
+    fn cells(&self, done: &[CompletedStep]) -> Vec<TestRuns> {
+        let mut cells: Vec<TestRuns> = Vec::new();
         for (goal, done) in self.plan.done(done) {
             let (Goal::Run(line), Some(seen)) = (*goal, done.result.io()) else { continue };
             if cells.last().is_none_or(|cell| cell.line != line) {
-                cells.push(Cell { line, name: done.step.name.clone(), runs: Vec::new() });
+                cells.push(TestRuns { line, name: done.step.name.clone(), runs: Vec::new() });
             }
             let cell = cells.last_mut().expect("one was just added where there was none");
-            cell.runs.extend(Seen::of(seen));
+            cell.runs.extend(RunResult::of(seen));
         }
         cells
     }
@@ -310,7 +310,7 @@ const MIB: u32 = 1 << 20;
 
 /// A test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Test {
+pub struct DiskMarkTest {
     /// Sequential; otherwise random.
     pub sequential: bool,
     /// Block size in bytes.
@@ -321,7 +321,7 @@ pub struct Test {
     pub threads: u32,
 }
 
-impl Test {
+impl DiskMarkTest {
     /// A sequential test.
     pub const fn sequential(block: u32, queues: u32, threads: u32) -> Self {
         Self { sequential: true, block, queues, threads }
@@ -351,15 +351,15 @@ impl Test {
 
 /// Line of a figure: direction and test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Line {
-    direction: Direction,
+struct FigureLine {
+    direction: RunDirection,
     test: usize,
     block: u32,
 }
 
 /// The direction of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Direction {
+enum RunDirection {
     Reads,
     Writes,
     /// Mix with this share of reads.
@@ -367,7 +367,7 @@ enum Direction {
 }
 
 // Shares of reads are never NaN: options are validated.
-impl Eq for Direction {}
+impl Eq for RunDirection {}
 
 /// The purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -375,22 +375,24 @@ enum Goal {
     /// Fills the file, warms up or pauses.
     Nothing,
     /// Its figure counts for this line.
-    Run(Line),
+    Run(FigureLine),
 }
 
 /// Tests in the order of their lines.
-fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
+fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<DiskMarkTest> {
     if !options.tests.is_empty() {
         return options.tests.clone();
     }
-    let (deep, plain) = (Test::sequential(MIB, 8, 1), Test::sequential(MIB, 1, 1));
-    let (queued, single) = (Test::random(4 * KIB, 32, 1), Test::random(4 * KIB, 1, 1));
+    let (deep, plain) = (DiskMarkTest::sequential(MIB, 8, 1), DiskMarkTest::sequential(MIB, 1, 1));
+    let (queued, single) = (DiskMarkTest::random(4 * KIB, 32, 1), DiskMarkTest::random(4 * KIB, 1, 1));
     if options.version == Version::Three {
-        return vec![plain, Test::random(512 * KIB, 1, 1), single, queued];
+        return vec![plain, DiskMarkTest::random(512 * KIB, 1, 1), single, queued];
     }
     match options.profile {
         Profile::Default | Profile::Flash => vec![deep, plain, queued, single],
-        Profile::Nvme => vec![deep, Test::sequential(128 * KIB, 32, 1), Test::random(4 * KIB, 32, 16), single],
+        Profile::Nvme => {
+            vec![deep, DiskMarkTest::sequential(128 * KIB, 32, 1), DiskMarkTest::random(4 * KIB, 32, 16), single]
+        }
         Profile::Peak => vec![deep, queued],
         Profile::Real => vec![plain, single],
         Profile::Demo => vec![deep],
@@ -398,20 +400,20 @@ fn tests_of(options: &CrystalDiskMarkOptions) -> Vec<Test> {
 }
 
 /// All steps. Version 3 alternates reads and writes; version 8 executes all reads, then all writes, then all mixes.
-fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> Plan<Goal> {
+fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> StepPlan<Goal> {
     let tests = tests_of(options);
-    let line = |direction, test: usize| Line { direction, test, block: tests[test].block };
+    let line = |direction, test: usize| FigureLine { direction, test, block: tests[test].block };
     let wanted = match options.directions {
-        Directions::Both => &[Direction::Reads, Direction::Writes][..],
-        Directions::Reads => &[Direction::Reads],
+        Directions::Both => &[RunDirection::Reads, RunDirection::Writes][..],
+        Directions::Reads => &[RunDirection::Reads],
     };
     let all = 0..tests.len();
-    let mut lines: Vec<Line> = match options.version {
+    let mut lines: Vec<FigureLine> = match options.version {
         Version::Three => all.clone().flat_map(|test| wanted.iter().map(move |&to| line(to, test))).collect(),
         Version::Eight => wanted.iter().flat_map(|&to| all.clone().map(move |test| line(to, test))).collect(),
     };
     if let Some(reads) = options.mix.filter(|_| options.directions == Directions::Both) {
-        lines.extend(all.map(|test| line(Direction::Mix(reads), test)));
+        lines.extend(all.map(|test| line(RunDirection::Mix(reads), test)));
     }
     let mut plan = Vec::new();
     if fills {
@@ -450,16 +452,17 @@ fn contents(options: &CrystalDiskMarkOptions) -> Contents {
 
 /// Writes the whole file sequentially in blocks of 1 MiB.
 fn fill(options: &CrystalDiskMarkOptions) -> Step {
-    let access = Access { engine: Engine::Inline, direct: true, contents: contents(options), ..Access::buffered() };
+    let access =
+        FileAccess { engine: Engine::Inline, direct: true, contents: contents(options), ..FileAccess::buffered() };
     Step::fill("filling the file", options.size(), access, |job| job.seed = options.seed)
 }
 
-fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) -> Step {
+fn step(options: &CrystalDiskMarkOptions, line: FigureLine, test: &DiskMarkTest, seed: u64) -> Step {
     let workers = (0..test.threads).map(|thread| worker(options, line.direction, test, (thread, seed)));
     let verb = match line.direction {
-        Direction::Reads => "read".to_owned(),
-        Direction::Writes => "write".to_owned(),
-        Direction::Mix(reads) => format!("{:.0} % reads", reads * 100.0),
+        RunDirection::Reads => "read".to_owned(),
+        RunDirection::Writes => "write".to_owned(),
+        RunDirection::Mix(reads) => format!("{:.0} % reads", reads * 100.0),
     };
     let kind = if test.sequential { "sequential" } else { "random" };
     let (block, queues, threads) = (Bytes::new(test.block.into()), test.queues, test.threads);
@@ -468,10 +471,15 @@ fn step(options: &CrystalDiskMarkOptions, line: Line, test: &Test, seed: u64) ->
 }
 
 /// Worker of a thread, seeded by run and thread.
-fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread, seed): (u32, u64)) -> Worker {
+fn worker(
+    options: &CrystalDiskMarkOptions,
+    to: RunDirection,
+    test: &DiskMarkTest,
+    (thread, seed): (u32, u64),
+) -> Worker {
     let pattern = if test.sequential { Pattern::Sequential } else { Pattern::Uniform };
     let mut lane = LaneSpec::new(test.block, pattern);
-    let mut part = Part { file: 0, start: 0, length: options.size() };
+    let mut part = FilePart { file: 0, start: 0, length: options.size() };
     if test.sequential {
         // DiskSpd's threads take blocks from a shared counter. Here threads take fixed turns.
         let (block, others) = (u64::from(test.block), u64::from(test.threads - 1));
@@ -481,21 +489,21 @@ fn worker(options: &CrystalDiskMarkOptions, to: Direction, test: &Test, (thread,
         part.length = Bytes::new(options.size().get() / row * row - block * others);
     }
     let does = match to {
-        Direction::Reads => Does::Reads,
-        Direction::Writes => Does::Writes,
-        Direction::Mix(reads) => Does::Mixed { reads },
+        RunDirection::Reads => Does::Reads,
+        RunDirection::Writes => Does::Writes,
+        RunDirection::Mix(reads) => Does::Mixed { reads },
     };
     let mut job = JobSpec::new(does, lane, Region::first(part.length), until(options, test));
     (job.depth, job.seed) = (test.queues, seed + u64::from(thread));
     let is_old = options.version == Version::Three;
     job.flush_at_end = is_old && job.writes();
     let engine = if is_old && test.queues == 1 { Engine::Inline } else { Engine::Ring };
-    let access = Access { engine, flush: Flush::Fsync, contents: contents(options), ..Access::direct() };
+    let access = FileAccess { engine, flush: Flush::Fsync, contents: contents(options), ..FileAccess::direct() };
     Worker { parts: vec![part], ..Worker::new(job, part.file, part.length, access) }
 }
 
 /// Version 3 reads its timer after a whole pass over the file, after 20 blocks of 512 KB, and after 160 of 4 KB.
-fn until(options: &CrystalDiskMarkOptions, test: &Test) -> Until {
+fn until(options: &CrystalDiskMarkOptions, test: &DiskMarkTest) -> Until {
     let until = Until::span(options.measure());
     match (options.version, test.sequential) {
         (Version::Eight, _) => until,
@@ -504,21 +512,21 @@ fn until(options: &CrystalDiskMarkOptions, test: &Test) -> Until {
     }
 }
 
-const fn measures(version: Version, direction: Direction, test: &Test) -> &'static str {
+const fn measures(version: Version, direction: RunDirection, test: &DiskMarkTest) -> &'static str {
     match (version, direction, test.sequential) {
-        (_, Direction::Reads, true) => {
+        (_, RunDirection::Reads, true) => {
             "Reads past the page cache, one after the other: read-ahead and cache of the device help as much as they can."
         }
-        (_, Direction::Reads, false) => {
+        (_, RunDirection::Reads, false) => {
             "Reads past the page cache within a small file, partly served by the device's cache."
         }
-        (Version::Three, Direction::Writes, _) => {
+        (Version::Three, RunDirection::Writes, _) => {
             "Writes past the page cache with one flush at the end inside the time: how fast they become durable in bulk."
         }
-        (Version::Eight, Direction::Writes, _) => {
+        (Version::Eight, RunDirection::Writes, _) => {
             "Writes past the page cache that nothing flushes: the rate at which the device accepts them, without durability."
         }
-        (_, Direction::Mix(_), _) => {
+        (_, RunDirection::Mix(_), _) => {
             "Reads and writes of one file at the same time, past the page cache, without flushes."
         }
     }
@@ -526,14 +534,14 @@ const fn measures(version: Version, direction: Direction, test: &Test) -> &'stat
 
 /// Result of a run.
 #[derive(Clone, Debug)]
-struct Seen {
+struct RunResult {
     /// Bytes per second, up to the last completion.
     rate: f64,
     /// Response times of reads and writes, without flushes.
     response: Bins,
 }
 
-impl Seen {
+impl RunResult {
     /// `None` without completed operations.
     fn of(seen: &IoResult) -> Option<Self> {
         let total = seen.total();
@@ -546,13 +554,13 @@ impl Seen {
 
 /// Counted runs of a test in a direction.
 #[derive(Clone, Debug)]
-struct Cell {
-    line: Line,
+struct TestRuns {
+    line: FigureLine,
     name: String,
-    runs: Vec<Seen>,
+    runs: Vec<RunResult>,
 }
 
-impl Cell {
+impl TestRuns {
     fn rates(&self) -> impl Iterator<Item = f64> {
         self.runs.iter().map(|run| run.rate)
     }
@@ -602,7 +610,7 @@ fn quantiles(bins: &Bins, wanted: &[f64]) -> Vec<String> {
 }
 
 /// A line per test: all runs, and percentiles over all of them.
-fn table(cells: &[Cell]) -> String {
+fn table(cells: &[TestRuns]) -> String {
     let width = cells.iter().map(|cell| cell.name.len()).max().unwrap_or(0).max(4);
     let title = "test";
     let mut text = format!(
@@ -621,7 +629,7 @@ fn table(cells: &[Cell]) -> String {
 }
 
 /// Conclusions as sentences.
-fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> Vec<String> {
+fn conclusions(options: &CrystalDiskMarkOptions, cells: &[TestRuns], facts: &Facts) -> Vec<String> {
     let mut verdicts: Vec<String> = of_runs(cells).into_iter().collect();
     if verdicts.is_empty() {
         return verdicts;
@@ -635,7 +643,7 @@ fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) 
         Version::Three => "one flush after each run of writes is inside its time, so a short run pays more for it",
         Version::Eight => "nothing is flushed: scores of writes are rates of acceptance, not of durable writes",
     };
-    if cells.iter().any(|cell| cell.line.direction != Direction::Reads) {
+    if cells.iter().any(|cell| cell.line.direction != RunDirection::Reads) {
         verdicts.push(format!("Of version {}: {flush}.", if options.version == Version::Three { 3 } else { 8 }));
     }
     if facts.nature != Nature::Model {
@@ -660,9 +668,9 @@ fn conclusions(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) 
 }
 
 /// The largest excess of a best run over the other runs.
-fn of_runs(cells: &[Cell]) -> Option<String> {
+fn of_runs(cells: &[TestRuns]) -> Option<String> {
     let rated = cells.iter().filter(|cell| cell.mean() > 0.0);
-    let above = |cell: &Cell| cell.best() / cell.mean() - 1.0;
+    let above = |cell: &TestRuns| cell.best() / cell.mean() - 1.0;
     let most = rated.max_by(|a, b| above(a).total_cmp(&above(b)))?;
     let runs = most.runs.len();
     if runs == 1 {
@@ -681,7 +689,7 @@ fn of_runs(cells: &[Cell]) -> Option<String> {
 }
 
 /// Text of version 3.0: eight lines, alternating reads and writes.
-fn text_three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -> String {
+fn text_three(options: &CrystalDiskMarkOptions, cells: &[TestRuns], facts: &Facts) -> String {
     const NAMES: [[&str; 2]; 4] = [
         ["Sequential Read", "Sequential Write"],
         ["Random Read 512KB", "Random Write 512KB"],
@@ -692,7 +700,7 @@ fn text_three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -
     let mut text = format!("{rule}\nCrystalDiskMark 3.0 layout, printed by plimsoll\n{rule}\n");
     text += "* MB/s = 1,000,000 byte/s\n\n";
     for (test, names) in NAMES.iter().enumerate() {
-        for (name, direction) in names.iter().zip([Direction::Reads, Direction::Writes]) {
+        for (name, direction) in names.iter().zip([RunDirection::Reads, RunDirection::Writes]) {
             let (rate, iops, _) = score_of(options, cells, direction, test);
             text += &format!("{name:>26} : {rate:9.3} MB/s");
             if test >= 2 {
@@ -713,16 +721,20 @@ fn text_three(options: &CrystalDiskMarkOptions, cells: &[Cell], facts: &Facts) -
 }
 
 /// Text of version 8.0: sections for reads, writes and mixes.
-fn text_eight(options: &CrystalDiskMarkOptions, tests: &[Test], cells: &[Cell], facts: &Facts) -> String {
+fn text_eight(options: &CrystalDiskMarkOptions, tests: &[DiskMarkTest], cells: &[TestRuns], facts: &Facts) -> String {
     let rule = "-".repeat(78);
     let mut text = format!("{rule}\nCrystalDiskMark 8.0 layout, printed by plimsoll\n{rule}\n");
     text += "* MB/s = 1,000,000 bytes/s\n* KB = 1000 bytes, KiB = 1024 bytes\n\n";
     let mix = options.mix.filter(|_| options.directions == Directions::Both);
-    for direction in [Some(Direction::Reads), Some(Direction::Writes), mix.map(Direction::Mix)].into_iter().flatten() {
+    for direction in
+        [Some(RunDirection::Reads), Some(RunDirection::Writes), mix.map(RunDirection::Mix)].into_iter().flatten()
+    {
         text += &match direction {
-            Direction::Reads => "[Read]\n".to_owned(),
-            Direction::Writes => "[Write]\n".to_owned(),
-            Direction::Mix(reads) => format!("[Mix] Read {:.0}%/Write {:.0}%\n", reads * 100.0, (1.0 - reads) * 100.0),
+            RunDirection::Reads => "[Read]\n".to_owned(),
+            RunDirection::Writes => "[Write]\n".to_owned(),
+            RunDirection::Mix(reads) => {
+                format!("[Mix] Read {:.0}%/Write {:.0}%\n", reads * 100.0, (1.0 - reads) * 100.0)
+            }
         };
         for (index, test) in tests.iter().enumerate() {
             let (rate, iops, latency) = score_of(options, cells, direction, index);
@@ -745,14 +757,19 @@ fn text_eight(options: &CrystalDiskMarkOptions, tests: &[Test], cells: &[Cell], 
 }
 
 /// Score in MB/s, operations per second, and mean latency; zero for tests that were not executed.
-fn score_of(options: &CrystalDiskMarkOptions, cells: &[Cell], direction: Direction, test: usize) -> (f64, f64, Span) {
-    let wanted = |cell: &&Cell| cell.line.direction == direction && cell.line.test == test;
+fn score_of(
+    options: &CrystalDiskMarkOptions,
+    cells: &[TestRuns],
+    direction: RunDirection,
+    test: usize,
+) -> (f64, f64, Span) {
+    let wanted = |cell: &&TestRuns| cell.line.direction == direction && cell.line.test == test;
     let Some(cell) = cells.iter().find(wanted) else { return (0.0, 0.0, Span::ZERO) };
     let rate = cell.score(options.score);
     (rate / 1e6, rate / f64::from(cell.line.block), cell.latency(options.score))
 }
 
-fn name(test: &Test) -> String {
+fn name(test: &DiskMarkTest) -> String {
     let kind = if test.sequential { "SEQ" } else { "RND" };
     let block = Bytes::new(test.block.into()).to_string().replace(' ', "");
     format!("{kind} {block:>7} (Q={:3}, T={:2})", test.queues, test.threads)

@@ -6,15 +6,15 @@
 
 use clap::{ArgAction, ValueEnum};
 use plimsoll_device::{Contents, Engine, Flush, SyncMode};
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled, switch};
-use crate::recipe::{CompletedStep, Plan, Recipe, settings};
+use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
-use crate::step::{Access, Before, FileSpec, Step, Worker};
+use crate::step::{Before, FileAccess, FileSpec, Step, Worker};
 
 /// Maximum length of a `write` call on Linux, in bytes.
 const CALL_MAX: u64 = 0x7fff_f000;
@@ -121,7 +121,7 @@ impl SuiteOptions for DdOptions {
 pub struct Dd {
     options: DdOptions,
     total: Bytes,
-    plan: Plan<Part>,
+    plan: StepPlan<StepPurpose>,
     /// Whether any step writes.
     writes: bool,
 }
@@ -174,7 +174,7 @@ impl Dd {
     }
 
     /// Results of the executed steps.
-    fn seen<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (Part, &'a IoResult)> + Clone {
+    fn seen<'a>(&'a self, done: &'a [CompletedStep]) -> impl Iterator<Item = (StepPurpose, &'a IoResult)> + Clone {
         self.plan.done(done).filter_map(|(part, done)| Some((*part, done.result.io()?)))
     }
 }
@@ -212,7 +212,7 @@ impl Recipe for Dd {
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
         let copies = self.seen(done).filter_map(|(part, seen)| match part {
-            Part::Copy(kind) => Some((kind, seen)),
+            StepPurpose::Copy(kind) => Some((kind, seen)),
             _ => None,
         });
         copies
@@ -226,7 +226,7 @@ impl Recipe for Dd {
     fn verdicts(&self, done: &[CompletedStep], facts: &Facts) -> Vec<String> {
         let mut sentences = Vec::new();
         for (part, seen) in self.seen(done) {
-            let Part::Copy(kind) = part else { continue };
+            let StepPurpose::Copy(kind) = part else { continue };
             match kind {
                 DdKind::Buffered => sentences.extend(self.buffered(seen, done, facts)),
                 DdKind::Dsync | DdKind::Sync => sentences.extend(one_by_one(kind, seen)),
@@ -259,7 +259,7 @@ impl Dd {
         }
         let bytes = copy.total().bytes();
         let rate_text = rate(bytes, copy.span());
-        let flush = self.seen(done).find(|(part, _)| *part == Part::Flush).map(|(_, seen)| seen.span())?;
+        let flush = self.seen(done).find(|(part, _)| *part == StepPurpose::Flush).map(|(_, seen)| seen.span())?;
         let whole = copy.span() + flush;
         let left = match copy.dirty {
             Some(dirty) => format!("at most {} of its {} still", dirty.min(Bytes::new(bytes)), Bytes::new(bytes)),
@@ -275,8 +275,8 @@ impl Dd {
     /// Whether zeroes are stored like other data.
     fn zeroes(&self, done: &[CompletedStep], facts: &Facts) -> Option<String> {
         let rates = |wanted| {
-            let of = move |(part, seen): (Part, &IoResult)| {
-                (part == Part::Probe(wanted)).then(|| seen.total().bytes() as f64 / seen.span().as_secs_f64())
+            let of = move |(part, seen): (StepPurpose, &IoResult)| {
+                (part == StepPurpose::Probe(wanted)).then(|| seen.total().bytes() as f64 / seen.span().as_secs_f64())
             };
             self.seen(done).filter_map(of)
         };
@@ -325,7 +325,7 @@ fn from_memory(seen: &IoResult, total: Bytes, facts: &Facts) -> Option<String> {
 
 /// The purpose of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum StepPurpose {
     /// Data for copies that only read.
     Fill,
     /// A copy.
@@ -350,17 +350,17 @@ const PROBE_MIN: Bytes = Bytes::mib(4);
 const LAST: u32 = 4096;
 
 /// All steps, in order.
-fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
+fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> StepPlan<StepPurpose> {
     let mut steps = Vec::new();
     let is_new = facts.nature == Nature::Directory;
     if is_new && options.kinds.first().is_some_and(|kind| !kind.writes()) {
         let step = copy(DdKind::Fdatasync, options, total, facts).uncounted();
-        steps.push((Part::Fill, Step { name: "Fill".into(), measures: "", ..step }));
+        steps.push((StepPurpose::Fill, Step { name: "Fill".into(), measures: "", ..step }));
     }
     for &kind in &options.kinds {
-        steps.push((Part::Copy(kind), copy(kind, options, total, facts)));
+        steps.push((StepPurpose::Copy(kind), copy(kind, options, total, facts)));
         if kind == DdKind::Buffered && facts.has_cache() {
-            steps.push((Part::Flush, flush(options, total, facts)));
+            steps.push((StepPurpose::Flush, flush(options, total, facts)));
         }
     }
     let sees_bytes = facts.nature != Nature::Model && !facts.read_only;
@@ -369,7 +369,7 @@ fn plan(options: &DdOptions, total: Bytes, facts: &Facts) -> Plan<Part> {
         // Alternating, so that other load on the storage affects both.
         for (round, data) in (1..=ROUNDS).flat_map(|round| [(round, DdData::Zeroes), (round, DdData::Random)]) {
             let step = probe(data, Bytes::new(size.min(total).get() / u64::from(ROUNDS)), facts);
-            steps.extend(step.map(|step| (Part::Probe(data), step.round(round))));
+            steps.extend(step.map(|step| (StepPurpose::Probe(data), step.round(round))));
         }
     }
     steps.into_iter().collect()
@@ -405,12 +405,12 @@ const fn contents(data: DdData) -> Contents {
 
 fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let (size, depth) = shape(kind, options.block, total, facts);
-    let work = if kind.writes() { Work::Writes } else { Work::Reads };
+    let work = if kind.writes() { WorkerOps::Writes } else { WorkerOps::Reads };
     let lane = LaneSpec::new(size, Pattern::Sequential);
     let flushes = matches!(kind, DdKind::Fdatasync | DdKind::Fsync);
     let until = Until::bytes(total.get());
     let job = JobSpec { depth, flush_at_end: flushes, ..JobSpec::new(work, lane, Region::first(total), until) };
-    let access = Access {
+    let access = FileAccess {
         engine: if depth > 1 { Engine::Ring } else { Engine::Inline },
         direct: kind.is_direct(),
         opened: match kind {
@@ -420,7 +420,7 @@ fn copy(kind: DdKind, options: &DdOptions, total: Bytes, facts: &Facts) -> Step 
         },
         flush: if kind == DdKind::Fsync { Flush::Fsync } else { Flush::Fdatasync },
         contents: contents(options.data),
-        ..Access::buffered()
+        ..FileAccess::buffered()
     };
     let before = match kind {
         DdKind::ReadNocache | DdKind::ReadDirect => Before::Uncached,
@@ -456,9 +456,11 @@ fn flush(options: &DdOptions, total: Bytes, facts: &Facts) -> Step {
     let size = total.get().min(u64::from(LAST).max(facts.grid)) as u32;
     let lane = LaneSpec::new(size, Pattern::Sequential);
     let length = Bytes::new(u64::from(size));
-    let job =
-        JobSpec { flush_at_end: true, ..JobSpec::new(Work::Writes, lane, Region::first(length), Until::operations(1)) };
-    let access = Access { contents: contents(options.data), ..Access::buffered() };
+    let job = JobSpec {
+        flush_at_end: true,
+        ..JobSpec::new(WorkerOps::Writes, lane, Region::first(length), Until::operations(1))
+    };
+    let access = FileAccess { contents: contents(options.data), ..FileAccess::buffered() };
     let mut worker = Worker::new(job, 0, length, access);
     worker.parts[0].start = total.get() - u64::from(size);
     Step::io("Flush of the copy's dirty data", vec![worker])
@@ -472,8 +474,8 @@ fn probe(data: DdData, size: Bytes, facts: &Facts) -> Option<Step> {
     let lane = LaneSpec::new(REQUEST as u32, Pattern::Sequential);
     let until = Until::bytes(length.get());
     let region = Region::first(length);
-    let job = JobSpec { depth: 4, flush_at_end: true, ..JobSpec::new(Work::Writes, lane, region, until) };
-    let access = Access { contents: contents(data), engine: Engine::Threads, ..Access::direct() };
+    let job = JobSpec { depth: 4, flush_at_end: true, ..JobSpec::new(WorkerOps::Writes, lane, region, until) };
+    let access = FileAccess { contents: contents(data), engine: Engine::Threads, ..FileAccess::direct() };
     let name = if data == DdData::Zeroes { "Zeroes, direct" } else { "Random data, direct" };
     let step = Step::io(name, vec![Worker::new(job, 0, length, access)])
         .measuring("Whether zeroes are stored as other data are");

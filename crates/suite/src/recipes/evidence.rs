@@ -49,14 +49,15 @@ const fn doing(spent: Spent) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::{DiskCounters, HostTime, Split, StorageSide};
+    use plimsoll_record::{DiskCounters, HostTime, SessionTimes, StorageSide};
 
     use super::*;
 
     #[test]
     fn limit_includes_evidence() {
         let part = |share: f64| Span::from_secs_f64(10.0 * share);
-        let split = Split { shares: vec![(Spent::Reading, 0.7), (Spent::Processor, 0.3)], method: String::new() };
+        let split =
+            SessionTimes { shares: vec![(Spent::Reading, 0.7), (Spent::Processor, 0.3)], method: String::new() };
         let seen = SessionsResult {
             window: (Span::from_secs(1), Span::from_secs(11)),
             split: Some(split),

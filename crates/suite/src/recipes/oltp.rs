@@ -12,7 +12,7 @@ mod verdicts;
 
 use std::sync::Arc;
 
-use plimsoll_analyse::{Point, Precision, Sweep};
+use plimsoll_analyse::{Precision, Sweep, SweepPoint};
 use plimsoll_database::{Row, System};
 use plimsoll_load::Pace;
 use plimsoll_record::{Listing, Objective, Run};
@@ -27,7 +27,7 @@ use crate::sql::{
 };
 use crate::step::{FileSpec, Step, Work};
 
-use ledger::Ledger;
+use ledger::OltpLedger;
 
 /// Names of the steps whose rows the recipe reads.
 const LOADED: &str = "Count the loaded rows";
@@ -191,11 +191,11 @@ pub struct Oltp {
     /// Whether all points are measured.
     swept: bool,
     work: Arc<dyn Transactions>,
-    ledger: Arc<Ledger>,
+    ledger: Arc<OltpLedger>,
 }
 
 /// A measured point.
-struct Measured<'a> {
+struct OltpPoint<'a> {
     step: &'a SessionsStep,
     seen: &'a SessionsResult,
     run: Run,
@@ -224,7 +224,7 @@ impl Oltp {
         };
         let tables =
             tables.ok_or_else(|| format!("no tables are made for {system}: give postgres://, mysql:// or sqlite:"))?;
-        let ledger = Arc::new(Ledger::default());
+        let ledger = Arc::new(OltpLedger::default());
         let work: Arc<dyn Transactions> = match options.script {
             Script::NewOrder => {
                 Arc::new(trade::Trade { by, warehouses: scale, ledger: Arc::clone(&ledger), seed: options.seed })
@@ -235,7 +235,7 @@ impl Oltp {
         Ok(Self { options, by, tables, before, sweep, swept: false, work, ledger })
     }
 
-    fn step(&self, point: &Point, number: u64, runs: &[Run]) -> Step {
+    fn step(&self, point: &SweepPoint, number: u64, runs: &[Run]) -> Step {
         let (sessions, name) = match point.pace {
             Pace::Closed { depth: 1 } => (1, "1 client".to_owned()),
             Pace::Closed { depth } => (depth, format!("{depth} clients")),
@@ -297,15 +297,15 @@ impl Oltp {
     }
 
     /// Points with completed transactions, in order of execution.
-    fn measured(done: &[CompletedStep]) -> Vec<Measured<'_>> {
+    fn measured(done: &[CompletedStep]) -> Vec<OltpPoint<'_>> {
         done.iter().filter_map(measured).collect()
     }
 }
 
-fn measured(done: &CompletedStep) -> Option<Measured<'_>> {
+fn measured(done: &CompletedStep) -> Option<OltpPoint<'_>> {
     let (Work::Sessions(step), Some(seen)) = (&done.step.work, done.result.sessions()) else { return None };
     let run = session_run(step, seen).run;
-    (run.total.operations() + run.total.errors() > 0).then_some(Measured { step, seen, run })
+    (run.total.operations() + run.total.errors() > 0).then_some(OltpPoint { step, seen, run })
 }
 
 /// The steps before the first point.

@@ -8,7 +8,7 @@ use crate::result::IoResult;
 
 /// Totals of a step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Phase {
+pub(super) struct PhaseTotals {
     /// Bytes transferred in the counted direction.
     pub bytes: u64,
     /// Operations in the counted direction.
@@ -23,12 +23,12 @@ pub(super) struct Phase {
 
 /// Operations counted as the work of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counts {
+pub(super) enum PhaseCounts {
     Reads,
     Writes,
 }
 
-impl Counts {
+impl PhaseCounts {
     const fn has(self, kind: Kind) -> bool {
         match (self, kind) {
             (_, Kind::Flush) | (Self::Writes, Kind::Read) => false,
@@ -38,9 +38,9 @@ impl Counts {
     }
 }
 
-impl Phase {
+impl PhaseTotals {
     /// Totals of a result. `counts` selects the direction; a read that is written back counts once.
-    pub fn of(seen: &IoResult, counts: Counts) -> Self {
+    pub fn of(seen: &IoResult, counts: PhaseCounts) -> Self {
         let total = seen.total();
         let counted = total.only(|counter| counts.has(counter.kind));
         Self {

@@ -20,7 +20,7 @@ mod verdicts;
 
 use std::sync::Arc;
 
-use plimsoll_analyse::{Point as Load, Precision, Sweep, SweepPlan, chosen_objective, knee, load_line};
+use plimsoll_analyse::{Precision, Sweep, SweepPlan, SweepPoint as Load, chosen_objective, knee, load_line};
 use plimsoll_database::{System, Value};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice};
@@ -32,11 +32,11 @@ use crate::result::StepResult;
 use crate::sql::{SessionsStep, SqlRequest, StatementsStep};
 use crate::step::{FileSpec, Step, Work};
 
-pub use options::{Hotspot, RedoStress, Scale, SlobOptions, ThinkTime};
+pub use options::{Hotspot, RedoStress, SchemaScale, SlobOptions, ThinkTime};
 
 use dialect::dialect;
-use layout::Layout;
-use points::{Curve, Point, PointSpec};
+use layout::SchemaLayout;
+use points::{PointSpec, SlobCurve, SlobPoint};
 
 /// Maximum number of loading sessions.
 const MAX_LOADERS: u32 = 4;
@@ -50,7 +50,7 @@ const MAX_POINT: Span = Span::from_secs(60);
 #[derive(Debug)]
 pub struct Slob {
     options: SlobOptions,
-    layout: Arc<Layout>,
+    layout: Arc<SchemaLayout>,
     /// Remaining loading steps.
     preparing: std::vec::IntoIter<Step>,
     preparations: usize,
@@ -82,13 +82,13 @@ impl Slob {
     }
 
     /// Measured points in order of threads.
-    fn points(&self, done: &[CompletedStep]) -> Vec<Point> {
+    fn points(&self, done: &[CompletedStep]) -> Vec<SlobPoint> {
         let both = self.given.iter().zip(done);
         let point = |(spec, done): (&Option<PointSpec>, &CompletedStep)| match &done.step.work {
-            Work::Sessions(step) => Some(Point::of((*spec)?, step, done.result.sessions()?)),
+            Work::Sessions(step) => Some(SlobPoint::of((*spec)?, step, done.result.sessions()?)),
             _ => None,
         };
-        let mut points: Vec<Point> = both.filter_map(point).collect();
+        let mut points: Vec<SlobPoint> = both.filter_map(point).collect();
         points.sort_by_key(|point| point.spec.threads);
         points
     }
@@ -170,7 +170,7 @@ impl Slob {
 }
 
 /// Loading steps: tables, rows, indexes with statistics, and a count.
-fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
+fn preparations(layout: &Arc<SchemaLayout>) -> Vec<Step> {
     let system = dialect(layout.system);
     let schemas = 1..=layout.schemas;
     let tables = schemas.clone().flat_map(|schema| system.table(layout, schema)).collect();
@@ -189,7 +189,7 @@ fn preparations(layout: &Arc<Layout>) -> Vec<Step> {
 
 /// Loads chunk by chunk, alternating schemas. With half as many sessions as schemas, two sessions rarely fill the same
 /// schema concurrently, which would split its pages.
-fn filling(layout: &Arc<Layout>) -> StatementsStep {
+fn filling(layout: &Arc<SchemaLayout>) -> StatementsStep {
     let (system, layout) = (dialect(layout.system), layout.clone());
     let schemas = u64::from(layout.schemas);
     let (places, at_once) = (layout.scatter(1).places(), system.places_at_once());
@@ -203,7 +203,7 @@ fn filling(layout: &Arc<Layout>) -> StatementsStep {
     StatementsStep { sessions, ..StatementsStep::new(places.div_ceil(at_once) * schemas, at) }
 }
 
-fn finishing(layout: &Arc<Layout>) -> StatementsStep {
+fn finishing(layout: &Arc<SchemaLayout>) -> StatementsStep {
     let system = dialect(layout.system);
     StatementsStep::of((1..=layout.schemas).flat_map(|schema| system.finish(layout, schema)).collect())
 }
@@ -295,7 +295,7 @@ impl Recipe for Slob {
             listings.push(listing("every point".into(), print::curve(&points, &self.options.update_pcts, block)));
         }
         for pct in &self.options.update_pcts {
-            if let Some(best) = Curve::of(&points, *pct).best() {
+            if let Some(best) = SlobCurve::of(&points, *pct).best() {
                 listings.push(listing(format!("load profile, UPDATE_PCT={pct}"), print::profile(best)));
             }
         }
@@ -313,7 +313,7 @@ impl Recipe for Slob {
         let about = facts.database.as_ref().map_or_else(DatabaseAbout::default, |(_, about)| about.clone());
         let mut sentences = Vec::new();
         for pct in &self.options.update_pcts {
-            sentences.extend(verdicts::of_curve(&Curve::of(&points, *pct), *pct, self.options.objective));
+            sentences.extend(verdicts::of_curve(&SlobCurve::of(&points, *pct), *pct, self.options.objective));
         }
         sentences.extend(verdicts::page_cache_caution(&points, self.layout.block, &about));
         sentences.extend(verdicts::uneven(&self.counted(done)));
@@ -324,7 +324,7 @@ impl Recipe for Slob {
     /// Result of the first curve: units of work with different shares of updates are not comparable.
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
         let points = self.points(done);
-        let first = Curve::of(&points, self.options.update_pcts[0]);
+        let first = SlobCurve::of(&points, self.options.update_pcts[0]);
         let runs: Vec<Run> = first.points.iter().map(|point| point.run.clone()).collect();
         let several = runs.len() > 1;
         let objective = self.options.objective.or_else(|| chosen_objective(&runs)).filter(|_| several);

@@ -9,17 +9,17 @@ mod steady;
 mod test;
 mod verdicts;
 
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work as Does};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps as Does};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults, percent};
 use crate::recipe::{CompletedStep, Recipe};
-use crate::step::{Access, FileSpec, Keep, Step, Worker};
+use crate::step::{FileAccess, FileSpec, Keep, Step, Worker};
 
-use results::{Results, Seen};
-pub use test::{Cell, SniaTest};
+use results::{Results, RoundResult};
+pub use test::{RoundLoad, SniaTest};
 
 /// Options of the SNIA tests.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
@@ -132,7 +132,7 @@ impl SniaOptions {
 
 /// Position of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum StepPosition {
     /// Preconditioning before the first round of the test with this index.
     Prepares(usize),
     /// Load of a round, numbered from 1.
@@ -145,9 +145,9 @@ pub struct Snia {
     options: SniaOptions,
     size: Bytes,
     /// Loads of a round, by test.
-    cells: Vec<Vec<Cell>>,
+    cells: Vec<Vec<RoundLoad>>,
     /// Positions of the steps so far.
-    given: Vec<Place>,
+    given: Vec<StepPosition>,
 }
 
 impl Snia {
@@ -165,40 +165,40 @@ impl Snia {
         let tests = self.options.tests.iter().zip(&self.cells);
         let mut results: Vec<Results> = tests.map(|(test, cells)| Results::new(*test, cells.clone())).collect();
         for (place, done) in self.given.iter().zip(done) {
-            if let (Place::Round { test, round, cell }, Some(seen)) = (*place, done.result.io()) {
-                results[test].add(round, cell, Seen::of(seen));
+            if let (StepPosition::Round { test, round, cell }, Some(seen)) = (*place, done.result.io()) {
+                results[test].add(round, cell, RoundResult::of(seen));
             }
         }
         results
     }
 
     /// Position of the next step.
-    fn place(&self, done: &[CompletedStep]) -> Option<Place> {
+    fn place(&self, done: &[CompletedStep]) -> Option<StepPosition> {
         let Some(last) = self.given.last() else { return self.begin(0) };
         match *last {
-            Place::Prepares(test) => Some(Place::Round { test, round: 1, cell: 0 }),
-            Place::Round { test, round, cell } if cell + 1 < self.cells[test].len() => {
-                Some(Place::Round { test, round, cell: cell + 1 })
+            StepPosition::Prepares(test) => Some(StepPosition::Round { test, round: 1, cell: 0 }),
+            StepPosition::Round { test, round, cell } if cell + 1 < self.cells[test].len() => {
+                Some(StepPosition::Round { test, round, cell: cell + 1 })
             }
-            Place::Round { test, round, .. } => {
+            StepPosition::Round { test, round, .. } => {
                 let results = &self.results(done)[test];
                 if results.is_over(&self.options, self.size) {
                     self.begin(test + 1)
                 } else {
-                    Some(Place::Round { test, round: round + 1, cell: 0 })
+                    Some(StepPosition::Round { test, round: round + 1, cell: 0 })
                 }
             }
         }
     }
 
-    fn begin(&self, test: usize) -> Option<Place> {
+    fn begin(&self, test: usize) -> Option<StepPosition> {
         let prepares = self.options.tests.get(test)?.is_preconditioned() && self.options.precondition > 0;
-        Some(if prepares { Place::Prepares(test) } else { Place::Round { test, round: 1, cell: 0 } })
+        Some(if prepares { StepPosition::Prepares(test) } else { StepPosition::Round { test, round: 1, cell: 0 } })
     }
 
-    fn step(&self, place: Place) -> Step {
+    fn step(&self, place: StepPosition) -> Step {
         let step = match place {
-            Place::Prepares(test) => {
+            StepPosition::Prepares(test) => {
                 let (times, test) = (self.options.precondition, self.options.tests[test]);
                 let mut job = JobSpec::new(
                     Does::Writes,
@@ -208,9 +208,9 @@ impl Snia {
                 );
                 job.depth = 32;
                 let name = format!("{test}: preconditioning, {times} times 128 KiB after 128 KiB");
-                Step::io(name, vec![Worker::new(job, 0, self.size, Access::direct())]).uncounted()
+                Step::io(name, vec![Worker::new(job, 0, self.size, FileAccess::direct())]).uncounted()
             }
-            Place::Round { test, round, cell } => {
+            StepPosition::Round { test, round, cell } => {
                 let (test, cell) = (self.options.tests[test], self.cells[test][cell]);
                 let name = format!("{test}: {cell}");
                 Step::io(name, self.workers(test, cell)).round(round).measuring(test.measures())
@@ -219,7 +219,7 @@ impl Snia {
         step.together(|step| step.keep = Keep::Totals)
     }
 
-    fn workers(&self, test: SniaTest, cell: Cell) -> Vec<Worker> {
+    fn workers(&self, test: SniaTest, cell: RoundLoad) -> Vec<Worker> {
         let does = match cell.reads {
             reads if reads >= 1.0 => Does::Reads,
             reads if reads <= 0.0 => Does::Writes,
@@ -236,7 +236,7 @@ impl Snia {
             let mut job = JobSpec::new(does, lane, Region::first(self.size), Until::span(self.options.point));
             job.depth = depth;
             job.seed = self.options.seed.wrapping_add((self.given.len() as u64) << 16 | u64::from(thread));
-            Worker::new(job, 0, self.size, Access::direct())
+            Worker::new(job, 0, self.size, FileAccess::direct())
         };
         (0..threads).map(worker).collect()
     }
@@ -276,8 +276,9 @@ impl Recipe for Snia {
             }
             _ => steady::WINDOW,
         };
-        let steps =
-            |(test, cells): (&SniaTest, &Vec<Cell>)| rounds(test) * cells.len() + usize::from(test.is_preconditioned());
+        let steps = |(test, cells): (&SniaTest, &Vec<RoundLoad>)| {
+            rounds(test) * cells.len() + usize::from(test.is_preconditioned())
+        };
         let least: usize = self.options.tests.iter().zip(&self.cells).map(steps).sum();
         least.max(self.given.len())
     }

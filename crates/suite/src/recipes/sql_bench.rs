@@ -20,9 +20,9 @@ use plimsoll_database::System;
 use plimsoll_record::Listing;
 use plimsoll_units::Span;
 
-use self::dialect::Dialect;
-use self::figures::Figure;
-use self::section::{Counting, Ledger, Plan, Section, ask};
+use self::dialect::SqlDialect;
+use self::figures::SectionFigure;
+use self::section::{BenchSection, Counting, Ledger, SectionPlan, ask};
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults};
 use crate::recipe::{CompletedStep, Recipe, settings};
@@ -30,7 +30,7 @@ use crate::step::{FileSpec, Step};
 
 /// A test of sql-bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Test {
+pub enum SqlBenchTest {
     /// A timetable of 28 tables: joins and groups
     Atis,
     /// Adding and dropping columns and indexes
@@ -49,7 +49,7 @@ pub enum Test {
     Wisconsin,
 }
 
-impl Test {
+impl SqlBenchTest {
     /// All tests, in order.
     pub const ALL: [Self; 8] = [
         Self::Atis,
@@ -76,7 +76,7 @@ impl Test {
         }
     }
 
-    fn sections(self, plan: &Plan) -> Vec<Section> {
+    fn sections(self, plan: &SectionPlan) -> Vec<BenchSection> {
         match self {
             Self::Atis => atis::sections(plan),
             Self::AlterTable => alter_table::sections(plan),
@@ -99,10 +99,10 @@ pub struct SqlBenchOptions {
         value_enum,
         value_delimiter = ',',
         value_name = "TEST",
-        default_values_t = Test::ALL,
+        default_values_t = SqlBenchTest::ALL,
         hide_default_value = true
     )]
-    pub tests: Vec<Test>,
+    pub tests: Vec<SqlBenchTest>,
     /// Number of executions of each section, as a share of its full count. 1 is the whole benchmark, which takes hours
     /// if a commit takes a millisecond; the tables always have their full size
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
@@ -130,8 +130,8 @@ impl SuiteOptions for SqlBenchOptions {
 /// A section with its test.
 struct Placed {
     /// `None` for the examined commits before the tests.
-    test: Option<Test>,
-    section: Section,
+    test: Option<SqlBenchTest>,
+    section: BenchSection,
 }
 
 /// sql-bench as a recipe.
@@ -167,17 +167,17 @@ impl SqlBench {
         if options.time_limit.is_zero() || options.tests.is_empty() {
             return Err("nothing to do: name at least one test, and a --time-limit such as 600s".into());
         }
-        let plan = Plan { dialect: Dialect(*system), scale: options.scale, size: options.size };
+        let plan = SectionPlan { dialect: SqlDialect(*system), scale: options.scale, size: options.size };
         let mut sections: Vec<Placed> =
             commits(&plan).into_iter().map(|section| Placed { test: None, section }).collect();
-        for test in Test::ALL.into_iter().filter(|test| options.tests.contains(test)) {
+        for test in SqlBenchTest::ALL.into_iter().filter(|test| options.tests.contains(test)) {
             sections.extend(test.sections(&plan).into_iter().map(|section| Placed { test: Some(test), section }));
         }
         Ok(Self { system: *system, options, sections, given: Vec::new() })
     }
 
     /// Executions of the sections of a test so far.
-    fn ledger(&self, test: Option<Test>, done: &[CompletedStep]) -> Ledger {
+    fn ledger(&self, test: Option<SqlBenchTest>, done: &[CompletedStep]) -> Ledger {
         let of_test = self.given.iter().zip(done).filter(|(place, _)| self.sections[**place].test == test);
         let counted = of_test.map(|(place, done)| {
             (self.sections[*place].section.name, done.result.statements().map_or(0, |seen| seen.done))
@@ -186,21 +186,21 @@ impl SqlBench {
     }
 
     /// Figures of the sections in order, without sections that were not reached.
-    fn figures<'a>(&'a self, done: &'a [CompletedStep]) -> Vec<Figure<'a>> {
+    fn figures<'a>(&'a self, done: &'a [CompletedStep]) -> Vec<SectionFigure<'a>> {
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         let mut figures = Vec::new();
         for (place, Placed { test, section }) in self.sections.iter().enumerate() {
             let made = self.given.iter().position(|given| *given == place).and_then(|step| done.get(step));
             let is_reached = reached.is_some_and(|reached| place <= reached);
             if let Some(test) = test.filter(|_| is_reached) {
-                figures.extend(Figure::of(test, section, made));
+                figures.extend(SectionFigure::of(test, section, made));
             }
         }
         figures
     }
 
     /// Whether all sections of this test were executed.
-    fn is_whole(&self, test: Test, done: &[CompletedStep]) -> bool {
+    fn is_whole(&self, test: SqlBenchTest, done: &[CompletedStep]) -> bool {
         let last = self.sections.iter().rposition(|placed| placed.test == Some(test));
         let reached = self.given.iter().zip(done).map(|(place, _)| *place).max();
         last.zip(reached).is_some_and(|(last, reached)| last <= reached)
@@ -213,16 +213,16 @@ impl SqlBench {
 }
 
 /// Single-row transactions, to measure a commit.
-fn commits(plan: &Plan) -> Vec<Section> {
+fn commits(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let create =
         format!("CREATE TABLE committed (id {} NOT NULL PRIMARY KEY, v {})", dialect.int(), dialect.varchar(100));
     vec![
-        Section::preparation("a table for commits", vec![create]),
-        Section::counted(COMMITS_NAME, COMMITS, COMMITS, |index| {
+        BenchSection::preparation("a table for commits", vec![create]),
+        BenchSection::counted(COMMITS_NAME, COMMITS, COMMITS, |index| {
             ask(format!("INSERT INTO committed (id, v) VALUES ({index}, 'committed by itself')"))
         }),
-        Section::preparation("no table for commits", vec!["DROP TABLE committed".into()]),
+        BenchSection::preparation("no table for commits", vec!["DROP TABLE committed".into()]),
     ]
 }
 
@@ -238,7 +238,7 @@ impl Recipe for SqlBench {
     fn settings(&self) -> Vec<(String, String)> {
         let options = &self.options;
         let tests: Vec<&str> =
-            Test::ALL.iter().filter(|test| options.tests.contains(test)).map(|test| test.name()).collect();
+            SqlBenchTest::ALL.iter().filter(|test| options.tests.contains(test)).map(|test| test.name()).collect();
         settings([
             ("system", self.system.to_string()),
             ("tests", tests.join(", ")),
@@ -279,7 +279,8 @@ impl Recipe for SqlBench {
             return Vec::new();
         }
         let has_full_size = self.options.size >= 1.0;
-        let whole: Vec<Test> = Test::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
+        let whole: Vec<SqlBenchTest> =
+            SqlBenchTest::ALL.into_iter().filter(|test| self.is_whole(*test, done)).collect();
         vec![
             Listing {
                 title: "sql-bench compared with an article".into(),

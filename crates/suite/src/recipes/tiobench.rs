@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Engine, SyncMode};
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::{Bins, Listing};
 use plimsoll_units::{Bytes, Kind, Span};
 
-use super::phase::{Counts, Phase, fits, per_second};
+use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, block_size, defaults};
-use crate::recipe::{CompletedStep, Plan, Recipe, settings};
+use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
-use crate::step::{Access, Before, FileSpec, Order, Part, Step, Work as StepWork, Worker};
+use crate::step::{Before, FileAccess, FilePart, FileSpec, Step, Work as StepWork, Worker, WorkerOrder};
 
 /// The followed program, with its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ enum Program {
 
 /// A test of a pass, in the order of `-k`: 0 to 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Test {
+pub enum TiobenchTest {
     /// Sequential writes
     Write,
     /// Random writes
@@ -56,7 +56,7 @@ pub enum Test {
     RandomRead,
 }
 
-impl Test {
+impl TiobenchTest {
     const fn name(self) -> &'static str {
         match self {
             Self::Write => "Write",
@@ -114,7 +114,7 @@ pub struct TiobenchOptions {
     pub directories: Vec<PathBuf>,
     /// Tests to leave out (-k)
     #[arg(long = "skip", value_enum, value_name = "SKIP", value_delimiter = ',')]
-    pub skipped: Vec<Test>,
+    pub skipped: Vec<TiobenchTest>,
     /// Map the files into memory (-M)
     #[arg(long, conflicts_with = "direct")]
     pub mmap: bool,
@@ -213,7 +213,7 @@ pub struct Tiobench {
     passes: Vec<Pass>,
     files: Vec<FileSpec>,
     /// Steps by index of their pass and test.
-    plan: Plan<(usize, Test)>,
+    plan: StepPlan<(usize, TiobenchTest)>,
     /// Checksums of the data of each file, by pass; empty without verification.
     checked: Vec<Arc<Checked>>,
 }
@@ -231,8 +231,8 @@ impl Tiobench {
         let files = files_of(&options, &passes, has_files);
         let here = files.iter().filter(|file| file.path.is_none()).map(|file| file.size.get()).sum();
         fits(facts, Bytes::new(here))?;
-        let tests = Test::value_variants().iter().copied().filter(|test| !options.skipped.contains(test));
-        let tests: Vec<Test> = tests.collect();
+        let tests = TiobenchTest::value_variants().iter().copied().filter(|test| !options.skipped.contains(test));
+        let tests: Vec<TiobenchTest> = tests.collect();
         let step = |index: usize, test| step_of(&options, &passes[index], test, has_files);
         let plan = (0..passes.len()).flat_map(|index| tests.iter().map(move |test| (index, *test)));
         let plan = plan.map(|(index, test)| ((index, test), step(index, test))).collect();
@@ -245,11 +245,15 @@ impl Tiobench {
         &'a self,
         done: &'a [CompletedStep],
         wanted: usize,
-    ) -> impl Iterator<Item = (Test, Phase, &'a CompletedStep)> {
+    ) -> impl Iterator<Item = (TiobenchTest, PhaseTotals, &'a CompletedStep)> {
         let made = self.plan.done(done).filter(move |((pass, _), _)| *pass == wanted);
         made.filter_map(|((_, test), done)| {
-            let counts = if matches!(test, Test::Write | Test::RandomWrite) { Counts::Writes } else { Counts::Reads };
-            Some((*test, Phase::of(done.result.io()?, counts), done))
+            let counts = if matches!(test, TiobenchTest::Write | TiobenchTest::RandomWrite) {
+                PhaseCounts::Writes
+            } else {
+                PhaseCounts::Reads
+            };
+            Some((*test, PhaseTotals::of(done.result.io()?, counts), done))
         })
     }
 }
@@ -272,7 +276,7 @@ fn passes(program: &Program) -> Vec<Pass> {
 
 fn refuse(options: &TiobenchOptions, passes: &[Pass], facts: &Facts) -> Result<(), String> {
     let block = u64::from(options.block);
-    if passes.is_empty() || options.skipped.len() >= Test::value_variants().len() {
+    if passes.is_empty() || options.skipped.len() >= TiobenchTest::value_variants().len() {
         return Err("nothing to do: give at least one number of threads, one pass, and skip not every test".into());
     }
     for pass in passes {
@@ -397,16 +401,16 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
 }
 
 /// A thread's part of a shared space.
-fn part(gap: Gap, pass: &Pass, thread: u32) -> Part {
+fn part(gap: Gap, pass: &Pass, thread: u32) -> FilePart {
     let (between, thread) = (gap.between.get(), u64::from(thread));
     let first = if gap.before_first { between } else { 0 };
-    Part { file: 0, start: first + thread * (pass.size.get() + between), length: pass.size }
+    FilePart { file: 0, start: first + thread * (pass.size.get() + between), length: pass.size }
 }
 
-fn step_of(options: &TiobenchOptions, pass: &Pass, test: Test, has_files: bool) -> Step {
+fn step_of(options: &TiobenchOptions, pass: &Pass, test: TiobenchTest, has_files: bool) -> Step {
     let threads = pass.threads;
     let workers = (0..threads).map(|thread| {
-        let own = Part { file: thread as usize, start: 0, length: pass.size };
+        let own = FilePart { file: thread as usize, start: 0, length: pass.size };
         let part = if has_files { own } else { part(options.gap, pass, thread) };
         Worker { parts: vec![part], ..worker(options, pass, test, thread) }
     });
@@ -414,43 +418,47 @@ fn step_of(options: &TiobenchOptions, pass: &Pass, test: Test, has_files: bool) 
     let step = Step::io(name, workers.collect()).round(pass.round).measuring(measures(test));
     step.together(|io| {
         io.before = match test {
-            Test::Write => Before::Anew,
+            TiobenchTest::Write => Before::Anew,
             _ if options.uncached => Before::Uncached,
             _ => Before::AsTheyAre,
         };
-        if options.in_turn && test == Test::Write {
-            io.order = Order::InTurn;
+        if options.in_turn && test == TiobenchTest::Write {
+            io.order = WorkerOrder::InTurn;
         }
     })
 }
 
-fn worker(options: &TiobenchOptions, pass: &Pass, test: Test, thread: u32) -> Worker {
-    let work = if matches!(test, Test::Write | Test::RandomWrite) { Work::Writes } else { Work::Reads };
-    let (pattern, operations) = match test {
-        Test::Write | Test::Read => (Pattern::Sequential, pass.size.get() / u64::from(options.block)),
-        Test::RandomWrite | Test::RandomRead => (Pattern::Uniform, pass.random),
+fn worker(options: &TiobenchOptions, pass: &Pass, test: TiobenchTest, thread: u32) -> Worker {
+    let work = if matches!(test, TiobenchTest::Write | TiobenchTest::RandomWrite) {
+        WorkerOps::Writes
+    } else {
+        WorkerOps::Reads
     };
-    let access = Access {
+    let (pattern, operations) = match test {
+        TiobenchTest::Write | TiobenchTest::Read => (Pattern::Sequential, pass.size.get() / u64::from(options.block)),
+        TiobenchTest::RandomWrite | TiobenchTest::RandomRead => (Pattern::Uniform, pass.random),
+    };
+    let access = FileAccess {
         engine: if options.access_path() == AccessPath::Mapping { Engine::Mapped } else { Engine::Inline },
         direct: options.access_path() == AccessPath::Direct,
         opened: if options.synchronous { SyncMode::Sync } else { SyncMode::None },
-        ..Access::buffered()
+        ..FileAccess::buffered()
     };
     let lane = LaneSpec::new(options.block, pattern);
     let job = JobSpec {
-        flush_at_end: work == Work::Writes,
+        flush_at_end: work == WorkerOps::Writes,
         seed: options.seed.wrapping_add(u64::from(thread) << 8).wrapping_add(test as u64),
         ..JobSpec::new(work, lane, Region::first(pass.size), Until::operations(operations))
     };
     Worker::new(job, 0, pass.size, access)
 }
 
-const fn measures(test: Test) -> &'static str {
+const fn measures(test: TiobenchTest) -> &'static str {
     match test {
-        Test::Write => "writing new files, all threads at once, until the last of them is durable",
-        Test::RandomWrite => "writing blocks at random places of files that exist, until all is durable",
-        Test::Read => "sequential reads of data just written, from memory as far as cached",
-        Test::RandomRead => "reading blocks at random places, each thread waiting for its own",
+        TiobenchTest::Write => "writing new files, all threads at once, until the last of them is durable",
+        TiobenchTest::RandomWrite => "writing blocks at random places of files that exist, until all is durable",
+        TiobenchTest::Read => "sequential reads of data just written, from memory as far as cached",
+        TiobenchTest::RandomRead => "reading blocks at random places, each thread waiting for its own",
     }
 }
 
@@ -508,17 +516,17 @@ const MIB: f64 = 1_048_576.0;
 const SLOW: [Span; 2] = [Span::from_secs(2), Span::from_secs(10)];
 
 /// Results of the tests of a pass.
-type Rows = [(Test, Phase)];
+type PassResults = [(TiobenchTest, PhaseTotals)];
 
-fn mib(phase: &Phase) -> f64 {
+fn mib(phase: &PhaseTotals) -> f64 {
     phase.bytes as f64 / MIB
 }
 
-fn mib_per_second(phase: &Phase) -> f64 {
+fn mib_per_second(phase: &PhaseTotals) -> f64 {
     phase.bytes_per_second().unwrap_or(0.0) / MIB
 }
 
-fn per_cent(phase: &Phase, part: impl Fn(&plimsoll_record::CpuTime) -> Span) -> Option<f64> {
+fn per_cent(phase: &PhaseTotals, part: impl Fn(&plimsoll_record::CpuTime) -> Span) -> Option<f64> {
     per_second(part(phase.cpu.as_ref()?).as_secs_f64() * 100.0, phase.span)
 }
 
@@ -538,7 +546,7 @@ fn above(times: &Bins, limit: Span) -> f64 {
 }
 
 /// Table of rates.
-fn rates(threads: u32, rows: &Rows) -> String {
+fn rates(threads: u32, rows: &PassResults) -> String {
     let mut text = format!("Tiotest results for {threads} concurrent io threads:\n");
     text += ",----------------------------------------------------------------------.\n";
     text += "| Item                  | Time     | Rate         | Usr CPU  | Sys CPU |\n";
@@ -546,10 +554,10 @@ fn rates(threads: u32, rows: &Rows) -> String {
     for (test, phase) in rows {
         let amount = mib(phase);
         let item = match test {
-            Test::Write => format!("Write {amount:>11.0}"),
-            Test::RandomWrite => format!("Random Write {amount:>4.0}"),
-            Test::Read => format!("Read {amount:>12.0}"),
-            Test::RandomRead => format!("Random Read {amount:>5.0}"),
+            TiobenchTest::Write => format!("Write {amount:>11.0}"),
+            TiobenchTest::RandomWrite => format!("Random Write {amount:>4.0}"),
+            TiobenchTest::Read => format!("Read {amount:>12.0}"),
+            TiobenchTest::RandomRead => format!("Random Read {amount:>5.0}"),
         };
         let cpu = |share: Option<f64>| share.map_or("    -".into(), |share| format!("{share:5.1}"));
         let (user, system) = (per_cent(phase, |cpu| cpu.user), per_cent(phase, |cpu| cpu.system));
@@ -560,7 +568,7 @@ fn rates(threads: u32, rows: &Rows) -> String {
 }
 
 /// Table of latencies.
-fn latencies(rows: &Rows) -> String {
+fn latencies(rows: &PassResults) -> String {
     let mut text = "Tiotest latency results:\n".to_owned();
     text += ",-------------------------------------------------------------------------.\n";
     text += "| Item         | Average latency | Maximum latency | % >2 sec | % >10 sec |\n";
@@ -579,16 +587,16 @@ fn latencies(rows: &Rows) -> String {
     text + "`--------------+-----------------+-----------------+----------+-----------'\n\n"
 }
 
-const fn title(test: Test) -> &'static str {
+const fn title(test: TiobenchTest) -> &'static str {
     match test {
-        Test::Write => "Write",
-        Test::RandomWrite => "Random Write",
-        Test::Read => "Read",
-        Test::RandomRead => "Random Read",
+        TiobenchTest::Write => "Write",
+        TiobenchTest::RandomWrite => "Random Write",
+        TiobenchTest::Read => "Read",
+        TiobenchTest::RandomRead => "Random Read",
     }
 }
 
-fn total(rows: &Rows) -> Bins {
+fn total(rows: &PassResults) -> Bins {
     let mut total = Bins::default();
     for (_, phase) in rows {
         total.merge(&phase.times);
@@ -598,14 +606,14 @@ fn total(rows: &Rows) -> Bins {
 
 /// Comma-separated lines: MiB, seconds, user and system seconds, mean and maximum in milliseconds, percentages above 2
 /// and 10 s.
-fn terse(rows: &Rows) -> String {
+fn terse(rows: &PassResults) -> String {
     let mut text = String::new();
     for (test, phase) in rows {
         let name = match test {
-            Test::Write => "write",
-            Test::RandomWrite => "rwrite",
-            Test::Read => "read",
-            Test::RandomRead => "rread",
+            TiobenchTest::Write => "write",
+            TiobenchTest::RandomWrite => "rwrite",
+            TiobenchTest::Read => "read",
+            TiobenchTest::RandomRead => "rread",
         };
         let cpu = |span: Option<Span>| span.map_or("-".into(), |span| format!("{:.5}", span.as_secs_f64()));
         let (user, system) = (phase.cpu.map(|cpu| cpu.user), phase.cpu.map(|cpu| cpu.system));
@@ -622,20 +630,20 @@ fn terse_times(times: &Bins) -> String {
 }
 
 /// Sums over the passes with the same number of threads.
-struct Row {
+struct PassSums {
     threads: u32,
-    rounds: Vec<Phase>,
+    rounds: Vec<PhaseTotals>,
 }
 
-impl Row {
-    fn sum(&self, of: impl Fn(&Phase) -> f64) -> f64 {
+impl PassSums {
+    fn sum(&self, of: impl Fn(&PhaseTotals) -> f64) -> f64 {
         self.rounds.iter().map(of).sum()
     }
 
     fn text(&self, identifier: &str, size: Bytes, block: u32) -> String {
         let seconds = self.sum(|phase| phase.span.as_secs_f64()).max(f64::MIN_POSITIVE);
         let rate = self.sum(mib) / seconds;
-        let used = |phase: &Phase| phase.cpu.map_or(f64::NAN, |cpu| (cpu.user + cpu.system).as_secs_f64());
+        let used = |phase: &PhaseTotals| phase.cpu.map_or(f64::NAN, |cpu| (cpu.user + cpu.system).as_secs_f64());
         let cpu = Some(100.0 * self.sum(used) / seconds).filter(|cpu| !cpu.is_nan());
         let cpu_text: String = cpu.map_or("-".into(), five_letters);
         // The original adds a small value to the divisor to avoid a division by zero.
@@ -686,20 +694,28 @@ CPU Eff   = Rate divided by CPU% - throughput per cpu load
 ";
 
 /// The four tables, with a row per number of threads.
-fn tables(identifier: &str, threads: &[u32], size: Bytes, block: u32, passes: &[(u32, Vec<(Test, Phase)>)]) -> String {
+fn tables(
+    identifier: &str,
+    threads: &[u32],
+    size: Bytes,
+    block: u32,
+    passes: &[(u32, Vec<(TiobenchTest, PhaseTotals)>)],
+) -> String {
     let titles = [
-        (Test::Read, "Sequential Reads"),
-        (Test::RandomRead, "Random Reads"),
-        (Test::Write, "Sequential Writes"),
-        (Test::RandomWrite, "Random Writes"),
+        (TiobenchTest::Read, "Sequential Reads"),
+        (TiobenchTest::RandomRead, "Random Reads"),
+        (TiobenchTest::Write, "Sequential Writes"),
+        (TiobenchTest::RandomWrite, "Random Writes"),
     ];
     let mut text = UNITS.to_owned();
     for (wanted, title) in titles {
         text += &format!("\n{title}\n{}\n{HEAD}", "=".repeat(title.len()));
         for count in threads {
-            let of = |pass: &(u32, Vec<(Test, Phase)>)| pass.1.iter().find(|(test, _)| *test == wanted).cloned();
+            let of = |pass: &(u32, Vec<(TiobenchTest, PhaseTotals)>)| {
+                pass.1.iter().find(|(test, _)| *test == wanted).cloned()
+            };
             let rounds = passes.iter().filter(|pass| pass.0 == *count).filter_map(of).map(|(_, phase)| phase);
-            let row = Row { threads: *count, rounds: rounds.collect() };
+            let row = PassSums { threads: *count, rounds: rounds.collect() };
             if !row.rounds.is_empty() {
                 text += &row.text(identifier, size, block);
             }
@@ -726,9 +742,9 @@ fn conclusions(tiobench: &Tiobench, done: &[CompletedStep], facts: &Facts) -> Ve
         for (test, phase, done) in tiobench.seen(done, index) {
             let Some(seen) = done.result.io() else { continue };
             verdicts.extend(match test {
-                Test::RandomRead => Some(of_depth(tiobench, pass, &phase, &done.step.name)),
-                Test::Write | Test::RandomWrite => of_flush(seen, &done.step.name),
-                Test::Read => None,
+                TiobenchTest::RandomRead => Some(of_depth(tiobench, pass, &phase, &done.step.name)),
+                TiobenchTest::Write | TiobenchTest::RandomWrite => of_flush(seen, &done.step.name),
+                TiobenchTest::Read => None,
             });
         }
     }
@@ -744,7 +760,7 @@ fn share(pass: &Pass) -> String {
 }
 
 /// Rate of threads with a single operation each: number of threads divided by the mean latency.
-fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &Phase, name: &str) -> String {
+fn of_depth(tiobench: &Tiobench, pass: &Pass, phase: &PhaseTotals, name: &str) -> String {
     let (threads, block) = (pass.threads, Bytes::new(tiobench.options.block.into()));
     let mean_ms = phase.times.mean().unwrap_or(Span::ZERO).as_millis_f64();
     let rate = phase.operations_per_second().unwrap_or(0.0);

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use clap::ArgAction;
 use plimsoll_device::{Blank, Checked, Checking, Contents, Mismatches};
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind};
 
 use crate::ground::{Facts, Nature};
 use crate::options::{SuiteOptions, Surroundings, defaults, percent, switch};
 use crate::recipe::{CompletedStep, Recipe, settings};
-use crate::step::{Access, Before, FileSpec, Step, Worker};
+use crate::step::{Before, FileAccess, FileSpec, Step, Worker};
 
 /// Minimum size of operations that fill and read back, in bytes.
 const STRETCH: u64 = 1 << 20;
@@ -155,25 +155,25 @@ impl Verify {
 
     /// A worker on all data.
     fn worker(&self, job: JobSpec) -> Vec<Worker> {
-        let access = Access { contents: Contents::Made(Arc::clone(&self.checked) as _), ..Access::direct() };
+        let access = FileAccess { contents: Contents::Made(Arc::clone(&self.checked) as _), ..FileAccess::direct() };
         let job = JobSpec { depth: self.options.depth, seed: self.options.seed, ..job };
         vec![Worker::new(job, 0, self.size, access)]
     }
 
     /// A sequential pass over all data.
-    fn sweep(&self, work: Work) -> Vec<Worker> {
+    fn sweep(&self, work: WorkerOps) -> Vec<Worker> {
         let lane = LaneSpec::new(stretch(self.options.block) as u32, Pattern::Sequential);
         let job = JobSpec::new(work, lane, Region::first(self.size), Until::bytes(self.size.get()));
         self.worker(JobSpec { flush_at_end: true, ..job })
     }
 
     fn fill(&self) -> Step {
-        Step::io("Write all", self.sweep(Work::Writes))
+        Step::io("Write all", self.sweep(WorkerOps::Writes))
             .measuring("Sequential writes of data that are made for each block")
     }
 
     fn read_back(&self) -> Step {
-        Step::io("Read all back", self.sweep(Work::Reads))
+        Step::io("Read all back", self.sweep(WorkerOps::Reads))
             .together(|step| step.before = Before::Uncached)
             .measuring("Sequential reads, each block compared with its last written version")
     }
@@ -183,7 +183,7 @@ impl Verify {
         let writes = self.options.overwrite * self.blocks() as f64;
         let lane = LaneSpec::new(self.options.block.get() as u32, Pattern::Uniform);
         let until = Until::operations(((writes / (1.0 - READS)).ceil() as u64).max(1));
-        let job = JobSpec::new(Work::Mixed { reads: READS }, lane, Region::first(self.size), until);
+        let job = JobSpec::new(WorkerOps::Mixed { reads: READS }, lane, Region::first(self.size), until);
         let mut workers = self.worker(JobSpec { flush_at_end: true, ..job });
         // Each pass visits different blocks.
         workers[0].job.seed = self.options.seed.wrapping_add(u64::from(pass) << 32);
@@ -284,7 +284,7 @@ impl Recipe for Verify {
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {
-        let text = report(&Seen {
+        let text = report(&VerifyFigures {
             blocks: self.blocks(),
             block: self.options.block,
             seed: self.options.seed,
@@ -353,7 +353,7 @@ fn unreadable(done: &[CompletedStep]) -> u64 {
 
 /// Figures of the report.
 #[derive(Debug)]
-struct Seen {
+struct VerifyFigures {
     blocks: u64,
     block: Bytes,
     seed: u64,
@@ -369,8 +369,8 @@ struct Seen {
 }
 
 /// The report.
-fn report(seen: &Seen) -> String {
-    let Seen { blocks, block, seed, .. } = seen;
+fn report(seen: &VerifyFigures) -> String {
+    let VerifyFigures { blocks, block, seed, .. } = seen;
     let mut text = format!("blocks        {blocks} of {block}, seed {seed}\n");
     let lines = [
         ("writes", seen.written),
@@ -402,7 +402,7 @@ mod tests {
     fn mismatches_are_listed_with_their_places() {
         let stale =
             Mismatch { offset: 8192, length: 4096, kind: MismatchKind::Stale, expected: Some(2), found: Some(1) };
-        let seen = Seen {
+        let seen = VerifyFigures {
             blocks: 256,
             block: Bytes::kib(4),
             seed: 7,

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use plimsoll_device::{Engine, Flush, SyncMode};
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::{Bins, Finding, Listing, Source};
 use plimsoll_units::{Bytes, Kind, Span};
 
@@ -11,7 +11,7 @@ use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults, spelled};
 use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::result::IoResult;
-use crate::step::{Access, Descriptor, FileSpec, Step, Worker};
+use crate::step::{Descriptor, FileAccess, FileSpec, Step, Worker};
 
 /// Maximum 99th percentile of flushes by etcd's documentation.
 const ETCD_P99: Span = Span::from_millis(10);
@@ -93,18 +93,18 @@ impl Walfsync {
         Ok(Self { options, headings, cases, planned })
     }
 
-    fn rows(&self, done: &[CompletedStep]) -> Vec<Row> {
+    fn rows(&self, done: &[CompletedStep]) -> Vec<SyncRow> {
         let row = |(index, case): (usize, &Case)| {
             // The first step fills the file.
             let place = self.planned.iter().position(|planned| *planned == index);
             let seen = place.and_then(|place| done.get(place + 1)).and_then(|done| done.result.io());
-            Row { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
+            SyncRow { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
         };
         self.cases.iter().enumerate().map(row).collect()
     }
 
     /// The result of the first case that matches.
-    fn find<'a>(&self, rows: &'a [Row], wanted: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
+    fn find<'a>(&self, rows: &'a [SyncRow], wanted: impl Fn(&Case) -> bool) -> Option<&'a CaseResult> {
         let place = self.cases.iter().position(wanted)?;
         rows[place].got.as_ref().filter(|got| got.operations > 0.0)
     }
@@ -155,7 +155,7 @@ impl Recipe for Walfsync {
 
     fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         let Some(place) = done.len().checked_sub(1) else {
-            return Some(Step::fill("Fill", self.options.file, Access::buffered(), |_| {}));
+            return Some(Step::fill("Fill", self.options.file, FileAccess::buffered(), |_| {}));
         };
         let case = &self.cases[*self.planned.get(place)?];
         Some(case.step(self.step_name(case), self.options.file, self.options.span))
@@ -216,7 +216,7 @@ impl Walfsync {
     }
 
     /// The fastest method for a single write.
-    fn fastest(&self, rows: &[Row]) -> Option<String> {
+    fn fastest(&self, rows: &[SyncRow]) -> Option<String> {
         let one = rows.iter().filter(|row| row.group == 0);
         let rated = one.filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?.rate())));
         // Of equal methods the first, which is preferred.
@@ -236,7 +236,7 @@ impl Walfsync {
         Some(verdict + "; sessions that commit together share a flush, so that more of them commit more")
     }
 
-    fn twice(&self, rows: &[Row]) -> Option<String> {
+    fn twice(&self, rows: &[SyncRow]) -> Option<String> {
         let page = self.find(rows, |case| case.method == Method::DirectFsync && case.writes == 1)?.rate();
         let twice = self.find(rows, |case| case.method == Method::DirectFsync && case.writes == 2)?.rate();
         let redo = self.find(rows, |case| case.method == Method::Fsync)?;
@@ -250,7 +250,7 @@ impl Walfsync {
     }
 }
 
-fn redo_verdict(rows: &[Row]) -> Option<String> {
+fn redo_verdict(rows: &[SyncRow]) -> Option<String> {
     let measured = rows.iter().filter_map(|row| Some((row.label.as_str(), row.got.as_ref()?)));
     let (small, first) = measured.clone().find(|(_, got)| got.operations > 0.0)?;
     let rate = |got: &CaseResult| got.bytes as f64 / 1e6 / got.span.as_secs_f64().max(1e-9);
@@ -264,7 +264,7 @@ fn redo_verdict(rows: &[Row]) -> Option<String> {
     ))
 }
 
-fn etcd_verdict(rows: &[Row]) -> Option<String> {
+fn etcd_verdict(rows: &[SyncRow]) -> Option<String> {
     let tail = rows.first()?.got.as_ref()?.durable.quantile(0.99)?;
     let judged = if tail < ETCD_P99 { "below" } else { "not below" };
     let end = if tail < ETCD_P99 { "" } else { ": leaders will be lost under load" };
@@ -332,7 +332,7 @@ impl Method {
 
 /// Position of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum WritePosition {
     /// Always at the start of the file.
     Start,
     /// Sequential, wrapping at the end of the file.
@@ -353,16 +353,16 @@ struct Case {
     writes: u32,
     /// Writes per flush.
     flush_every: u32,
-    place: Place,
+    place: WritePosition,
 }
 
 impl Case {
     fn new(group: usize, label: impl Into<String>, method: Method, size: u32, writes: u32) -> Self {
-        Self { group, label: label.into(), method, size, writes, flush_every: writes, place: Place::Start }
+        Self { group, label: label.into(), method, size, writes, flush_every: writes, place: WritePosition::Start }
     }
 
     fn appended(self) -> Self {
-        Self { place: Place::Appended, ..self }
+        Self { place: WritePosition::Appended, ..self }
     }
 
     /// Reason why it is impossible on this ground, if any.
@@ -383,13 +383,14 @@ impl Case {
     /// Step of duration `span` in a file of `file` bytes.
     fn step(&self, name: String, file: Bytes, span: Span) -> Step {
         let used = match self.place {
-            Place::Start => Bytes::new(u64::from(self.size) * u64::from(self.writes)),
-            Place::Appended => file,
+            WritePosition::Start => Bytes::new(u64::from(self.size) * u64::from(self.writes)),
+            WritePosition::Appended => file,
         };
         let lane = LaneSpec { align: 1, ..LaneSpec::new(self.size, Pattern::Sequential) };
         let flush_every = if self.method.flushes() { self.flush_every } else { 0 };
-        let job = JobSpec { flush_every, ..JobSpec::new(Work::Writes, lane, Region::first(used), Until::span(span)) };
-        let access = Access {
+        let job =
+            JobSpec { flush_every, ..JobSpec::new(WorkerOps::Writes, lane, Region::first(used), Until::span(span)) };
+        let access = FileAccess {
             engine: Engine::Inline,
             direct: self.method.is_direct(),
             opened: match self.method {
@@ -403,7 +404,7 @@ impl Case {
                 Method::CloseFsync => Descriptor::Another,
                 _ => Descriptor::Kept,
             },
-            ..Access::buffered()
+            ..FileAccess::buffered()
         };
         Step::io(name, vec![Worker::new(job, 0, used, access)]).measuring(self.method.measures())
     }
@@ -545,7 +546,7 @@ fn descriptors(own: &CaseResult, other: &CaseResult) -> String {
 
 /// A line of the table.
 #[derive(Clone, Debug)]
-struct Row {
+struct SyncRow {
     /// Index of its heading.
     group: usize,
     /// Its label.
@@ -575,7 +576,7 @@ impl CaseResult {
 }
 
 /// The table with its headings.
-fn table(span: Span, headings: &[Vec<String>], rows: &[Row], direct: &str) -> String {
+fn table(span: Span, headings: &[Vec<String>], rows: &[SyncRow], direct: &str) -> String {
     let plural = if span == Span::from_secs(1) { "" } else { "s" };
     let mut text = format!("{} second{plural} per test\n{direct}\n", trimmed(span.as_secs_f64()));
     for (group, heading) in headings.iter().enumerate() {
@@ -607,7 +608,7 @@ fn trimmed(seconds: f64) -> String {
 }
 
 /// Percentiles of the calls that make data durable, in microseconds, and the byte rate.
-fn percentiles(headings: &[Vec<String>], rows: &[Row]) -> String {
+fn percentiles(headings: &[Vec<String>], rows: &[SyncRow]) -> String {
     let mut text = format!(
         "{:<38}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
         "durable call, usecs", "p50", "p90", "p99", "p99.9", "max", "MiB/s"
@@ -641,8 +642,8 @@ mod tests {
         let got =
             CaseResult { operations: 12_687.528, span: Span::from_secs(1), bytes: 1 << 20, durable: Bins::default() };
         let rows = [
-            Row { group: 0, label: "open_datasync".into(), got: Some(got) },
-            Row { group: 0, label: "fsync_writethrough".into(), got: None },
+            SyncRow { group: 0, label: "open_datasync".into(), got: Some(got) },
+            SyncRow { group: 0, label: "fsync_writethrough".into(), got: None },
         ];
         let headings = [vec!["Compare:".to_owned(), "(two lines)".to_owned()]];
         let expected = "1 second per test\nDirect.\n\nCompare:\n(two lines)\n        open_datasync                     \

@@ -4,7 +4,7 @@ use crate::grounds;
 
 use grounds::{Temporary, all, facts, model};
 use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
-use plimsoll_suite::{Ground, Model, Nature, Outcome, Recipe, Work};
+use plimsoll_suite::{Ground, Model, Nature, Recipe, SuiteOutcome, Work};
 use plimsoll_units::{Bytes, Span};
 
 /// An Azure disk of 2014, as in the catalogue.
@@ -12,7 +12,7 @@ const AZURE: &str = "limit(500, burst 25) then limit(60MB/s, burst 1MiB) then li
     disk(1098437886kB, 7200rpm, seek 3400us to 3400us, 39MB/s to 39MB/s, queue 32 gain 0.65) then station(64, 4650us); \
     write: station(64, 4550us, 38.8MB/s) then link(1us, 38MB/s); flush: station(64, 4550us))";
 
-fn made(options: ArticlesOptions, ground: &mut Model) -> (Articles, Outcome) {
+fn made(options: ArticlesOptions, ground: &mut Model) -> (Articles, SuiteOutcome) {
     let mut recipe = Articles::new(options, &ground.facts().clone()).expect("options that fit");
     let outcome = all(&mut recipe, ground);
     (recipe, outcome)

@@ -3,7 +3,7 @@
 use crate::places;
 
 use places::{facts, files, io, on_disk, on_model, read_back, worker};
-use plimsoll_load::{Pattern, Work};
+use plimsoll_load::{Pattern, WorkerOps};
 use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
 use plimsoll_suite::{Before, CompletedStep, Nature, Recipe, Step, StepResult, Work as StepWork};
 use plimsoll_units::{Bytes, Kind, Span};
@@ -40,11 +40,11 @@ fn shown(step: &Step) -> String {
             let job = &io.workers[0].job;
             let until = job.until.operations.min(job.until.bytes / u64::from(job.largest()));
             let work = match job.work {
-                Work::Reads => "reads".to_owned(),
-                Work::Writes => "writes".to_owned(),
-                Work::WriteBack { every } => format!("reads, each {every} back"),
-                Work::Mixed { .. } => "mixed".to_owned(),
-                other @ (Work::Trims | Work::TrimWrites) => panic!("bonnie does not trim: {other:?}"),
+                WorkerOps::Reads => "reads".to_owned(),
+                WorkerOps::Writes => "writes".to_owned(),
+                WorkerOps::WriteBack { every } => format!("reads, each {every} back"),
+                WorkerOps::Mixed { .. } => "mixed".to_owned(),
+                other @ (WorkerOps::Trims | WorkerOps::TrimWrites) => panic!("bonnie does not trim: {other:?}"),
             };
             let place = if job.reads.pattern == Pattern::Sequential { "in order" } else { "anywhere" };
             let anew = if io.before == Before::Anew { ", anew" } else { "" };

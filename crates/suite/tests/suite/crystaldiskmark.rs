@@ -3,9 +3,9 @@
 use crate::grounds;
 
 use grounds::{Temporary, all, facts, model, read_back};
-use plimsoll_load::Work as Does;
+use plimsoll_load::WorkerOps as Does;
 use plimsoll_suite::recipes::crystaldiskmark::{
-    CrystalDiskMark, CrystalDiskMarkOptions, Data, Directions, Profile, Score, Test, Version,
+    CrystalDiskMark, CrystalDiskMarkOptions, Data, Directions, DiskMarkTest, Profile, Score, Version,
 };
 use plimsoll_suite::{CompletedStep, Facts, IoStep, Nature, Recipe, StepResult, Work};
 use plimsoll_units::{Bytes, Span};
@@ -125,7 +125,7 @@ fn version_3_checks_timer_after_passes_and_includes_flush() {
 
 #[test]
 fn threads_of_a_sequential_test_take_turns_block_by_block() {
-    let tests = vec![Test::sequential(128 << 10, 4, 4)];
+    let tests = vec![DiskMarkTest::sequential(128 << 10, 4, 4)];
     let options = CrystalDiskMarkOptions { tests, ..quick(Version::Eight, Profile::Default) };
     let steps = steps(options, &on_model());
     let workers = &io(&steps[1]).workers;
@@ -150,8 +150,8 @@ fn invalid_options_are_refused_with_remedy() {
         (|options| options.mix = Some(1.0), "write --mix 70"),
         (|options| options.measure = Some(Span::ZERO), "write --measure 5s"),
         (|options| (options.version, options.profile) = (Version::Three, Profile::Peak), "take version 8"),
-        (|options| options.tests = vec![Test::random(1000, 1, 1)], "not multiples of the 512"),
-        (|options| options.tests = vec![Test::sequential(1 << 20, 1, 64)], "write --size 64 MiB"),
+        (|options| options.tests = vec![DiskMarkTest::random(1000, 1, 1)], "not multiples of the 512"),
+        (|options| options.tests = vec![DiskMarkTest::sequential(1 << 20, 1, 64)], "write --size 64 MiB"),
     ];
     for (change, expected) in refused {
         let mut options = quick(Version::Eight, Profile::Default);
@@ -261,8 +261,9 @@ fn only_version_3_includes_flush_in_time() {
         let done = all(&mut recipe, &mut model(served, SPACE)).done;
         let text = recipe.listings(&done, &on_model()).remove(0).text;
         let (_, evidence) = read_back("flush.txt", &text);
-        let is_write =
-            |one: &&plimsoll_ingest::Evidence| one.setting.reads == Some(0.0) && one.setting.sequential == Some(true);
+        let is_write = |one: &&plimsoll_ingest::ReadingEvidence| {
+            one.setting.reads == Some(0.0) && one.setting.sequential == Some(true)
+        };
         evidence.iter().find(is_write).unwrap().bytes_s.unwrap()
     };
     let blocks = |blocks_s: f64| blocks_s * f64::from(1 << 20);
@@ -277,7 +278,7 @@ fn score_is_best_run_or_mean() {
         let options = CrystalDiskMarkOptions {
             score,
             runs: 3,
-            tests: vec![Test::random(4096, 1, 1)],
+            tests: vec![DiskMarkTest::random(4096, 1, 1)],
             measure: Some(Span::from_secs(1)),
             directions: Directions::Reads,
             ..quick(Version::Eight, Profile::Default)

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use plimsoll_analyse::Precision;
-use plimsoll_database::{Address, Failure, Session, connect};
+use plimsoll_database::{DatabaseAddress, Failure, Session, connect};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Finding, Source, Spent};
 use plimsoll_suite::{
-    Database, Facts, Ground, SessionWork, SessionsStep, SqlRequest, StatementsStep, StepResult, TransactionKind,
+    DatabaseGround, Facts, Ground, SessionWork, SessionsStep, SqlRequest, StatementsStep, StepResult, TransactionKind,
     TransactionRunner, Transactions,
 };
 use plimsoll_units::{Iops, Span};
@@ -27,24 +27,24 @@ impl Drop for File {
     }
 }
 
-fn ground(name: &str) -> (Database, File) {
+fn ground(name: &str) -> (DatabaseGround, File) {
     let file = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}.db", std::process::id()));
     std::fs::File::create(&file).unwrap();
-    let target = connect(&Address::sqlite(file.clone())).unwrap();
+    let target = connect(&DatabaseAddress::sqlite(file.clone())).unwrap();
     let about = target.about().clone();
     let source = Source::Measured { engine: "SQLite".into() };
     let facts = Facts::of_database(name.into(), source, target.system(), about);
-    (Database::new(target, facts), File(file))
+    (DatabaseGround::new(target, facts), File(file))
 }
 
-fn statements(ground: &mut Database, step: &StatementsStep) -> plimsoll_suite::StatementsResult {
+fn statements(ground: &mut DatabaseGround, step: &StatementsStep) -> plimsoll_suite::StatementsResult {
     match ground.statements(step, &mut |_| ControlFlow::Continue(())) {
         Ok(StepResult::Statements(seen)) => *seen,
         other => panic!("{other:?}"),
     }
 }
 
-fn filled(ground: &mut Database) {
+fn filled(ground: &mut DatabaseGround) {
     statements(ground, &StatementsStep::of(vec!["CREATE TABLE t (i INTEGER PRIMARY KEY, n INTEGER)".into()]));
     let rows = |index: u64| vec![SqlRequest::text(format!("INSERT INTO t VALUES ({index}, 0)"))];
     let seen = statements(ground, &StatementsStep { transaction: 50, ..StatementsStep::new(200, rows) });
@@ -113,7 +113,7 @@ fn rows() -> Rows {
     Rows { rising: false, fails_after: u32::MAX, made: Arc::default() }
 }
 
-fn seen(ground: &mut Database, step: &SessionsStep) -> plimsoll_suite::SessionsResult {
+fn seen(ground: &mut DatabaseGround, step: &SessionsStep) -> plimsoll_suite::SessionsResult {
     match ground.sessions(step, &mut |_| ControlFlow::Continue(())) {
         Ok(StepResult::Sessions(seen)) => *seen,
         other => panic!("{other:?}"),

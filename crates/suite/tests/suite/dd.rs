@@ -4,7 +4,7 @@ use crate::grounds;
 
 use clap::ValueEnum;
 use grounds::{Temporary, all, facts, model};
-use plimsoll_load::{JobSpec, Work as SqlRequest};
+use plimsoll_load::{JobSpec, WorkerOps as SqlRequest};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
 use plimsoll_suite::{Before, Ground, Nature, Recipe, Step, Worker};
 use plimsoll_units::{Bytes, Span};

@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use grounds::model;
 use plimsoll_drive::PageCache;
-use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, Work};
+use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Finding;
-use plimsoll_suite::{Access, Before, FileSpec, Ground, IoResult, IoStep, Model, Worker};
+use plimsoll_suite::{Before, FileAccess, FileSpec, Ground, IoResult, IoStep, Model, Worker};
 use plimsoll_units::{Bytes, Kind, Span};
 
 const SIZE: Bytes = Bytes::mib(16);
@@ -25,7 +25,7 @@ fn ground(memory: Option<Bytes>) -> Model {
 }
 
 /// A worker with a sequential pass over a file in blocks of 4 KiB.
-fn through(file: usize, work: Work, access: Access) -> Worker {
+fn through(file: usize, work: WorkerOps, access: FileAccess) -> Worker {
     let lane = LaneSpec::new(4096, Pattern::Sequential);
     Worker::new(JobSpec::new(work, lane, Region::first(SIZE), Until::bytes(SIZE.get())), file, SIZE, access)
 }
@@ -36,11 +36,11 @@ fn made(ground: &mut Model, before: Before, worker: Worker) -> IoResult {
 }
 
 fn writes(file: usize) -> Worker {
-    through(file, Work::Writes, Access::buffered())
+    through(file, WorkerOps::Writes, FileAccess::buffered())
 }
 
 fn reads(file: usize) -> Worker {
-    through(file, Work::Reads, Access::buffered())
+    through(file, WorkerOps::Reads, FileAccess::buffered())
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
     assert_eq!(seen.dirty, Some(SIZE));
     assert_eq!(ground.facts().stages.last().unwrap(), "page cache");
     assert_eq!(seen.bound_by, [0, 4096], "memory is what held them");
-    let seen = made(&mut ground, Before::AsTheyAre, through(1, Work::Writes, Access::direct()));
+    let seen = made(&mut ground, Before::AsTheyAre, through(1, WorkerOps::Writes, FileAccess::direct()));
     assert_eq!(seen.span(), Span::from_millis(4096));
     assert_eq!(seen.bound_by, [4096], "the model itself");
 }
@@ -109,7 +109,7 @@ fn writers_are_throttled_when_memory_is_short() {
 fn missing_page_cache_is_reported() {
     let mut ground = ground(None);
     assert!(!ground.facts().has_cache());
-    let seen = made(&mut ground, Before::AsTheyAre, through(0, Work::Writes, Access::direct()));
+    let seen = made(&mut ground, Before::AsTheyAre, through(0, WorkerOps::Writes, FileAccess::direct()));
     assert_eq!((seen.span(), seen.dirty), (Span::from_millis(4096), None));
     assert_eq!(ground.findings(), []);
     let seen = made(&mut ground, Before::AsTheyAre, writes(0));

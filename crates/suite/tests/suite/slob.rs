@@ -11,12 +11,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plimsoll_database::{Database as _, Flushes, Kind, Make, System, Value};
+use plimsoll_database::{Database as _, FailureKind, Flushes, Make, System, Value};
 use plimsoll_record::{DatabaseAbout, Source, Subject, Tally};
-use plimsoll_suite::recipes::slob::{Hotspot, RedoStress, Scale, Slob, SlobOptions, ThinkTime};
+use plimsoll_suite::recipes::slob::{Hotspot, RedoStress, SchemaScale, Slob, SlobOptions, ThinkTime};
 use plimsoll_suite::{
-    CompletedStep, Database, Facts, Ground, Nature, Recipe, SessionWork, SessionsStep, SqlRequest, StatementsStep,
-    Step, StepResult, Work,
+    CompletedStep, DatabaseGround, Facts, Ground, Nature, Recipe, SessionWork, SessionsStep, SqlRequest,
+    StatementsStep, Step, StepResult, Work,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -41,7 +41,7 @@ fn facts(system: System, about: DatabaseAbout) -> Facts {
 }
 
 /// A server with this cache; `None`, with the reason printed, if it is not installed.
-fn made(system: System, cache: Bytes) -> Option<(Database, Folder)> {
+fn made(system: System, cache: Bytes) -> Option<(DatabaseGround, Folder)> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = format!("plimsoll-slob-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
     let folder = Folder(std::env::temp_dir().join(name));
@@ -58,21 +58,21 @@ fn made(system: System, cache: Bytes) -> Option<(Database, Folder)> {
     };
     let target = match wanted.make() {
         Ok(made) => made,
-        Err(failure) if matches!(failure.kind, Kind::Unsupported | Kind::Missing) => {
+        Err(failure) if matches!(failure.kind, FailureKind::Unsupported | FailureKind::Missing) => {
             eprintln!("skipped: {failure}");
             return None;
         }
         Err(failure) => panic!("{failure}"),
     };
     let facts = facts(system, target.about().clone());
-    Some((Database::new(Box::new(target), facts), folder))
+    Some((DatabaseGround::new(Box::new(target), facts), folder))
 }
 
 /// Two schemas, ranges of seven blocks, a second per share of updates.
 fn small(scale: Bytes) -> SlobOptions {
     SlobOptions {
         schemas: 2,
-        scale: Some(Scale::Bytes(scale)),
+        scale: Some(SchemaScale::Bytes(scale)),
         work_unit: 8,
         threads: Some(vec![1, 2]),
         budget: Span::from_secs(6),
@@ -80,7 +80,7 @@ fn small(scale: Bytes) -> SlobOptions {
     }
 }
 
-fn query(ground: &mut Database, sql: &str) -> Vec<Vec<f64>> {
+fn query(ground: &mut DatabaseGround, sql: &str) -> Vec<Vec<f64>> {
     let sql = sql.to_owned();
     let step = StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())]);
     match ground.statements(&step, &mut |_| ControlFlow::Continue(())) {
@@ -103,7 +103,7 @@ fn count(tally: &Tally, kind: u8) -> u64 {
 }
 
 /// Runs the whole suite on a ground; returns the executed steps.
-fn performed(ground: &mut Database, options: SlobOptions) -> Vec<CompletedStep> {
+fn performed(ground: &mut DatabaseGround, options: SlobOptions) -> Vec<CompletedStep> {
     let facts = ground.facts().clone();
     let mut recipe = Slob::new(options, &facts).unwrap();
     let outcome = all(&mut recipe, ground);
@@ -224,8 +224,8 @@ fn invalid_slob_options_are_refused_in_one_line() {
     check(SlobOptions { update_pcts: Vec::new(), ..fits.clone() }, "--update-pct 0,25");
     check(SlobOptions { threads: Some(vec![17]), ..fits.clone() }, "--max-sessions 68");
     check(SlobOptions { threads: Some(vec![0]), ..fits.clone() }, "not 1 to 16");
-    check(SlobOptions { scale: Some(Scale::Blocks(8191)), ..fits.clone() }, "--scale 64MiB");
-    check(SlobOptions { scale: Some(Scale::Blocks(1 << 40)), ..fits.clone() }, "blocks for a schema");
+    check(SlobOptions { scale: Some(SchemaScale::Blocks(8191)), ..fits.clone() }, "--scale 64MiB");
+    check(SlobOptions { scale: Some(SchemaScale::Blocks(1 << 40)), ..fits.clone() }, "blocks for a schema");
     let hot = |size, offset| Some(Hotspot { size: Bytes::mib(size), offset: Bytes::mib(offset), frequency: 3 });
     check(SlobOptions { hotspot: hot(8, 60), ..fits.clone() }, "--hotspot 8MiB");
     check(SlobOptions { hotspot: hot(0, 1), ..fits.clone() }, "--hotspot 8MiB");
@@ -243,10 +243,10 @@ fn invalid_slob_options_are_refused_in_one_line() {
 
 #[test]
 fn scales_are_blocks_or_bytes() {
-    let check = |text: &str, expected: Option<Scale>| assert_eq!(text.parse().ok(), expected, "{text}");
-    check("10000", Some(Scale::Blocks(10_000)));
-    check("80M", Some(Scale::Bytes(Bytes::mib(80))));
-    check("64MiB", Some(Scale::Bytes(Bytes::mib(64))));
+    let check = |text: &str, expected: Option<SchemaScale>| assert_eq!(text.parse().ok(), expected, "{text}");
+    check("10000", Some(SchemaScale::Blocks(10_000)));
+    check("80M", Some(SchemaScale::Bytes(Bytes::mib(80))));
+    check("64MiB", Some(SchemaScale::Bytes(Bytes::mib(64))));
     check("much", None);
     check("-1", None);
 }
@@ -297,7 +297,7 @@ fn all_schemas_are_active_at_every_point() {
 fn statements_follow_the_dialect() {
     let check = |system, block, words: [&str; 4]| {
         let options =
-            || SlobOptions { schemas: 2, scale: Some(Scale::Bytes(Bytes::mib(256))), ..SlobOptions::default() };
+            || SlobOptions { schemas: 2, scale: Some(SchemaScale::Bytes(Bytes::mib(256))), ..SlobOptions::default() };
         let (made, again) = (steps(options(), system, block), steps(options(), system, block));
         for ((step, again), words) in made.iter().zip(&again).zip(words) {
             let texts = texts(step);

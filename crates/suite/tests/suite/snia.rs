@@ -3,7 +3,7 @@
 use crate::grounds;
 
 use grounds::{Temporary, all, facts, model};
-use plimsoll_load::{Pattern, Work as Does};
+use plimsoll_load::{Pattern, WorkerOps as Does};
 use plimsoll_record::StepWork;
 use plimsoll_suite::recipes::snia::{Snia, SniaOptions, SniaTest};
 use plimsoll_suite::{CompletedStep, Facts, IoStep, Keep, Nature, Recipe, Step, Work, step_run};

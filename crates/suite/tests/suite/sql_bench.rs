@@ -5,18 +5,18 @@ mod played;
 
 use played::{Answers, facts, played, recipe};
 use plimsoll_database::System;
-use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
+use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, SqlBenchTest};
 use plimsoll_suite::{CompletedStep, Recipe, SqlRequest, Work};
 use plimsoll_units::Span;
 
 const SYSTEMS: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
 
-fn options(scale: f64, tests: &[Test]) -> SqlBenchOptions {
+fn options(scale: f64, tests: &[SqlBenchTest]) -> SqlBenchOptions {
     SqlBenchOptions { scale, tests: tests.to_vec(), ..SqlBenchOptions::default() }
 }
 
 /// Sections with figures and their number of executions at full scale.
-fn counts(test: Test) -> Vec<(String, u64)> {
+fn counts(test: SqlBenchTest) -> Vec<(String, u64)> {
     let (_, done) = played(System::Mysql, options(1.0, &[test]), &Answers::default());
     let counted = done.iter().filter(|done| done.step.counts);
     counted
@@ -31,13 +31,13 @@ fn requested(done: &CompletedStep) -> u64 {
 
 #[test]
 fn execution_counts_match_sql_bench() {
-    let check = |test: Test, expected: &[(&str, u64)]| {
+    let check = |test: SqlBenchTest, expected: &[(&str, u64)]| {
         let found = counts(test);
         let found: Vec<(&str, u64)> = found.iter().map(|(name, count)| (name.as_str(), *count)).collect();
         assert_eq!(found, expected, "{}", test.name());
     };
     check(
-        Test::Atis,
+        SqlBenchTest::Atis,
         &[
             ("create_table", 28),
             ("insert", 9768),
@@ -50,7 +50,7 @@ fn execution_counts_match_sql_bench() {
         ],
     );
     check(
-        Test::AlterTable,
+        SqlBenchTest::AlterTable,
         &[
             ("insert", 1000),
             ("alter_table_add", 100),
@@ -59,9 +59,9 @@ fn execution_counts_match_sql_bench() {
             ("alter_table_drop", 100),
         ],
     );
-    check(Test::BigTables, &[("select_many_fields", 2000), ("insert_many_fields", 2000)]);
+    check(SqlBenchTest::BigTables, &[("select_many_fields", 2000), ("insert_many_fields", 2000)]);
     check(
-        Test::Connect,
+        SqlBenchTest::Connect,
         &[
             ("connect", 10_000),
             ("connect+select_simple", 10_000),
@@ -76,7 +76,7 @@ fn execution_counts_match_sql_bench() {
         ],
     );
     check(
-        Test::Create,
+        SqlBenchTest::Create,
         &[
             ("create_MANY_tables", 10_000),
             ("select_group_when_MANY_tables", 10_000),
@@ -85,19 +85,22 @@ fn execution_counts_match_sql_bench() {
             ("create_key+drop", 10_000),
         ],
     );
-    check(Test::Wisconsin, &[("create_table", 4), ("insert", 31_000), ("delete_big", 1), ("wisc_benchmark", 114)]);
+    check(
+        SqlBenchTest::Wisconsin,
+        &[("create_table", 4), ("insert", 31_000), ("delete_big", 1), ("wisc_benchmark", 114)],
+    );
 }
 
 #[test]
 fn execution_counts_of_long_tests_match_sql_bench() {
-    let of = |test: Test, names: &[(&str, u64)]| {
+    let of = |test: SqlBenchTest, names: &[(&str, u64)]| {
         let found = counts(test);
         for (name, count) in names {
             assert!(found.contains(&((*name).to_owned(), *count)), "{name} of {}: {found:?}", test.name());
         }
     };
     of(
-        Test::Insert,
+        SqlBenchTest::Insert,
         &[
             ("insert", 300_000),
             ("insert_duplicates", 100_000),
@@ -110,7 +113,7 @@ fn execution_counts_of_long_tests_match_sql_bench() {
         ],
     );
     of(
-        Test::Select,
+        SqlBenchTest::Select,
         &[
             ("insert", 10_000),
             ("select_cache", 10_000),
@@ -127,7 +130,7 @@ fn execution_counts_of_long_tests_match_sql_bench() {
 #[test]
 fn statements_are_complete_in_every_dialect() {
     for system in SYSTEMS {
-        let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
+        let (_, done) = played(system, options(0.01, &SqlBenchTest::ALL), &Answers::default());
         for done in &done {
             let Work::Statements(step) = &done.step.work else { panic!("{:?}", done.step) };
             for index in [0, step.count / 2, step.count - 1] {
@@ -163,7 +166,7 @@ fn check_text(system: System, request: &SqlRequest) {
 
 /// The first requests of a step, as text.
 fn first(system: System, name: &str) -> Vec<String> {
-    let (_, done) = played(system, options(0.01, &Test::ALL), &Answers::default());
+    let (_, done) = played(system, options(0.01, &SqlBenchTest::ALL), &Answers::default());
     let step = done.iter().find(|done| done.step.name == name).expect("a section of this name");
     let Work::Statements(step) = &step.step.work else { panic!("{name}") };
     let texts = (step.at)(0).into_iter().map(|request| match request {
@@ -193,7 +196,7 @@ fn dialects_differ_where_required() {
 #[test]
 fn rows_missing_after_time_limit_are_bulk_loaded() {
     let limited = Answers { at_most: 700, ..Answers::default() };
-    let (_, done) = played(System::Postgres, options(0.1, &[Test::Create, Test::Insert]), &limited);
+    let (_, done) = played(System::Postgres, options(0.1, &[SqlBenchTest::Create, SqlBenchTest::Insert]), &limited);
     let count = |name: &str| done.iter().find(|done| done.step.name == name).map(requested);
     // Of 1,000 requested tables 700 were created: only these are counted and dropped.
     assert_eq!(count("create: select_group_when_MANY_tables"), Some(700));
@@ -202,7 +205,7 @@ fn rows_missing_after_time_limit_are_bulk_loaded() {
     // 700 of 300,000 rows: the rest is bulk-loaded, 250 rows per statement.
     assert_eq!(count("insert: remaining_rows"), Some((300_000_u64 - 700).div_ceil(250)));
     let fewer = Answers { at_most: 700, drops: 300, ..Answers::default() };
-    let (_, done) = played(System::Postgres, options(0.1, &[Test::Create]), &fewer);
+    let (_, done) = played(System::Postgres, options(0.1, &[SqlBenchTest::Create]), &fewer);
     let left = done.iter().find(|done| done.step.name == "create: remaining_tables").expect("tables are left");
     assert_eq!(requested(left), 400);
     let Work::Statements(step) = &left.step.work else { panic!() };
@@ -214,7 +217,7 @@ fn rows_missing_after_time_limit_are_bulk_loaded() {
 fn listing_matches_sql_bench() {
     let answers =
         Answers { at_most: 150, wrong: Some("create: create+drop"), each: Span::from_millis(12), ..Answers::default() };
-    let tests = [Test::AlterTable, Test::Create];
+    let tests = [SqlBenchTest::AlterTable, SqlBenchTest::Create];
     let (suite, done) = played(System::Mysql, options(0.02, &tests), &answers);
     let listings = suite.listings(&done, &facts(System::Mysql));
     let titles: Vec<&str> = listings.iter().map(|listing| listing.title.as_str()).collect();
@@ -229,7 +232,7 @@ fn listing_matches_sql_bench() {
 
 #[test]
 fn smaller_tables_are_not_compared() {
-    let small = SqlBenchOptions { size: 0.01, ..options(0.02, &[Test::AlterTable]) };
+    let small = SqlBenchOptions { size: 0.01, ..options(0.02, &[SqlBenchTest::AlterTable]) };
     let (suite, done) = played(System::Mysql, small, &Answers::default());
     let listings = suite.listings(&done, &facts(System::Mysql));
     assert!(!listings[1].text.contains("full count"), "{}", listings[1].text);
@@ -245,7 +248,8 @@ fn smaller_tables_are_not_compared() {
 #[test]
 fn flushes_are_judged() {
     let message = |answers: Answers, durable: Option<bool>| {
-        let (suite, done) = played(System::Postgres, options(0.01, &[Test::Connect, Test::Create]), &answers);
+        let (suite, done) =
+            played(System::Postgres, options(0.01, &[SqlBenchTest::Connect, SqlBenchTest::Create]), &answers);
         let mut facts = facts(System::Postgres);
         if let Some((_, about)) = &mut facts.database {
             about.durable = durable;
@@ -282,13 +286,13 @@ fn invalid_options_have_remedies() {
         let refused = SqlBench::new(options, &facts(System::Sqlite)).err().expect("it is refused");
         assert!(refused.contains(expected), "{refused}");
     };
-    check(options(0.0, &Test::ALL), "--scale 0: write a share");
-    check(options(1.5, &Test::ALL), "--scale 1.5");
+    check(options(0.0, &SqlBenchTest::ALL), "--scale 0: write a share");
+    check(options(1.5, &SqlBenchTest::ALL), "--scale 1.5");
     check(SqlBenchOptions { size: f64::NAN, ..SqlBenchOptions::default() }, "--size NaN");
     check(options(1.0, &[]), "name at least one test");
     let nothing = plimsoll_suite::Facts { database: None, ..facts(System::Sqlite) };
     let refused = SqlBench::new(SqlBenchOptions::default(), &nothing).err().expect("it is refused");
     assert!(refused.contains("sql-bench needs a database"), "{refused}");
-    let suite = recipe(System::Sqlite, options(0.5, &[Test::Select, Test::Atis]));
+    let suite = recipe(System::Sqlite, options(0.5, &[SqlBenchTest::Select, SqlBenchTest::Atis]));
     assert!(suite.settings().contains(&("tests".into(), "ATIS, select".into())), "{:?}", suite.settings());
 }

@@ -8,9 +8,10 @@ use clap::ValueEnum;
 use places::{Ops, facts, io, on_disk, on_model, read_back, worker};
 use plimsoll_device::{Engine, SyncMode};
 use plimsoll_load::Pattern;
-use plimsoll_suite::recipes::tiobench::{Gap, Test, Tiobench, TiobenchOptions};
+use plimsoll_suite::recipes::tiobench::{Gap, Tiobench, TiobenchOptions, TiobenchTest};
 use plimsoll_suite::{
-    Before, CompletedStep, Disk, DiskPlace, Facts, Ground, Nature, Order, Recipe, Step, StepResult, Work, WorkerResult,
+    Before, CompletedStep, Disk, DiskPlace, Facts, Ground, Nature, Recipe, Step, StepResult, Work, WorkerOrder,
+    WorkerResult,
 };
 use plimsoll_units::{Bytes, Kind, Span};
 
@@ -114,10 +115,10 @@ fn options_change_the_steps() {
     assert!(access(TiobenchOptions { direct: true, ..small() }).direct);
     assert_eq!(access(TiobenchOptions { synchronous: true, ..small() }).opened, SyncMode::Sync);
     let in_turn = TiobenchOptions { in_turn: true, ..small() };
-    assert_eq!((of(in_turn.clone(), 0).order, of(in_turn, 1).order), (Order::InTurn, Order::Together));
+    assert_eq!((of(in_turn.clone(), 0).order, of(in_turn, 1).order), (WorkerOrder::InTurn, WorkerOrder::Together));
     let uncached = TiobenchOptions { uncached: true, ..small() };
     assert_eq!((of(uncached.clone(), 0).before, of(uncached, 2).before), (Before::Anew, Before::Uncached));
-    let without = TiobenchOptions { skipped: vec![Test::RandomWrite, Test::Read], ..small() };
+    let without = TiobenchOptions { skipped: vec![TiobenchTest::RandomWrite, TiobenchTest::Read], ..small() };
     assert_eq!(steps(without, Nature::Directory).len(), 2);
     let there = TiobenchOptions { directories: vec!["a".into(), "b".into()], ..published() };
     let files = recipe(there, Nature::Directory).files();
@@ -135,7 +136,11 @@ fn unsuitable_options_are_refused_with_remedy() {
     check(tiotest(1, Bytes::new(5000), 1), Nature::Directory, "whole MiB");
     check(tiotest(1, Bytes::mib(1), 0), Nature::Directory, "give more");
     check(TiobenchOptions { block: 0, ..small() }, Nature::Directory, "at least 1");
-    check(TiobenchOptions { skipped: Test::value_variants().to_vec(), ..small() }, Nature::Directory, "nothing to do");
+    check(
+        TiobenchOptions { skipped: TiobenchTest::value_variants().to_vec(), ..small() },
+        Nature::Directory,
+        "nothing to do",
+    );
     let gap = Gap { between: Bytes::mib(1), before_first: false };
     check(TiobenchOptions { gap, ..small() }, Nature::Directory, "for devices");
     check(TiobenchOptions { directories: vec!["a".into()], ..small() }, Nature::Blocks, "need a directory");
@@ -328,7 +333,8 @@ fn other_listings_match_programs() {
         });
         recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(64))).remove(0).text
     };
-    let terse = text(TiobenchOptions { terse: true, skipped: vec![Test::Write, Test::RandomRead], ..small() });
+    let terse =
+        text(TiobenchOptions { terse: true, skipped: vec![TiobenchTest::Write, TiobenchTest::RandomRead], ..small() });
     let lines = "\
 rwrite:2.00000,2.00000,0.77600,0.00000,2.00000,3000.00000,0.00000,0.00000
 read:2.00000,2.00000,0.77600,0.00000,2.00000,3000.00000,0.00000,0.00000

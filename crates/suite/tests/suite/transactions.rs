@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plimsoll_database::{Flushes, Kind, Make, System};
+use plimsoll_database::{FailureKind, Flushes, Make, System};
 use plimsoll_drive::Onward;
-use plimsoll_record::{Ended, Slice, Source};
+use plimsoll_record::{EndReason, Slice, Source};
 use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, Rungs, SqlScript};
 use plimsoll_suite::recipes::oltp::{Oltp, OltpOptions, Script};
-use plimsoll_suite::{CompletedStep, Database, Facts, Ground, Outcome, Recipe, Step, Watch, perform};
+use plimsoll_suite::{
+    CompletedStep, DatabaseGround, Facts, Ground, Recipe, Step, SuiteObserver, SuiteOutcome, perform,
+};
 use plimsoll_units::{Bytes, Iops, Span};
 
 /// A directory removed on drop.
@@ -33,7 +35,7 @@ impl Drop for Folder {
 }
 
 /// A database created for the test, dropped before its folder; `None` if it is not installed.
-fn made(system: System) -> Option<(Database, Folder)> {
+fn made(system: System) -> Option<(DatabaseGround, Folder)> {
     let folder = Folder::new();
     let wanted = Make {
         system,
@@ -47,7 +49,7 @@ fn made(system: System) -> Option<(Database, Folder)> {
     };
     let target = match wanted.make() {
         Ok(target) => Box::new(target),
-        Err(failure) if matches!(failure.kind, Kind::Missing | Kind::Unsupported) => {
+        Err(failure) if matches!(failure.kind, FailureKind::Missing | FailureKind::Unsupported) => {
             eprintln!("skipped: {failure}");
             return None;
         }
@@ -56,12 +58,12 @@ fn made(system: System) -> Option<(Database, Folder)> {
     let about = plimsoll_database::Database::about(&*target).clone();
     let source = Source::Measured { engine: system.name().into() };
     let facts = Facts::of_database("a test".into(), source, system, about);
-    Some((Database::new(target, facts), folder))
+    Some((DatabaseGround::new(target, facts), folder))
 }
 
 struct Quiet;
 
-impl Watch for Quiet {
+impl SuiteObserver for Quiet {
     fn step_begins(&mut self, _: &Step, _: usize, _: usize) {}
 
     fn observe(&mut self, _: &Step, _: &[Slice]) -> Onward {
@@ -69,7 +71,7 @@ impl Watch for Quiet {
     }
 }
 
-fn ran(recipe: &mut dyn Recipe, ground: &mut Database) -> Outcome {
+fn ran(recipe: &mut dyn Recipe, ground: &mut DatabaseGround) -> SuiteOutcome {
     perform(recipe, ground, &mut Quiet).unwrap()
 }
 
@@ -223,7 +225,7 @@ fn failure_keeps_earlier_rungs() {
                  BEGIN SELECT RAISE(ABORT, 'four are enough'); END";
     let mut recipe = Ladder::new(ladder("INSERT INTO t DEFAULT VALUES", Some(setup)), ground.facts()).unwrap();
     let outcome = ran(&mut recipe, &mut ground);
-    assert_eq!(outcome.ended, Ended::Failed);
+    assert_eq!(outcome.ended, EndReason::Failed);
     let fault = outcome.fault.unwrap();
     assert!(fault.source.to_string().contains("four are enough"), "{fault:?}");
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;

@@ -9,7 +9,7 @@ use std::path::Path;
 use grounds::{Silent, Temporary, facts};
 use plimsoll_device::{Checked, MismatchKind};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
-use plimsoll_suite::{CompletedStep, Facts, Ground, Nature, Outcome, Recipe, Watch, perform};
+use plimsoll_suite::{CompletedStep, Facts, Ground, Nature, Recipe, SuiteObserver, SuiteOutcome, perform};
 use plimsoll_units::Bytes;
 
 const BLOCK: u64 = 4096;
@@ -19,14 +19,14 @@ fn options(mode: VerifyMode) -> VerifyOptions {
     VerifyOptions { mode, size: Bytes::mib(4), passes: 2, file, ..VerifyOptions::default() }
 }
 
-fn make(recipe: &mut Verify, ground: &mut dyn Ground, watch: &mut dyn Watch) -> Outcome {
+fn make(recipe: &mut Verify, ground: &mut dyn Ground, watch: &mut dyn SuiteObserver) -> SuiteOutcome {
     perform(recipe, ground, watch).expect("a ground that fits")
 }
 
 /// Modifies the file after the step with this index.
 struct Meanwhile<'a>(usize, &'a Path, fn(&File));
 
-impl Watch for Meanwhile<'_> {
+impl SuiteObserver for Meanwhile<'_> {
     fn step_begins(&mut self, step: &plimsoll_suite::Step, place: usize, expected: usize) {
         Silent.step_begins(step, place, expected);
         if place == self.0 {
@@ -83,7 +83,7 @@ fn damage_is_reported_with_offset() {
 /// Saves the file before the third step, and restores it before the fourth.
 struct Restoring<'a>(&'a Path, Vec<u8>);
 
-impl Watch for Restoring<'_> {
+impl SuiteObserver for Restoring<'_> {
     fn step_begins(&mut self, _: &plimsoll_suite::Step, place: usize, _: usize) {
         match place {
             2 => self.1 = std::fs::read(self.0).expect("read"),

@@ -1,7 +1,7 @@
 //! I/O sections: statistics, profile, file types, functions, tablespaces, and cache advice.
 
-use super::Dialect;
-use crate::sheet::Table;
+use super::AwrFormat;
+use crate::sheet::SheetTable;
 use crate::{Workload, number};
 
 const MIB: f64 = 1_048_576.0;
@@ -26,9 +26,9 @@ fn profile_rows(work: &Workload) -> Vec<[String; 4]> {
     ]
 }
 
-pub(super) fn profile(work: &Workload) -> Table {
+pub(super) fn profile(work: &Workload) -> SheetTable {
     let titles = [("", 26), ("Read+Write Per Second", 17), ("Read per Second", 15), ("Write Per Second", 15)];
-    let mut table = Table::new("IO Profile", "This table displays IO profile", &titles);
+    let mut table = SheetTable::new("IO Profile", "This table displays IO profile", &titles);
     for row in profile_rows(work) {
         table.row(row);
     }
@@ -45,7 +45,7 @@ pub(super) fn profile_text(work: &Workload) -> String {
     page
 }
 
-pub(super) fn statistics(work: &Workload) -> Table {
+pub(super) fn statistics(work: &Workload) -> SheetTable {
     let totals = [
         ("physical read IO requests", work.reads()),
         ("physical read bytes", work.read_bytes()),
@@ -61,7 +61,8 @@ pub(super) fn statistics(work: &Workload) -> Table {
         ("redo writes", work.redo_writes),
     ];
     let titles = [("Statistic", 33), ("Total", 20), ("per Second", 16), ("per Trans", 10)];
-    let mut table = Table::new("Instance Activity Stats", "This table displays Instance activity statistics", &titles);
+    let mut table =
+        SheetTable::new("Instance Activity Stats", "This table displays Instance activity statistics", &titles);
     for (name, total) in totals {
         table.row([name, &number(total as f64, 0), &number(work.rate(total), 2), ""]);
     }
@@ -76,7 +77,7 @@ fn types(work: &Workload) -> [(&'static str, [u64; 2], [u64; 2]); 2] {
     ]
 }
 
-pub(super) fn file_types(work: &Workload) -> Table {
+pub(super) fn file_types(work: &Workload) -> SheetTable {
     let titles = [
         ("Filetype Name", 15),
         ("Reads:|Data", 8),
@@ -88,8 +89,11 @@ pub(super) fn file_types(work: &Workload) -> Table {
         ("Small|Read", 7),
         ("Large|Read", 7),
     ];
-    let mut table =
-        Table::new("IOStat by Filetype summary", "This table displays IO Statistics for different file types", &titles);
+    let mut table = SheetTable::new(
+        "IOStat by Filetype summary",
+        "This table displays IO Statistics for different file types",
+        &titles,
+    );
     let [data, redo] = types(work);
     let total = ("TOTAL:", data.1, [data.2[0] + redo.2[0], data.2[1] + redo.2[1]]);
     for (name, reads, writes) in [data, redo, total] {
@@ -104,7 +108,7 @@ pub(super) fn file_types(work: &Workload) -> Table {
 }
 
 /// I/O by function, as in Statspack.
-pub(super) fn functions(work: &Workload) -> Table {
+pub(super) fn functions(work: &Workload) -> SheetTable {
     let titles = [
         ("Function", 15),
         ("Data|Volume", 7),
@@ -116,7 +120,7 @@ pub(super) fn functions(work: &Workload) -> Table {
         ("Count", 6),
         ("Avg|Tm(ms)", 6),
     ];
-    let mut table = Table::new("IO Stat by Function - summary", "", &titles);
+    let mut table = SheetTable::new("IO Stat by Function - summary", "", &titles);
     table.ornament = "                ---------- Read ----------- ---------- Write ---------- -- Wait ---";
     let [(_, reads, writes), (_, _, redo)] = types(work);
     for (name, reads, writes) in
@@ -135,7 +139,7 @@ pub(super) fn functions(work: &Workload) -> Table {
 }
 
 /// Tablespace I/O of releases before 18; later releases omit it. All I/O is in a single tablespace.
-pub(super) fn tablespaces(work: &Workload) -> Table {
+pub(super) fn tablespaces(work: &Workload) -> SheetTable {
     let titles = [
         ("Tablespace", 30),
         ("Reads", 14),
@@ -145,7 +149,7 @@ pub(super) fn tablespaces(work: &Workload) -> Table {
         ("Writes", 14),
         ("Writes avg/s", 8),
     ];
-    let mut table = Table::new("Tablespace IO Stats", "This table displays tablespace IO statistics", &titles);
+    let mut table = SheetTable::new("Tablespace IO Stats", "This table displays tablespace IO statistics", &titles);
     let blocks = work.read_bytes() as f64 / work.block_bytes as f64 / (work.reads() as f64).max(1.0);
     table.row([
         "USERS".to_owned(),
@@ -160,9 +164,9 @@ pub(super) fn tablespaces(work: &Workload) -> Table {
 }
 
 /// Half, the same and twice the cache, with reads inversely proportional: the simplest law.
-pub(super) fn advice(work: &Workload, dialect: Dialect) -> Table {
+pub(super) fn advice(work: &Workload, dialect: AwrFormat) -> SheetTable {
     let (factor, reads) = match dialect {
-        Dialect::Statspack => (("Size|Factr", 6), ("Est|Phys|Read|Factr", 6)),
+        AwrFormat::Statspack => (("Size|Factr", 6), ("Est|Phys|Read|Factr", 6)),
         _ => (("Size|Factor", 6), ("Est|Phys|Read|Factor", 6)),
     };
     let titles = [
@@ -173,7 +177,7 @@ pub(super) fn advice(work: &Workload, dialect: Dialect) -> Table {
         reads,
         ("Estimated|Phys Reads|(thousands)", 14),
     ];
-    let mut table = Table::new("Buffer Pool Advisory", "This table displays MTTR advisory", &titles);
+    let mut table = SheetTable::new("Buffer Pool Advisory", "This table displays MTTR advisory", &titles);
     for factor in [0.5, 1.0, 2.0] {
         let size = work.cache_mib as f64 * factor;
         table.row([

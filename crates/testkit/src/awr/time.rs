@@ -1,21 +1,21 @@
 //! Time sections: time model, operating system, waits, and wait histograms.
 
-use super::Dialect;
-use crate::sheet::Table;
+use super::AwrFormat;
+use crate::sheet::SheetTable;
 use crate::{Workload, number, share_below};
 
-pub(super) fn model(work: &Workload, dialect: Dialect) -> Table {
+pub(super) fn model(work: &Workload, dialect: AwrFormat) -> SheetTable {
     let mut table = match dialect {
-        Dialect::Statspack => {
-            Table::new("Time Model System Stats", "", &[("Statistic", 35), ("Time (s)", 20), ("% DB time", 9)])
+        AwrFormat::Statspack => {
+            SheetTable::new("Time Model System Stats", "", &[("Statistic", 35), ("Time (s)", 20), ("% DB time", 9)])
         }
-        _ => Table::new(
+        _ => SheetTable::new(
             "Time Model Statistics",
             "This table displays different time model statistics",
             &[("Statistic Name", 42), ("Time (s)", 18), ("% of DB Time", 12)],
         ),
     };
-    let decimals = if matches!(dialect, Dialect::Html(_)) { 2 } else { 1 };
+    let decimals = if matches!(dialect, AwrFormat::Html(_)) { 2 } else { 1 };
     for (name, seconds) in [("DB CPU", work.processor_s as f64), ("DB time", work.database_s())] {
         let share = if work.database_s() > 0.0 { seconds / work.database_s() * 100.0 } else { 0.0 };
         table.row([name, &number(seconds, decimals), &number(share, 1)]);
@@ -23,12 +23,12 @@ pub(super) fn model(work: &Workload, dialect: Dialect) -> Table {
     table
 }
 
-pub(super) fn system(work: &Workload, dialect: Dialect) -> Table {
+pub(super) fn system(work: &Workload, dialect: AwrFormat) -> SheetTable {
     let (heading, columns): (_, &[(&'static str, usize)]) = match dialect {
-        Dialect::Statspack => ("OS Statistics", &[("Statistic", 25), ("Total", 23)]),
+        AwrFormat::Statspack => ("OS Statistics", &[("Statistic", 25), ("Total", 23)]),
         _ => ("Operating System Statistics", &[("Statistic", 25), ("Value", 22), ("End Value", 16)]),
     };
-    let mut table = Table::new(heading, "This table displays operating systems statistics", columns);
+    let mut table = SheetTable::new(heading, "This table displays operating systems statistics", columns);
     let centiseconds = work.seconds() * f64::from(work.processors) * 100.0;
     let busy = (work.processor_s as f64 * 100.0).min(centiseconds);
     for (name, value) in
@@ -48,22 +48,22 @@ fn events(work: &Workload) -> [(&'static str, &'static str, u64, u64); 2] {
     ]
 }
 
-pub(super) fn waits(work: &Workload, dialect: Dialect) -> Vec<Table> {
+pub(super) fn waits(work: &Workload, dialect: AwrFormat) -> Vec<SheetTable> {
     let one = |(heading, event, waits, each_us): (&'static str, &'static str, u64, u64)| {
         let is_foreground = heading.starts_with('F');
         let share = if is_foreground { "% DB time" } else { "% bg time" };
         let text_share = if is_foreground { "% DB|time" } else { "% bg|time" };
         let columns = match dialect {
-            Dialect::Html(_) if dialect.is_coarse() => [("Avg wait (ms)", 7), ("Waits /txn", 8), (share, 6)],
-            Dialect::Html(_) => [("Avg wait", 7), ("Waits /txn", 8), (share, 6)],
-            Dialect::Text => [("Avg|wait|(ms)", 7), ("Waits|/txn", 8), (text_share, 6)],
-            Dialect::Statspack => [("Avg|wait|(ms)", 6), ("Waits|/txn", 8), ("%Total|Call|Time", 6)],
+            AwrFormat::Html(_) if dialect.is_coarse() => [("Avg wait (ms)", 7), ("Waits /txn", 8), (share, 6)],
+            AwrFormat::Html(_) => [("Avg wait", 7), ("Waits /txn", 8), (share, 6)],
+            AwrFormat::Text => [("Avg|wait|(ms)", 7), ("Waits|/txn", 8), (text_share, 6)],
+            AwrFormat::Statspack => [("Avg|wait|(ms)", 6), ("Waits|/txn", 8), ("%Total|Call|Time", 6)],
         };
         let (event_width, timeouts) =
-            if dialect == Dialect::Statspack { (28, ("%Tim|out", 4)) } else { (26, ("%Time|-outs", 5)) };
+            if dialect == AwrFormat::Statspack { (28, ("%Tim|out", 4)) } else { (26, ("%Time|-outs", 5)) };
         let fixed = [("Event", event_width), ("Waits", 12), timeouts, ("Total Wait|Time (s)", 10)];
         let columns: Vec<_> = fixed.into_iter().chain(columns).collect();
-        let mut table = Table::new(heading, "This table displays wait events and their statistics", &columns);
+        let mut table = SheetTable::new(heading, "This table displays wait events and their statistics", &columns);
         let total = number((waits * each_us) as f64 / 1e6, 0);
         let each = if dialect.is_coarse() { format!("{:.0}", each_us as f64 / 1e3) } else { format!("{each_us}.00us") };
         table.row([event, &number(waits as f64, 0), "", &total, &each, "", ""]);
@@ -108,7 +108,7 @@ const LONG: Bounds = &[
     (f64::INFINITY, ">=32ms"),
 ];
 
-pub(super) fn histograms(work: &Workload, dialect: Dialect) -> Vec<Table> {
+pub(super) fn histograms(work: &Workload, dialect: AwrFormat) -> Vec<SheetTable> {
     let tables: &[(&'static str, Bounds)] = if dialect.is_coarse() {
         &[("Wait Event Histogram", COARSE)]
     } else {
@@ -117,12 +117,12 @@ pub(super) fn histograms(work: &Workload, dialect: Dialect) -> Vec<Table> {
     tables.iter().map(|(heading, bounds)| histogram(work, dialect, heading, bounds)).collect()
 }
 
-fn histogram(work: &Workload, dialect: Dialect, heading: &'static str, bounds: Bounds) -> Table {
+fn histogram(work: &Workload, dialect: AwrFormat, heading: &'static str, bounds: Bounds) -> SheetTable {
     let titles = bounds.iter().map(|(_, title)| (*title, 5));
-    let fixed = [("Event", 26), (if dialect == Dialect::Statspack { "Waits" } else { "Total|Waits" }, 5)];
+    let fixed = [("Event", 26), (if dialect == AwrFormat::Statspack { "Waits" } else { "Total|Waits" }, 5)];
     let columns: Vec<_> = fixed.into_iter().chain(titles).collect();
-    let mut table = Table::new(heading, "This table displays wait event histogram information", &columns);
-    if dialect == Dialect::Statspack {
+    let mut table = SheetTable::new(heading, "This table displays wait event histogram information", &columns);
+    if dialect == AwrFormat::Statspack {
         table.ornament = "                           Total ----------------- % of Waits ------------------";
     } else {
         table.group = Some(("% of Waits", 2));

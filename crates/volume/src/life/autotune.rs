@@ -90,7 +90,7 @@ impl IntervalLoad {
 
 /// Autotune state of a volume.
 #[derive(Clone, Debug)]
-pub struct Autotune {
+pub struct AutotuneState {
     policy: Policy,
     ladder: Ladder,
     level: u32,
@@ -102,7 +102,7 @@ pub struct Autotune {
     descends: bool,
 }
 
-impl Autotune {
+impl AutotuneState {
     /// State of a volume with `level` at `now`.
     pub const fn new(now: Instant, policy: Policy, ladder: Ladder, level: u32) -> Self {
         Self { policy, ladder, level, last: now, throttled_for: Span::ZERO, idle_for: Span::ZERO, descends: false }

@@ -12,11 +12,11 @@ pub struct Detached {
     low: u32,
     /// Level when attached again.
     default: u32,
-    state: State,
+    state: AttachState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum AttachState {
     Attached,
     Since(Instant),
     Low,
@@ -28,28 +28,28 @@ impl Detached {
 
     /// State of an attached volume. Tests use a short `after`.
     pub const fn new(after: Span, low: u32, default: u32) -> Self {
-        Self { after, low, default, state: State::Attached }
+        Self { after, low, default, state: AttachState::Attached }
     }
 
     /// Detaches at `now`.
     pub const fn detach(&mut self, now: Instant) {
-        if matches!(self.state, State::Attached) {
-            self.state = State::Since(now);
+        if matches!(self.state, AttachState::Attached) {
+            self.state = AttachState::Since(now);
         }
     }
 
     /// Attaches. Returns the new level if it changed.
     pub const fn attach(&mut self) -> Option<u32> {
-        let was_low = matches!(self.state, State::Low);
-        self.state = State::Attached;
+        let was_low = matches!(self.state, AttachState::Low);
+        self.state = AttachState::Attached;
         if was_low { Some(self.default) } else { None }
     }
 
     /// Next time for [`Detached::tick`].
     pub fn wake_at(&self) -> Option<Instant> {
         match self.state {
-            State::Since(moment) => Some(moment + self.after),
-            State::Attached | State::Low => None,
+            AttachState::Since(moment) => Some(moment + self.after),
+            AttachState::Attached | AttachState::Low => None,
         }
     }
 
@@ -58,7 +58,7 @@ impl Detached {
         if self.wake_at().is_none_or(|at| at > now) {
             return None;
         }
-        self.state = State::Low;
+        self.state = AttachState::Low;
         Some(self.low)
     }
 }

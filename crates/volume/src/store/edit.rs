@@ -4,8 +4,8 @@
 //! meanwhile: otherwise a write in flight could modify a snapshot after its creation.
 
 use super::{Store, Stored, VolumeId, Waiter};
-use crate::job::Job;
-use crate::record::{Access, Record};
+use crate::job::FileJob;
+use crate::record::{Record, VolumeAccess};
 use crate::request::Ticket;
 
 /// A change of the set of volumes.
@@ -23,7 +23,7 @@ pub enum Edit {
         /// Source, including all acknowledged writes.
         of: VolumeId,
         /// Read-only for a snapshot, writable for a clone.
-        access: Access,
+        access: VolumeAccess,
         /// Description by the shell.
         text: String,
     },
@@ -159,7 +159,7 @@ impl Edit {
 
 impl Store {
     /// Begins an edit: executed when its volumes are quiet, ends when durable.
-    pub(crate) fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<Job>) -> Result<VolumeId, EditError> {
+    pub(crate) fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<FileJob>) -> Result<VolumeId, EditError> {
         let made = self.check(edit)?;
         for _ in 0..edit.creates() {
             self.stored.push(None);
@@ -229,11 +229,11 @@ impl Store {
 
     fn writable(&mut self, volume: VolumeId) -> Result<&mut Stored, EditError> {
         let stored = self.stored_mut(volume)?;
-        if stored.access == Access::ReadOnly { Err(EditError::ReadOnly(volume)) } else { Ok(stored) }
+        if stored.access == VolumeAccess::ReadOnly { Err(EditError::ReadOnly(volume)) } else { Ok(stored) }
     }
 
     /// Executes pending edits in order while their volumes are quiet.
-    pub(super) fn make_edits(&mut self, jobs: &mut Vec<Job>) {
+    pub(super) fn make_edits(&mut self, jobs: &mut Vec<FileJob>) {
         let mut made = false;
         while let Some(first) = self.edits.front() {
             let mut quiet = true;
@@ -264,11 +264,11 @@ impl Store {
 
     fn make(&mut self, made: VolumeId, edit: Edit) {
         match edit {
-            Edit::Create { size, text } => self.create(made, size, Access::ReadWrite, text),
+            Edit::Create { size, text } => self.create(made, size, VolumeAccess::ReadWrite, text),
             Edit::Fork { of, access, text } => self.create_fork(of, made, access, text),
             Edit::Snapshots { of } => {
                 for (number, (of, text)) in of.into_iter().enumerate() {
-                    self.create_fork(of, VolumeId(made.0 + number as u32), Access::ReadOnly, text);
+                    self.create_fork(of, VolumeId(made.0 + number as u32), VolumeAccess::ReadOnly, text);
                 }
             }
             Edit::Restore { volume, from } => {
@@ -292,7 +292,7 @@ impl Store {
         }
     }
 
-    fn create(&mut self, volume: VolumeId, size: u64, access: Access, text: String) {
+    fn create(&mut self, volume: VolumeId, size: u64, access: VolumeAccess, text: String) {
         self.rounds.record(Record::Create { volume, size, access });
         if !text.is_empty() {
             self.rounds.record(Record::Describe { volume, text: text.clone() });
@@ -300,7 +300,7 @@ impl Store {
         self.stored[volume.0 as usize] = Some(Stored::new(size, access, text));
     }
 
-    fn create_fork(&mut self, of: VolumeId, made: VolumeId, access: Access, text: String) {
+    fn create_fork(&mut self, of: VolumeId, made: VolumeId, access: VolumeAccess, text: String) {
         let size = self.stored[of.0 as usize].as_ref().map_or(0, |stored| stored.size);
         self.create(made, size, access, text);
         self.fork(of, made);

@@ -1,6 +1,6 @@
 //! Units of a store: clusters and data files.
 
-use crate::job::{FileId, Place};
+use crate::job::{FileId, FilePosition};
 
 /// Units of a store; fixed at creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +71,9 @@ impl Geometry {
     /// Data file and offset of a byte of the concatenation of all data files, and the number of bytes up to the end of
     /// the file.
     #[inline]
-    pub(crate) const fn place(self, line: u64) -> (Place, u64) {
+    pub(crate) const fn place(self, line: u64) -> (FilePosition, u64) {
         let file_bytes = (self.clusters_per_file as u64) << self.shift();
         let at = line & (file_bytes - 1);
-        (Place { file: FileId((line >> file_bytes.trailing_zeros()) as u32), at }, file_bytes - at)
+        (FilePosition { file: FileId((line >> file_bytes.trailing_zeros()) as u32), at }, file_bytes - at)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Map {
 
 /// Consecutive clusters of a volume that are unmapped, or consecutive in the data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct ClusterRun {
     pub(crate) first: u32,
     pub(crate) count: u32,
     /// Data cluster of `first`.
@@ -91,10 +91,10 @@ pub(crate) struct Runs<'a> {
 }
 
 impl Iterator for Runs<'_> {
-    type Item = Run;
+    type Item = ClusterRun;
 
     #[inline]
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<ClusterRun> {
         if self.next >= self.end {
             return None;
         }
@@ -112,7 +112,7 @@ impl Iterator for Runs<'_> {
                 }
             }
         }
-        Some(Run { first, count: self.next - first, at })
+        Some(ClusterRun { first, count: self.next - first, at })
     }
 }
 
@@ -163,8 +163,8 @@ mod tests {
     fn hole_of_terabytes_is_a_single_run() {
         let mut map = Map::default();
         map.set(40_000_000, Some(7));
-        let runs: Vec<Run> = map.runs(3..u32::MAX).collect();
+        let runs: Vec<ClusterRun> = map.runs(3..u32::MAX).collect();
         assert_eq!(runs.len(), 3);
-        assert_eq!(runs[1], Run { first: 40_000_000, count: 1, at: Some(7) });
+        assert_eq!(runs[1], ClusterRun { first: 40_000_000, count: 1, at: Some(7) });
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Owner, Store, VolumeId};
-use crate::job::{Io, Job, JobId};
+use crate::job::{FileJob, Io, JobId};
 use crate::record::Record;
 use crate::request::{Command, Errno, Request, Space, Ticket};
 
@@ -19,7 +19,7 @@ pub(super) enum Plan {
 
 /// Content of a range after a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
+enum RangeContent {
     Payload,
     Zeros,
 }
@@ -44,7 +44,7 @@ struct Task {
 
 impl Store {
     /// Issues the jobs of a request.
-    pub(super) fn plan(&mut self, number: u32, jobs: &mut Vec<Job>) -> Plan {
+    pub(super) fn plan(&mut self, number: u32, jobs: &mut Vec<FileJob>) -> Plan {
         let Some(flight) = self.flights.get(number) else { return Plan::Begun { jobs: 0 } };
         let (request, volume, ticket) = (flight.request, flight.volume, flight.ticket);
         let needed = if request.changes() {
@@ -69,8 +69,10 @@ impl Store {
         let bytes = request.offset..request.offset + request.length;
         match request.command {
             Command::Read => self.plan_read(&mut task, bytes, jobs),
-            Command::Write => self.plan_content(&mut task, bytes, Content::Payload, jobs),
-            Command::WriteZeroes { space: Space::Keep } => self.plan_content(&mut task, bytes, Content::Zeros, jobs),
+            Command::Write => self.plan_content(&mut task, bytes, RangeContent::Payload, jobs),
+            Command::WriteZeroes { space: Space::Keep } => {
+                self.plan_content(&mut task, bytes, RangeContent::Zeros, jobs)
+            }
             Command::WriteZeroes { space: Space::Free } => self.plan_zeros(&mut task, bytes, jobs),
             Command::Trim => self.plan_unmap(volume, self.whole(volume, &bytes)),
             Command::Flush | Command::Cache => {}
@@ -154,7 +156,7 @@ impl Store {
         [(bytes.start < first).then_some(bytes.start..first), (last < bytes.end).then_some(last..bytes.end)]
     }
 
-    fn plan_read(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<Job>) {
+    fn plan_read(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<FileJob>) {
         let touched = self.touched(&bytes);
         let Some(stored) = self.stored.get(task.volume.0 as usize).and_then(Option::as_ref) else { return };
         for run in stored.map.runs(touched) {
@@ -163,7 +165,10 @@ impl Store {
             let (mut into, mut left) = ((start - bytes.start) as u32, (end - start) as u32);
             let Some(at) = run.at else {
                 let io = Io::Blank { ticket: task.ticket, into, length: left };
-                jobs.push(Job { id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })), io });
+                jobs.push(FileJob {
+                    id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })),
+                    io,
+                });
                 task.jobs += 1;
                 continue;
             };
@@ -172,7 +177,10 @@ impl Store {
                 let (place, room) = self.geometry.place(line);
                 let length = room.min(left as u64) as u32;
                 let io = Io::Read { ticket: task.ticket, into, place, length };
-                jobs.push(Job { id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })), io });
+                jobs.push(FileJob {
+                    id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })),
+                    io,
+                });
                 task.jobs += 1;
                 (into, line, left) = (into + length, line + length as u64, left - length);
             }
@@ -180,7 +188,7 @@ impl Store {
     }
 
     /// Writes content to every touched cluster, allocating if needed.
-    fn plan_content(&mut self, task: &mut Task, bytes: Range<u64>, content: Content, jobs: &mut Vec<Job>) {
+    fn plan_content(&mut self, task: &mut Task, bytes: Range<u64>, content: RangeContent, jobs: &mut Vec<FileJob>) {
         for index in self.touched(&bytes) {
             let start = self.geometry.byte(index);
             let piece = start.max(bytes.start)..(start + self.geometry.byte(1)).min(bytes.end);
@@ -189,7 +197,14 @@ impl Store {
     }
 
     /// Writes content to a piece of a cluster.
-    fn plan_piece(&mut self, task: &mut Task, index: u32, piece: Range<u64>, content: Content, jobs: &mut Vec<Job>) {
+    fn plan_piece(
+        &mut self,
+        task: &mut Task,
+        index: u32,
+        piece: Range<u64>,
+        content: RangeContent,
+        jobs: &mut Vec<FileJob>,
+    ) {
         let within = piece.start - self.geometry.byte(index);
         let length = (piece.end - piece.start) as u32;
         let from = (piece.start - task.offset) as u32;
@@ -198,8 +213,8 @@ impl Store {
             Some(at) if !self.space.is_shared(at) => {
                 let line = self.geometry.byte(at) + within;
                 match content {
-                    Content::Payload => self.write(task, line, from, length, jobs),
-                    Content::Zeros => self.zero(task, line, length, jobs),
+                    RangeContent::Payload => self.write(task, line, from, length, jobs),
+                    RangeContent::Zeros => self.zero(task, line, length, jobs),
                 }
             }
             Some(at) => {
@@ -211,7 +226,7 @@ impl Store {
                 self.copy(task, source, target, within as u32, jobs);
                 self.copy(task, source + end, target + end, (self.geometry.byte(1) - end) as u32, jobs);
                 // A fresh cluster is already zero.
-                if content == Content::Payload {
+                if content == RangeContent::Payload {
                     self.write(task, target + within, from, length, jobs);
                 }
             }
@@ -222,7 +237,7 @@ impl Store {
                     stored.map.set(index, Some(to));
                 }
                 self.rounds.record(Record::Map { volume: task.volume, first: index, count: 1, at: to });
-                if content == Content::Payload {
+                if content == RangeContent::Payload {
                     self.write(task, self.geometry.byte(to) + within, from, length, jobs);
                 }
             }
@@ -230,12 +245,12 @@ impl Store {
     }
 
     /// Zeros with deallocation: whole clusters are unmapped, pieces of others are overwritten.
-    fn plan_zeros(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<Job>) {
+    fn plan_zeros(&mut self, task: &mut Task, bytes: Range<u64>, jobs: &mut Vec<FileJob>) {
         self.plan_unmap(task.volume, self.whole(task.volume, &bytes));
         for piece in self.edges(task.volume, &bytes).into_iter().flatten() {
             let index = self.geometry.cluster(piece.start);
             if self.stored(task.volume).is_some_and(|stored| stored.map.get(index).is_some()) {
-                self.plan_piece(task, index, piece, Content::Zeros, jobs);
+                self.plan_piece(task, index, piece, RangeContent::Zeros, jobs);
             }
         }
     }
@@ -266,7 +281,7 @@ impl Store {
     }
 
     /// Writes payload, extending the last write if contiguous.
-    fn write(&mut self, task: &mut Task, line: u64, from: u32, length: u32, jobs: &mut Vec<Job>) {
+    fn write(&mut self, task: &mut Task, line: u64, from: u32, length: u32, jobs: &mut Vec<FileJob>) {
         match &mut task.open {
             Some((first, payload, before)) if *first + *before as u64 == line && *payload + *before == from => {
                 *before += length;
@@ -279,7 +294,7 @@ impl Store {
     }
 
     /// Issues the pending write.
-    fn close(&mut self, task: &mut Task, jobs: &mut Vec<Job>) {
+    fn close(&mut self, task: &mut Task, jobs: &mut Vec<FileJob>) {
         let Some((mut line, mut from, mut left)) = task.open.take() else { return };
         while left > 0 {
             let (place, room) = self.geometry.place(line);
@@ -290,20 +305,20 @@ impl Store {
     }
 
     /// Within a cluster, so within a file.
-    fn zero(&mut self, task: &mut Task, line: u64, length: u32, jobs: &mut Vec<Job>) {
+    fn zero(&mut self, task: &mut Task, line: u64, length: u32, jobs: &mut Vec<FileJob>) {
         let place = self.geometry.place(line).0;
         self.give(task, Io::Zero { place, length: length.into() }, jobs);
     }
 
     /// Within a cluster, so within a file on each side.
-    fn copy(&mut self, task: &mut Task, from: u64, to: u64, length: u32, jobs: &mut Vec<Job>) {
+    fn copy(&mut self, task: &mut Task, from: u64, to: u64, length: u32, jobs: &mut Vec<FileJob>) {
         if length > 0 {
             let (from, to) = (self.geometry.place(from).0, self.geometry.place(to).0);
             self.give(task, Io::Copy { from, to, length }, jobs);
         }
     }
 
-    fn give(&mut self, task: &mut Task, io: Io, jobs: &mut Vec<Job>) {
+    fn give(&mut self, task: &mut Task, io: Io, jobs: &mut Vec<FileJob>) {
         task.jobs += 1;
         let wrote = match &io {
             Io::Write { place, .. } | Io::Zero { place, .. } | Io::Copy { to: place, .. } => Some(place.file),
@@ -319,7 +334,7 @@ impl Store {
         volume: VolumeId,
         moves: Vec<(u32, u32)>,
         outcome: Result<(), Errno>,
-        jobs: &mut Vec<Job>,
+        jobs: &mut Vec<FileJob>,
     ) {
         for (index, to) in moves {
             self.copying.remove(&(volume, index));

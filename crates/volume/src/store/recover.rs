@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Geometry, Space, Store, Stored, VolumeId, clusters_of};
-use crate::job::{FileId, Job};
-use crate::record::{Access, Commit, Record};
+use super::{ClusterSpace, Geometry, Store, Stored, VolumeId, clusters_of};
+use crate::job::{FileId, FileJob};
+use crate::record::{Commit, Record, VolumeAccess};
 
 /// Reason why commits do not describe a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +67,7 @@ pub struct Recovered {
     pub store: Store,
     /// First punches of unreferenced clusters; further punches follow as these are worked. Until then space is
     /// allocated beyond the current files.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<FileJob>,
     /// Unreferenced bytes of the data files, including holes.
     pub unreferenced_bytes: u64,
 }
@@ -190,7 +190,7 @@ impl Replay {
         Some(())
     }
 
-    fn create(&mut self, volume: VolumeId, size: u64, access: Access) -> Option<()> {
+    fn create(&mut self, volume: VolumeId, size: u64, access: VolumeAccess) -> Option<()> {
         let geometry = self.geometry?;
         let index = volume.0 as usize;
         (size > 0 && size <= geometry.size_max() && volume.0 < super::edit::VOLUMES_MAX).then_some(())?;
@@ -245,8 +245,8 @@ impl Replay {
         if !short.is_empty() {
             return Err(Unrecoverable::Short(short.into_values().collect()));
         }
-        let empty = Space::new(clusters_of(geometry, capacity), geometry.clusters_per_file);
-        let (space, unclean) = Space::recovered(references, mark(geometry, lengths), empty);
+        let empty = ClusterSpace::new(clusters_of(geometry, capacity), geometry.clusters_per_file);
+        let (space, unclean) = ClusterSpace::recovered(references, mark(geometry, lengths), empty);
         let unreferenced_bytes = geometry.byte(1) * unclean.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
         let mut store = Store::with(geometry, self.stored, space);
         store.rounds.resume(self.next, self.log_end, self.log_records, self.log_records_first);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Ended, Owner, Store, Waiter};
-use crate::job::{FileId, Io, Job};
+use super::{Owner, Store, StoreEnd, Waiter};
+use crate::job::{FileId, FileJob, Io};
 use crate::record::{Commit, Record};
 use crate::request::Errno;
 use crate::store::space::Clusters;
@@ -138,7 +138,7 @@ impl Rounds {
 
 impl Store {
     /// Starts a round if due.
-    pub(super) fn round(&mut self, jobs: &mut Vec<Job>) {
+    pub(super) fn round(&mut self, jobs: &mut Vec<FileJob>) {
         while self.rounds.is_due() {
             self.rounds.is_wanted = false;
             let waiters = std::mem::take(&mut self.rounds.waiting);
@@ -177,7 +177,7 @@ impl Store {
         self.rounds.present = Some(round);
     }
 
-    pub(super) fn synced(&mut self, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub(super) fn synced(&mut self, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         let Some(round) = self.rounds.present.as_mut() else { return };
         round.syncs -= 1;
         if let Err(errno) = outcome {
@@ -196,7 +196,7 @@ impl Store {
     }
 
     /// Commits the records of the round, whose data are now durable.
-    fn commit(&mut self, jobs: &mut Vec<Job>) {
+    fn commit(&mut self, jobs: &mut Vec<FileJob>) {
         let commit = self.rounds.present.as_mut().and_then(|round| round.commit.take());
         match commit {
             Some(commit) => {
@@ -212,7 +212,7 @@ impl Store {
         log_records >= log_records_min.max(log_records_first.saturating_mul(4))
     }
 
-    pub(super) fn committed(&mut self, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub(super) fn committed(&mut self, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         match outcome {
             Ok(()) => self.finish_round(jobs),
             Err(Errno::NoSpc) if self.is_log_kept() => self.append(jobs),
@@ -227,7 +227,7 @@ impl Store {
 
     /// Continues the current log if there is no space for a new one, and delays the next attempt. Otherwise a full disk
     /// could never free space.
-    fn append(&mut self, jobs: &mut Vec<Job>) {
+    fn append(&mut self, jobs: &mut Vec<FileJob>) {
         let Rounds { sequence, log_end: at, log_records, .. } = self.rounds;
         self.rounds.log_records_first = log_records;
         let Some(round) = self.rounds.present.as_mut() else { return };
@@ -238,7 +238,7 @@ impl Store {
         jobs.push(job);
     }
 
-    fn finish_round(&mut self, jobs: &mut Vec<Job>) {
+    fn finish_round(&mut self, jobs: &mut Vec<FileJob>) {
         let Some(round) = self.rounds.present.take() else { return };
         let rounds = &mut self.rounds;
         rounds.has_stalled = false;
@@ -265,7 +265,7 @@ impl Store {
     }
 
     /// Returns the records and releases of a failed round to the next round.
-    fn give_up_round(&mut self, errno: Errno, jobs: &mut Vec<Job>) {
+    fn give_up_round(&mut self, errno: Errno, jobs: &mut Vec<FileJob>) {
         let Some(mut round) = self.rounds.present.take() else { return };
         self.rounds.has_stalled = true;
         // Unknown whether the log was replaced: only a whole commit is valid in both cases.
@@ -288,7 +288,7 @@ impl Store {
                     }
                     self.end(number);
                 }
-                Waiter::Edit(ticket) => self.ended.push(Ended::Edit(ticket, outcome)),
+                Waiter::Edit(ticket) => self.ended.push(StoreEnd::Edit(ticket, outcome)),
             }
         }
     }
@@ -299,7 +299,7 @@ impl Store {
     }
 
     /// Drops references that durable commits released and that no request uses.
-    pub(super) fn reclaim(&mut self, jobs: &mut Vec<Job>) {
+    pub(super) fn reclaim(&mut self, jobs: &mut Vec<FileJob>) {
         let mut reclaimed = false;
         while let Some((epoch, _)) = self.released.front()
             && self.epochs.has_passed(*epoch)
@@ -325,7 +325,7 @@ impl Store {
     }
 
     /// Queues unreferenced clusters for punching.
-    pub(super) fn punch(&mut self, clusters: Clusters, jobs: &mut Vec<Job>) {
+    pub(super) fn punch(&mut self, clusters: Clusters, jobs: &mut Vec<FileJob>) {
         if clusters.1 > 0 {
             self.unclean.push_back(clusters);
             self.punch_more(jobs);
@@ -333,7 +333,7 @@ impl Store {
     }
 
     /// Punches file by file with limited concurrency, so that requests are not delayed.
-    fn punch_more(&mut self, jobs: &mut Vec<Job>) {
+    fn punch_more(&mut self, jobs: &mut Vec<FileJob>) {
         while self.punching < PUNCHES_MAX
             && let Some((first, count)) = self.unclean.pop_front()
         {
@@ -349,7 +349,7 @@ impl Store {
     }
 
     /// Clusters that could not be punched are not reused until the store is reopened.
-    pub(super) fn punched(&mut self, clusters: Clusters, outcome: Result<(), Errno>, jobs: &mut Vec<Job>) {
+    pub(super) fn punched(&mut self, clusters: Clusters, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         self.punching -= 1;
         if outcome.is_ok() {
             self.space.clean(clusters);

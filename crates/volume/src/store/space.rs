@@ -10,7 +10,7 @@ pub(crate) type Clusters = (u32, u32);
 
 /// The clusters of all data files, numbered consecutively.
 #[derive(Clone, Debug)]
-pub(crate) struct Space {
+pub(crate) struct ClusterSpace {
     /// Number of maps that refer to each cluster below the mark.
     references: Vec<u32>,
     /// Free runs below the mark: first and count.
@@ -21,7 +21,7 @@ pub(crate) struct Space {
     clusters_per_file: u32,
 }
 
-impl Space {
+impl ClusterSpace {
     pub(crate) const fn new(capacity: u32, clusters_per_file: u32) -> Self {
         Self { references: Vec::new(), free: BTreeMap::new(), free_count: 0, capacity, clusters_per_file }
     }

@@ -72,7 +72,7 @@ impl Timing {
 
 /// A served volume.
 #[derive(Clone, Debug)]
-pub(super) struct Served {
+pub(super) struct ServedVolume {
     pub(super) volume: VolumeId,
     pub(super) timing: Timing,
     pub(super) limits: Limits,
@@ -89,7 +89,7 @@ pub(super) struct Served {
     pub(super) injector: Option<Injector>,
 }
 
-impl Served {
+impl ServedVolume {
     pub(super) fn new(now: Instant, serving: &Serving) -> Self {
         Self::with(now, serving.volume, Timing::Model(serving.model.clone()), serving.limits)
     }

@@ -9,8 +9,8 @@ use fastrand::Rng;
 use plimsoll_model::parse;
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{
-    Access, Command, Edit, Export, Geometry, Job, Limits, Request, Serving, Slow, Space, Store, Ticket, VolumeId,
-    Volumes,
+    Command, Edit, Export, FileJob, Geometry, Limits, Request, Serving, Slow, Space, Store, Ticket, VolumeAccess,
+    VolumeId, Volumes,
 };
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ const CAPACITIES: [u64; 2] = [160 * 4096, 40 * 4096];
 enum Action {
     Ask { command: Command, volume: u8, at: u8, sectors: u8, fua: bool },
     Create,
-    Fork { of: u8, access: Access },
+    Fork { of: u8, access: VolumeAccess },
     Restore { volume: u8, from: u8 },
     Grow { volume: u8 },
     Delete { volume: u8 },
@@ -45,7 +45,7 @@ fn actions(crashes: u32, failures: u32) -> impl Strategy<Value = Vec<Action>> {
     let sectors = prop_oneof![4 => 1..9_u8, 1 => 9..60_u8];
     let ask = (command, 0..6_u8, 0..100_u8, sectors, prop::bool::weighted(0.2))
         .prop_map(|(command, volume, at, sectors, fua)| Action::Ask { command, volume, at, sectors, fua });
-    let access = prop_oneof![Just(Access::ReadOnly), Just(Access::ReadWrite)];
+    let access = prop_oneof![Just(VolumeAccess::ReadOnly), Just(VolumeAccess::ReadWrite)];
     let action = prop_oneof![
         40 => ask,
         1 => Just(Action::Create),
@@ -64,7 +64,7 @@ fn actions(crashes: u32, failures: u32) -> impl Strategy<Value = Vec<Action>> {
 #[derive(Clone, Debug)]
 enum Asked {
     Request { volume: VolumeId, request: Request, at: Step },
-    Make { volume: VolumeId, of: Option<VolumeId>, access: Access, at: Step },
+    Make { volume: VolumeId, of: Option<VolumeId>, access: VolumeAccess, at: Step },
     Restore { volume: VolumeId, from: VolumeId, at: Step },
     Grow { volume: VolumeId, sectors: usize },
     Delete { volume: VolumeId },
@@ -88,7 +88,7 @@ struct World {
     volumes: Volumes,
     disk: Disk,
     random: Rng,
-    jobs: Vec<Job>,
+    jobs: Vec<FileJob>,
     truths: BTreeMap<VolumeId, Truth>,
     exports: BTreeMap<VolumeId, Export>,
     asked: BTreeMap<Ticket, Asked>,
@@ -150,13 +150,13 @@ impl World {
             }
             Action::Create => {
                 let text = format!("made at {}", self.step);
-                self.make(&Edit::Create { size: VOLUME, text }, None, Access::ReadWrite);
+                self.make(&Edit::Create { size: VOLUME, text }, None, VolumeAccess::ReadWrite);
             }
             Action::Fork { of, access } => {
                 if let Some(of) = picked(of).filter(|_| self.truths.len() < 12) {
                     let edit = match access {
-                        Access::ReadOnly => Edit::Snapshots { of: vec![(of, String::new())] },
-                        Access::ReadWrite => Edit::Fork { of, access, text: String::new() },
+                        VolumeAccess::ReadOnly => Edit::Snapshots { of: vec![(of, String::new())] },
+                        VolumeAccess::ReadWrite => Edit::Fork { of, access, text: String::new() },
                     };
                     self.make(&edit, Some(of), access);
                 }
@@ -240,7 +240,7 @@ impl World {
         }
     }
 
-    fn make(&mut self, edit: &Edit, of: Option<VolumeId>, access: Access) {
+    fn make(&mut self, edit: &Edit, of: Option<VolumeId>, access: VolumeAccess) {
         if let Ok(volume) = self.volumes.edit(Ticket(self.step), edit, &mut self.jobs) {
             self.asked.insert(Ticket(self.step), Asked::Make { volume, of, access, at: self.step });
         }
@@ -329,7 +329,7 @@ impl World {
     fn made(&mut self, asked: &Asked) {
         match *asked {
             Asked::Make { volume, of, access, at } => {
-                let read_only = access == Access::ReadOnly;
+                let read_only = access == VolumeAccess::ReadOnly;
                 let sectors = (VOLUME / SECTOR) as usize;
                 let forked = of.map(|of| self.truths[&of].forked(at, self.step, read_only));
                 self.truths.insert(volume, forked.unwrap_or_else(|| Truth::blank(sectors)));
@@ -376,7 +376,7 @@ impl World {
             .volumes
             .store()
             .volumes()
-            .map(|about| (about.volume, (about.size, about.access == Access::ReadOnly)))
+            .map(|about| (about.volume, (about.size, about.access == VolumeAccess::ReadOnly)))
             .collect();
         let pending = std::mem::take(&mut self.asked);
         let mut doubtful = std::mem::take(&mut self.doubtful);
@@ -441,9 +441,9 @@ fn crash_after_every_job_loses_no_acknowledged_data() {
         write(0, 0, 40, false),
         write(0, 3, 2, true),
         ask(Command::Flush, 0, 0, 0),
-        Action::Fork { of: 0, access: Access::ReadOnly },
+        Action::Fork { of: 0, access: VolumeAccess::ReadOnly },
         write(0, 5, 30, false),
-        Action::Fork { of: 0, access: Access::ReadWrite },
+        Action::Fork { of: 0, access: VolumeAccess::ReadWrite },
         ask(Command::Flush, 0, 0, 0),
         write(2, 1, 3, true),
         ask(Command::Trim, 0, 8, 16),

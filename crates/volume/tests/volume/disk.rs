@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use plimsoll_volume::{
-    Commit, Errno, FileId, Io, Job, JobId, Log, Place, Recovered, Store, StoreId, Ticket, Unreferenced,
+    Commit, Errno, FileId, FileJob, FilePosition, Io, JobId, Log, Recovered, Store, StoreId, Ticket, Unreferenced,
 };
 
 pub const SECTOR: u64 = 512;
@@ -30,7 +30,7 @@ pub struct Disk {
     /// Number of the first unacknowledged commit.
     next: u64,
     /// Accepted jobs; syncs with the number of changes that they cover.
-    jobs: Vec<(Job, usize)>,
+    jobs: Vec<(FileJob, usize)>,
     pub payloads: BTreeMap<Ticket, Vec<u64>>,
 }
 
@@ -42,7 +42,7 @@ pub enum Luck {
 }
 
 impl Disk {
-    pub fn take_over(&mut self, jobs: &mut Vec<Job>) {
+    pub fn take_over(&mut self, jobs: &mut Vec<FileJob>) {
         for job in jobs.drain(..) {
             let covered = match &job.io {
                 Io::Sync { file, .. } => self.unsynced.get(file).map_or(0, Vec::len),
@@ -215,7 +215,7 @@ fn written(log: &[u8], commit: &Commit) -> Vec<u8> {
     bytes
 }
 
-fn sectors(place: Place, length: u64) -> impl Iterator<Item = Sector> {
+fn sectors(place: FilePosition, length: u64) -> impl Iterator<Item = Sector> {
     assert!(place.at.is_multiple_of(SECTOR) && length.is_multiple_of(SECTOR));
     (place.at / SECTOR..(place.at + length) / SECTOR).map(move |sector| (place.file, sector))
 }

@@ -2,8 +2,8 @@
 
 use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{
-    Access, Command, Ended, Errno, Export, FileId, Flat, Io, Job, Lead, Place, Reply, Request, Space, Ticket, VolumeId,
-    Volumes,
+    Command, Errno, Export, FileId, FileJob, FilePosition, Flat, Io, Lead, Reply, Request, Space, StoreEnd, Ticket,
+    VolumeAccess, VolumeId, Volumes,
 };
 
 const SIZE: u64 = 1 << 20;
@@ -20,25 +20,25 @@ fn done(flat: &mut Flat, request: &Request, sync: Result<(), Errno>) -> (Vec<Io>
         return (Vec::new(), Err(errno));
     }
     let mut seen = Vec::new();
-    while let Some(Job { id, io }) = jobs.pop() {
+    while let Some(FileJob { id, io }) = jobs.pop() {
         assert_eq!(flat.ended().count(), 0, "it ended before {io:?}");
         let outcome = if matches!(io, Io::Sync { .. }) { sync } else { Ok(()) };
         seen.push(io);
         flat.worked(id, outcome, &mut jobs);
     }
-    let ended: Vec<Ended> = flat.ended().collect();
-    let [Ended::Request(7, outcome)] = ended[..] else { panic!("{ended:?}") };
+    let ended: Vec<StoreEnd> = flat.ended().collect();
+    let [StoreEnd::Request(7, outcome)] = ended[..] else { panic!("{ended:?}") };
     (seen, outcome)
 }
 
 fn flat() -> Flat {
-    Flat::new([(512, Access::ReadOnly), (SIZE, Access::ReadWrite)])
+    Flat::new([(512, VolumeAccess::ReadOnly), (SIZE, VolumeAccess::ReadWrite)])
 }
 
 #[test]
 fn bytes_keep_their_offset() {
     let file = FileId(1);
-    let place = Place { file, at: 4096 };
+    let place = FilePosition { file, at: 4096 };
     let (sync, ticket) = (Io::Sync { file, length: 0 }, Ticket(3));
     let write = Io::Write { ticket, from: 0, place, length: 100 };
     let free = Command::WriteZeroes { space: Space::Free };

@@ -3,7 +3,7 @@
 use plimsoll_model::{Change, Rate, Stage, parse};
 use plimsoll_units::{Instant, Iops, Span};
 use plimsoll_volume::{
-    Autotune, Export, GroupId, IntervalLoad, Ladder, LevelModel, Limits, Policy, Serving, Totals, Verdict,
+    AutotuneState, Export, FidelityVerdict, GroupId, IntervalLoad, Ladder, LevelModel, Limits, Policy, Serving, Totals,
 };
 
 use crate::serve::{READ, World};
@@ -67,7 +67,7 @@ fn dilation_stretches_all_times() {
         world.drain(Instant::ZERO + SECOND * u64::from(slow) * 2);
         let fidelity = world.volumes.fidelity(export).unwrap();
         let first = fidelity.periods().next().unwrap();
-        assert_eq!(first.verdict, Verdict::Faithful);
+        assert_eq!(first.verdict, FidelityVerdict::Faithful);
         first.windows.iter().map(|window| window.achieved.ops).collect::<Vec<u64>>()
     };
     assert_eq!(counts(1), counts(10), "figures are in model time");
@@ -84,7 +84,7 @@ fn level_follows_the_load() {
 
     let mut world = World::new(1);
     let export = serve(&mut world, &model(10).to_string(), None);
-    let mut tune = Autotune::new(Instant::ZERO, policy, ladder, 10);
+    let mut tune = AutotuneState::new(Instant::ZERO, policy, ladder, 10);
     let (mut now, mut before, mut story) = (Instant::ZERO, Totals::default(), Vec::new());
     for second in 0..60 {
         // Idle time starts with the replies of requests in flight.

@@ -1,8 +1,8 @@
 //! Encoding of commits: lossless, robust against torn ends and damage, and without surplus commits.
 
 use plimsoll_volume::{
-    Access, Commit, FileId, Geometry, Log, LogError, Record, ShortFile, Store, StoreId, Unrecoverable, Unreferenced,
-    VolumeId,
+    Commit, FileId, Geometry, Log, LogError, Record, ShortFile, Store, StoreId, Unrecoverable, Unreferenced,
+    VolumeAccess, VolumeId,
 };
 
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ const ID: StoreId = StoreId([1; 16]);
 
 fn record() -> impl Strategy<Value = Record> {
     let volume = (0..4_u32).prop_map(VolumeId);
-    let access = prop_oneof![Just(Access::ReadWrite), Just(Access::ReadOnly)];
+    let access = prop_oneof![Just(VolumeAccess::ReadWrite), Just(VolumeAccess::ReadOnly)];
     let size = 1..1_000_000_u64;
     prop_oneof![
         (volume.clone(), size.clone(), access).prop_map(|(volume, size, access)| Record::Create {
@@ -150,7 +150,7 @@ fn data_file_shorter_than_the_map_is_refused() {
     let volume = VolumeId(0);
     let records = vec![
         geometry(),
-        Record::Create { volume, size: 1 << 20, access: Access::ReadWrite },
+        Record::Create { volume, size: 1 << 20, access: VolumeAccess::ReadWrite },
         Record::Map { volume, first: 3, count: 2, at: 5 },
         Record::Map { volume, first: 9, count: 1, at: 64 + 1 },
     ];

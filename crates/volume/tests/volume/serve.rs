@@ -5,8 +5,8 @@ use fastrand::Rng;
 use plimsoll_model::{Chain, Model, parse};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use plimsoll_volume::{
-    Access, Bound, Class, Command, Edit, EditError, Errno, Export, Faults, Geometry, Job, Lead, Limits, NotAccepted,
-    NotServed, Reply, Request, Serving, Slow, Space, Store, Then, Ticket, Verdict, VolumeId, Volumes,
+    Bound, Class, Command, Edit, EditError, Errno, Export, Faults, FidelityVerdict, FileJob, Geometry, Lead, Limits,
+    NotAccepted, NotServed, Reply, Request, Serving, Slow, Space, Store, Then, Ticket, VolumeAccess, VolumeId, Volumes,
 };
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ pub struct World {
     pub volumes: Volumes,
     disk: Disk,
     random: Rng,
-    jobs: Vec<Job>,
+    jobs: Vec<FileJob>,
     replies: Vec<Reply>,
     next: u64,
 }
@@ -161,8 +161,8 @@ fn lateness_is_part_of_the_fidelity() {
     }
     world.drain(at(2_000_000_000));
     let fidelity = world.volumes.fidelity(export).unwrap();
-    let verdicts: Vec<Verdict> = fidelity.periods().map(|period| period.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Unfaithful(plimsoll_volume::Breach::Tail)]);
+    let verdicts: Vec<FidelityVerdict> = fidelity.periods().map(|period| period.verdict).collect();
+    assert_eq!(verdicts, [FidelityVerdict::Unfaithful(plimsoll_volume::Breach::Tail)]);
     let late = fidelity.lateness();
     assert_eq!((late.count, late.sum_ns), (1_000, 100 * 500_000));
 }
@@ -192,7 +192,7 @@ fn invalid_requests_are_refused_at_once() {
 #[test]
 fn snapshot_is_read_only_and_served_volume_is_not_deleted() {
     let (mut world, _) = World::with("link(1us)");
-    let fork = Edit::Fork { of: VolumeId(0), access: Access::ReadOnly, text: "before".to_owned() };
+    let fork = Edit::Fork { of: VolumeId(0), access: VolumeAccess::ReadOnly, text: "before".to_owned() };
     let snapshot = world.edit(&fork);
     let export = world.serve(snapshot, "link(1us)", Limits::default()).unwrap();
     assert_eq!(world.accept(at(0), export, &WRITE), Err(NotAccepted::Failed(Errno::Perm)));
@@ -202,7 +202,7 @@ fn snapshot_is_read_only_and_served_volume_is_not_deleted() {
     let delete = world.volumes.edit(Ticket(1), &Edit::Delete { volume: snapshot }, &mut world.jobs);
     assert_eq!(delete, Err(EditError::InUse(snapshot)));
     let about = world.volumes.store().about(snapshot).unwrap();
-    assert_eq!((about.access, about.text, about.size), (Access::ReadOnly, "before", SIZE));
+    assert_eq!((about.access, about.text, about.size), (VolumeAccess::ReadOnly, "before", SIZE));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn snapshots_of_several_volumes_are_made_together_or_not_at_all() {
     let first = world.edit(&Edit::Snapshots { of: vec![(data, "data".to_owned()), (log, "log".to_owned())] });
     for (number, text) in [(first.0, "data"), (first.0 + 1, "log")] {
         let about = world.volumes.store().about(VolumeId(number)).unwrap();
-        assert_eq!((about.access, about.text), (Access::ReadOnly, text));
+        assert_eq!((about.access, about.text), (VolumeAccess::ReadOnly, text));
     }
     assert!(world.volumes.store().about(VolumeId(first.0 + 2)).is_none());
 }

@@ -1,15 +1,15 @@
 //! Verdicts about storage latency (slow, at its limit, quick), and about the consistency of the input.
 
-use plimsoll_ingest::{Class, Measure, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::{Diagnosis, LARGE, NOTABLE};
 use crate::diagnosis::response::Response;
-use crate::diagnosis::split::Part;
+use crate::diagnosis::split::TimePart;
 use crate::diagnosis::totals::value;
-use crate::diagnosis::verdict::Verdict;
+use crate::diagnosis::verdict::DiagnosisVerdict;
 
-pub(super) fn verdicts(subject: &Subject, diagnosis: &Diagnosis) -> Vec<Verdict> {
-    let pinned = diagnosis.pinned.iter().map(|pinned| Verdict::Pinned {
+pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
+    let pinned = diagnosis.pinned.iter().map(|pinned| DiagnosisVerdict::Pinned {
         class: pinned.class,
         measure: pinned.measure,
         value: pinned.value,
@@ -42,10 +42,12 @@ fn matters(response: &Response, diagnosis: &Diagnosis) -> bool {
 fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
     let split = diagnosis.split.as_ref().filter(|split| split.has_waits)?;
     Some(match class {
-        Class::RandomRead => split.share(Part::RandomRead),
-        Class::SequentialRead => split.share(Part::SequentialRead),
-        Class::Read => split.share(Part::Read) + split.share(Part::RandomRead) + split.share(Part::SequentialRead),
-        Class::RedoWrite => split.share(Part::LogWrite),
+        Class::RandomRead => split.share(TimePart::RandomRead),
+        Class::SequentialRead => split.share(TimePart::SequentialRead),
+        Class::Read => {
+            split.share(TimePart::Read) + split.share(TimePart::RandomRead) + split.share(TimePart::SequentialRead)
+        }
+        Class::RedoWrite => split.share(TimePart::LogWrite),
         _ => split.storage(),
     })
 }
@@ -64,7 +66,7 @@ const ALIKE: f64 = 0.6;
 /// Correlation from which latency grows with the rate.
 const GOES_WITH: f64 = 0.5;
 
-fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
+fn of(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const HALF: f64 = 0.5;
     let Response { class, iops, latency_s, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_s(response);
@@ -76,12 +78,12 @@ fn of(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
             if loaded_s > slow_s && (knee_iops.is_some() || grows && quiet_s < ALIKE * loaded_s) =>
         {
             let highest_iops = response.points.last().map_or(iops, |point| point.iops);
-            Some(Verdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops })
+            Some(DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops })
         }
         _ if latency_s > slow_s && (is_alone || is_flat(response)) => {
-            Some(Verdict::Slow { class, latency_s, iops, in_flight })
+            Some(DiagnosisVerdict::Slow { class, latency_s, iops, in_flight })
         }
-        _ if latency_s > slow_s => Some(Verdict::SlowOrLoaded { class, latency_s, iops, in_flight }),
+        _ if latency_s > slow_s => Some(DiagnosisVerdict::SlowOrLoaded { class, latency_s, iops, in_flight }),
         _ => quick(response, diagnosis),
     }
 }
@@ -100,7 +102,7 @@ fn is_flat(response: &Response) -> bool {
 }
 
 /// Latency of flash: long waits are due to the number of operations.
-fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
+fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const QUICK_S: f64 = 0.001;
     let Response { class, iops, latency_s, .. } = *response;
     let is_random = matches!(class, Class::RandomRead | Class::Read | Class::All);
@@ -108,13 +110,13 @@ fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<Verdict> {
         return None;
     }
     Some(match share(class, diagnosis) {
-        Some(share) if share >= LARGE => Verdict::Many { class, latency_s, iops },
-        _ => Verdict::Quick { class, latency_s, iops },
+        Some(share) if share >= LARGE => DiagnosisVerdict::Many { class, latency_s, iops },
+        _ => DiagnosisVerdict::Quick { class, latency_s, iops },
     })
 }
 
 /// Checks the input with Little's law: operations in flight are rates times latencies.
-fn agreement(subject: &Subject) -> Option<Verdict> {
+fn agreement(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
     /// Tolerance for rounded figures and merged requests.
     const STRAYS: f64 = 1.5;
     let (mut reported, mut derived) = (0.0, 0.0);
@@ -131,9 +133,9 @@ fn agreement(subject: &Subject) -> Option<Verdict> {
     let (reported, derived) = (reported / subject_seconds(subject), derived / subject_seconds(subject));
     let is_much = reported.max(derived) > 0.1;
     let differs = reported > STRAYS * derived || derived > STRAYS * reported;
-    (is_much && reported > 0.0 && derived > 0.0 && differs).then_some(Verdict::Unequal { reported, derived })
+    (is_much && reported > 0.0 && derived > 0.0 && differs).then_some(DiagnosisVerdict::Unequal { reported, derived })
 }
 
-fn subject_seconds(subject: &Subject) -> f64 {
+fn subject_seconds(subject: &DatabaseDemand) -> f64 {
     subject.slots.iter().map(|slot| slot.length.as_secs_f64()).sum()
 }

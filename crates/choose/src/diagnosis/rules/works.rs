@@ -1,30 +1,28 @@
 //! Verdicts about the origin of the work: statements, files, autovacuum, checkpoints.
 
-use plimsoll_ingest::{Class, Subject, Tally, Work};
+use plimsoll_ingest::{Class, DatabaseDemand, PartWork, WindowCount};
 
 use super::{LARGE, NOTABLE};
-use crate::diagnosis::verdict::Verdict;
+use crate::diagnosis::verdict::DiagnosisVerdict;
 
 /// Minimum share of the whole for naming a part.
 const MUCH: f64 = 0.3;
 
-pub(super) fn verdicts(subject: &Subject) -> Vec<Verdict> {
+pub(super) fn verdicts(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
     let Some(whole) = subject.works.iter().find(|work| work.part.is_empty()) else { return Vec::new() };
     let parts = || subject.works.iter().filter(|work| !work.part.is_empty());
-    let is_statement = |work: &&Work| work.part.starts_with("statement ");
-    let mut verdicts: Vec<Verdict> = Vec::new();
-    for (class, of) in [(Class::Read, reads as fn(&Work) -> f64), (Class::Write, writes as fn(&Work) -> f64)] {
-        verdicts.extend(most(parts().filter(is_statement), whole, of).map(|(work, share)| Verdict::OneStatement {
-            statement: work.part.as_str().into(),
-            class,
-            share,
+    let is_statement = |work: &&PartWork| work.part.starts_with("statement ");
+    let mut verdicts: Vec<DiagnosisVerdict> = Vec::new();
+    for (class, of) in [(Class::Read, reads as fn(&PartWork) -> f64), (Class::Write, writes as fn(&PartWork) -> f64)] {
+        verdicts.extend(most(parts().filter(is_statement), whole, of).map(|(work, share)| {
+            DiagnosisVerdict::OneStatement { statement: work.part.as_str().into(), class, share }
         }));
     }
     verdicts.extend(slow_statement(parts().filter(is_statement).collect()));
     let files = parts().filter(|work| !is_statement(work));
     verdicts.extend(
         most(files, whole, |work| work.reads + work.writes)
-            .map(|(work, share)| Verdict::OneFile { file: work.part.as_str().into(), share }),
+            .map(|(work, share)| DiagnosisVerdict::OneFile { file: work.part.as_str().into(), share }),
     );
     verdicts.extend(processes(whole));
     verdicts.extend(checkpoints(whole));
@@ -32,16 +30,20 @@ pub(super) fn verdicts(subject: &Subject) -> Vec<Verdict> {
     verdicts
 }
 
-fn reads(work: &Work) -> f64 {
+fn reads(work: &PartWork) -> f64 {
     work.reads
 }
 
-fn writes(work: &Work) -> f64 {
+fn writes(work: &PartWork) -> f64 {
     work.writes
 }
 
 /// The part with the largest share of the whole, if it is large.
-fn most<'a>(parts: impl Iterator<Item = &'a Work>, whole: &Work, of: impl Fn(&Work) -> f64) -> Option<(&'a Work, f64)> {
+fn most<'a>(
+    parts: impl Iterator<Item = &'a PartWork>,
+    whole: &PartWork,
+    of: impl Fn(&PartWork) -> f64,
+) -> Option<(&'a PartWork, f64)> {
     /// Minimum operations per second.
     const MIN_IOPS: f64 = 1.0;
     let all = of(whole);
@@ -51,36 +53,38 @@ fn most<'a>(parts: impl Iterator<Item = &'a Work>, whole: &Work, of: impl Fn(&Wo
 }
 
 /// The statement with the largest share of the time of all counted statements.
-fn slow_statement(statements: Vec<&Work>) -> Option<Verdict> {
-    let seconds = |work: &Work| work.tally(Tally::EXECUTION_S).unwrap_or(0.0);
+fn slow_statement(statements: Vec<&PartWork>) -> Option<DiagnosisVerdict> {
+    let seconds = |work: &PartWork| work.tally(WindowCount::EXECUTION_S).unwrap_or(0.0);
     let all: f64 = statements.iter().map(|work| seconds(work)).sum();
     let work = statements.into_iter().max_by(|a, b| seconds(a).total_cmp(&seconds(b)))?;
     let share = seconds(work) / all;
-    let calls = work.tally(Tally::CALLS).filter(|calls| *calls > 0.0)?;
-    (share >= MUCH).then(|| Verdict::SlowStatement {
+    let calls = work.tally(WindowCount::CALLS).filter(|calls| *calls > 0.0)?;
+    (share >= MUCH).then(|| DiagnosisVerdict::SlowStatement {
         statement: work.part.as_str().into(),
         share,
         mean_s: seconds(work) / calls,
-        rows: work.tally(Tally::ROWS_EXAMINED).map(|rows| rows / calls),
+        rows: work.tally(WindowCount::ROWS_EXAMINED).map(|rows| rows / calls),
     })
 }
 
 /// Autovacuum, and sessions that write pages themselves.
-fn processes(whole: &Work) -> Vec<Verdict> {
+fn processes(whole: &PartWork) -> Vec<DiagnosisVerdict> {
     let share = |name: &str, all: f64| {
         let share = whole.tally(name)? / all;
         (share >= LARGE && all >= whole.seconds).then_some(share.min(1.0))
     };
-    let autovacuum = share(Tally::AUTOVACUUM, whole.reads + whole.writes).map(|share| Verdict::Autovacuum { share });
-    let sessions = share(Tally::SESSION_WRITES, whole.writes).map(|share| Verdict::SessionsWrite { share });
+    let autovacuum =
+        share(WindowCount::AUTOVACUUM, whole.reads + whole.writes).map(|share| DiagnosisVerdict::Autovacuum { share });
+    let sessions =
+        share(WindowCount::SESSION_WRITES, whole.writes).map(|share| DiagnosisVerdict::SessionsWrite { share });
     autovacuum.into_iter().chain(sessions).collect()
 }
 
 /// Requested checkpoints.
-fn checkpoints(whole: &Work) -> Option<Verdict> {
-    let requested = whole.tally(Tally::CHECKPOINTS_REQUESTED).filter(|requested| *requested >= 2.0)?;
-    let timed = whole.tally(Tally::CHECKPOINTS_TIMED).unwrap_or(0.0);
-    (requested > timed).then(|| Verdict::CheckpointsRequested {
+fn checkpoints(whole: &PartWork) -> Option<DiagnosisVerdict> {
+    let requested = whole.tally(WindowCount::CHECKPOINTS_REQUESTED).filter(|requested| *requested >= 2.0)?;
+    let timed = whole.tally(WindowCount::CHECKPOINTS_TIMED).unwrap_or(0.0);
+    (requested > timed).then(|| DiagnosisVerdict::CheckpointsRequested {
         requested,
         timed,
         every_s: Some(whole.seconds / (requested + timed)).filter(|seconds| *seconds > 0.0),
@@ -88,10 +92,10 @@ fn checkpoints(whole: &Work) -> Option<Verdict> {
 }
 
 /// Waits of sessions for room in the log buffer or for a free page.
-fn buffer_waits(whole: &Work) -> Vec<Verdict> {
+fn buffer_waits(whole: &PartWork) -> Vec<DiagnosisVerdict> {
     let of = |name: &'static str| {
         let a_second = whole.tally(name)? / whole.seconds;
-        (whole.seconds > 0.0 && a_second >= NOTABLE).then_some(Verdict::BufferWaits { name, a_second })
+        (whole.seconds > 0.0 && a_second >= NOTABLE).then_some(DiagnosisVerdict::BufferWaits { name, a_second })
     };
-    [Tally::LOG_BUFFER_WAITS, Tally::FREE_PAGE_WAITS].into_iter().filter_map(of).collect()
+    [WindowCount::LOG_BUFFER_WAITS, WindowCount::FREE_PAGE_WAITS].into_iter().filter_map(of).collect()
 }

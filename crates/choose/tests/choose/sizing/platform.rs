@@ -1,18 +1,18 @@
 //! Clusters and Exadata by the names of waits, and layouts of several volumes.
 
 use plimsoll_catalogue::Catalogue;
-use plimsoll_choose::sizing::{ClassObjective, Content, Platform, Search, VolumeLayout, Wanted, layouts, size};
-use plimsoll_ingest::{Account, EventTime, Origin, Place, SessionTime, Subject, WaitCause};
+use plimsoll_choose::sizing::{ClassObjective, Platform, Search, VolumeContent, VolumeLayout, Wanted, layouts, size};
+use plimsoll_ingest::{Account, DatabaseDemand, EventTime, InputPosition, Origin, SessionTime, WaitCause};
 use plimsoll_units::Bytes;
 
 use super::support::{database, subject, terms};
 
-fn place() -> Place {
-    Place { input: "report".into(), origin: Origin::line(1) }
+fn place() -> InputPosition {
+    InputPosition { input: "report".into(), origin: Origin::line(1) }
 }
 
 /// A subject whose sessions waited for these events: name and seconds, which is also the count.
-fn waiting(events: &[(&str, f64)]) -> Subject {
+fn waiting(events: &[(&str, f64)]) -> DatabaseDemand {
     let waits = events.iter().map(|(event, seconds)| EventTime {
         event: (*event).into(),
         cause: WaitCause::of(event),
@@ -40,7 +40,7 @@ fn waiting(events: &[(&str, f64)]) -> Subject {
         caches: Vec::new(),
         stored_bytes: None,
     };
-    Subject { account: Some(account), ..subject("08:00 60 reads iops mean 100") }
+    DatabaseDemand { account: Some(account), ..subject("08:00 60 reads iops mean 100") }
 }
 
 #[test]
@@ -76,7 +76,10 @@ fn redo_has_a_separate_volume_if_that_is_cheaper() {
     let wanted = Wanted { objectives, ..database(2_000.0, Bytes::gib(8192)) };
     let found = laid_out(&wanted, &["aws/gp3", "aws/io2"]);
     let layout = &found[0];
-    assert_eq!(layout.parts.iter().map(|part| part.content).collect::<Vec<_>>(), [Content::Data, Content::Redo]);
+    assert_eq!(
+        layout.parts.iter().map(|part| part.content).collect::<Vec<_>>(),
+        [VolumeContent::Data, VolumeContent::Redo]
+    );
     let names: Vec<&str> = layout.parts.iter().map(|part| part.choice.offer.product().name()).collect();
     assert_eq!(names, ["aws/gp3", "aws/io2"]);
     assert!(layout.parts[1].choice.reached.iter().all(plimsoll_choose::sizing::Reached::is_met));

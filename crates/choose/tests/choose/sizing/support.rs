@@ -1,10 +1,10 @@
 //! Demands as lines of text, and loads of databases, for tests of sizing.
 
-use plimsoll_catalogue::{Date, Terms};
-use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Point, Wanted};
+use plimsoll_catalogue::{Date, PriceTerms};
+use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, DesignPoint, Wanted};
 use plimsoll_ingest::{
-    Builder, Class, Demand, Figure, Form, Ingest, Input, Measure, Outcome, Reading, Refusal, Resemblance, Scope,
-    Statistic, Subject, Window,
+    Builder, Class, DatabaseDemand, Demand, Figure, Form, FormatInput, Ingest, Measure, Outcome, Reading, ReadingScope,
+    ReadingWindow, Refusal, Resemblance, Statistic,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -13,14 +13,14 @@ use plimsoll_units::{Bytes, Span};
 const LINES: Form = Form::document("lines", "lines of a test", |_| Resemblance::Is { marks: 1 }, read);
 
 #[allow(clippy::unnecessary_wraps)] // signature of readers
-fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
-    let scope = out.scope(Scope { database: "SALES".into(), ..Scope::default() });
+    let scope = out.scope(ReadingScope { database: "SALES".into(), ..ReadingScope::default() });
     for (number, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [time, seconds, name, measure, statistic, value] = words[..] else { panic!("{line}") };
         let begin = format!("2026-03-01T{time}:00").parse().ok();
-        let window = out.window(Window { begin, length: Span::from_secs(seconds.parse().unwrap()) });
+        let window = out.window(ReadingWindow { begin, length: Span::from_secs(seconds.parse().unwrap()) });
         let class = Class::ALL.into_iter().find(|class| class.name().replace(' ', "-") == name).unwrap();
         let measure = match measure {
             "iops" => Measure::Iops,
@@ -35,7 +35,7 @@ fn read(_: &Input, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
 }
 
 /// The demand of the lines.
-pub fn subject(lines: &str) -> Subject {
+pub fn subject(lines: &str) -> DatabaseDemand {
     let forms = [LINES];
     let mut ingest = Ingest::among(&forms, "lines");
     ingest.feed(lines.as_bytes());
@@ -49,8 +49,8 @@ pub fn plain() -> Design {
     Design { quantile: Some(0.95), burst: Burst::None, headroom: 0.0, free: 0.0, ..Design::of(Bytes::gib(100)) }
 }
 
-pub fn terms() -> Terms {
-    Terms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None }
+pub fn terms() -> PriceTerms {
+    PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None }
 }
 
 fn load(class: Class, iops: f64, size: f64, reads: f64) -> ClassLoad {
@@ -66,6 +66,6 @@ pub fn database(iops: f64, capacity: Bytes) -> Wanted {
         load(Class::RedoWrite, iops * 0.15, 4096.0, 0.0),
         load(Class::SequentialRead, iops * 0.05, 262_144.0, 1.0),
     ];
-    let point = Point { of: Busiest::Operations, windows: 1, classes };
+    let point = DesignPoint { of: Busiest::Operations, windows: 1, classes };
     Wanted { subject: "SALES".into(), headroom: 0.2, mean_iops: iops / 2.0, ..Wanted::of(vec![point], capacity) }
 }

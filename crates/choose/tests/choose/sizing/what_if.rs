@@ -7,12 +7,12 @@ use plimsoll_catalogue::{Catalogue, Money};
 use plimsoll_choose::hours::Rule;
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, judge, size, wanted};
 use plimsoll_choose::what_if::{CacheWhatIf, EstimateSource, HORIZON_MONTHS, Tuning, cache, growth, levels};
-use plimsoll_ingest::{Account, CacheCurve, MissCurve, Origin, Place, SessionTime, Subject};
+use plimsoll_ingest::{Account, CacheCurve, DatabaseDemand, InputPosition, MissCurve, Origin, SessionTime};
 
 use crate::sizing::support::{plain, subject, terms};
 
 /// A day of reads of 8 KiB by the hour, with a third as many writes.
-fn day(iops: impl Fn(u32) -> f64) -> Subject {
+fn day(iops: impl Fn(u32) -> f64) -> DatabaseDemand {
     let mut lines = String::new();
     for hour in 0..24 {
         let reads = iops(hour);
@@ -29,7 +29,7 @@ fn among(names: &[&str]) -> Search {
     Search { widest: 1, ..Search::among(&Catalogue::built_in(), &names).unwrap() }
 }
 
-fn sized(subject: &Subject, design: &Design, search: &Search) -> Sizing {
+fn sized(subject: &DatabaseDemand, design: &Design, search: &Search) -> Sizing {
     size(&Catalogue::built_in(), &wanted(subject, design).unwrap(), &terms(), search)
 }
 
@@ -59,8 +59,8 @@ fn products_without_levels_are_omitted() {
     assert!(levels(&Catalogue::built_in(), &terms(), &sizing, &subject, Tuning::default()).is_empty());
 }
 
-fn place() -> Place {
-    Place { input: "report".into(), origin: Origin::line(1) }
+fn place() -> InputPosition {
+    InputPosition { input: "report".into(), origin: Origin::line(1) }
 }
 
 /// A cache of 8 GiB: half the size doubles the reads, twice the size leaves a quarter.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_units::Bytes;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::leftovers;
 use crate::server_process::User;
 
@@ -76,7 +76,7 @@ impl Folder {
             .stderr(Stdio::null());
         let status = test.status().map_err(|error| {
             Failure::new(
-                Kind::Unsupported,
+                FailureKind::Unsupported,
                 format!("setpriv: {error}: install util-linux, or run plimsoll as another user"),
             )
         })?;
@@ -84,7 +84,10 @@ impl Folder {
             return Ok(());
         }
         let what = format!("the user {name}, as whom a server runs, may not enter {}", self.path.display());
-        Err(Failure::new(Kind::Refused, format!("{what}: let other users enter the directories above it (chmod o+x)")))
+        Err(Failure::new(
+            FailureKind::Refused,
+            format!("{what}: let other users enter the directories above it (chmod o+x)"),
+        ))
     }
 
     /// Refuses a place with less free space than `needed`.
@@ -97,7 +100,7 @@ impl Folder {
         let (free, needed) = (Bytes::new(free), Bytes::new(needed));
         let place = self.path.parent().unwrap_or(&self.path).display();
         let what = format!("{place}: {free} are free, and an empty server needs {needed}");
-        Err(Failure::new(Kind::NoSpace, format!("{what}: free some space, or use a smaller cache")))
+        Err(Failure::new(FailureKind::NoSpace, format!("{what}: free some space, or use a smaller cache")))
     }
 }
 
@@ -117,12 +120,12 @@ pub(super) fn short_place() -> PathBuf {
 
 fn not_created(place: &Path, error: &io::Error) -> Failure {
     let (kind, remedy) = match error.kind() {
-        ErrorKind::NotFound => (Kind::Missing, "create it, or name another"),
+        ErrorKind::NotFound => (FailureKind::Missing, "create it, or name another"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            (Kind::Refused, "name a directory that you may write to")
+            (FailureKind::Refused, "name a directory that you may write to")
         }
-        ErrorKind::StorageFull => (Kind::NoSpace, "free some space"),
-        _ => (Kind::Statement, "name another directory"),
+        ErrorKind::StorageFull => (FailureKind::NoSpace, "free some space"),
+        _ => (FailureKind::Statement, "name another directory"),
     };
     Failure::new(kind, format!("{}: a server's directory cannot be made: {error}: {remedy}", place.display()))
 }

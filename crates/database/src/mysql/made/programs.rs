@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, FailureKind};
 use crate::server_process::User;
 
 /// Directories of servers that are missing in the usual `PATH`.
@@ -55,7 +55,7 @@ impl Programs {
 }
 
 fn missing(what: &str) -> Failure {
-    Failure::new(Kind::Unsupported, format!("{what}: install the package mariadb-server or mysql-server"))
+    Failure::new(FailureKind::Unsupported, format!("{what}: install the package mariadb-server or mysql-server"))
 }
 
 fn first(names: &[&str]) -> Option<PathBuf> {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use plimsoll_database::{Database, Flushes, Kind, cgroup::MemoryCgroup};
+use plimsoll_database::{Database, FailureKind, Flushes, cgroup::MemoryCgroup};
 use plimsoll_units::Bytes;
 
 use super::{Folder, Server, failure, made, until, wanted};
@@ -39,7 +39,7 @@ fn server_is_removed_on_drop() {
     server.made = None;
     assert!(!process.exists() && !Path::new(&sockets).exists());
     assert_eq!(entries(&server.folder.0), 0);
-    assert_eq!(failure(session.run("SELECT 1")).kind, Kind::Lost);
+    assert_eq!(failure(session.run("SELECT 1")).kind, FailureKind::Lost);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn failed_start_is_explained_and_leaves_no_files() {
     order.settings.clear();
     order.folder = folder.0.join("none");
     let nowhere = failure(order.make());
-    assert!(nowhere.kind == Kind::Unsupported && nowhere.message.contains("none"), "{nowhere}");
+    assert!(nowhere.kind == FailureKind::Unsupported && nowhere.message.contains("none"), "{nowhere}");
 }
 
 /// Not a test: started and killed by [`a_server_ends_with_a_killed_process`].
@@ -112,7 +112,7 @@ fn memory_limit_is_enforced() {
     order.memory = Some(limit);
     order.flushes = Flushes::Ignored;
     if let Err(failure) = MemoryCgroup::new("try", limit) {
-        assert_eq!(failure.kind, Kind::Unsupported);
+        assert_eq!(failure.kind, FailureKind::Unsupported);
         eprintln!("skipped: {failure}");
         return;
     }
@@ -165,6 +165,6 @@ fn system_database_is_never_emptied() {
         format!("postgres:///template1?host={}&user=plimsoll", server.sockets().trim_end_matches("/.s.PGSQL.5432"));
     let database = plimsoll_database::connect(&address.parse().unwrap()).unwrap();
     let refused = failure(database.destroy_contents(None));
-    assert!(refused.kind == Kind::SystemDatabase && refused.message.contains("template1"), "{refused}");
-    assert_eq!(failure(plimsoll_database::DataMarker::default().create(&*database)).kind, Kind::SystemDatabase);
+    assert!(refused.kind == FailureKind::SystemDatabase && refused.message.contains("template1"), "{refused}");
+    assert_eq!(failure(plimsoll_database::DataMarker::default().create(&*database)).kind, FailureKind::SystemDatabase);
 }

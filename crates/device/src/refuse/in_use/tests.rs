@@ -13,7 +13,7 @@ fn check(name: &str, minor: u32, mounts: &str, files: &[(&str, &str)], expected:
     for (path, text) in files {
         fixture.put(path, text);
     }
-    let sda = Block::find(&fixture.tree(), DeviceNumber { major: 8, minor }).unwrap();
+    let sda = BlockDevice::find(&fixture.tree(), DeviceNumber { major: 8, minor }).unwrap();
     let found = block(&fixture.tree(), &sda).unwrap();
     let shown = found.map_or_else(|| "free".into(), |found| format!("{found}: {}", found.remedy()));
     assert_eq!(shown, expected, "{name}");
@@ -38,7 +38,7 @@ fn uses_of_a_block_device_are_found() {
 #[test]
 fn missing_mount_table_is_an_error() {
     let fixture = sda("use-unknown");
-    let sda = Block::find(&fixture.tree(), DeviceNumber { major: 8, minor: 0 }).unwrap();
+    let sda = BlockDevice::find(&fixture.tree(), DeviceNumber { major: 8, minor: 0 }).unwrap();
     assert!(block(&fixture.tree(), &sda).is_err());
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use plimsoll_device::{Blank, Caching, Checked, Engine, Mismatch, MismatchKind, sync};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::Kind;
 use rustix::io::{pread, pwrite};
 
@@ -12,7 +12,7 @@ use super::rig::{BLOCK, SIZE, behind, checked, checking, file, fill, one, only, 
 /// Offset of the damaged block.
 const AT: u64 = 12 * BLOCK.get();
 
-const BAD: Outcome = Outcome::Failed(libc::EILSEQ);
+const BAD: OpOutcome = OpOutcome::Failed(libc::EILSEQ);
 
 /// Reads a block through another descriptor.
 fn peek(file: &OwnedFd, offset: u64) -> Vec<u8> {
@@ -38,18 +38,18 @@ fn check(damage: impl Fn(&OwnedFd, &[u8]), kind: MismatchKind, found: Option<u32
         let other = behind(&file);
         let first = peek(&other, AT);
         one(target.as_mut(), Kind::DurableWrite, AT, BLOCK.get());
-        assert_eq!(one(target.as_mut(), Kind::Read, AT, BLOCK.get()), Outcome::Done, "{engine}, {caching:?}");
+        assert_eq!(one(target.as_mut(), Kind::Read, AT, BLOCK.get()), OpOutcome::Done, "{engine}, {caching:?}");
         damage(&other, &first);
         assert_eq!(one(target.as_mut(), Kind::Read, AT, BLOCK.get()), BAD, "{engine}, {caching:?}, {kind:?}");
         let expected = Mismatch { offset: AT, length: 4096, kind, expected: Some(2), found };
         assert_eq!(only(&checked), expected, "{engine}, {caching:?}");
         // Neighbours are intact, also when read together.
-        assert_eq!(one(target.as_mut(), Kind::Read, AT + BLOCK.get(), 2 * BLOCK.get()), Outcome::Done);
+        assert_eq!(one(target.as_mut(), Kind::Read, AT + BLOCK.get(), 2 * BLOCK.get()), OpOutcome::Done);
         assert_eq!(one(target.as_mut(), Kind::Read, AT - BLOCK.get(), 3 * BLOCK.get()), BAD);
         assert_eq!((checked.mismatches().total, checked.compared()), (2, 7), "{engine}, {caching:?}");
         // The next write repairs it.
         one(target.as_mut(), Kind::Write, AT, BLOCK.get());
-        assert_eq!(one(target.as_mut(), Kind::Read, AT, BLOCK.get()), Outcome::Done, "{engine}, {caching:?}");
+        assert_eq!(one(target.as_mut(), Kind::Read, AT, BLOCK.get()), OpOutcome::Done, "{engine}, {caching:?}");
     }
 }
 
@@ -105,7 +105,7 @@ fn block_of_another_run_is_identified() {
 #[test]
 fn unwritten_blocks_are_skipped_or_mismatches() {
     let (file, _) = file(Caching::Buffered);
-    for (blank, expected, counts) in [(Blank::PassedOver, Outcome::Done, (0, 2)), (Blank::Mismatch, BAD, (2, 0))] {
+    for (blank, expected, counts) in [(Blank::PassedOver, OpOutcome::Done, (0, 2)), (Blank::Mismatch, BAD, (2, 0))] {
         let checked = checked(blank);
         let mut target = start(Engine::Inline, &file, &shape(1, checked.clone()));
         assert_eq!(one(target.as_mut(), Kind::Read, 0, 2 * BLOCK.get()), expected);
@@ -121,11 +121,11 @@ fn partial_writes_cause_no_mismatch() {
     let mut target = start(Engine::Inline, &file, &shape(1, checked.clone()));
     fill(target.as_mut());
     for (offset, length) in [(100, 1), (4000, 200), (8000, 9000), (SIZE.get() - 10, 10)] {
-        assert_eq!(one(target.as_mut(), Kind::Write, offset, length), Outcome::Done);
-        assert_eq!(one(target.as_mut(), Kind::Read, offset, length), Outcome::Done);
+        assert_eq!(one(target.as_mut(), Kind::Write, offset, length), OpOutcome::Done);
+        assert_eq!(one(target.as_mut(), Kind::Read, offset, length), OpOutcome::Done);
     }
     for offset in (0..SIZE.get()).step_by(BLOCK.get() as usize) {
-        assert_eq!(one(target.as_mut(), Kind::Read, offset, BLOCK.get()), Outcome::Done, "{offset}");
+        assert_eq!(one(target.as_mut(), Kind::Read, offset, BLOCK.get()), OpOutcome::Done, "{offset}");
     }
     // Blocks 0, 1, 4 and the last were partly overwritten; 2 and 3 completely.
     assert_eq!((checked.mismatches().total, checked.passed_over()), (0, 4));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_device::{
     Blank, Caching, Checked, Checking, Clock, Compare, Contents, Durable, Engine, Flush, Pattern, Restart, Shape,
 };
-use plimsoll_load::{Outcome, Region};
+use plimsoll_load::{OpOutcome, Region};
 use plimsoll_units::{Bytes, Kind, Op};
 
 use super::rig::{BLOCK, SIZE, file, one, op, perform, shape, start, ways};
@@ -27,7 +27,7 @@ fn left(engine: Engine, caching: Caching, shape: &Shape) -> Vec<u8> {
         let offset = BLOCK.get() * rng.u64(0..(SIZE.get() - length) / BLOCK.get());
         let kind = [Kind::Write, Kind::Write, Kind::DurableWrite, Kind::Read, Kind::Flush][turn % 5];
         let length = if kind == Kind::Flush { 0 } else { length };
-        assert_eq!(one(target.as_mut(), kind, offset, length), Outcome::Done, "{engine}");
+        assert_eq!(one(target.as_mut(), kind, offset, length), OpOutcome::Done, "{engine}");
     }
     drop(target);
     bytes(&super::rig::behind(&file))
@@ -70,9 +70,9 @@ fn pattern_is_verified() {
         let (file, _) = file(caching);
         let pattern = Arc::new(Pattern::new(b"ab\0\0\0\0\0\0\0\0", &[2], Restart::Operation, Compare::Reads));
         let mut target = start(engine, &file, &shape(1, pattern.clone()));
-        assert_eq!(one(target.as_mut(), Kind::Write, 4096, 4096), Outcome::Done);
-        assert_eq!(one(target.as_mut(), Kind::Read, 4096, 4096), Outcome::Done);
-        assert_eq!(one(target.as_mut(), Kind::Read, 8192, 4096), Outcome::Failed(libc::EILSEQ), "{engine}");
+        assert_eq!(one(target.as_mut(), Kind::Write, 4096, 4096), OpOutcome::Done);
+        assert_eq!(one(target.as_mut(), Kind::Read, 4096, 4096), OpOutcome::Done);
+        assert_eq!(one(target.as_mut(), Kind::Read, 8192, 4096), OpOutcome::Failed(libc::EILSEQ), "{engine}");
         assert_eq!(pattern.mismatches().total, 1);
     }
 }
@@ -89,14 +89,14 @@ fn operations_go_to_the_right_file() {
         let mut target = engine.start(&all, &shape(8, checked.clone()), Clock::start()).unwrap();
         let blocks: Vec<Op> = (0..19).map(|block| op(Kind::Write, block * 4096, 4096)).collect();
         for some in blocks.chunks(8) {
-            assert!(perform(target.as_mut(), some).iter().all(|outcome| *outcome == Outcome::Done));
+            assert!(perform(target.as_mut(), some).iter().all(|outcome| *outcome == OpOutcome::Done));
         }
         for offset in [0, 8192, 8192 + 65_536] {
-            assert_eq!(one(target.as_mut(), Kind::Flush, offset, 0), Outcome::Done, "{engine}");
+            assert_eq!(one(target.as_mut(), Kind::Flush, offset, 0), OpOutcome::Done, "{engine}");
         }
         let reads: Vec<Op> = blocks.iter().map(|block| Op { kind: Kind::Read, ..*block }).collect();
         for some in reads.chunks(8) {
-            assert!(perform(target.as_mut(), some).iter().all(|outcome| *outcome == Outcome::Done));
+            assert!(perform(target.as_mut(), some).iter().all(|outcome| *outcome == OpOutcome::Done));
         }
         assert_eq!((checked.compared(), checked.mismatches().total), (19, 0), "{engine}");
         drop(target);
@@ -124,7 +124,7 @@ fn flush_and_durability_variants_are_supported() {
                 let shape = Shape { flush, durable, ..Shape::writing(2, Bytes::kib(8), 0.0, 1) };
                 let mut target = start(engine, &file, &shape);
                 for (kind, length) in [(Kind::DurableWrite, 8192), (Kind::Write, 4096), (Kind::Flush, 0)] {
-                    assert_eq!(one(target.as_mut(), kind, 0, length), Outcome::Done, "{engine}, {flush:?}");
+                    assert_eq!(one(target.as_mut(), kind, 0, length), OpOutcome::Done, "{engine}, {flush:?}");
                 }
             }
         }
@@ -140,11 +140,11 @@ fn operations_of_a_byte_are_supported() {
         let (file, _) = file(Caching::Buffered);
         let pattern = Arc::new(Pattern::new(b"x", &[], Restart::Never, Compare::Reads));
         let mut target = start(engine, &file, &shape(1, pattern));
-        assert_eq!(one(target.as_mut(), Kind::Write, 4097, 1), Outcome::Done, "{engine}");
-        assert_eq!(one(target.as_mut(), Kind::Read, 4097, 1), Outcome::Done, "{engine}");
+        assert_eq!(one(target.as_mut(), Kind::Write, 4097, 1), OpOutcome::Done, "{engine}");
+        assert_eq!(one(target.as_mut(), Kind::Read, 4097, 1), OpOutcome::Done, "{engine}");
         let written = bytes(&file);
         assert_eq!((&written[4096..4099], written[4098..].iter().all(|byte| *byte == 0)), (&b"\0x\0"[..], true));
-        assert_eq!(one(target.as_mut(), Kind::Read, SIZE.get(), 1), Outcome::Failed(libc::EIO), "{engine}: the end");
+        assert_eq!(one(target.as_mut(), Kind::Read, SIZE.get(), 1), OpOutcome::Failed(libc::EIO), "{engine}: the end");
     }
 }
 

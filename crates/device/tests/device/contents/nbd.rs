@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use plimsoll_device::nbd::{Connection, Remote, Socket};
 use plimsoll_device::{Blank, Clock, MismatchKind};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::Kind;
 
 use super::rig::{BLOCK, SIZE, checked, one, only, op, perform, shape};
@@ -79,13 +79,13 @@ fn data_of_a_server_are_verified() {
         }
     };
     let ops = |kind| (0..8).map(|index| op(kind, index * 8 * BLOCK.get(), 8 * BLOCK.get())).collect::<Vec<_>>();
-    assert_eq!(perform(&mut remote, &ops(Kind::Write)), [Outcome::Done; 8]);
-    assert_eq!(one(&mut remote, Kind::Flush, 0, 0), Outcome::Done);
-    assert_eq!(perform(&mut remote, &ops(Kind::Read)), [Outcome::Done; 8]);
+    assert_eq!(perform(&mut remote, &ops(Kind::Write)), [OpOutcome::Done; 8]);
+    assert_eq!(one(&mut remote, Kind::Flush, 0, 0), OpOutcome::Done);
+    assert_eq!(perform(&mut remote, &ops(Kind::Read)), [OpOutcome::Done; 8]);
     assert_eq!((checked.compared(), checked.mismatches().total), (64, 0));
-    assert_eq!(one(&mut remote, Kind::Write, SIZE.get() - 1, 1), Outcome::Done);
-    let mut expected = [Outcome::Done; 8];
-    expected[0] = Outcome::Failed(libc::EILSEQ);
+    assert_eq!(one(&mut remote, Kind::Write, SIZE.get() - 1, 1), OpOutcome::Done);
+    let mut expected = [OpOutcome::Done; 8];
+    expected[0] = OpOutcome::Failed(libc::EILSEQ);
     assert_eq!(perform(&mut remote, &ops(Kind::Read)), expected);
     assert_eq!(only(&checked).kind, MismatchKind::Rot { at: 77, bytes: 1 });
     drop(remote);

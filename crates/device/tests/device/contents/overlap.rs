@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_device::{Blank, Caching, Checked, Engine};
 use plimsoll_drive::{Rules, drive};
-use plimsoll_load::{Mix, Outcome, Pace, Pattern, Phase, Region, Split, Stream, StreamSpec};
+use plimsoll_load::{BlockMix, Mix, OpOutcome, Pace, Pattern, Region, Stream, StreamPhase, StreamSpec};
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
 use super::rig::{BLOCK, behind, checked, file, one, shape, start, ways};
@@ -19,13 +19,13 @@ fn load(engine: Engine, caching: Caching, checked: &Arc<Checked>, blocks: u64, s
     let failed = |part: u64| {
         let spec = StreamSpec {
             name: "data".into(),
-            mix: Mix { sizes: Split::one(sizes), reads: 0.5, durable: false, flush_every: 100 },
+            mix: Mix { sizes: BlockMix::one(sizes), reads: 0.5, durable: false, flush_every: 100 },
             pattern: Pattern::Uniform,
             region: Region { start: 0, length: Bytes::new(blocks * BLOCK.get()) },
             pace: Pace::Closed { depth: DEPTH },
         };
         let mut target = start(engine, &file, &shape(DEPTH, checked.clone()));
-        let phase = Phase { start: Instant::ZERO, end: Instant::NEVER, operations: 1500 };
+        let phase = StreamPhase { start: Instant::ZERO, end: Instant::NEVER, operations: 1500 };
         let mut load = Stream::new(&spec, 0, seed ^ part, phase).unwrap();
         let rules = Rules::new(DEPTH, Span::from_secs(1));
         let run = drive(target.as_mut(), &mut load, &rules, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -60,14 +60,14 @@ fn write_lost_after_overlaps_is_found() {
         let other = behind(&file);
         let mut before = vec![0; BLOCK.get() as usize];
         for turn in 1..=20 {
-            assert_eq!(one(target.as_mut(), Kind::DurableWrite, 0, BLOCK.get()), Outcome::Done);
+            assert_eq!(one(target.as_mut(), Kind::DurableWrite, 0, BLOCK.get()), OpOutcome::Done);
             if turn == 10 {
                 rustix::io::pread(&other, &mut before[..], 0).unwrap();
             }
         }
         rustix::io::pwrite(&other, &before, 0).unwrap();
         plimsoll_device::sync(&other).unwrap();
-        assert_ne!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), Outcome::Done, "{engine}, {caching:?}");
+        assert_ne!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), OpOutcome::Done, "{engine}, {caching:?}");
         let mismatch = checked.mismatches().first[0];
         assert_eq!((mismatch.expected, mismatch.found), (Some(20), Some(10)), "{engine}, {caching:?}: {mismatch}");
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use plimsoll_device::{Blank, Caching, Checked, Checking, Clock, Content, Contents, Engine, Mismatch, Shape, scratch};
 use plimsoll_drive::Target;
-use plimsoll_load::{Outcome, Region};
+use plimsoll_load::{OpOutcome, Region};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 pub const BLOCK: Bytes = Bytes::kib(4);
@@ -37,7 +37,7 @@ pub fn file(caching: Caching) -> (OwnedFd, Caching) {
 pub fn behind(file: &OwnedFd) -> OwnedFd {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-    plimsoll_device::open(Path::new(&path), plimsoll_device::Access::Write, Caching::Buffered).unwrap().file
+    plimsoll_device::open(Path::new(&path), plimsoll_device::AccessMode::Write, Caching::Buffered).unwrap().file
 }
 
 pub fn checking(seed: u64, blank: Blank) -> Checking {
@@ -61,7 +61,7 @@ pub fn op(kind: Kind, offset: u64, length: u64) -> Op {
 }
 
 /// Performs operations concurrently, each in its slot, and returns their outcomes.
-pub fn perform(target: &mut dyn Target, ops: &[Op]) -> Vec<Outcome> {
+pub fn perform(target: &mut dyn Target, ops: &[Op]) -> Vec<OpOutcome> {
     let batch: Vec<(Slot, Op)> = (0..).map(Slot).zip(ops.iter().copied()).collect();
     let mut completions = Vec::new();
     target.submit(&batch).unwrap();
@@ -72,14 +72,14 @@ pub fn perform(target: &mut dyn Target, ops: &[Op]) -> Vec<Outcome> {
     completions.iter().map(|completion| completion.outcome).collect()
 }
 
-pub fn one(target: &mut dyn Target, kind: Kind, offset: u64, length: u64) -> Outcome {
+pub fn one(target: &mut dyn Target, kind: Kind, offset: u64, length: u64) -> OpOutcome {
     perform(target, &[op(kind, offset, length)])[0]
 }
 
 /// Writes every block once.
 pub fn fill(target: &mut dyn Target) {
     for offset in (0..SIZE.get()).step_by(BLOCK.get() as usize) {
-        assert_eq!(one(target, Kind::Write, offset, BLOCK.get()), Outcome::Done);
+        assert_eq!(one(target, Kind::Write, offset, BLOCK.get()), OpOutcome::Done);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_device::{BadState, Blank, Caching, Checked, Engine, MismatchKind};
-use plimsoll_load::Outcome;
+use plimsoll_load::OpOutcome;
 use plimsoll_units::Kind;
 
 use super::rig::{BLOCK, SIZE, behind, checked, file, fill, one, only, op, perform, shape, start};
@@ -12,7 +12,7 @@ use super::rig::{BLOCK, SIZE, behind, checked, file, fill, one, only, op, perfor
 fn verify(file: &std::os::fd::OwnedFd, checked: &Arc<Checked>) -> usize {
     let mut target = start(Engine::Inline, file, &shape(1, checked.clone()));
     let blocks = (0..SIZE.get()).step_by(BLOCK.get() as usize);
-    blocks.filter(|offset| one(target.as_mut(), Kind::Read, *offset, BLOCK.get()) != Outcome::Done).count()
+    blocks.filter(|offset| one(target.as_mut(), Kind::Read, *offset, BLOCK.get()) != OpOutcome::Done).count()
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn version_found_first_must_not_go_back() {
     one(target.as_mut(), Kind::Write, 0, BLOCK.get());
     let other = checked(Blank::PassedOver);
     let mut target = start(Engine::Inline, &file, &shape(1, other.clone()));
-    assert_eq!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), Outcome::Done);
+    assert_eq!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), OpOutcome::Done);
     rustix::io::pwrite(behind(&file), &first, 0).unwrap();
-    assert_ne!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), Outcome::Done);
+    assert_ne!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), OpOutcome::Done);
     assert_eq!(only(&other).kind, MismatchKind::Stale);
 }
 
@@ -82,7 +82,7 @@ fn writes_in_flight_are_saved_as_unknown() {
     let Some(engine) = [Engine::Ring].into_iter().find(|engine| engine.refused().is_none()) else { return };
     let mut target = start(engine, &file, &shape(4, checked.clone()));
     let twice = [op(Kind::Write, 0, BLOCK.get()), op(Kind::Write, 0, BLOCK.get())];
-    assert_eq!(perform(target.as_mut(), &twice), [Outcome::Done; 2]);
+    assert_eq!(perform(target.as_mut(), &twice), [OpOutcome::Done; 2]);
     let mut kept = Vec::new();
     checked.save(&mut kept).unwrap();
     let after = Arc::new(Checked::restore(&mut &kept[..], Blank::PassedOver).unwrap());

@@ -9,7 +9,7 @@ use super::{line, words};
 fn shown(arguments: &str) -> String {
     match line(arguments) {
         Ok(command) => {
-            let job = |job: &plimsoll_fio::Job| {
+            let job = |job: &plimsoll_fio::FioJob| {
                 let option = |option: &plimsoll_fio::RawOption| match &option.value {
                     Some(value) => format!(" {}={value}", option.name),
                     None => format!(" {}", option.name),

@@ -1,26 +1,26 @@
 //! Options resolved to the values of a job.
 
-use plimsoll_fio::{Extent, FileOrder, Job, Order, groups};
+use plimsoll_fio::{Extent, FileOrder, FioJob, Order, groups};
 use plimsoll_units::{Bytes, Span};
 
 use super::{file, lenient, line, words};
 
 /// Parses the jobs of a file.
-fn jobs(text: &str) -> Vec<Job> {
+fn jobs(text: &str) -> Vec<FioJob> {
     file(text).unwrap_or_else(|faults| panic!("{text}: {:#?}", words(&faults))).jobs
 }
 
 /// A job with these options.
-fn job(options: &str) -> Job {
+fn job(options: &str) -> FioJob {
     jobs(&format!("[a]\n{}\n", options.replace(' ', "\n"))).remove(0)
 }
 
 #[track_caller]
-fn check(options: &str, shown: impl Fn(&Job) -> String, expected: &str) {
+fn check(options: &str, shown: impl Fn(&FioJob) -> String, expected: &str) {
     assert_eq!(shown(&job(options)), expected, "{options}");
 }
 
-fn blocks(job: &Job) -> String {
+fn blocks(job: &FioJob) -> String {
     let sizes = |sizes: &plimsoll_fio::BlockSizes| match sizes {
         plimsoll_fio::BlockSizes::Range(low, high) if low == high => low.get().to_string(),
         plimsoll_fio::BlockSizes::Range(low, high) => format!("{}-{}", low.get(), high.get()),
@@ -60,7 +60,7 @@ fn block_sizes_are_per_direction() {
 #[test]
 fn directions_and_orders_are_parsed() {
     let check = |options, expected| {
-        let shown = |job: &Job| {
+        let shown = |job: &FioJob| {
             let access = &job.access;
             format!("{} {} {} {:?}", access.rw, access.direction.reads, access.direction.writes, access.order)
         };
@@ -75,7 +75,7 @@ fn directions_and_orders_are_parsed() {
     check("rw=randread:3 rw_sequencer=identical", "randread true false Random { run: 3, identical: true }");
     check("rw=trimwrite", "trimwrite false true Sequential { step: 0 }");
     check("rw=randtrim", "randtrim false false Random { run: 1, identical: false }");
-    let mix = |job: &Job| job.access.read_percent.to_string();
+    let mix = |job: &FioJob| job.access.read_percent.to_string();
     super::jobs::check("rw=rw rwmixread=70 rwmixwrite=40", mix, "60");
     super::jobs::check("rw=rw rwmixwrite=40 rwmixread=70", mix, "70");
     super::jobs::check("rw=rw", mix, "50");
@@ -126,7 +126,7 @@ fn times_and_rates_are_parsed() {
 #[test]
 fn depths_default_like_fio() {
     let check = |options, expected| {
-        let shown = |job: &Job| {
+        let shown = |job: &FioJob| {
             let flow = &job.flow;
             let of_answers = (flow.complete_min, flow.complete_max);
             format!("{} {} {} {of_answers:?} {}", flow.iodepth, flow.batch, flow.depth_low, flow.in_flight())

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_fio::{Fault, Flags, Known, Surroundings, job_file, known};
+use plimsoll_fio::{Fault, Flags, OptionLookup, Surroundings, job_file, known};
 
 /// Result of the installed fio: its line of `--showcmd`, or its error.
 fn fio(path: &Path) -> Option<Result<String, String>> {
@@ -38,7 +38,9 @@ fn ours(path: &str, text: &str) -> Result<String, Vec<Fault>> {
 /// True for options that the installed fio may lack.
 fn is_newer(said: &str) -> bool {
     let bad = said.lines().find_map(|line| line.strip_prefix("Bad option <"));
-    bad.is_some_and(|rest| matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), Known::Supported(_)))
+    bad.is_some_and(|rest| {
+        matches!(known(rest.split(['=', '>', ' ']).next().unwrap_or("")), OptionLookup::Supported(_))
+    })
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use plimsoll_fio::print::{Detail, Report, TerseVersion, json, normal, terse};
+use plimsoll_fio::print::{Detail, FioReport, TerseVersion, json, normal, terse};
 use serde_json::Value;
 
 use crate::print::read_back::{paths, report};
@@ -42,7 +42,7 @@ fn run(options: &str, version: &str) -> Option<Run> {
 }
 
 /// Reads values missing in JSON from other formats: process, number of members, and time of the normal text.
-fn completed(run: &Run) -> Report {
+fn completed(run: &Run) -> FioReport {
     let mut report = report(&run.document);
     let headers = run.normal.lines().filter(|line| line.contains(": (groupid="));
     for (job, header) in report.jobs.iter_mut().zip(headers) {
@@ -144,7 +144,7 @@ fn same_line(found: &str, expected: &str, options: &str) {
 }
 
 /// Asserts that all of fio's keys exist with equal values.
-fn same_document(report: &Report, expected: &Value, options: &str) {
+fn same_document(report: &FioReport, expected: &Value, options: &str) {
     let mut found: Value = serde_json::from_str(&json(report, Detail::Buckets)).unwrap();
     found["time"] = expected["time"].clone();
     let missing: Vec<String> = paths(expected).difference(&paths(&found)).cloned().collect();

@@ -1,9 +1,9 @@
 //! Lines printed by fio 3.42 from known figures: tests without an installed fio, and rare cases.
 
 use plimsoll_fio::print::{
-    Depths, Detail, DiskCounts, DiskUse, Errors, Failure, Form, Idleness, JobReport, Kilo, Lane, Latency,
-    LatencyCounts, Moments, Report, Samples, SteadyState, TerseVersion, Unified, Units, json, normal, terse, text,
-    version,
+    Depths, Detail, DirectionResult, DiskCounts, DiskUse, Errors, Failure, FioReport, Idleness, JobReport, Kilo,
+    LatencyCounts, LatencyHistogram, Moments, OutputForm, SampleStatistics, SteadyState, TerseVersion, Unified, Units,
+    json, normal, terse, text, version,
 };
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
@@ -17,36 +17,36 @@ fn bins(latencies_ns: &[u64]) -> Bins {
 }
 
 /// Latencies without bins.
-fn moments(count: u64, (min_ns, max_ns): (u64, u64), (mean_ns, deviation_ns): (f64, f64)) -> Latency {
+fn moments(count: u64, (min_ns, max_ns): (u64, u64), (mean_ns, deviation_ns): (f64, f64)) -> LatencyHistogram {
     let exact = Some(Moments { min_ns, max_ns, mean_ns, deviation_ns });
-    Latency { bins: Bins { count, ..Bins::default() }, exact }
+    LatencyHistogram { bins: Bins { count, ..Bins::default() }, exact }
 }
 
-fn exact(ns: u64) -> Latency {
+fn exact(ns: u64) -> LatencyHistogram {
     let exact = Some(Moments { min_ns: ns, max_ns: ns, mean_ns: ns as f64, deviation_ns: 0.0 });
-    Latency { bins: bins(&[ns]), exact }
+    LatencyHistogram { bins: bins(&[ns]), exact }
 }
 
-fn report(job: JobReport) -> Report {
+fn report(job: JobReport) -> FioReport {
     let made = "Sat Nov 21 19:18:18 2026".to_owned();
-    Report {
+    FioReport {
         version: "fio-3.42".to_owned(),
         made_unix_ms: 1_795_288_698_123,
         made,
         jobs: vec![job],
-        ..Report::default()
+        ..FioReport::default()
     }
 }
 
 /// A read of 4 KiB with zero latency.
 fn single() -> JobReport {
-    let read = Lane {
+    let read = DirectionResult {
         bytes: 4_096,
         operations: 1,
         runtime_ms: 1,
         completion: exact(10_526),
         total: exact(10_917),
-        ..Lane::default()
+        ..DirectionResult::default()
     };
     let depths = Depths { level: [1, 0, 0, 0, 0, 0, 0], ..Depths::default() };
     JobReport { pid: 24_893, read, depths, runtime_ms: 1, minor_faults: 6, ..JobReport::new("b") }
@@ -189,7 +189,7 @@ fn disks_and_processors_are_printed() {
     };
     let each_percent = vec![98.0, 98.19];
     let idleness = Idleness { system_percent: 98.09, each_percent, unit_mean_us: 6.67, unit_deviation_us: 0.0 };
-    let whole = Report { disks: vec![raid], idleness: Some(idleness), ..report(single()) };
+    let whole = FioReport { disks: vec![raid], idleness: Some(idleness), ..report(single()) };
     let expected = "
 Disk stats (read/write):
     md127: ios=0/5103732, sectors=0/163315176, merge=0/0, ticks=0/528238, in_queue=528238, util=95.73%, aggrios=0/2552722, \
@@ -209,12 +209,12 @@ CPU idleness:
 
 #[test]
 fn mixed_directions_are_printed_with_separate_directions() {
-    let lane = |bytes: u64, completion: Latency| Lane {
+    let lane = |bytes: u64, completion: LatencyHistogram| DirectionResult {
         bytes,
         operations: bytes / 4_096,
         runtime_ms: 1_001,
         completion,
-        ..Lane::default()
+        ..DirectionResult::default()
     };
     let mut job = JobReport {
         unified: Unified::Both,
@@ -222,8 +222,9 @@ fn mixed_directions_are_printed_with_separate_directions() {
         write: lane(24_842_240, moments(6_065, (100, 1_440_200), (69_839.65, 47_404.17))),
         ..JobReport::new("four")
     };
-    job.read.bandwidth = Samples { least: 23_952, most: 25_205, mean: 24_578.5, deviation: 886.005, count: 2 };
-    job.write.bandwidth = Samples { least: 23_440, most: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
+    job.read.bandwidth = SampleStatistics { least: 23_952, most: 25_205, mean: 24_578.5, deviation: 886.005, count: 2 };
+    job.write.bandwidth =
+        SampleStatistics { least: 23_440, most: 25_029, mean: 24_234.5, deviation: 1_123.593, count: 2 };
     // fio 3.42 omits the unit: BW=47.7Mi (50.0M).
     assert_eq!(line(job.clone(), "  mixed"), "  mixed: IOPS=12.2k, BW=47.7MiB/s (50.0MB/s)(47.7MiB/1001msec)");
     let text = normal(&report(job.clone()));
@@ -243,12 +244,12 @@ fn mixed_directions_are_printed_with_separate_directions() {
 fn samples_have_their_labelled_unit() {
     let mut job = single();
     job.units = Units { kilo: Kilo::Decimal, ..Units::default() };
-    job.read.bandwidth = Samples { least: 976, most: 984, mean: 978.0, deviation: 4.0, count: 4 };
+    job.read.bandwidth = SampleStatistics { least: 976, most: 984, mean: 978.0, deviation: 4.0, count: 4 };
     let begin = "   bw (   kB/s): min=  999, max= 1007, per=24.45%, avg=1001.47, stdev= 4.10, samples=4";
     assert_eq!(line(job.clone(), "   bw"), begin);
     (job.units, job.read.bytes) = (Units::default(), 1 << 30);
     job.read.bandwidth =
-        Samples { least: 21_911_568, most: 23_455_856, mean: 22_683_712.0, deviation: 1_091_976.5, count: 2 };
+        SampleStatistics { least: 21_911_568, most: 23_455_856, mean: 22_683_712.0, deviation: 1_091_976.5, count: 2 };
     let begin = "   bw (  MiB/s): min=21398, max=22906, per=2.16%, avg=22152.06, stdev=1066.38, samples=2";
     assert_eq!(line(job, "   bw"), begin);
 }
@@ -257,12 +258,12 @@ fn samples_have_their_labelled_unit() {
 fn report_from_bins_alone() {
     let latencies: Vec<u64> = (0..1_000).map(|i| 100_000 + i * 200).collect();
     let mut job = single();
-    job.read = Lane {
+    job.read = DirectionResult {
         bytes: 4_096_000,
         operations: 1_000,
         runtime_ms: 1_000,
         completion: bins(&latencies).into(),
-        ..Lane::default()
+        ..DirectionResult::default()
     };
     let text = normal(&report(job));
     assert!(text.contains("    clat (usec): min=100, max=299, avg=199.90, stdev=57.7"), "{text}");
@@ -283,13 +284,14 @@ fn line_share(text: &str) -> f64 {
 
 #[test]
 fn forms_come_in_the_order_of_fio() {
-    let whole = Report { version: version("0.1.0"), ..report(single()) };
-    let all = text(&whole, &[Form::Normal, Form::Json(Detail::Buckets), Form::Terse(TerseVersion::V5)]);
+    let whole = FioReport { version: version("0.1.0"), ..report(single()) };
+    let all =
+        text(&whole, &[OutputForm::Normal, OutputForm::Json(Detail::Buckets), OutputForm::Terse(TerseVersion::V5)]);
     let places: Vec<usize> =
         ["5;fio-3.42-plimsoll-0.1.0;b;", "{\n  \"fio version\" : \"fio-3.42-plimsoll-0.1.0\",", "}\n\nb: (groupid=0"]
             .into_iter()
             .map(|part| all.find(part).unwrap_or_else(|| panic!("{part} in {all}")))
             .collect();
     assert!(places.is_sorted() && places[0] == 0, "{places:?}");
-    assert_eq!(text(&whole, &[Form::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
+    assert_eq!(text(&whole, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
 }

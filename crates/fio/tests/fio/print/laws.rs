@@ -1,8 +1,8 @@
 //! Properties of all reports.
 
 use plimsoll_fio::print::{
-    Detail, Direction, Form, HistogramLog, JobReport, Lane, Log, LogColumns, LogSample, LogWriter, Report, Samples,
-    TerseVersion, Unified, buckets, json, terse, text,
+    Detail, DirectionResult, FioReport, HistogramLog, JobReport, LogColumns, LogKind, LogSample, LogWriter, OutputForm,
+    SampleStatistics, TerseVersion, TransferDirection, Unified, buckets, json, terse, text,
 };
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
@@ -23,11 +23,11 @@ fn latencies() -> impl Strategy<Value = Vec<u64>> {
 
 prop_compose! {
     fn lane()(latencies in latencies(), bytes in 0_u64..1 << 50, runtime_ms in 0_u64..1 << 32, rates in prop::collection::vec(0.0..1e9, 0..5))
-        -> Lane {
+        -> DirectionResult {
         let operations = latencies.len() as u64;
         let completion = bins(&latencies);
-        let samples = Samples::of(&rates);
-        Lane {
+        let samples = SampleStatistics::of(&rates);
+        DirectionResult {
             bytes,
             operations,
             runtime_ms,
@@ -35,7 +35,7 @@ prop_compose! {
             total: completion.into(),
             bandwidth: samples,
             rate: samples,
-            ..Lane::default()
+            ..DirectionResult::default()
         }
     }
 }
@@ -49,19 +49,19 @@ prop_compose! {
     }
 }
 
-fn report() -> impl Strategy<Value = Report> {
-    prop::collection::vec(job(), 0..4).prop_map(|jobs| Report { jobs, ..Report::default() })
+fn report() -> impl Strategy<Value = FioReport> {
+    prop::collection::vec(job(), 0..4).prop_map(|jobs| FioReport { jobs, ..FioReport::default() })
 }
 
-fn parsed(report: &Report) -> Value {
+fn parsed(report: &FioReport) -> Value {
     serde_json::from_str(&json(report, Detail::Buckets)).expect("it is JSON")
 }
 
 proptest! {
     #[test]
     fn any_report_prints_in_all_formats(report in report()) {
-        let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(Form::Terse);
-        let forms = [terse.to_vec(), vec![Form::Normal, Form::Json(Detail::Buckets)]].concat();
+        let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(OutputForm::Terse);
+        let forms = [terse.to_vec(), vec![OutputForm::Normal, OutputForm::Json(Detail::Buckets)]].concat();
         prop_assert!(text(&report, &forms).ends_with('\n'));
         let document = parsed(&report);
         prop_assert_eq!(document["jobs"].as_array().unwrap().len(), report.jobs.len());
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn terse_lines_have_a_fixed_number_of_fields(job in job()) {
         let job = JobReport { name: "j".to_owned(), description: None, unified: Unified::Apart, ..job };
-        let report = Report { jobs: vec![job], ..Report::default() };
+        let report = FioReport { jobs: vec![job], ..FioReport::default() };
         // Number of fields in fio's lines.
         for (version, fields) in [(TerseVersion::V3, 121), (TerseVersion::V5, 180)] {
             let line = terse(&report, version);
@@ -95,7 +95,7 @@ proptest! {
 
     #[test]
     fn group_sums_its_jobs(report in report()) {
-        let of = |report: &Report| {
+        let of = |report: &FioReport| {
             let jobs = report.jobs.iter();
             let sum = |count: fn(&JobReport) -> u64| jobs.clone().map(count).sum::<u64>();
             (sum(|job| job.read.bytes), sum(|job| job.write.completion.count()), sum(|job| u64::from(job.members)))
@@ -112,13 +112,13 @@ proptest! {
     fn windows_of_logs_count_every_operation_once(gaps_us in prop::collection::vec(0_u64..900_000, 1..60), window_ms in 1_u64..700) {
         let window = Span::from_millis(window_ms);
         let columns = LogColumns { window: Some(window), ..LogColumns::default() };
-        let mut logs = [Log::Operations, Log::Total].map(|log| LogWriter::new(Vec::new(), log, columns));
+        let mut logs = [LogKind::Operations, LogKind::Total].map(|log| LogWriter::new(Vec::new(), log, columns));
         let mut histograms = HistogramLog::new(Vec::new(), window, 3, 0, [4_096; 3]);
         let mut at_us = 0;
         for gap_us in &gaps_us {
             at_us += gap_us;
             let at = Span::from_micros(at_us);
-            let (latency, direction) = (Span::from_micros(*gap_us), Direction::Write);
+            let (latency, direction) = (Span::from_micros(*gap_us), TransferDirection::Write);
             let seen = LogSample { at, latency, direction, length: 1, offset: 0, priority: 0, issued: at };
             for log in &mut logs {
                 log.add(&seen).unwrap();

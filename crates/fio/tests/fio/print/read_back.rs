@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use plimsoll_fio::print::{
-    Depths, DiskCounts, DiskUse, JobReport, Kilo, Lane, Latency, LatencyCounts, Moments, Percentiles, Report, Samples,
-    Target, Unified, Unit, Units,
+    Depths, DirectionResult, DiskCounts, DiskUse, FioReport, JobReport, Kilo, LatencyCounts, LatencyHistogram,
+    LatencyTarget, Moments, Percentiles, RateUnit, SampleStatistics, Unified, Units,
 };
 use plimsoll_record::Bins;
 use plimsoll_units::Span;
 use serde_json::Value;
 
 /// Report of a document.
-pub fn report(document: &Value) -> Report {
-    Report {
+pub fn report(document: &Value) -> FioReport {
+    FioReport {
         version: text(document, "fio version"),
         made_unix_ms: whole(document, "timestamp_ms"),
         made: text(document, "time").trim_end().to_owned(),
@@ -101,7 +101,7 @@ fn job(entry: &Value) -> JobReport {
             completed: counts(entry, "iodepth_complete", ["0", "4", "8", "16", "32", "64", ">=64"], None),
         },
         latency_counts: Some(latency_counts(entry, operations)),
-        target: Target {
+        target: LatencyTarget {
             latency_ns: whole(entry, "latency_target"),
             window_us: whole(entry, "latency_window"),
             percentile: real(entry, "latency_percentile"),
@@ -120,13 +120,13 @@ fn units(entry: &Value) -> Units {
     let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
     Units {
         kilo: if option("kb_base") == Some("1000") { Kilo::Decimal } else { Kilo::Binary },
-        unit: if option("unit_base") == Some("1") { Unit::Bits } else { Unit::Bytes },
+        unit: if option("unit_base") == Some("1") { RateUnit::Bits } else { RateUnit::Bytes },
         figures: option("significant_figures").map_or(4, |figures| figures.parse().unwrap()),
     }
 }
 
-fn lane(of: &Value) -> Lane {
-    let samples = |name: &str, deviation: &str| Samples {
+fn lane(of: &Value) -> DirectionResult {
+    let samples = |name: &str, deviation: &str| SampleStatistics {
         least: whole(of, &format!("{name}_min")),
         most: whole(of, &format!("{name}_max")),
         mean: real(of, &format!("{name}_mean")),
@@ -134,7 +134,7 @@ fn lane(of: &Value) -> Lane {
         count: whole(of, &format!("{name}_samples")),
     };
     let latency = |key: &str| of.get(key).map(latency).unwrap_or_default();
-    Lane {
+    DirectionResult {
         bytes: whole(of, "io_bytes"),
         operations: whole(of, "total_ios"),
         short: whole(of, "short_ios"),
@@ -148,14 +148,14 @@ fn lane(of: &Value) -> Lane {
     }
 }
 
-fn latency(of: &Value) -> Latency {
+fn latency(of: &Value) -> LatencyHistogram {
     let bins = of.get("bins").and_then(Value::as_object).into_iter().flatten();
     let mut bins: Vec<(u64, u64)> =
         bins.map(|(ns, count)| (lowest(ns.parse().unwrap()), count.as_u64().unwrap())).collect();
     bins.sort_unstable();
     let (count, mean_ns) = (whole(of, "N"), real(of, "mean"));
     let (min_ns, max_ns) = (whole(of, "min"), whole(of, "max"));
-    Latency {
+    LatencyHistogram {
         bins: Bins { count, sum_ns: (mean_ns * count as f64) as u64, min_ns, max_ns, bins },
         exact: Some(Moments { min_ns, max_ns, mean_ns, deviation_ns: real(of, "stddev") }),
     }

@@ -2,10 +2,10 @@
 
 use plimsoll_fio::print::Detail;
 use plimsoll_fio::print::{
-    Direction, Form, Heading, HistogramLog, JobReport, Lane, Latency, Log, LogColumns, LogSample, LogWriter, Report,
-    Samples, TerseVersion, heading, log_name, text, version,
+    DirectionResult, FioReport, Heading, HistogramLog, JobReport, LatencyHistogram, LogColumns, LogKind, LogSample,
+    LogWriter, OutputForm, SampleStatistics, TerseVersion, TransferDirection, heading, log_name, text, version,
 };
-use plimsoll_ingest::{Evidence, Ingest, Input, Outcome, Reading};
+use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, ReadingEvidence};
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
 
@@ -19,32 +19,32 @@ fn latencies(count: u64) -> Bins {
     recorder.take()
 }
 
-fn lane(operations: u64, block: u64) -> Lane {
-    let rate = Samples { least: 90, most: 110, mean: operations as f64 / 10.0, deviation: 1.0, count: 20 };
-    Lane {
+fn lane(operations: u64, block: u64) -> DirectionResult {
+    let rate = SampleStatistics { least: 90, most: 110, mean: operations as f64 / 10.0, deviation: 1.0, count: 20 };
+    DirectionResult {
         bytes: operations * block,
         operations,
         runtime_ms: 10_000,
         completion: latencies(operations).into(),
         total: latencies(operations).into(),
         rate,
-        bandwidth: Samples { mean: rate.mean * block as f64 / 1_024.0, ..rate },
-        ..Lane::default()
+        bandwidth: SampleStatistics { mean: rate.mean * block as f64 / 1_024.0, ..rate },
+        ..DirectionResult::default()
     }
 }
 
-fn report() -> Report {
+fn report() -> FioReport {
     let options = [("rw", "randrw"), ("bs", "8k"), ("ioengine", "libaio"), ("iodepth", "4"), ("filename", "/dev/vdb")];
     let job = JobReport {
         options: options.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         read: lane(14_000, 8_192),
         write: lane(6_000, 8_192),
-        sync: Latency::from(latencies(100)),
+        sync: LatencyHistogram::from(latencies(100)),
         runtime_ms: 10_000,
         ..JobReport::new("mix")
     };
     let made = "Sat Nov 21 19:18:18 2026".to_owned();
-    Report { version: version("0.1.0"), made, jobs: vec![job], ..Report::default() }
+    FioReport { version: version("0.1.0"), made, jobs: vec![job], ..FioReport::default() }
 }
 
 fn begun() -> String {
@@ -61,7 +61,7 @@ fn begun() -> String {
 }
 
 fn reading(name: &str, bytes: &[u8]) -> Reading {
-    let mut ingest = Ingest::new(Input::from(name));
+    let mut ingest = Ingest::new(FormatInput::from(name));
     ingest.feed(bytes);
     match ingest.finish().remove(0) {
         Outcome::Read(reading) => *reading,
@@ -77,7 +77,7 @@ fn near(found: Option<f64>, expected: f64, tolerance: f64) {
 
 /// Asserts that a format has the reads' rate, latency and median, to its rounding.
 #[track_caller]
-fn check(text: &str, kind: &str, tolerance: f64) -> Vec<Evidence> {
+fn check(text: &str, kind: &str, tolerance: f64) -> Vec<ReadingEvidence> {
     let reading = reading("", text.as_bytes());
     assert_eq!(reading.kind.id, kind);
     assert!(reading.cautions.is_empty(), "{:?}", reading.cautions);
@@ -97,14 +97,14 @@ fn check(text: &str, kind: &str, tolerance: f64) -> Vec<Evidence> {
 fn every_format_is_parsed_back() {
     let report = report();
     let of = |form| text(&report, &[form]);
-    let from_json = check(&of(Form::Json(Detail::Percentiles)), "fio-json", 1e-5);
-    check(&of(Form::Json(Detail::Buckets)), "fio-json", 1e-5);
+    let from_json = check(&of(OutputForm::Json(Detail::Percentiles)), "fio-json", 1e-5);
+    check(&of(OutputForm::Json(Detail::Buckets)), "fio-json", 1e-5);
     let setting = &from_json[0].setting;
     assert_eq!((setting.block_bytes, setting.depth, setting.sequential), (Some(8_192.0), Some(4.0), Some(false)));
     for version in [TerseVersion::V3, TerseVersion::V4, TerseVersion::V5] {
-        check(&of(Form::Terse(version)), "fio-terse", 1e-4);
+        check(&of(OutputForm::Terse(version)), "fio-terse", 1e-4);
     }
-    let from_text = check(&(begun() + &of(Form::Normal)), "fio-text", 0.01);
+    let from_text = check(&(begun() + &of(OutputForm::Normal)), "fio-text", 0.01);
     let setting = &from_text[0].setting;
     assert_eq!((setting.block_bytes, setting.depth, setting.sequential), (Some(8_192.0), Some(4.0), Some(false)));
 }
@@ -113,7 +113,7 @@ fn seen(i: u64) -> LogSample {
     LogSample {
         at: Span::from_micros(i * 1_000),
         latency: Span::from_micros(400),
-        direction: Direction::Read,
+        direction: TransferDirection::Read,
         length: 8_192,
         offset: i * 8_192,
         priority: 0,
@@ -122,7 +122,7 @@ fn seen(i: u64) -> LogSample {
 }
 
 /// Overall figure of a log.
-fn logged(log: Log, columns: LogColumns) -> Evidence {
+fn logged(log: LogKind, columns: LogColumns) -> ReadingEvidence {
     let mut writer = LogWriter::new(Vec::new(), log, columns);
     for i in 0..5_000 {
         writer.add(&seen(i)).unwrap();
@@ -134,9 +134,9 @@ fn logged(log: Log, columns: LogColumns) -> Evidence {
 #[test]
 fn logs_are_parsed_back() {
     let columns = LogColumns { window: Some(Span::from_secs(1)), offset: true, ..LogColumns::default() };
-    near(logged(Log::Bandwidth, columns).bytes_s, 1_000.0 * 8_192.0, 1e-3);
-    near(logged(Log::Operations, columns).iops, 1_000.0, 1e-3);
-    for log in [Log::Completion, Log::Total] {
+    near(logged(LogKind::Bandwidth, columns).bytes_s, 1_000.0 * 8_192.0, 1e-3);
+    near(logged(LogKind::Operations, columns).iops, 1_000.0, 1e-3);
+    for log in [LogKind::Completion, LogKind::Total] {
         near(logged(log, columns).mean_s, 400e-6, 1e-6);
         near(logged(log, LogColumns { priority: true, window: None, ..columns }).mean_s, 400e-6, 1e-6);
     }
@@ -150,7 +150,7 @@ fn histogram_logs_are_parsed_back() {
         log.add(at, direction, latency).unwrap();
     }
     let bytes = log.finish(Span::from_secs(5)).unwrap();
-    let evidence = reading(&log_name("a", Log::Histogram, Some(1)), &bytes).evidence;
+    let evidence = reading(&log_name("a", LogKind::Histogram, Some(1)), &bytes).evidence;
     let whole = evidence.iter().find(|evidence| evidence.at_s.is_none()).expect("the whole is told");
     near(whole.mean_s, 400e-6, 0.04);
     near(whole.iops, 1_000.0, 0.01);

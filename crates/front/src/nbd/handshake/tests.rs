@@ -7,7 +7,7 @@ use super::*;
 use crate::offer::Medium;
 
 /// `(option, kind, data)` of each reply, the next step, and the remaining bytes.
-type Heard = (Vec<(u32, u32, Vec<u8>)>, Step, Vec<u8>);
+type Heard = (Vec<(u32, u32, Vec<u8>)>, HandshakeStep, Vec<u8>);
 
 fn offers() -> Vec<Offer> {
     let mut data = Offer::new(Export(7), "data", 1 << 30);
@@ -78,16 +78,22 @@ fn modern_client_gets_all_information() {
     assert_ne!(flags & flag::ROTATIONAL, 0);
     assert_ne!(flags & flag::SEND_DF, 0);
     assert_eq!(heard.0[7].2[2..], b"50 GB at 0 VPU"[..]);
-    assert_eq!(heard.1, Step::Begin(Session { export: Export(7), style: Style::Extended, allocation: true }));
+    assert_eq!(
+        heard.1,
+        HandshakeStep::Begin(Negotiated { export: Export(7), style: Style::Extended, allocation: true })
+    );
 }
 
 #[test]
 fn old_client_gets_124_zeros() {
     let heard = talk(Tls::Off, 0, &[ask(option::EXPORT_NAME, b"redo")]);
-    assert_eq!(heard.1, Step::Begin(Session { export: Export(8), style: Style::Simple, allocation: false }));
+    assert_eq!(
+        heard.1,
+        HandshakeStep::Begin(Negotiated { export: Export(8), style: Style::Simple, allocation: false })
+    );
     assert_eq!(heard.2.len(), 8 + 2 + 124);
     assert_eq!(talk(Tls::Off, 3, &[ask(option::EXPORT_NAME, b"redo")]).2.len(), 10);
-    assert_eq!(talk(Tls::Off, 3, &[ask(option::EXPORT_NAME, b"none")]).1, Step::End);
+    assert_eq!(talk(Tls::Off, 3, &[ask(option::EXPORT_NAME, b"none")]).1, HandshakeStep::End);
 }
 
 #[test]
@@ -137,37 +143,37 @@ fn unknown_and_malformed_options_get_error_replies() {
         rep::ACK,
     ];
     assert_eq!(kinds(&heard), expected);
-    assert_eq!(heard.1, Step::End);
+    assert_eq!(heard.1, HandshakeStep::End);
 }
 
 #[test]
 fn protocol_violations_end_the_handshake() {
-    assert_eq!(talk(Tls::Off, 4, &[]).1, Step::End, "unknown client flags");
-    assert_eq!(talk(Tls::Off, 0, &[ask(option::LIST, &[])]).1, Step::End, "options without fixed newstyle");
-    assert_eq!(talk(Tls::Off, 1, &[vec![7; 16]]).1, Step::End, "no magic");
+    assert_eq!(talk(Tls::Off, 4, &[]).1, HandshakeStep::End, "unknown client flags");
+    assert_eq!(talk(Tls::Off, 0, &[ask(option::LIST, &[])]).1, HandshakeStep::End, "options without fixed newstyle");
+    assert_eq!(talk(Tls::Off, 1, &[vec![7; 16]]).1, HandshakeStep::End, "no magic");
     let huge = [&OPTION.to_be_bytes()[..], &option::LIST.to_be_bytes(), &u32::MAX.to_be_bytes()].concat();
-    assert_eq!(talk(Tls::Off, 1, &[huge]).1, Step::End, "an option of 4 GiB");
+    assert_eq!(talk(Tls::Off, 1, &[huge]).1, HandshakeStep::End, "an option of 4 GiB");
     let extended = [ask(option::EXTENDED_HEADERS, &[]), ask(option::EXPORT_NAME, b"data")];
-    assert_eq!(talk(Tls::Off, 3, &extended).1, Step::End, "extended headers need GO");
+    assert_eq!(talk(Tls::Off, 3, &extended).1, HandshakeStep::End, "extended headers need GO");
     let chatter = vec![ask(77, &[]); OPTIONS_MAX as usize + 1];
-    assert_eq!(talk(Tls::Off, 3, &chatter).1, Step::End, "too many options");
+    assert_eq!(talk(Tls::Off, 3, &chatter).1, HandshakeStep::End, "too many options");
 }
 
 #[test]
 fn required_tls_precedes_other_options() {
     let heard = talk(Tls::Required, 3, &[ask(option::LIST, &[]), ask(77, &[]), ask(option::STARTTLS, &[])]);
     assert_eq!(kinds(&heard), [rep::ERR_TLS_REQD, rep::ERR_TLS_REQD, rep::ACK]);
-    assert_eq!(heard.1, Step::Secure);
-    assert_eq!(talk(Tls::Required, 3, &[ask(option::EXPORT_NAME, b"data")]).1, Step::End);
+    assert_eq!(heard.1, HandshakeStep::Secure);
+    assert_eq!(talk(Tls::Required, 3, &[ask(option::EXPORT_NAME, b"data")]).1, HandshakeStep::End);
 
     let mut out = Vec::new();
     let mut handshake = Handshake::new(Tls::Offered, &mut out);
     let before = [&3u32.to_be_bytes()[..], &ask(option::STRUCTURED_REPLY, &[]), &ask(option::STARTTLS, &[])].concat();
-    assert_eq!(handshake.feed(&before, &offers(), &mut out).step, Step::Secure);
+    assert_eq!(handshake.feed(&before, &offers(), &mut out).step, HandshakeStep::Secure);
     let mut handshake = handshake.secured();
     out.clear();
     let after = [ask(option::STARTTLS, &[]), ask(option::GO, &choosing("redo", &[]))].concat();
     let step = handshake.feed(&after, &offers(), &mut out).step;
-    assert_eq!(step, Step::Begin(Session { export: Export(8), style: Style::Simple, allocation: false }));
+    assert_eq!(step, HandshakeStep::Begin(Negotiated { export: Export(8), style: Style::Simple, allocation: false }));
     assert_eq!(out[12..16], rep::ERR_INVALID.to_be_bytes(), "TLS twice");
 }

@@ -4,7 +4,7 @@ use super::*;
 
 fn terms(style: Style) -> Terms {
     let blocks = Blocks { minimum: 512, ..Blocks::default() };
-    Terms { style, allocation: style > Style::Simple, size: 1 << 20, access: Access::ReadWrite, blocks }
+    Terms { style, allocation: style > Style::Simple, size: 1 << 20, access: VolumeAccess::ReadWrite, blocks }
 }
 
 fn header(command: u16, flags: u16, offset: u64, length: u64) -> Header {
@@ -82,7 +82,7 @@ fn invalid_requests_are_refused() {
     ] {
         check(style, &header(command, flags, offset, length), Err(errno));
     }
-    let read_only = Terms { access: Access::ReadOnly, ..terms(style) };
+    let read_only = Terms { access: VolumeAccess::ReadOnly, ..terms(style) };
     for command in [command::WRITE, command::TRIM, command::WRITE_ZEROES] {
         assert_eq!(header(command, 0, 0, 512).operation(&read_only), Err(Errno::Perm));
     }

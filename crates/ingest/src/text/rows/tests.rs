@@ -1,20 +1,20 @@
 //! Rows from text in every shape: always the same two rows.
 
-use super::{Known, LineKind, Rows};
+use super::{ColumnWeight, LineKind, RowReader};
 
-fn known(name: &str) -> Known {
+fn known(name: &str) -> ColumnWeight {
     match name {
-        "name" | "reads" | "writes" => Known::One,
-        "now" => Known::Alone,
-        _ => Known::No,
+        "name" | "reads" | "writes" => ColumnWeight::One,
+        "now" => ColumnWeight::Alone,
+        _ => ColumnWeight::No,
     }
 }
 
 /// Rows as `table: column=cell ...`.
 fn rows(text: &str) -> Vec<String> {
-    let mut rows = Rows::new(known);
+    let mut rows = RowReader::new(known);
     let mut out = Vec::new();
-    let put = |rows: &Rows, out: &mut Vec<String>| {
+    let put = |rows: &RowReader, out: &mut Vec<String>| {
         let cells: Vec<String> =
             rows.columns.iter().zip(&rows.cells).map(|(name, cell)| format!("{name}={cell}")).collect();
         out.push(format!("{}: {}", rows.table, cells.join(" ")));

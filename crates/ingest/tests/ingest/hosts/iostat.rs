@@ -1,6 +1,6 @@
 //! iostat of Linux, as text and JSON.
 
-use plimsoll_ingest::Input;
+use plimsoll_ingest::FormatInput;
 use plimsoll_units::Span;
 
 use super::{check, refusal};
@@ -67,7 +67,7 @@ hda          0.00   0.00  1.00  1.00    8.00    8.00     4.00     4.00    16.00 
 ";
     let second =
         old.replace("1.00  1.00    8.00    8.00     4.00     4.00", "4.00  6.00   64.00   96.00    32.00    48.00");
-    let input = Input { interval: Some(Span::from_secs(5)), ..Input::from("test") };
+    let input = FormatInput { interval: Some(Span::from_secs(5)), ..FormatInput::from("test") };
     check(
         input,
         &format!("{old}\n{second}\n"),
@@ -135,7 +135,7 @@ fn human_readable_output_with_commas_units_and_trailing_names() {
 fn devices_without_a_row_were_idle() {
     let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
     let text = format!("{heading}sda 1 1 1 1\nsdb 1 1 1 1\n\n{heading}sdb 2 0 8 0\n\n");
-    let input = Input { interval: Some(Span::from_secs(1)), ..Input::from("test") };
+    let input = FormatInput { interval: Some(Span::from_secs(1)), ..FormatInput::from("test") };
     check(
         input,
         &text,
@@ -159,7 +159,7 @@ fn devices_without_a_row_were_idle() {
 fn groups_are_used_only_without_their_members() {
     let heading = "Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n";
     check(
-        Input { interval: Some(Span::from_secs(1)), ..Input::from("test") },
+        FormatInput { interval: Some(Span::from_secs(1)), ..FormatInput::from("test") },
         &format!("{heading}sda 1 1 1 1 1\n all 1 1 1 1 1\n\n{heading}sda 2 0 0 0 0\n all 2 0 0 0 0\n\n"),
         "
         iostat -
@@ -195,7 +195,7 @@ fn a_truncated_row_is_skipped_and_the_rest_is_read() {
     let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
     let text = format!("{heading}sda 1 1 1 1\nsdb 1 1 1 1\n\n{heading}sda 2 0 0 0\nsdb 2 0");
     check(
-        Input { interval: Some(Span::from_secs(1)), ..Input::from("test") },
+        FormatInput { interval: Some(Span::from_secs(1)), ..FormatInput::from("test") },
         &text,
         "
         iostat -

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use plimsoll_ingest::{Class, Demand, Fate, Input, Measure, Outcome, Reading, Verdict};
+use plimsoll_ingest::{Class, Demand, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Reading};
 
 use super::outcome;
 
@@ -24,7 +24,7 @@ fn samples_have_outcomes() {
         files.sort();
         for (number, path) in files.iter().enumerate() {
             let bytes = std::fs::read(path).unwrap();
-            let outcome = outcome(Input::from(format!("{kind} {number}")), &bytes, 65_536);
+            let outcome = outcome(FormatInput::from(format!("{kind} {number}")), &bytes, 65_536);
             println!("{kind} {number}: {}", summary(&outcome, &bytes));
             if let Outcome::Read(reading) = &outcome {
                 let of_file = laws(reading);
@@ -49,9 +49,9 @@ fn summary(outcome: &Outcome, bytes: &[u8]) -> String {
         }
     };
     let verdict = match outcome.verdict() {
-        Verdict::Read => "read",
-        Verdict::Partly => "read in part",
-        Verdict::Refused => "refused",
+        OutcomeSummary::Read => "read",
+        OutcomeSummary::Partly => "read in part",
+        OutcomeSummary::Refused => "refused",
     };
     let skipped = reading.parts.iter().filter(|part| part.fate == Fate::Ignored).count();
     let demand = Demand::of(&[reading.as_ref()]);

@@ -1,6 +1,6 @@
 //! vmstat.
 
-use plimsoll_ingest::Input;
+use plimsoll_ingest::FormatInput;
 use plimsoll_units::Span;
 
 use super::{check, refusal};
@@ -40,7 +40,7 @@ sda     1100      0    8800     600    500      0    8000    1000      0     12
 #[test]
 fn counters_of_disks() {
     check(
-        Input { interval: Some(Span::from_secs(10)), ..Input::from("test") },
+        FormatInput { interval: Some(Span::from_secs(10)), ..FormatInput::from("test") },
         DISKS,
         "
         vmstat -

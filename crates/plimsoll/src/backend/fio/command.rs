@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsRawFd;
 
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Split, StreamSpec};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, StreamSpec};
 use plimsoll_units::{Bytes, Span};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::{Fio, Place};
+use super::{Fio, FioHost};
 use crate::backend::Trial;
 use crate::plan::slots;
 
@@ -20,26 +20,26 @@ const COARSE_RATE: f64 = 10_000.0;
 
 /// A section of the job file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Job {
+pub(super) struct FioSection {
     name: String,
     options: Vec<(&'static str, String)>,
 }
 
 /// The jobs of a host for a trial, without empty shares.
-pub(super) fn jobs(trial: &Trial<'_>, fio: &Fio, host: u32) -> Vec<Job> {
+pub(super) fn jobs(trial: &Trial<'_>, fio: &Fio, host: u32) -> Vec<FioSection> {
     let parts = fio.hosts() * fio.threads;
     let mut jobs = Vec::new();
     for part in host * fio.threads..(host + 1) * fio.threads {
         for (index, stream) in trial.streams.iter().enumerate() {
             if let Some(share) = stream.share(part, parts) {
-                jobs.push(Job::of(trial, &share, index, part, fio));
+                jobs.push(FioSection::of(trial, &share, index, part, fio));
             }
         }
     }
     jobs
 }
 
-impl Job {
+impl FioSection {
     fn of(trial: &Trial<'_>, stream: &StreamSpec, index: usize, part: u32, fio: &Fio) -> Self {
         let own_seed = trial.seed ^ (u64::from(part) << 32) ^ ((index as u64) << 16);
         let mut options = vec![
@@ -100,16 +100,16 @@ impl Fio {
     /// Warm-up that fio excludes itself: used if it reports only at the end.
     pub(super) const fn ramp(&self, trial: &Trial<'_>) -> Span {
         match &self.place {
-            Place::Here(_) => Span::ZERO,
-            Place::Hosts(_) => trial.warm_up,
+            FioHost::Here(_) => Span::ZERO,
+            FioHost::Hosts(_) => trial.warm_up,
         }
     }
 
     /// The path with colons escaped, which otherwise separate names.
     fn filename(&self) -> String {
         match &self.place {
-            Place::Here(path) => path.display().to_string().replace(':', "\\:"),
-            Place::Hosts(hosts) => hosts.path.replace(':', "\\:"),
+            FioHost::Here(path) => path.display().to_string().replace(':', "\\:"),
+            FioHost::Hosts(hosts) => hosts.path.replace(':', "\\:"),
         }
     }
 }
@@ -205,7 +205,7 @@ fn percent(share: f64) -> u32 {
 }
 
 /// Sizes with integer percentages that add up to 100 (largest remainders first); zero shares are omitted.
-fn shares(sizes: &Split) -> Vec<(Bytes, u32)> {
+fn shares(sizes: &BlockMix) -> Vec<(Bytes, u32)> {
     let all: u64 = sizes.sizes().iter().map(|&(_, weight)| u64::from(weight)).sum();
     let exact = |weight: u32| u64::from(weight) * 100;
     let mut shares: Vec<_> = sizes.sizes().iter().map(|&(size, weight)| (size, (exact(weight) / all) as u32)).collect();
@@ -231,7 +231,7 @@ pub fn own_ways(streams: &[StreamSpec], paces: &[Pace]) -> Vec<&'static str> {
     let hot = |pattern| {
         if let Pattern::HotSpot { operations, space } = pattern { whole(operations) && whole(space) } else { true }
     };
-    let exact = |sizes: &Split| {
+    let exact = |sizes: &BlockMix| {
         let all: u32 = sizes.sizes().iter().map(|&(_, weight)| weight).sum();
         sizes.sizes().iter().all(|&(_, weight)| (u64::from(weight) * 100).is_multiple_of(u64::from(all)))
     };
@@ -270,7 +270,7 @@ pub(super) struct JobFile {
 }
 
 impl JobFile {
-    pub(super) fn new(jobs: &[Job]) -> io::Result<Self> {
+    pub(super) fn new(jobs: &[FioSection]) -> io::Result<Self> {
         let mut file = File::from(memfd_create("plimsoll-jobs", MemfdFlags::CLOEXEC)?);
         file.write_all(text(jobs).as_bytes())?;
         Ok(Self { file, is_empty: jobs.is_empty() })
@@ -287,7 +287,7 @@ impl JobFile {
     }
 }
 
-fn text(jobs: &[Job]) -> String {
+fn text(jobs: &[FioSection]) -> String {
     let mut text = String::new();
     for job in jobs {
         let _ = writeln!(text, "[{}]", job.name);

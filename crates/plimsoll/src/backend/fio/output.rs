@@ -32,9 +32,9 @@ struct Told {
     usr_cpu: f64,
     #[serde(default)]
     sys_cpu: f64,
-    read: Direction,
-    write: Direction,
-    sync: Option<Direction>,
+    read: FioDirection,
+    write: FioDirection,
+    sync: Option<FioDirection>,
     #[serde(default)]
     total_err: u64,
     #[serde(default)]
@@ -42,17 +42,17 @@ struct Told {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Direction {
+struct FioDirection {
     #[serde(default)]
     io_bytes: u64,
     #[serde(default)]
     total_ios: u64,
     #[serde(default)]
-    lat_ns: Latency,
+    lat_ns: FioLatency,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Latency {
+struct FioLatency {
     #[serde(rename = "N", default)]
     count: u64,
     /// Nanoseconds.
@@ -66,7 +66,7 @@ struct Latency {
 /// Cumulative counts at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SoFar {
-    counts: BTreeMap<(u8, Kind), Count>,
+    counts: BTreeMap<(u8, Kind), FioCount>,
     /// Runtime of the jobs.
     pub(super) lasted: Span,
     /// Processor time of fio.
@@ -74,7 +74,7 @@ pub(super) struct SoFar {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Count {
+struct FioCount {
     bytes: u64,
     timed: u64,
     sum_ns: f64,
@@ -122,7 +122,7 @@ fn stream(name: &str, durable: &[bool]) -> Option<(u8, bool)> {
 }
 
 impl SoFar {
-    fn add(&mut self, stream: u8, kind: Kind, direction: &Direction) {
+    fn add(&mut self, stream: u8, kind: Kind, direction: &FioDirection) {
         let latency = &direction.lat_ns;
         if latency.count == 0 && latency.bins.is_empty() {
             return;
@@ -138,7 +138,7 @@ impl SoFar {
 
     /// Counts since `before`, an earlier time of the same load.
     pub(super) fn since(&self, before: &Self) -> Tally {
-        let none = Count::default();
+        let none = FioCount::default();
         let counters = self.counts.iter().filter_map(|(key, count)| {
             let (stream, kind) = *key;
             count.since(before.counts.get(key).unwrap_or(&none), stream, kind)
@@ -147,7 +147,7 @@ impl SoFar {
     }
 }
 
-impl Count {
+impl FioCount {
     /// `None` without operations.
     fn since(&self, before: &Self, stream: u8, kind: Kind) -> Option<Counter> {
         let more = |middle: u64, number: u64| number.saturating_sub(before.bins.get(&middle).copied().unwrap_or(0));

@@ -1,6 +1,6 @@
 //! Conversion of reports to slices. Does not run fio.
 
-use plimsoll_load::{Arrival, Mix, Pattern, Region, Split, StreamSpec};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pattern, Region, StreamSpec};
 use plimsoll_units::{Bytes, Iops};
 
 use super::*;
@@ -14,7 +14,7 @@ fn told(runtime_ms: u64, operations: u64) -> Document {
 }
 
 fn seen(tellings: &[(u64, u64)], pace: Pace, ramp: Span) -> PointResult {
-    let mix = Mix { sizes: Split::one(Bytes::kib(4)), reads: 1.0, durable: false, flush_every: 0 };
+    let mix = Mix { sizes: BlockMix::one(Bytes::kib(4)), reads: 1.0, durable: false, flush_every: 0 };
     let region = Region::first(Bytes::mib(1));
     let stream = StreamSpec { name: "data".into(), mix, pattern: Pattern::Uniform, region, pace };
     let trial =

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use plimsoll_service::client::{Address, Client};
+use plimsoll_service::client::{Client, ControlAddress};
 
 use crate::cli_error::CliError;
 use crate::console::Console;
@@ -24,12 +24,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const OF_MANAGERS: [&str; 5] = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"];
 
 /// A running service. Ends on drop, or with this process.
-pub struct Service {
+pub struct RunningService {
     process: Option<Child>,
     pub client: Client,
 }
 
-impl Service {
+impl RunningService {
     /// Starts a service with data in `home`, and sockets and log in `run`, and waits until it is ready. The calling
     /// thread has to live as long as the service.
     ///
@@ -59,7 +59,7 @@ impl Service {
             _ => Err(error),
         });
         let process = Some(spawned.context("starting a service of volumes")?);
-        let client = Client::new(Address::Unix(control), None).context("connecting to the service")?;
+        let client = Client::new(ControlAddress::Unix(control), None).context("connecting to the service")?;
         let mut service = Self { process, client };
         service.await_answer(&log, console)?;
         Ok(service)
@@ -103,7 +103,7 @@ impl Service {
     }
 }
 
-impl Drop for Service {
+impl Drop for RunningService {
     fn drop(&mut self) {
         self.stop();
     }

@@ -1,18 +1,18 @@
 //! Dependencies between workers: `exitall` and `wait_for`.
 
-use plimsoll_fio::{ExitWhat, Job, Placing};
+use plimsoll_fio::{ExitWhat, FioJob, Placing};
 use plimsoll_suite::Signal;
 
 use super::Member;
 
 /// Sets the dependencies of all stages.
-pub(super) fn tie(jobs: &[Job], placings: &[Placing], stages: &mut [Vec<Member>]) {
+pub(super) fn tie(jobs: &[FioJob], placings: &[Placing], stages: &mut [Vec<Member>]) {
     exits(jobs, stages);
     waits(placings, stages);
 }
 
 /// `exitall`, `exitall_on_error`: the end of a member stops others.
-fn exits(jobs: &[Job], stages: &mut [Vec<Member>]) {
+fn exits(jobs: &[FioJob], stages: &mut [Vec<Member>]) {
     struct Stop {
         stage: usize,
         group: u32,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_device::{Blank, Checked, Checking, Compare, Content, Contents, Mismatches, Pattern, Refilled, Restart};
-use plimsoll_fio::{BlockSizes, Job, Piece, Verification};
+use plimsoll_fio::{BlockSizes, FioJob, PatternPiece, Verification};
 use plimsoll_load::Region;
 use plimsoll_units::{Bytes, Kind, Op};
 use rustix::io::Errno;
@@ -55,7 +55,7 @@ pub enum Filling {
 
 impl Filling {
     /// Content of a job's buffers.
-    pub(super) fn of(job: &Job) -> Self {
+    pub(super) fn of(job: &FioJob) -> Self {
         let buffers = &job.buffers;
         match &buffers.pattern {
             _ if buffers.zero => Self::Zeroes,
@@ -81,13 +81,13 @@ impl Filling {
 }
 
 /// True if written data are read back after each loop.
-pub(super) fn reads_back(job: &Job) -> bool {
+pub(super) fn reads_back(job: &FioJob) -> bool {
     let wanted = |verification: &Verification| verification.after_writing && !verification.only;
     job.access.direction.writes && job.verification.as_ref().is_some_and(|one| wanted(one) && one.sum != "null")
 }
 
 /// Content that a clone writes on `regions`, and its verification.
-pub(super) fn contents(job: &Job, seed: u64, regions: &[Region]) -> Result<(Contents, Checks), String> {
+pub(super) fn contents(job: &FioJob, seed: u64, regions: &[Region]) -> Result<(Contents, Checks), String> {
     match &job.verification {
         None => Ok((plain(job, seed)?, Checks::None)),
         Some(verification) => match verification.sum {
@@ -99,7 +99,7 @@ pub(super) fn contents(job: &Job, seed: u64, regions: &[Region]) -> Result<(Cont
 }
 
 /// Content without verification.
-fn plain(job: &Job, seed: u64) -> Result<Contents, String> {
+fn plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
     let buffers = &job.buffers;
     if buffers.zero {
         return Ok(Contents::Zeroes);
@@ -119,11 +119,11 @@ fn plain(job: &Job, seed: u64) -> Result<Contents, String> {
     Ok(Contents::Made(Arc::new(refilled)))
 }
 
-fn compressible(job: &Job) -> f64 {
+fn compressible(job: &FioJob) -> f64 {
     f64::from(job.buffers.compressible_percent.unwrap_or(0)) / 100.0
 }
 
-fn chunk(job: &Job) -> usize {
+fn chunk(job: &FioJob) -> usize {
     match job.buffers.compress_chunk.get() {
         0 => usize::MAX,
         bytes => bytes as usize,
@@ -131,16 +131,16 @@ fn chunk(job: &Job) -> usize {
 }
 
 /// The bytes of a pattern, and the positions of offsets in it.
-fn bytes(pieces: &[Piece]) -> Result<(Vec<u8>, Vec<usize>), String> {
+fn bytes(pieces: &[PatternPiece]) -> Result<(Vec<u8>, Vec<usize>), String> {
     let (mut all, mut offsets) = (Vec::new(), Vec::new());
     for piece in pieces {
         match piece {
-            Piece::Bytes(bytes) => all.extend(bytes),
-            Piece::Offset => {
+            PatternPiece::Bytes(bytes) => all.extend(bytes),
+            PatternPiece::Offset => {
                 offsets.push(all.len());
                 all.extend([0; 8]);
             }
-            Piece::File(path) => {
+            PatternPiece::File(path) => {
                 return Err(format!("a pattern from the file {path} is not supported; use bytes such as 0x..."));
             }
         }
@@ -157,7 +157,7 @@ fn pattern(verification: &Verification) -> Result<(Contents, Checks), String> {
     Ok((Contents::Made(pattern.clone()), Checks::Pattern(pattern)))
 }
 
-fn blocks(job: &Job, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
+fn blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
     let interval = interval(job, verification);
     let start = regions.iter().map(|region| region.start).min().unwrap_or(0);
     let end = regions.iter().map(|region| region.start + region.length.get()).max().unwrap_or(0);
@@ -187,7 +187,7 @@ fn blocks(job: &Job, verification: &Verification, regions: &[Region]) -> Result<
 }
 
 /// The largest block size that divides every operation.
-fn interval(job: &Job, verification: &Verification) -> u64 {
+fn interval(job: &FioJob, verification: &Verification) -> u64 {
     let access = &job.access;
     let both = [(access.direction.reads, &access.blocks.read), (access.direction.writes, &access.blocks.write)];
     let aligned = [(access.direction.reads, access.alignment.read), (access.direction.writes, access.alignment.write)];

@@ -1,6 +1,6 @@
 //! A direction of a job as a lane of a load: sizes, pattern, rate.
 
-use plimsoll_fio::{BlockSizes, Distribution, Each, Extent, Job, Order, Rate};
+use plimsoll_fio::{ArrivalProcess, BlockSizes, Distribution, Each, Extent, FioJob, Order};
 use plimsoll_load::{Arrival, LaneSpec, Pattern, RateUnit, Sizes};
 use plimsoll_units::Iops;
 
@@ -26,7 +26,7 @@ impl Way {
 }
 
 /// The lane of a direction.
-pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, String> {
+pub(super) fn lane(job: &FioJob, way: Way, spread: &Spread) -> Result<LaneSpec, String> {
     let access = &job.access;
     let blocks = blocks(job, way)?;
     let sizes = sizes(blocks, access.unaligned);
@@ -52,7 +52,7 @@ pub(super) fn lane(job: &Job, way: Way, spread: &Spread) -> Result<LaneSpec, Str
     Ok(lane)
 }
 
-fn pattern(job: &Job) -> Result<Pattern, String> {
+fn pattern(job: &FioJob) -> Result<Pattern, String> {
     let off_centre = |centre: Option<f64>, usual: f64| centre.is_some_and(|centre| (centre - usual).abs() > 1e-9);
     let moved = || Err("random_distribution with a centre is not supported; omit the centre".to_owned());
     match job.access.distribution {
@@ -83,7 +83,7 @@ fn zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
 }
 
 /// `bs_is_seq_rand`: block sizes of reads apply to sequential operations, those of writes to random operations.
-fn blocks(job: &Job, way: Way) -> Result<&BlockSizes, String> {
+fn blocks(job: &FioJob, way: Way) -> Result<&BlockSizes, String> {
     let access = &job.access;
     match access.sizes_by_order {
         true if access.is_random() && *way.of(&access.random_percent) < 100 => {
@@ -123,11 +123,11 @@ fn mean(sizes: &Sizes) -> f64 {
 
 /// Rate limit in operations or bytes per second. Bytes are those requested, so that mixed sizes keep the rate; random
 /// gaps correspond to operations of mean size.
-fn rate(job: &Job, way: Way, sizes: &Sizes) -> (Option<(Iops, Arrival)>, RateUnit) {
+fn rate(job: &FioJob, way: Way, sizes: &Sizes) -> (Option<(Iops, Arrival)>, RateUnit) {
     let flow = &job.flow;
     let arrival = match flow.rate_process {
-        Rate::Linear => Arrival::Constant,
-        Rate::Poisson => Arrival::Poisson,
+        ArrivalProcess::Linear => Arrival::Constant,
+        ArrivalProcess::Poisson => Arrival::Poisson,
     };
     // With trims and writes, fio paces the writes.
     let way = if way == Way::Trim && job.access.direction.writes { Way::Write } else { way };

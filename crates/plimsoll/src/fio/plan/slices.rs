@@ -1,6 +1,6 @@
 //! Slice length of a stage's series, such that warm-ups, samples and log windows end at slice boundaries.
 
-use plimsoll_fio::Job;
+use plimsoll_fio::FioJob;
 use plimsoll_units::Span;
 
 use super::Member;
@@ -26,7 +26,7 @@ fn lasts(member: &Member) -> Span {
 }
 
 /// Slice length of a stage.
-pub fn slice(jobs: &[Job], stage: &[Member]) -> Span {
+pub fn slice(jobs: &[FioJob], stage: &[Member]) -> Span {
     let windows = stage.iter().flat_map(|member| {
         let job = &jobs[member.job];
         let logs = &job.logs;

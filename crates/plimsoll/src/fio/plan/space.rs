@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use plimsoll_fio::{Allocation, Engine, Extent, Job};
+use plimsoll_fio::{Allocation, Engine, Extent, FioJob};
 use plimsoll_load::Region;
-use plimsoll_suite::{FileSpec, Part};
+use plimsoll_suite::{FilePart, FileSpec};
 use plimsoll_units::Bytes;
 
 use super::contents::Filling;
@@ -112,9 +112,9 @@ pub(super) struct Spread {
 }
 
 /// Regions of a worker's parts in the common address space.
-pub fn bases(parts: &[Part], files: &[FilePlan], ground: Ground) -> Vec<Region> {
+pub fn bases(parts: &[FilePart], files: &[FilePlan], ground: Ground) -> Vec<Region> {
     let size = |file: usize| files[file].spec(ground).size.get();
-    let base = |part: &Part| match ground {
+    let base = |part: &FilePart| match ground {
         Ground::Space(_) => (0..part.file).map(|file| size(file).next_multiple_of(1 << 20)).sum::<u64>(),
         Ground::Paths => {
             let mut before: Vec<usize> = Vec::new();
@@ -136,7 +136,7 @@ pub(super) fn drawn(seed: u64, most: u64) -> u64 {
 }
 
 /// Computes the ranges of a clone.
-pub(super) fn spread(job: &Job, copy: u64, seed: u64, whereabouts: &Whereabouts<'_>) -> Result<Spread, String> {
+pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabouts<'_>) -> Result<Spread, String> {
     let smallest = job.access.smallest().get().max(1);
     let paths = job.files.paths(&job.section, copy);
     let is_null = job.flow.engine == Engine::Null;
@@ -200,7 +200,7 @@ fn lacks_size() -> String {
     "size= is required, or the name of an existing file or device".into()
 }
 
-fn space_of(whereabouts: &Whereabouts<'_>, job: &Job) -> Option<Existing> {
+fn space_of(whereabouts: &Whereabouts<'_>, job: &FioJob) -> Option<Existing> {
     match whereabouts.ground {
         Ground::Space(space) => Some(Existing::Device(Bytes::new(space.get() / job.files.count.max(1)))),
         Ground::Paths => None,
@@ -217,7 +217,7 @@ fn sum(a: Bytes, b: Bytes) -> Bytes {
     Bytes::new(a.get().saturating_add(b.get()))
 }
 
-fn offset(job: &Job, copy: u64, there: Bytes, smallest: u64) -> u64 {
+fn offset(job: &FioJob, copy: u64, there: Bytes, smallest: u64) -> u64 {
     let access = &job.access;
     let increment = access.offset_increment.of(there).get().saturating_mul(copy);
     let offset = access.offset.of(there).get().saturating_add(increment);
@@ -229,7 +229,7 @@ fn offset(job: &Job, copy: u64, there: Bytes, smallest: u64) -> u64 {
 
 impl Spread {
     /// Bytes after which the job ends.
-    pub(super) fn bytes(&self, job: &Job) -> u64 {
+    pub(super) fn bytes(&self, job: &FioJob) -> u64 {
         let reached = self.stretches.iter().map(|stretch| stretch.length).fold(Bytes::ZERO, sum);
         let size = self.size.map_or(reached, |size| size.min(reached));
         let smallest = job.access.smallest().get().max(1);
@@ -245,10 +245,10 @@ impl Spread {
     /// The parts, with their files added to the list of all files.
     pub(super) fn parts(
         &self,
-        job: &Job,
+        job: &FioJob,
         files: &mut Vec<FilePlan>,
         known: &mut BTreeMap<String, usize>,
-    ) -> Result<Vec<Part>, String> {
+    ) -> Result<Vec<FilePart>, String> {
         let mut parts = Vec::new();
         for stretch in &self.stretches {
             let plan = stretch.plan(job)?;
@@ -263,14 +263,14 @@ impl Spread {
             if let Some(path) = &stretch.path {
                 known.insert(path.clone(), place);
             }
-            parts.push(Part { file: place, start: stretch.start, length: stretch.length });
+            parts.push(FilePart { file: place, start: stretch.start, length: stretch.length });
         }
         Ok(parts)
     }
 }
 
 impl Stretch {
-    fn plan(&self, job: &Job) -> Result<FilePlan, String> {
+    fn plan(&self, job: &FioJob) -> Result<FilePlan, String> {
         let files = &job.files;
         let writes = job.writes() && !super::only_verifies(job);
         // A trimmed range must contain data before.

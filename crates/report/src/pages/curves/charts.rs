@@ -4,15 +4,15 @@ use maud::{Markup, html};
 use plimsoll_record::{Curve, LoadSlot, Measure, Objective, Scope, SlotRole};
 use plimsoll_units::{Instant, Span};
 
-use crate::chart::{self, Axis, Fill, Group, Joined, Lane, Plane, Spot};
+use crate::chart::{self, Axis, Fill, Joined, Lane, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
-use crate::page::{Block, Chart, Plot, PlotPoint, Section};
-use crate::scale::Scale;
+use crate::page::{Block, Chart, PageSection, Plot, PlotPoint};
+use crate::scale::AxisScale;
 use crate::words::Counted;
 use crate::{number, pick, words};
 
 /// Latency against throughput of a curve, as a chart and in characters.
-pub(super) fn load_curve(curve: &Curve, index: usize) -> Section {
+pub(super) fn load_curve(curve: &Curve, index: usize) -> PageSection {
     let lead = if pick::has_line(curve) {
         "Each marker is a run. Loads left of the load line meet the objective."
     } else {
@@ -20,7 +20,7 @@ pub(super) fn load_curve(curve: &Curve, index: usize) -> Section {
     };
     let plot = Block::Plot(plot(curve, Counted::Operations));
     let chart = overlaid(&[curve], &format!("curve-{index}"), lead);
-    Section::bare("Latency against throughput", chart.into_iter().chain([plot]).collect())
+    PageSection::bare("Latency against throughput", chart.into_iter().chain([plot]).collect())
 }
 
 /// Latency against throughput of several curves; `None` if no curve has runs.
@@ -79,18 +79,18 @@ fn legend(curve: &Curve, counted: Counted) -> String {
 }
 
 /// Latency by percentile; empty if no operation completed.
-pub(super) fn percentiles(curve: &Curve, index: usize) -> Section {
+pub(super) fn percentiles(curve: &Curve, index: usize) -> PageSection {
     let title = "Latency by percentile";
     let lead = "Each step to the right is ten times rarer. A line ends at the rarest percentile that its number of operations supports.";
     let description = "Response times by percentile of the lightest run, the run nearest the load line and the most \
                        loaded run. The table of runs has the main percentiles.";
     let draw = || both(&format!("tail-{index}"), title, description, |size| chart::percentiles(curve, size));
     let blocks = pick::lightest(curve).map(|_| drawn(lead, &draw(), &[curve]));
-    Section::bare(title, blocks.into_iter().collect())
+    PageSection::bare(title, blocks.into_iter().collect())
 }
 
 /// Throughput and latency per second; empty without time series.
-pub(super) fn over_time(curve: &Curve, index: usize) -> Section {
+pub(super) fn over_time(curve: &Curve, index: usize) -> PageSection {
     let title = "Over time";
     let lead = "All runs in sequence, without pauses. Shaded: warm-up, excluded from all figures.";
     let description = "Operations completed per second, and the median and 99th percentile of the response time, over \
@@ -99,14 +99,14 @@ pub(super) fn over_time(curve: &Curve, index: usize) -> Section {
     let draw = |size| chart::over_time(&lanes, Counted::Operations, size);
     let has_series = curve.runs.iter().any(|run| !run.series.is_empty());
     let block = || drawn(lead, &both(&format!("time-{index}"), title, description, draw), &[curve]);
-    Section::bare(title, has_series.then(block).into_iter().collect())
+    PageSection::bare(title, has_series.then(block).into_iter().collect())
 }
 
 /// Throughput and response time of each slot over time; empty for a curve without slots.
-pub(super) fn slots(curve: &Curve, index: usize) -> Section {
+pub(super) fn slots(curve: &Curve, index: usize) -> PageSection {
     let title = "Slots over time";
     if curve.slots.is_empty() {
-        return Section::bare(title, Vec::new());
+        return PageSection::bare(title, Vec::new());
     }
     let objective = curve.load_line.map(|line| line.objective()).or(curve.conditions.objective);
     let measure = objective.map_or("p99".to_owned(), |objective| objective.bounded());
@@ -114,11 +114,11 @@ pub(super) fn slots(curve: &Curve, index: usize) -> Section {
     let time = |slot: &LoadSlot| slot_time(slot, objective.as_ref());
     let most = curve.slots.iter().filter_map(rate).fold(0.0, f64::max);
     let times = || curve.slots.iter().filter_map(time);
-    let scale = Scale::for_latency(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    let scale = AxisScale::for_latency(times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let carried = slot_plane(
         curve,
         objective.as_ref(),
-        Axis { name: "completed, IOPS", scale: Scale::from_zero(most), label: number::short },
+        Axis { name: "completed, IOPS", scale: AxisScale::from_zero(most), label: number::short },
         rate,
     );
     let answered =
@@ -133,7 +133,7 @@ pub(super) fn slots(curve: &Curve, index: usize) -> Section {
         (both(&format!("slots-load-{index}"), title, &description, |size| chart::plane(&carried, size)))
         (both(&format!("slots-time-{index}"), title, &description, |size| chart::plane(&answered, size)))
     };
-    Section::bare(title, vec![drawn(lead, &charts, &[curve])])
+    PageSection::bare(title, vec![drawn(lead, &charts, &[curve])])
 }
 
 /// The measure of the objective, or the 99th percentile, in nanoseconds.
@@ -155,11 +155,14 @@ fn slot_plane(curve: &Curve, objective: Option<&Objective>, y: Axis, of: impl Fn
             let tip = slot_tip(slot, objective);
             of(slot).map(|y| Spot { x: slot_begin(slot), y, tip, label: String::new() })
         };
-        Group { name: name.to_owned(), tone, fill, joined: Joined::Apart, spots: own.filter_map(spot).collect() }
+        PointGroup { name: name.to_owned(), tone, fill, joined: Joined::Apart, spots: own.filter_map(spot).collect() }
     };
     let groups = SLOT_GROUPS.map(group).into_iter().filter(|group| !group.spots.is_empty()).collect();
-    let x =
-        Axis { name: "time from the start", scale: Scale::Linear { low: 0.0, high: end.max(1e-9) }, label: seconds };
+    let x = Axis {
+        name: "time from the start",
+        scale: AxisScale::Linear { low: 0.0, high: end.max(1e-9) },
+        label: seconds,
+    };
     Plane { x, y, groups }
 }
 

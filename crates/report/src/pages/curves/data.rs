@@ -8,7 +8,7 @@ use crate::page::{Block, Table};
 use crate::{pick, words};
 
 /// A run, or a stream and kind of it.
-struct Row<'a> {
+struct RunRow<'a> {
     curve: &'a Curve,
     index: usize,
     run: &'a Run,
@@ -18,7 +18,7 @@ struct Row<'a> {
 }
 
 /// Column name and accessor.
-type Field = (&'static str, fn(&Row<'_>) -> Option<String>);
+type Field = (&'static str, fn(&RunRow<'_>) -> Option<String>);
 
 /// Columns ending in `_low` and `_high` are the ends of 95 % intervals.
 const FIELDS: [Field; 37] = [
@@ -82,7 +82,7 @@ pub(super) fn data(curves: &[&Curve]) -> Block {
     let runs = curves.iter().flat_map(|curve| curve.runs.iter().enumerate().map(|(index, run)| (*curve, index, run)));
     let rows = runs.flat_map(|(curve, index, run)| {
         let counters = run.total.0.iter().map(Some);
-        std::iter::once(None).chain(counters).map(move |counter| Row {
+        std::iter::once(None).chain(counters).map(move |counter| RunRow {
             curve,
             index,
             run,
@@ -91,11 +91,11 @@ pub(super) fn data(curves: &[&Curve]) -> Block {
             service: counter.map_or_else(|| run.total.service(), |counter| counter.service().clone()),
         })
     });
-    let fields = |row: Row<'_>| FIELDS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect();
+    let fields = |row: RunRow<'_>| FIELDS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect();
     Table::data(&FIELDS.map(|(name, _)| name), rows.map(fields))
 }
 
-impl Row<'_> {
+impl RunRow<'_> {
     /// The row if it represents a whole run.
     fn whole(&self) -> Option<&Self> {
         self.counter.is_none().then_some(self)

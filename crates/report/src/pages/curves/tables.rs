@@ -3,18 +3,18 @@
 use plimsoll_record::{Counter, Curve, Estimate, LoadLine, NoLine, Run, Steadiness};
 use plimsoll_units::{Bytes, Span};
 
-use crate::latency::Unit;
-use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, IntervalPlace, Section, Table};
+use crate::latency::LatencyUnit;
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, IntervalPlace, PageSection, Table};
 use crate::pages::limit;
 use crate::words::clean;
 use crate::{number, pick, words};
 
 /// A row for each run, closed loads first.
-pub(super) fn runs(curve: &Curve) -> Section {
+pub(super) fn runs(curve: &Curve) -> PageSection {
     let (mut runs, open): (Vec<&Run>, Vec<&Run>) = curve.runs.iter().partition(|run| !pick::is_open(run));
     let closed = runs.len();
     runs.extend(&open);
-    let unit = Unit::of(curve);
+    let unit = LatencyUnit::of(curve);
     let own = curve.load_line.map(|line| line.objective()).filter(pick::is_own_column);
     let time = |name: &'static str, priority| Column::time(name, unit.name(), priority);
     let mut columns = vec![
@@ -72,7 +72,7 @@ pub(super) fn runs(curve: &Curve) -> Section {
     ];
     let groups = groups.into_iter().filter(|(_, count, _)| *count > 0).map(|(first, _, name)| (first, name)).collect();
     let table = Table { groups, intervals: IntervalPlace::HtmlOnly, ..Table::of("Runs", columns, runs, row) };
-    Section::bare("Runs", vec![Block::Table(table.with_notes(warm_up(&curve.runs)).without_unknown())])
+    PageSection::bare("Runs", vec![Block::Table(table.with_notes(warm_up(&curve.runs)).without_unknown())])
 }
 
 fn spacing(runs: &[Run]) -> String {
@@ -80,7 +80,7 @@ fn spacing(runs: &[Run]) -> String {
 }
 
 /// A response time; for an overloaded run, the value it grew to.
-fn latency(run: &Run, estimate: &Estimate, unit: Unit) -> Cell {
+fn latency(run: &Run, estimate: &Estimate, unit: LatencyUnit) -> Cell {
     let show = |ns: f64| unit.show(ns);
     match number::seen(estimate) {
         Some(ns) if pick::grew(run) => Cell::text("grew").with_interval(format!("to {}", show(ns))),
@@ -128,10 +128,10 @@ fn warm_up(runs: &[Run]) -> Option<String> {
 }
 
 /// The representative run by stream and kind, if there are several or operations failed.
-pub(super) fn streams(curve: &Curve) -> Section {
+pub(super) fn streams(curve: &Curve) -> PageSection {
     let chosen = pick::at_line(curve).filter(|run| run.total.0.len() > 1 || run.total.errors() > 0);
-    let Some(run) = chosen else { return Section::default() };
-    let unit = Unit::of(curve);
+    let Some(run) = chosen else { return PageSection::default() };
+    let unit = LatencyUnit::of(curve);
     let time = |name: &'static str, priority| Column::time(name, unit.name(), priority);
     let columns = [
         Column::text("stream", 0),
@@ -170,7 +170,7 @@ pub(super) fn streams(curve: &Curve) -> Section {
     let place = if pick::has_line(curve) { ", nearest the load line" } else { "" };
     let heading = format!("By stream and kind, at {}{place}", words::pace(&run.offered));
     let table = Table::of("By stream and kind", columns, &run.total.0, row).without_unknown();
-    Section::new(heading, vec![Block::Table(table)])
+    PageSection::new(heading, vec![Block::Table(table)])
 }
 
 fn failed(counter: &Counter) -> String {
@@ -184,7 +184,7 @@ fn stream_name(curve: &Curve, stream: u8) -> String {
 }
 
 /// Load lines at several objectives.
-pub(super) fn ladder(lines: &[LoadLine]) -> Section {
+pub(super) fn ladder(lines: &[LoadLine]) -> PageSection {
     const COLUMNS: [Column; 3] =
         [Column::text("objective", 0), Column::rate("load line", "IOPS", 0), Column::text("verdict", 0)];
     let row = |line: &LoadLine| {
@@ -193,7 +193,7 @@ pub(super) fn ladder(lines: &[LoadLine]) -> Section {
     };
     let lines = if lines.len() > 1 { lines } else { &[] };
     let heading = "Load line by objective";
-    Section::new(heading, vec![Block::Table(Table::of(heading, COLUMNS, lines, row))])
+    PageSection::new(heading, vec![Block::Table(Table::of(heading, COLUMNS, lines, row))])
 }
 
 fn verdict(line: &LoadLine) -> String {
@@ -253,10 +253,10 @@ pub(in crate::pages) fn line(line: Option<&LoadLine>, most: f64) -> Cell {
 }
 
 /// A recorded load on several configurations; those without a run are omitted.
-pub(super) fn replays(curves: &[&Curve]) -> Section {
+pub(super) fn replays(curves: &[&Curve]) -> PageSection {
     // The finest unit that any row needs, so that rows are comparable.
-    let is_micro = curves.iter().any(|curve| Unit::of(curve) == Unit::Micro);
-    let unit = if is_micro { Unit::Micro } else { Unit::Milli };
+    let is_micro = curves.iter().any(|curve| LatencyUnit::of(curve) == LatencyUnit::Micro);
+    let unit = if is_micro { LatencyUnit::Micro } else { LatencyUnit::Milli };
     let columns = [
         Column::configuration(),
         Column::text("source", 5),
@@ -286,5 +286,5 @@ pub(super) fn replays(curves: &[&Curve]) -> Section {
         ]
     };
     let heading = "Recorded load by configuration";
-    Section::new(heading, vec![Block::Table(Table::of(heading, columns, rows, row))])
+    PageSection::new(heading, vec![Block::Table(Table::of(heading, columns, rows, row))])
 }

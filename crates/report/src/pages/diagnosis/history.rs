@@ -1,10 +1,10 @@
 //! Database time by window, correlation of waits with the load, changes between two periods, and work by origin.
 
-use plimsoll_choose::diagnosis::{Change, Changed, LoadCorrelation, Quantity, WindowTime};
-use plimsoll_ingest::{Slot, Tally, Work};
+use plimsoll_choose::diagnosis::{Changed, HistoryQuantity, LoadCorrelation, PeriodChange, WindowTime};
+use plimsoll_ingest::{PartWork, Slot, WindowCount};
 
 use super::Case;
-use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::words::diagnosis::{duration, part, quantity, value};
 
 /// Maximum number of windows to list, by active sessions.
@@ -46,7 +46,7 @@ const WORKS: [Column; 7] = [
 ];
 
 /// Windows over time; `None` for a single window.
-pub(super) fn section(case: &Case<'_>) -> Option<Section> {
+pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     let history = case.found.history.as_ref()?;
     let mut windows: Vec<&WindowTime> = history.windows.iter().collect();
     windows.sort_by(|a, b| b.active.total_cmp(&a.active));
@@ -79,7 +79,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
         blocks.push(Block::Table(table.with_notes([note.to_owned()])));
     }
     blocks.extend(history.change.as_ref().map(change));
-    Some(Section::bare(case.title("Windows over time"), blocks).with_anchor(format!("d{}-history", case.index)))
+    Some(PageSection::bare(case.title("Windows over time"), blocks).with_anchor(format!("d{}-history", case.index)))
 }
 
 const UNUSUAL: [Column; 5] = [
@@ -120,8 +120,8 @@ fn with_load(wait: &LoadCorrelation) -> Vec<Cell> {
 }
 
 /// Comparison of the later windows with the earlier ones.
-fn change(change: &Change) -> Block {
-    let is_shown = |changed: &&Changed| !matches!(changed.quantity, Quantity::WaitSeconds(_));
+fn change(change: &PeriodChange) -> Block {
+    let is_shown = |changed: &&Changed| !matches!(changed.quantity, HistoryQuantity::WaitSeconds(_));
     let shown = change.quantities.iter().filter(is_shown).take(ROWS_MAX);
     let table = Table::of("Earlier and later windows", CHANGE, shown, |changed| {
         let ratio = (changed.before > 0.0).then(|| changed.after / changed.before);
@@ -138,34 +138,34 @@ fn change(change: &Change) -> Block {
 }
 
 /// Work by statement and file, the largest first.
-pub(super) fn works(case: &Case<'_>) -> Option<Section> {
+pub(super) fn works(case: &Case<'_>) -> Option<PageSection> {
     let whole = case.subject.works.iter().find(|work| work.part.is_empty());
-    let mut parts: Vec<&Work> = case.subject.works.iter().filter(|work| !work.part.is_empty()).collect();
+    let mut parts: Vec<&PartWork> = case.subject.works.iter().filter(|work| !work.part.is_empty()).collect();
     if parts.is_empty() {
         return None;
     }
-    let seconds = |work: &Work| work.tally(Tally::EXECUTION_S);
-    let load = |work: &Work| work.reads + work.writes + seconds(work).unwrap_or(0.0);
+    let seconds = |work: &PartWork| work.tally(WindowCount::EXECUTION_S);
+    let load = |work: &PartWork| work.reads + work.writes + seconds(work).unwrap_or(0.0);
     parts.sort_by(|a, b| load(b).total_cmp(&load(a)));
     let listed = parts.len();
     parts.truncate(ROWS_MAX);
-    let share = |part: f64, of: fn(&Work) -> f64| {
+    let share = |part: f64, of: fn(&PartWork) -> f64| {
         let all = whole.map_or(0.0, of);
         Cell::or_unknown((all > 0.0).then(|| (part / all).min(1.0)), percent)
     };
-    let row = |work: &Work| {
+    let row = |work: &PartWork| {
         vec![
             Cell::text(&work.part),
             Cell::three(work.reads),
             share(work.reads, |whole| whole.reads),
             Cell::three(work.writes),
             share(work.writes, |whole| whole.writes),
-            Cell::or_unknown(work.tally(Tally::CALLS), Cell::three),
+            Cell::or_unknown(work.tally(WindowCount::CALLS), Cell::three),
             Cell::or_unknown(seconds(work), Cell::three),
         ]
     };
     let table = Table::of("Work by part", WORKS, parts, row).without_unknown();
     let note = format!("statements and files overlap one another; {} of {listed} are shown", listed.min(ROWS_MAX));
     let blocks = vec![Block::Table(table.with_notes([note]))];
-    Some(Section::bare(case.title("Work by part"), blocks).with_anchor(format!("d{}-works", case.index)))
+    Some(PageSection::bare(case.title("Work by part"), blocks).with_anchor(format!("d{}-works", case.index)))
 }

@@ -1,12 +1,12 @@
 //! Origin of each number of a diagnosis: file, line, table and row, with anchors for links.
 
-use plimsoll_choose::diagnosis::Verdict;
-use plimsoll_ingest::{Class, EventTime, Figure, Measure, Origin, Place, Reading, Series, Statistic};
+use plimsoll_choose::diagnosis::DiagnosisVerdict;
+use plimsoll_ingest::{Class, EventTime, Figure, InputPosition, Measure, MeasureSeries, Origin, Reading, Statistic};
 
 use super::Case;
 use super::time::longest_events;
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Link, Section, Table, UNKNOWN};
+use crate::page::{Block, Cell, Column, ColumnKind, Link, PageSection, Table, UNKNOWN};
 use crate::pages::{measure_name, shown};
 
 /// Anchor of the section with a subject's numbers.
@@ -35,13 +35,13 @@ pub(super) fn id(case: &Case<'_>, class: Class, measure: Measure) -> Option<Stri
     case.subject.series(class, measure).map(|series| series_id(case, series))
 }
 
-fn series_id(case: &Case<'_>, series: &Series) -> String {
+fn series_id(case: &Case<'_>, series: &MeasureSeries) -> String {
     let highest = if series.statistic == Statistic::Maximum { "-maximum" } else { "" };
     format!("d{}-o-{}-{}{highest}", case.index, series.class.name().replace(' ', "-"), measure_name(series.measure))
 }
 
 /// Links to the evidence of a verdict.
-pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
+pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Link> {
     let index = case.index;
     let link = |anchor: String, name: String| Link { anchor, name };
     let measures = |class: Class, measures: &[Measure]| {
@@ -55,40 +55,40 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &Verdict) -> Vec<Link> {
         row.map(|row| link(event_id(index, row), format!("waits for {name}"))).into_iter().collect()
     };
     match verdict {
-        Verdict::Slow { class, .. }
-        | Verdict::AtItsLimit { class, .. }
-        | Verdict::SlowOrLoaded { class, .. }
-        | Verdict::Many { class, .. }
-        | Verdict::Quick { class, .. } => measures(*class, &[Measure::Latency, Measure::Iops]),
-        Verdict::Pinned { class: Class::All, measure, .. } => {
+        DiagnosisVerdict::Slow { class, .. }
+        | DiagnosisVerdict::AtItsLimit { class, .. }
+        | DiagnosisVerdict::SlowOrLoaded { class, .. }
+        | DiagnosisVerdict::Many { class, .. }
+        | DiagnosisVerdict::Quick { class, .. } => measures(*class, &[Measure::Latency, Measure::Iops]),
+        DiagnosisVerdict::Pinned { class: Class::All, measure, .. } => {
             [Class::All, Class::Read, Class::Write].iter().flat_map(|class| measures(*class, &[*measure])).collect()
         }
-        Verdict::Pinned { class, measure, .. } => measures(*class, &[*measure]),
-        Verdict::Unequal { .. } => measures(Class::All, &[Measure::Depth, Measure::Latency, Measure::Iops]),
-        Verdict::AtCeiling { .. } | Verdict::BelowCeilings { .. } => {
+        DiagnosisVerdict::Pinned { class, measure, .. } => measures(*class, &[*measure]),
+        DiagnosisVerdict::Unequal { .. } => measures(Class::All, &[Measure::Depth, Measure::Latency, Measure::Iops]),
+        DiagnosisVerdict::AtCeiling { .. } | DiagnosisVerdict::BelowCeilings { .. } => {
             vec![link(format!("d{index}-ceilings"), "its ceilings".into())]
         }
-        Verdict::CacheHelps { .. } | Verdict::CacheDoesNot { .. } => {
+        DiagnosisVerdict::CacheHelps { .. } | DiagnosisVerdict::CacheDoesNot { .. } => {
             cache_id(case).map(|id| link(id, "the database's estimates".to_owned())).into_iter().collect()
         }
-        Verdict::Tail { event: name, .. }
-        | Verdict::WritersBehind { event: name, .. }
-        | Verdict::Elsewhere { event: Some(name), .. } => event(name),
-        Verdict::CommitsElsewhere { .. } | Verdict::CommitsForLog { .. } => {
+        DiagnosisVerdict::Tail { event: name, .. }
+        | DiagnosisVerdict::WritersBehind { event: name, .. }
+        | DiagnosisVerdict::Elsewhere { event: Some(name), .. } => event(name),
+        DiagnosisVerdict::CommitsElsewhere { .. } | DiagnosisVerdict::CommitsForLog { .. } => {
             case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
         }
-        Verdict::Unusual { .. } | Verdict::Changed { .. } => {
+        DiagnosisVerdict::Unusual { .. } | DiagnosisVerdict::Changed { .. } => {
             vec![link(format!("d{index}-history"), "its windows".into())]
         }
-        Verdict::OneStatement { .. }
-        | Verdict::SlowStatement { .. }
-        | Verdict::OneFile { .. }
-        | Verdict::Autovacuum { .. }
-        | Verdict::SessionsWrite { .. } => vec![link(format!("d{index}-works"), "the work by part".into())],
-        Verdict::NoSessionTimes { .. }
-        | Verdict::LongWindows { .. }
-        | Verdict::CheckpointsRequested { .. }
-        | Verdict::BufferWaits { .. } => Vec::new(),
+        DiagnosisVerdict::OneStatement { .. }
+        | DiagnosisVerdict::SlowStatement { .. }
+        | DiagnosisVerdict::OneFile { .. }
+        | DiagnosisVerdict::Autovacuum { .. }
+        | DiagnosisVerdict::SessionsWrite { .. } => vec![link(format!("d{index}-works"), "the work by part".into())],
+        DiagnosisVerdict::NoSessionTimes { .. }
+        | DiagnosisVerdict::LongWindows { .. }
+        | DiagnosisVerdict::CheckpointsRequested { .. }
+        | DiagnosisVerdict::BufferWaits { .. } => Vec::new(),
         _ if case.found.split.is_none() => Vec::new(),
         _ => {
             vec![link(format!("d{index}-time"), "its parts".into()), link(time_id(index), "the database's time".into())]
@@ -101,8 +101,8 @@ fn events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     let mut events = case.found.split.as_ref().map(longest_events).unwrap_or_default();
     let waits = || case.subject.account.iter().flat_map(|account| &account.whole.waits);
     let named = case.found.verdicts.iter().filter_map(|verdict| match verdict {
-        Verdict::Tail { event, .. } | Verdict::WritersBehind { event, .. } => Some(event),
-        Verdict::Elsewhere { event, .. } => event.as_ref(),
+        DiagnosisVerdict::Tail { event, .. } | DiagnosisVerdict::WritersBehind { event, .. } => Some(event),
+        DiagnosisVerdict::Elsewhere { event, .. } => event.as_ref(),
         _ => None,
     });
     let besides = named.filter_map(|name| waits().find(|wait| wait.event == *name));
@@ -129,7 +129,7 @@ const PLACES_MAX: usize = 8;
 const PLACES_FEW: usize = 2;
 
 /// The origins of a case's numbers.
-pub(super) fn section(case: &Case<'_>) -> Section {
+pub(super) fn section(case: &Case<'_>) -> PageSection {
     let most = if case.count > 10 { PLACES_FEW } else { PLACES_MAX };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     if let Some(split) = &case.found.split {
@@ -152,10 +152,11 @@ pub(super) fn section(case: &Case<'_>) -> Section {
          --origins."
     );
     let table = Table::of("Origin of each number", COLUMNS, rows, |row| row).with_notes([note]);
-    Section::detail(case.title("Origin of each number"), vec![Block::Table(table)]).with_anchor(section_id(case.index))
+    PageSection::detail(case.title("Origin of each number"), vec![Block::Table(table)])
+        .with_anchor(section_id(case.index))
 }
 
-fn of_series(case: &Case<'_>, series: &Series, most: usize) -> Vec<Vec<Cell>> {
+fn of_series(case: &Case<'_>, series: &MeasureSeries, most: usize) -> Vec<Vec<Cell>> {
     let figure = |at: &(usize, usize)| {
         let reading = *case.readings.get(at.0)?;
         Some((reading, reading.figures.get(at.1)?))
@@ -173,7 +174,7 @@ fn of_series(case: &Case<'_>, series: &Series, most: usize) -> Vec<Vec<Cell>> {
     figures.iter().take(most).enumerate().map(row).collect()
 }
 
-fn place(id: Option<String>, name: &str, value: &str, place: &Place) -> Vec<Cell> {
+fn place(id: Option<String>, name: &str, value: &str, place: &InputPosition) -> Vec<Cell> {
     cells(id, name, value, UNKNOWN, &place.input, &place.origin)
 }
 

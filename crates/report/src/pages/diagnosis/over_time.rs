@@ -2,13 +2,13 @@
 
 use maud::html;
 use plimsoll_catalogue::Counts;
-use plimsoll_ingest::{Class, Measure, Subject};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::Case;
 use crate::chart;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Chart, Section};
+use crate::page::{Block, Chart, PageSection};
 use crate::timeline::{Panel, PanelScale, Timeline, Track};
 use crate::words::clean;
 
@@ -20,12 +20,12 @@ const MOST_LIMITS: usize = 2;
 const IN_SIGHT: f64 = 4.0;
 
 /// Operations and bytes per second by window; `None` for a single window.
-pub(super) fn section(case: &Case<'_>) -> Option<Section> {
+pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     let subject = case.subject;
     if subject.slots.len() < 2 {
         return None;
     }
-    let clock = Clock::of(subject);
+    let clock = TimeAxis::of(subject);
     let panels: Vec<Panel> = [
         panel(case, &clock, Measure::Iops, "demand, IOPS", 1.0),
         panel(case, &clock, Measure::Throughput, "demand, MB/s", 1e6),
@@ -50,11 +50,11 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
         }
         (figure(&chart, &case.source()))
     };
-    Some(Section::bare(case.title("Demand over time"), vec![Block::Chart(Chart::new(markup))]))
+    Some(PageSection::bare(case.title("Demand over time"), vec![Block::Chart(Chart::new(markup))]))
 }
 
 /// Time axis of the windows.
-struct Clock {
+struct TimeAxis {
     /// Beginning of the first window, if every window has a timestamp.
     begin: Option<plimsoll_ingest::Slot>,
     /// Beginning and end of each window in seconds.
@@ -63,8 +63,8 @@ struct Clock {
     merged: usize,
 }
 
-impl Clock {
-    fn of(subject: &Subject) -> Self {
+impl TimeAxis {
+    fn of(subject: &DatabaseDemand) -> Self {
         let slots = &subject.slots;
         let begin = slots.first().copied().filter(|_| slots.iter().all(|slot| slot.begin.is_some()));
         let mut so_far = 0.0;
@@ -136,7 +136,7 @@ impl Clock {
 }
 
 /// Panel of a measure: reads and writes if inputs distinguish them, otherwise all operations.
-fn panel(case: &Case<'_>, clock: &Clock, measure: Measure, name: &str, unit: f64) -> Option<Panel> {
+fn panel(case: &Case<'_>, clock: &TimeAxis, measure: Measure, name: &str, unit: f64) -> Option<Panel> {
     let series = |class| case.subject.series(class, measure);
     let track = |class: Class| Some(clock.track(class.name(), &series(class)?.values, unit));
     let mut tracks: Vec<Track> = [Class::Write, Class::Read].into_iter().filter_map(track).collect();

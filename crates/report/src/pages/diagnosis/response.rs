@@ -1,15 +1,15 @@
 //! Latency against rate by window.
 
 use maud::html;
-use plimsoll_choose::diagnosis::{Point, Response};
+use plimsoll_choose::diagnosis::{Response, ResponsePoint};
 use plimsoll_ingest::{Class, Measure};
 
 use super::{Case, origins};
-use crate::chart::{self, Axis, Fill, Group, Joined, Plane, Spot, typeset};
+use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot, typeset};
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{self, Block, Cell, Column, ColumnKind, Section, Table};
-use crate::scale::Scale;
+use crate::page::{self, Block, Cell, Column, ColumnKind, PageSection, Table};
+use crate::scale::AxisScale;
 
 /// Maximum number of classes in the chart; the table has all.
 const CLASSES_MAX: usize = 6;
@@ -29,7 +29,7 @@ const COLUMNS: [Column; 9] = [
 ];
 
 /// The chart and its table.
-pub(super) fn section(case: &Case<'_>) -> Option<Section> {
+pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
     let responses = &case.found.responses;
     if responses.is_empty() {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<Section> {
     };
     let table = Table::of("Latency and rate of each class", COLUMNS, responses, |response| row(case, response));
     let section =
-        Section::bare(case.title("Latency against rate"), vec![picture, Block::Table(table.without_unknown())]);
+        PageSection::bare(case.title("Latency against rate"), vec![picture, Block::Table(table.without_unknown())]);
     Some(section.with_anchor(format!("d{}-response", case.index)))
 }
 
@@ -86,21 +86,21 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
 }
 
 fn plane(drawn: &[&Response]) -> Plane {
-    let group = |(tone, response): (usize, &&Response)| Group {
+    let group = |(tone, response): (usize, &&Response)| PointGroup {
         name: response.class.name().to_owned(),
         tone,
         fill: Fill::Full,
         joined: Joined::Apart,
         spots: merged(&response.points).iter().map(|point| spot(response, point)).collect(),
     };
-    let groups: Vec<Group> = drawn.iter().enumerate().map(group).collect();
+    let groups: Vec<PointGroup> = drawn.iter().enumerate().map(group).collect();
     let spots = || groups.iter().flat_map(|group| &group.spots);
     let low = spots().map(|spot| spot.y).fold(f64::INFINITY, f64::min);
     let high = spots().map(|spot| spot.y).fold(0.0, f64::max);
     let most = spots().map(|spot| spot.x).fold(0.0, f64::max);
     Plane {
-        x: Axis { name: "IOPS", scale: Scale::from_zero(most), label: number::short },
-        y: Axis { name: "latency, mean of a window", scale: Scale::for_latency(low, high), label: time },
+        x: Axis { name: "IOPS", scale: AxisScale::from_zero(most), label: number::short },
+        y: Axis { name: "latency, mean of a window", scale: AxisScale::for_latency(low, high), label: time },
         groups,
     }
 }
@@ -109,7 +109,7 @@ fn time(ns: f64) -> String {
     if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) }
 }
 
-fn spot(response: &Response, point: &Point) -> Spot {
+fn spot(response: &Response, point: &ResponsePoint) -> Spot {
     let (latency, rate) = (number::time(point.latency_s * 1e9), number::three(point.iops));
     Spot {
         x: point.iops,
@@ -120,12 +120,12 @@ fn spot(response: &Response, point: &Point) -> Spot {
 }
 
 /// Averages of points with adjacent rates, weighted by operations.
-fn merged(points: &[Point]) -> Vec<Point> {
-    let mean = |points: &[Point]| {
+fn merged(points: &[ResponsePoint]) -> Vec<ResponsePoint> {
+    let mean = |points: &[ResponsePoint]| {
         let length_s: f64 = points.iter().map(|point| point.length_s).sum();
         let operations: f64 = points.iter().map(|point| point.iops * point.length_s).sum();
         let seconds: f64 = points.iter().map(|point| point.iops * point.length_s * point.latency_s).sum();
-        Point { iops: operations / length_s, latency_s: seconds / operations, length_s }
+        ResponsePoint { iops: operations / length_s, latency_s: seconds / operations, length_s }
     };
     points.chunks(points.len().div_ceil(POINTS_MAX).max(1)).map(mean).collect()
 }
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn neighbours_are_merged_and_no_operation_is_lost() {
-        let points: Vec<Point> =
-            (1..=1_000).map(|at| Point { iops: f64::from(at), latency_s: 1e-3, length_s: 60.0 }).collect();
+        let points: Vec<ResponsePoint> =
+            (1..=1_000).map(|at| ResponsePoint { iops: f64::from(at), latency_s: 1e-3, length_s: 60.0 }).collect();
         let few = merged(&points);
         assert!(few.len() <= POINTS_MAX);
-        let operations = |points: &[Point]| points.iter().map(|point| point.iops * point.length_s).sum::<f64>();
+        let operations = |points: &[ResponsePoint]| points.iter().map(|point| point.iops * point.length_s).sum::<f64>();
         assert!((operations(&few) - operations(&points)).abs() < 1e-3);
         assert_eq!(merged(&points[..3]), points[..3]);
     }

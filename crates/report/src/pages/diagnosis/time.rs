@@ -6,12 +6,12 @@ use plimsoll_ingest::EventTime;
 use plimsoll_units::Bytes;
 
 use super::{Case, origins};
-use crate::chart::{self, Axis, Bar, Fill, Group, Joined, Plane, Spot};
+use crate::chart::{self, Axis, Bar, Fill, Joined, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Section, Table, UNKNOWN};
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, PageSection, Table, UNKNOWN};
 use crate::pages::file_name;
-use crate::scale::Scale;
+use crate::scale::AxisScale;
 use crate::words::diagnosis::{part, seconds, share};
 
 /// Parts with a smaller share would be rounded to 0 %.
@@ -20,7 +20,7 @@ const SHARE_MIN: f64 = 0.000_5;
 const EVENTS_MAX: usize = 10;
 
 /// Database time as a cascade of bars.
-pub(super) fn split(case: &Case<'_>) -> Option<Section> {
+pub(super) fn split(case: &Case<'_>) -> Option<PageSection> {
     let split = case.found.split.as_ref()?;
     let description = bars(split).iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>();
     let id = format!("time-{}", case.index);
@@ -33,7 +33,7 @@ pub(super) fn split(case: &Case<'_>) -> Option<Section> {
     };
     let chart = Chart { markup, plain: Some(plain_bars(split)) };
     Some(
-        Section::bare(case.title("Database time"), vec![Block::Chart(chart)])
+        PageSection::bare(case.title("Database time"), vec![Block::Chart(chart)])
             .with_anchor(format!("d{}-time", case.index)),
     )
 }
@@ -107,7 +107,7 @@ pub(super) fn longest_events(split: &Split) -> Vec<&EventTime> {
 }
 
 /// The longest events, each with the place of its longest value.
-pub(super) fn places(case: &Case<'_>) -> Option<Section> {
+pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
     let split = case.found.split.as_ref()?;
     let time = &split.place;
     let events = longest_events(split);
@@ -143,7 +143,7 @@ pub(super) fn places(case: &Case<'_>) -> Option<Section> {
         let table = Table::of("Longest waits", EVENTS, events.into_iter().enumerate(), row).without_unknown();
         vec![Block::Table(table.with_notes([note]))]
     };
-    Some(Section::bare(case.title("Longest waits"), blocks))
+    Some(PageSection::bare(case.title("Longest waits"), blocks))
 }
 
 const WHAT_IFS: [Column; 4] = [
@@ -154,7 +154,7 @@ const WHAT_IFS: [Column; 4] = [
 ];
 
 /// The effects of faster storage and of other sizes of the buffer cache.
-pub(super) fn what_ifs(case: &Case<'_>) -> Section {
+pub(super) fn what_ifs(case: &Case<'_>) -> PageSection {
     let found = case.found;
     // Avoids a negative zero.
     let percent = |share: f64| {
@@ -183,7 +183,8 @@ pub(super) fn what_ifs(case: &Case<'_>) -> Section {
     );
     let table = Table::of("Effects of faster storage or another buffer cache", WHAT_IFS, rows, |row| row);
     let blocks = std::iter::once(Block::Table(table.with_notes([note]))).chain(cache(case).map(Block::Chart));
-    Section::bare(case.title("What would change it"), blocks.collect()).with_anchor(format!("d{}-what-if", case.index))
+    PageSection::bare(case.title("What would change it"), blocks.collect())
+        .with_anchor(format!("d{}-what-if", case.index))
 }
 
 /// Reads by size of the buffer cache.
@@ -203,9 +204,9 @@ fn cache(case: &Case<'_>) -> Option<Chart> {
     spots.sort_by(|a, b| a.x.total_cmp(&b.x));
     let most = steps.iter().map(|step| step.reads * 100.0).fold(100.0, f64::max);
     let plane = Plane {
-        x: Axis { name: "buffer cache, GiB", scale: Scale::from_zero(gib(last.bytes)), label: number::three },
-        y: Axis { name: "reads of storage, % of today's", scale: Scale::from_zero(most), label: number::three },
-        groups: vec![Group { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
+        x: Axis { name: "buffer cache, GiB", scale: AxisScale::from_zero(gib(last.bytes)), label: number::three },
+        y: Axis { name: "reads of storage, % of today's", scale: AxisScale::from_zero(most), label: number::three },
+        groups: vec![PointGroup { name: "reads".into(), tone: 0, fill: Fill::Full, joined: Joined::Line, spots }],
     };
     let id = format!("cache-{}", case.index);
     let chart = both(&id, "Reads by size of the buffer cache", "The table above has the figures.", |size| {

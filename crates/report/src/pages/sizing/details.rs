@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::Cite;
 use plimsoll_choose::diagnosis::DatabaseEffect;
-use plimsoll_choose::sizing::{Choice, Limit, Point, Rejection, Sizing, Wanted};
+use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, Wanted};
 use plimsoll_ingest::Outcome;
 
 use super::{Doubts, Sized, facts, saved};
@@ -13,7 +13,7 @@ use crate::chart::{self, Bar, Fill};
 use crate::csv::plain;
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Section, Table};
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, PageSection, Table};
 use crate::pages::file_name;
 use crate::words::{clean, offer, sizing as words};
 
@@ -22,7 +22,7 @@ const INPUTS_MAX: usize = 3;
 
 impl Sized<'_> {
     /// Steps from the measured load to the required ceilings.
-    pub(super) fn design_point(&self) -> Section {
+    pub(super) fn design_point(&self) -> PageSection {
         let wanted = &self.sizing.wanted;
         let mut facts = vec![Fact::new("measured", words::measured(wanted))];
         facts.extend(words::today(wanted).map(|today| Fact::new("today", today)));
@@ -47,7 +47,7 @@ impl Sized<'_> {
         facts.push(Fact::new("machine", words::compute(wanted.compute)));
         facts.extend(wanted.assumptions.iter().map(|text| Fact::new("assumed", text)));
         let subject = if wanted.subject.is_empty() { "the demand" } else { &wanted.subject };
-        Section::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
+        PageSection::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])
     }
 
     /// Load levels from measured to design point.
@@ -73,7 +73,7 @@ impl Sized<'_> {
     }
 
     /// The expected load by class, and each choice in full.
-    pub(super) fn in_full(&self) -> Section {
+    pub(super) fn in_full(&self) -> PageSection {
         let mut blocks = vec![Block::Table(classes(&self.sizing.wanted.points))];
         for (rank, choice) in self.choices().iter().enumerate() {
             blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
@@ -82,11 +82,11 @@ impl Sized<'_> {
             blocks.push(Block::Table(self.classes(choice, effect.as_ref())));
             blocks.extend(effect.map(|effect| Block::Note(database_time(&effect))));
         }
-        Section::detail("The load by class, and each choice in full", blocks)
+        PageSection::detail("The load by class, and each choice in full", blocks)
     }
 
     /// Origin of the figures, and the documents.
-    pub(super) fn sources(&self) -> [Section; 2] {
+    pub(super) fn sources(&self) -> [PageSection; 2] {
         let shown = || self.choices().iter().chain(&self.sizing.nearly);
         let mut cites: BTreeMap<(String, String), Arc<Cite>> = BTreeMap::new();
         for choice in shown() {
@@ -108,15 +108,15 @@ impl Sized<'_> {
         );
         let documents = cites.values().map(|cite| Item::new(cite.to_string(), [cite.url.clone()])).collect();
         [
-            Section::bare("Figures", vec![Block::Facts(vec![Fact::new("figures", figures)])]),
-            Section::detail("Sources", vec![Block::Items(documents)]),
+            PageSection::bare("Figures", vec![Block::Facts(vec![Fact::new("figures", figures)])]),
+            PageSection::detail("Sources", vec![Block::Items(documents)]),
         ]
     }
 
     /// A row for each choice, each configuration that misses the objective, and each rejection.
     pub(super) fn data(&self) -> Block {
         let Sizing { choices, nearly, slower, rejected, .. } = self.sizing;
-        let row = |verdict: &str, rank: usize, name: String, why: String, value: &dyn Fn(Value) -> String| {
+        let row = |verdict: &str, rank: usize, name: String, why: String, value: &dyn Fn(CsvValue) -> String| {
             let known = [verdict.to_owned(), (rank + 1).to_string(), name];
             known.into_iter().chain(DATA.iter().map(|(_, of)| value(*of))).chain([why]).collect::<Vec<_>>()
         };
@@ -139,9 +139,9 @@ impl Sized<'_> {
 }
 
 /// Value of a choice for CSV; empty if unknown.
-type Value = fn(&Choice) -> String;
+type CsvValue = fn(&Choice) -> String;
 
-const DATA: [(&str, Value); 17] = [
+const DATA: [(&str, CsvValue); 17] = [
     ("product", |choice| choice.offer.product().name().to_owned()),
     ("capacity_bytes", |choice| choice.offer.capacity.get().to_string()),
     ("price_month", |choice| or_empty(choice.price.as_ref(), |price| price.monthly.exact())),
@@ -174,11 +174,11 @@ fn or_empty<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(String::new, text)
 }
 
-fn name(limit: &Limit) -> String {
+fn name(limit: &DesignLimit) -> String {
     limit.name.to_string()
 }
 
-fn over(limit: &Limit) -> String {
+fn over(limit: &DesignLimit) -> String {
     plain(limit.over)
 }
 
@@ -211,7 +211,7 @@ fn levels(wanted: &Wanted) -> Vec<Bar> {
     bars
 }
 
-fn classes(points: &[Point]) -> Table {
+fn classes(points: &[DesignPoint]) -> Table {
     let columns = [
         Column::text("expected load", 0),
         Column::rate("rate", "IOPS", 0),

@@ -13,7 +13,7 @@ use crate::page::{Block, Table};
 use crate::words::database::share_of;
 
 /// A step with figures for all kinds of work.
-struct Row<'a> {
+struct StepData<'a> {
     suite: &'a SuiteRun,
     step: &'a StepRun,
     /// `None` for a skipped step.
@@ -31,7 +31,7 @@ struct StepTotals {
 }
 
 /// Column name and accessor.
-type Field = (&'static str, fn(&Row<'_>) -> Option<String>);
+type Field = (&'static str, fn(&StepData<'_>) -> Option<String>);
 
 /// Counts and times of databases cover the whole span; `block_read_ns`, `disk_read_ns` etc. are sums. `rate_low` and
 /// `rate_high` are the ends of the 95 % interval of `iops`. Columns with the prefix `split_` are shares of session
@@ -101,13 +101,13 @@ const FIELDS: [Field; 58] = [
 pub(super) fn data(suites: &[SuiteRun]) -> Block {
     let steps = suites.iter().flat_map(|suite| suite.steps.iter().map(move |step| (suite, step)));
     let rows = steps.map(|(suite, step)| {
-        let row = Row { suite, step, totals: totals(&step.work) };
+        let row = StepData { suite, step, totals: totals(&step.work) };
         FIELDS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect()
     });
     Table::data(&FIELDS.map(|(name, _)| name), rows)
 }
 
-impl Row<'_> {
+impl StepData<'_> {
     fn per_second(&self, count: u64) -> Option<String> {
         let seconds = self.totals.as_ref()?.span.as_secs_f64();
         (seconds > 0.0).then(|| (count as f64 / seconds).to_string())

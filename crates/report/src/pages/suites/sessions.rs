@@ -2,16 +2,16 @@
 //! storage, time by wait class, and loads over time.
 
 use maud::html;
-use plimsoll_record::{Curve, Spent, Split, SuiteRun};
+use plimsoll_record::{Curve, SessionTimes, Spent, SuiteRun};
 use plimsoll_units::Span;
 
 use super::{chart, source};
-use crate::chart::{self as draw, Axis, Fill, Joined, Lane, Part, Plane, Spot, Stack, typeset};
+use crate::chart::{self as draw, Axis, BarPart, Fill, Joined, Lane, Plane, Spot, Stack, typeset};
 use crate::html::both;
-use crate::page::{Block, Item, Section, Shares};
+use crate::page::{Block, Item, PageSection, Shares};
 use crate::pages::curves::plot;
-use crate::scale::Scale;
-use crate::sessions::{Group, Point, below, offered, responses, splits};
+use crate::scale::AxisScale;
+use crate::sessions::{SessionCurve, SessionPoint, below, offered, responses, splits};
 use crate::statements;
 use crate::words::database::{PARTS, share_of, spent, split};
 use crate::words::{Counted, clean};
@@ -31,10 +31,10 @@ const CHANGES_MAX: usize = 50;
 const SQUEEZED: f64 = 20.0;
 
 /// Charts and tables of the session groups of a suite, then those of its statements.
-pub(super) fn sections(suite: &SuiteRun, groups: &[Group<'_>], index: usize) -> Vec<Section> {
+pub(super) fn sections(suite: &SuiteRun, groups: &[SessionCurve<'_>], index: usize) -> Vec<PageSection> {
     let source = source(suite);
-    let drawn: Vec<&Group<'_>> = groups.iter().filter(|group| group.seen() > 1).collect();
-    let named: Vec<(String, &Group<'_>)> = drawn.iter().map(|group| (group.name.clone(), *group)).collect();
+    let drawn: Vec<&SessionCurve<'_>> = groups.iter().filter(|group| group.seen() > 1).collect();
+    let named: Vec<(String, &SessionCurve<'_>)> = drawn.iter().map(|group| (group.name.clone(), *group)).collect();
     let mut lines: Vec<Block> = Vec::new();
     let mut latencies: Vec<Block> = Vec::new();
     for (part, chunk) in named.chunks(CURVES_MAX).enumerate() {
@@ -51,19 +51,19 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[Group<'_>], index: usize) -> 
     let behind = "Details";
     let statements_title = if groups.is_empty() { behind } else { "Statements" };
     vec![
-        Section::bare("Response time against throughput", lines),
-        Section::new(behind, vec![Block::Table(responses(groups))]),
-        Section::bare("Read latency against block reads and writes", latencies),
-        Section::new("Counters of the database and its storage", vec![Block::Table(below(suite, groups))]),
-        Section::new("Session time by wait class", time_split(groups, index, &source)),
-        Section::bare("Over time", over_time(groups, index, &source).into_iter().collect()),
-        Section::new("Changes during the loads", vec![Block::Items(changes(groups))]),
-        Section::new(statements_title, vec![Block::Table(statements::table(suite))]),
+        PageSection::bare("Response time against throughput", lines),
+        PageSection::new(behind, vec![Block::Table(responses(groups))]),
+        PageSection::bare("Read latency against block reads and writes", latencies),
+        PageSection::new("Counters of the database and its storage", vec![Block::Table(below(suite, groups))]),
+        PageSection::new("Session time by wait class", time_split(groups, index, &source)),
+        PageSection::bare("Over time", over_time(groups, index, &source).into_iter().collect()),
+        PageSection::new("Changes during the loads", vec![Block::Items(changes(groups))]),
+        PageSection::new(statements_title, vec![Block::Table(statements::table(suite))]),
     ]
 }
 
 /// Response time against throughput of one or more curves.
-pub(super) fn curves(id: &str, groups: &[&Group<'_>], source: &str) -> Block {
+pub(super) fn curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) -> Block {
     let curves: Vec<&Curve> = groups.iter().map(|group| &group.curve).collect();
     let lead = match curves[..] {
         [_] => "Each marker is a number of concurrent sessions.",
@@ -77,7 +77,7 @@ pub(super) fn curves(id: &str, groups: &[&Group<'_>], source: &str) -> Block {
     chart(lead, &drawn, source)
 }
 
-fn description(group: &Group<'_>) -> String {
+fn description(group: &SessionCurve<'_>) -> String {
     let curve = &group.curve;
     let line = curve
         .load_line
@@ -88,13 +88,13 @@ fn description(group: &Group<'_>) -> String {
 
 /// Mean read latency against block reads and writes, measured by the database and by its storage; `None` if neither is
 /// known.
-pub(super) fn reads(id: &str, named: &[(String, &Group<'_>)], source: &str) -> Option<Block> {
-    let of = |(tone, (name, group)): (usize, &(String, &Group<'_>))| {
+pub(super) fn reads(id: &str, named: &[(String, &SessionCurve<'_>)], source: &str) -> Option<Block> {
+    let of = |(tone, (name, group)): (usize, &(String, &SessionCurve<'_>))| {
         // The labels of several curves would overlap.
         let knee = group.at_knee().filter(|_| named.len() == 1);
         both_sides((tone, name), group, knee.map(|point| point.step.name.as_str()))
     };
-    let groups: Vec<draw::Group> = named.iter().enumerate().flat_map(of).collect();
+    let groups: Vec<draw::PointGroup> = named.iter().enumerate().flat_map(of).collect();
     if groups.is_empty() {
         return None;
     }
@@ -107,10 +107,14 @@ pub(super) fn reads(id: &str, named: &[(String, &Group<'_>)], source: &str) -> O
     };
     let ((least, most), (low, high)) = (ends(|spot| spot.x), ends(|spot| spot.y));
     // A single curve starts at zero; of several, one might be squeezed into a corner.
-    let x = if named.len() > 1 && most / least > SQUEEZED { Scale::log(least, most) } else { Scale::from_zero(most) };
+    let x = if named.len() > 1 && most / least > SQUEEZED {
+        AxisScale::log(least, most)
+    } else {
+        AxisScale::from_zero(most)
+    };
     let plane = Plane {
         x: Axis { name: "block reads and writes of the database per second", scale: x, label: number::short },
-        y: Axis { name: "mean latency of a read", scale: Scale::for_latency(low, high), label: time },
+        y: Axis { name: "mean latency of a read", scale: AxisScale::for_latency(low, high), label: time },
         groups,
     };
     let title = "Read latency against block reads and writes";
@@ -124,23 +128,23 @@ fn time(ns: f64) -> String {
     if ns == 0.0 { "0".into() } else { typeset(&number::time(ns)) }
 }
 
-fn both_sides((tone, name): (usize, &str), group: &Group<'_>, knee: Option<&str>) -> Vec<draw::Group> {
-    let seen = spots(group, "in the database", knee, Point::read_as_seen);
-    let below = spots(group, "at the block device", None, Point::read_below);
+fn both_sides((tone, name): (usize, &str), group: &SessionCurve<'_>, knee: Option<&str>) -> Vec<draw::PointGroup> {
+    let seen = spots(group, "in the database", knee, SessionPoint::read_as_seen);
+    let below = spots(group, "at the block device", None, SessionPoint::read_below);
     let named = |who: &str| if name.is_empty() { who.to_owned() } else { format!("{name}, {who}") };
-    let side = |who, fill, spots| draw::Group { name: named(who), tone, fill, joined: Joined::Line, spots };
+    let side = |who, fill, spots| draw::PointGroup { name: named(who), tone, fill, joined: Joined::Line, spots };
     let sides = [side("in the database", Fill::Full, seen), side("at the block device", Fill::Hollow, below)];
     sides.into_iter().filter(|side| !side.spots.is_empty()).collect()
 }
 
 /// Points with a latency; the point of the given name is marked as the knee.
 fn spots<'a>(
-    group: &Group<'a>,
+    group: &SessionCurve<'a>,
     who: &str,
     knee: Option<&str>,
-    latency: impl Fn(&Point<'a>) -> Option<Span>,
+    latency: impl Fn(&SessionPoint<'a>) -> Option<Span>,
 ) -> Vec<Spot> {
-    let spot = |point: &Point<'a>| {
+    let spot = |point: &SessionPoint<'a>| {
         let (x, y) = (point.blocks()?, latency(point)?.as_nanos() as f64);
         (x > 0.0 && y > 0.0).then(|| Spot {
             x,
@@ -166,7 +170,7 @@ const fn class(part: Spent) -> &'static str {
 }
 
 /// Session time by wait class: a bar per load as a chart and in letters, then the shares.
-fn time_split(groups: &[Group<'_>], index: usize, source: &str) -> Vec<Block> {
+fn time_split(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Vec<Block> {
     let mut bars: Vec<Stack> = Vec::new();
     for group in groups {
         let stacks: Vec<Stack> = group.points.iter().filter_map(stack).collect();
@@ -190,9 +194,9 @@ fn time_split(groups: &[Group<'_>], index: usize, source: &str) -> Vec<Block> {
 }
 
 /// The bars in letters.
-fn letters(groups: &[Group<'_>]) -> Shares {
+fn letters(groups: &[SessionCurve<'_>]) -> Shares {
     let splits = shown(groups).into_iter().filter_map(|point| Some((point.name(), point.crowd.split.as_ref()?)));
-    let parts = |split: &Split| -> Vec<(char, f64)> {
+    let parts = |split: &SessionTimes| -> Vec<(char, f64)> {
         PARTS.iter().filter_map(|part| Some((spent(*part).1, share_of(split, *part)?))).collect()
     };
     let bars: Vec<_> = splits.map(|(name, split)| (name, parts(split))).collect();
@@ -205,14 +209,14 @@ fn letters(groups: &[Group<'_>]) -> Shares {
 }
 
 /// All points, or the first point, the knee and the last point of each curve.
-fn shown<'a, 'b>(groups: &'b [Group<'a>]) -> Vec<&'b Point<'a>> {
+fn shown<'a, 'b>(groups: &'b [SessionCurve<'a>]) -> Vec<&'b SessionPoint<'a>> {
     if groups.iter().map(|group| group.points.len()).sum::<usize>() <= LETTER_BARS_MAX {
         return groups.iter().flat_map(|group| &group.points).collect();
     }
-    let of = |group: &'b Group<'a>| {
+    let of = |group: &'b SessionCurve<'a>| {
         let knee = group.at_knee().map(|point| &point.step.name);
         let last = group.points.len().saturating_sub(1);
-        let telling = move |(index, point): &(usize, &'b Point<'a>)| {
+        let telling = move |(index, point): &(usize, &'b SessionPoint<'a>)| {
             *index == 0 || *index == last || Some(&point.step.name) == knee
         };
         group.points.iter().enumerate().filter(telling).map(|(_, point)| point)
@@ -220,18 +224,18 @@ fn shown<'a, 'b>(groups: &'b [Group<'a>]) -> Vec<&'b Point<'a>> {
     groups.iter().flat_map(of).collect()
 }
 
-fn stack(point: &Point<'_>) -> Option<Stack> {
+fn stack(point: &SessionPoint<'_>) -> Option<Stack> {
     let split = point.crowd.split.as_ref()?;
     let part = |part: &Spent| {
         let share = share_of(split, *part).filter(|share| *share > 0.0)?;
-        Some(Part { name: spent(*part).0, class: class(*part), share })
+        Some(BarPart { name: spent(*part).0, class: class(*part), share })
     };
-    let parts: Vec<Part> = PARTS.iter().filter_map(part).collect();
+    let parts: Vec<BarPart> = PARTS.iter().filter_map(part).collect();
     (!parts.is_empty()).then(|| Stack { name: point.label(), parts })
 }
 
 /// Transactions per second over time, loads in sequence; `None` without time series.
-fn over_time(groups: &[Group<'_>], index: usize, source: &str) -> Option<Block> {
+fn over_time(groups: &[SessionCurve<'_>], index: usize, source: &str) -> Option<Block> {
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     for group in groups {
         for point in &group.points {
@@ -250,10 +254,10 @@ fn over_time(groups: &[Group<'_>], index: usize, source: &str) -> Option<Block> 
 }
 
 /// Changes and their times, as text.
-fn changes(groups: &[Group<'_>]) -> Vec<Item> {
+fn changes(groups: &[SessionCurve<'_>]) -> Vec<Item> {
     let all = groups.iter().flat_map(|group| &group.points);
     let marks = all.flat_map(|point| point.crowd.marks.iter().map(move |mark| (point, mark)));
-    let item = |(point, (at, what)): (&Point<'_>, &(Span, String))| {
+    let item = |(point, (at, what)): (&SessionPoint<'_>, &(Span, String))| {
         Item::new(format!("{}, after {at}: {}", point.name(), clean(what)), [])
     };
     marks.take(CHANGES_MAX).map(item).collect()

@@ -8,9 +8,9 @@ use super::{chart, source};
 use crate::chart::{Bar, Fill, bars};
 use crate::html::both;
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Section, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::pages::curves::{labels, line};
-use crate::sessions::{Group, Point, groups, limit_at, offered};
+use crate::sessions::{SessionCurve, SessionPoint, groups, limit_at, offered};
 use crate::statements::{By, Test, Took, seconds, tests};
 use crate::words::clean;
 
@@ -18,16 +18,16 @@ use crate::words::clean;
 const BARS_MAX: usize = 60;
 
 /// A curve of a suite.
-struct Entry<'a> {
+struct SuiteCurve<'a> {
     /// The common prefix of the step names of its group.
     kind: String,
     suite: &'a SuiteRun,
     /// The group; its subject has the name of the suite and the group.
-    group: Group<'a>,
+    group: SessionCurve<'a>,
 }
 
 /// Common figures of suites; empty unless at least two database suites are of the same kind.
-pub(super) fn sections(suites: &[SuiteRun]) -> Vec<Section> {
+pub(super) fn sections(suites: &[SuiteRun]) -> Vec<PageSection> {
     let mut kinds: Vec<&str> = Vec::new();
     for suite in suites {
         if !kinds.contains(&suite.suite.as_str()) {
@@ -41,7 +41,7 @@ pub(super) fn sections(suites: &[SuiteRun]) -> Vec<Section> {
     kinds.iter().enumerate().flat_map(of).collect()
 }
 
-fn alike(suites: &[&SuiteRun], index: usize) -> Vec<Section> {
+fn alike(suites: &[&SuiteRun], index: usize) -> Vec<PageSection> {
     let has = |wanted: fn(&StepWork) -> bool| {
         let any = |suite: &&&SuiteRun| suite.steps.iter().any(|step| step.counts && wanted(&step.work));
         suites.iter().filter(any).count() > 1
@@ -56,20 +56,20 @@ fn alike(suites: &[&SuiteRun], index: usize) -> Vec<Section> {
     }
 }
 
-fn entries<'a>(suites: &[&'a SuiteRun], names: &[String]) -> Vec<Entry<'a>> {
+fn entries<'a>(suites: &[&'a SuiteRun], names: &[String]) -> Vec<SuiteCurve<'a>> {
     let mut out = Vec::new();
     for (suite, name) in suites.iter().copied().zip(names) {
         for mut group in groups(suite).into_iter().filter(|group| group.seen() > 0) {
             let kind = group.name.clone();
             group.curve.subject.name = if kind.is_empty() { name.clone() } else { format!("{name}, {kind}") };
-            out.push(Entry { kind, suite, group });
+            out.push(SuiteCurve { kind, suite, group });
         }
     }
     out
 }
 
 /// Curves in charts of a limited number each; of more, a chart for each kind of group.
-fn over_each_other(entries: &[Entry<'_>], index: usize) -> Vec<Section> {
+fn over_each_other(entries: &[SuiteCurve<'_>], index: usize) -> Vec<PageSection> {
     const COLUMNS: [Column; 11] = [
         Column::new("curve", "", ColumnKind::Name, 0),
         Column::text("source", 7),
@@ -92,11 +92,12 @@ fn over_each_other(entries: &[Entry<'_>], index: usize) -> Vec<Section> {
     }
     let (mut lines, mut latencies, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for kind in kinds {
-        let of: Vec<&Entry<'_>> = entries.iter().filter(|entry| kind.is_none_or(|kind| entry.kind == kind)).collect();
+        let of: Vec<&SuiteCurve<'_>> =
+            entries.iter().filter(|entry| kind.is_none_or(|kind| entry.kind == kind)).collect();
         for chunk in of.chunks(CURVES_MAX) {
             let part = lines.len();
-            let groups: Vec<&Group<'_>> = chunk.iter().map(|entry| &entry.group).collect();
-            let named: Vec<(String, &Group<'_>)> =
+            let groups: Vec<&SessionCurve<'_>> = chunk.iter().map(|entry| &entry.group).collect();
+            let named: Vec<(String, &SessionCurve<'_>)> =
                 groups.iter().map(|group| (group.curve.subject.name.clone(), *group)).collect();
             let mut sources: Vec<String> = chunk.iter().map(|entry| source(entry.suite)).collect();
             sources.dedup();
@@ -108,16 +109,16 @@ fn over_each_other(entries: &[Entry<'_>], index: usize) -> Vec<Section> {
     }
     let table = Table { label: "Side by side".to_owned(), columns: COLUMNS.into(), rows, ..Table::default() };
     vec![
-        Section::bare("Response time against throughput", lines),
-        Section::bare("Read latency against block reads and writes", latencies),
-        Section::new("Side by side", vec![Block::Table(table)]),
+        PageSection::bare("Response time against throughput", lines),
+        PageSection::bare("Read latency against block reads and writes", latencies),
+        PageSection::new("Side by side", vec![Block::Table(table)]),
     ]
 }
 
 /// Figures of a curve, marked as in its chart.
-fn row(entry: &Entry<'_>, series: usize, entries: &[Entry<'_>]) -> Vec<Cell> {
+fn row(entry: &SuiteCurve<'_>, series: usize, entries: &[SuiteCurve<'_>]) -> Vec<Cell> {
     let curve = &entry.group.curve;
-    let iops = |entry: &Entry<'_>| entry.group.curve.load_line.and_then(|line| line.iops());
+    let iops = |entry: &SuiteCurve<'_>| entry.group.curve.load_line.and_then(|line| line.iops());
     let most = entries.iter().filter_map(iops).map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
     let (knee, best) = (entry.group.at_knee(), entry.group.best());
     let time = |span: Option<Span>| Cell::or_unknown(span, |span| Cell::text(span.to_string()));
@@ -130,14 +131,14 @@ fn row(entry: &Entry<'_>, series: usize, entries: &[Entry<'_>]) -> Vec<Cell> {
         Cell::or_unknown(knee, |knee| Cell::text(offered(knee))),
         Cell::or_unknown(best, |best| Cell::three(best.crowd.run.figures.iops.value)),
         Cell::or_unknown(best, |best| Cell::text(offered(best))),
-        time(knee.and_then(Point::read_as_seen)),
-        time(knee.and_then(Point::read_below)),
+        time(knee.and_then(SessionPoint::read_as_seen)),
+        time(knee.and_then(SessionPoint::read_below)),
         Cell::or_unknown(limit_at(&entry.group), Cell::text),
     ]
 }
 
 /// Seconds of each test as bars, and as a table with a column per suite.
-fn statements(suites: &[&SuiteRun], names: &[String], index: usize) -> Vec<Section> {
+fn statements(suites: &[&SuiteRun], names: &[String], index: usize) -> Vec<PageSection> {
     let (by_test, by_step) = (tests(suites, By::Test), tests(suites, By::Step));
     let drawn = drawn(&by_test);
     let keys: Vec<String> = names.iter().enumerate().map(|(place, name)| format!("{} {name}", key(place))).collect();
@@ -154,8 +155,11 @@ fn statements(suites: &[&SuiteRun], names: &[String], index: usize) -> Vec<Secti
     let steps = Some(&by_step).filter(|steps| steps.len() > by_test.len());
     let steps = steps.map(|steps| table_of("Seconds of each step", "step", steps));
     vec![
-        Section::new(title, picture.into_iter().chain([table_of("Seconds of each test", "test", &by_test)]).collect()),
-        Section::folded("Each step of the tests", steps.into_iter().collect()),
+        PageSection::new(
+            title,
+            picture.into_iter().chain([table_of("Seconds of each test", "test", &by_test)]).collect(),
+        ),
+        PageSection::folded("Each step of the tests", steps.into_iter().collect()),
     ]
 }
 

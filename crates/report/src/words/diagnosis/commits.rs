@@ -1,13 +1,13 @@
 //! Verdicts about processors, commits, background writers and other waits.
 
-use plimsoll_choose::diagnosis::{Part, Verdict};
+use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
 
 use super::{VerdictText, event, of_all, seconds, share, spent};
 use crate::number;
 
-pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
+pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
-        Verdict::ProcessorsFull { busy, processors } => {
+        DiagnosisVerdict::ProcessorsFull { busy, processors } => {
             let of = processors.map_or(String::new(), |processors| format!(" {}", number::whole(processors)));
             (
                 format!(
@@ -17,19 +17,19 @@ pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
                 "Add processors or reduce the work before judging the storage.",
             )
         }
-        Verdict::ProcessorQueue { share: part, busy } => {
+        DiagnosisVerdict::ProcessorQueue { share: part, busy } => {
             let busy = busy.map_or(String::new(), |busy| format!(" (they are busy {} of the time)", share(busy)));
             (
                 format!("{} is in no counter: usually sessions that queue for a processor{busy}.", of_all(*part)),
                 "Check the host's run queue and other work on the host.",
             )
         }
-        Verdict::Unaccounted { share } => (
+        DiagnosisVerdict::Unaccounted { share } => (
             format!("{} is in no counter, although the processors are not saturated.", of_all(*share)),
             "Processors may be saturated in peaks, or sessions may be in system calls that are not counted, such as \
              submissions of asynchronous I/O that block: check the host during the window.",
         ),
-        Verdict::CommitsElsewhere { sync_s, write_s, share, a_second } => {
+        DiagnosisVerdict::CommitsElsewhere { sync_s, write_s, share, a_second } => {
             let rate = a_second.map_or(String::new(), |rate| format!(", at {} commits/s", number::three(rate)));
             (
                 format!(
@@ -42,7 +42,7 @@ pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
                  statements that commit too often; faster storage has no effect on these.",
             )
         }
-        Verdict::CommitsForLog { sync_s, write_s, share } => (
+        DiagnosisVerdict::CommitsForLog { sync_s, write_s, share } => (
             format!(
                 "Commits take {}, of which log writes {}: {} depends on the latency of log writes.",
                 seconds(*sync_s),
@@ -51,11 +51,11 @@ pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
             ),
             "Move the log to storage with lower latency for small writes, or commit less often.",
         ),
-        Verdict::WritersBehind { event: name, share } => (
+        DiagnosisVerdict::WritersBehind { event: name, share } => (
             format!("Sessions wait for background writes (mostly \"{}\"): {}.", event(name), of_all(*share)),
             "Enlarge the log files and the log buffer first, allow more writes in flight, then check the write throughput.",
         ),
-        Verdict::Elsewhere { part, share, event: name } => {
+        DiagnosisVerdict::Elsewhere { part, share, event: name } => {
             let name = name.as_ref().map_or(String::new(), |name| format!(", mostly \"{}\"", event(name)));
             (format!("{} is spent on {}{name}.", of_all(*share), spent(*part)), elsewhere(*part))
         }
@@ -64,15 +64,15 @@ pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
     Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
 }
 
-const fn elsewhere(part: Part) -> &'static str {
+const fn elsewhere(part: TimePart) -> &'static str {
     match part {
-        Part::Lock => {
+        TimePart::Lock => {
             "Check the transactions that hold the locks; faster storage helps only if these wait for storage."
         }
-        Part::Concurrency => "Check hot blocks, parsing and latches; storage has no effect.",
-        Part::Cluster => "Check the interconnect and the distribution of work among instances.",
-        Part::Network => "Check round trips, the network, and synchronous standbys.",
-        Part::Managed => "Its plan throttles sessions: change the plan, or add processors.",
+        TimePart::Concurrency => "Check hot blocks, parsing and latches; storage has no effect.",
+        TimePart::Cluster => "Check the interconnect and the distribution of work among instances.",
+        TimePart::Network => "Check round trips, the network, and synchronous standbys.",
+        TimePart::Managed => "Its plan throttles sessions: change the plan, or add processors.",
         _ => "See the events below.",
     }
 }

@@ -1,14 +1,14 @@
 //! Verdicts about the latency of storage and its limits.
 
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::Verdict;
+use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_ingest::{Class, Measure};
 
 use super::{VerdictText, duration, event, seconds, share};
 use crate::number;
 use crate::words::clean;
 
-pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
+pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let verdict_text =
         |word, (text, remedy): (String, &str)| VerdictText { kind: word, text, remedy: remedy.to_owned() };
     speed(verdict)
@@ -33,9 +33,9 @@ fn iops(rate: f64) -> String {
     format!("{} IOPS", number::three(rate))
 }
 
-fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
+fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
-        Verdict::Slow { class, latency_s, iops: rate, in_flight } => (
+        DiagnosisVerdict::Slow { class, latency_s, iops: rate, in_flight } => (
             format!(
                 "{} take {} at {}, with {} in flight on average: the storage is slow, not overloaded.",
                 operations(*class),
@@ -45,7 +45,7 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
             ),
             "More IOPS of the same kind do not help; use a medium or path with lower latency.",
         ),
-        Verdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
+        DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
             let knee = knee_iops.map_or(String::new(), |knee| format!(" Their latency doubles above {}.", iops(knee)));
             (
                 format!(
@@ -59,7 +59,7 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
                 "Raise that limit (IOPS, throughput, or the machine's limit), or spread the load over time.",
             )
         }
-        Verdict::SlowOrLoaded { class, latency_s, iops: rate, in_flight } => (
+        DiagnosisVerdict::SlowOrLoaded { class, latency_s, iops: rate, in_flight } => (
             format!(
                 "{} take {} at {}, with {} in flight on average: slow or overloaded storage.",
                 operations(*class),
@@ -69,7 +69,7 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
             ),
             "Add several windows, quiet and busy: latency by rate distinguishes the two.",
         ),
-        Verdict::Many { class, latency_s, iops: rate } => (
+        DiagnosisVerdict::Many { class, latency_s, iops: rate } => (
             format!(
                 "{} take only {}: the wait time is high because of their number ({}).",
                 operations(*class),
@@ -78,11 +78,11 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
             ),
             "Fewer reads (memory, indexes, statements) help more than faster storage.",
         ),
-        Verdict::Quick { class, latency_s, iops: rate } => (
+        DiagnosisVerdict::Quick { class, latency_s, iops: rate } => (
             format!("{} take {} at {}: the storage is fast.", operations(*class), seconds(*latency_s), iops(*rate)),
             "",
         ),
-        Verdict::Tail { event: name, mean_s, within_s, .. } => {
+        DiagnosisVerdict::Tail { event: name, mean_s, within_s, .. } => {
             let within = within_s.map_or("longer than the range of its histogram".to_owned(), |within| {
                 format!("up to {}", seconds(within))
             });
@@ -99,9 +99,9 @@ fn speed(verdict: &Verdict) -> Option<(String, &'static str)> {
     })
 }
 
-fn limits(verdict: &Verdict) -> Option<(String, &'static str)> {
+fn limits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
-        Verdict::Pinned { class, measure, value, windows, of } => {
+        DiagnosisVerdict::Pinned { class, measure, value, windows, of } => {
             let (rate, subject) = match measure {
                 Measure::Throughput => (number::throughput(*value), "The throughput"),
                 _ => (iops(*value), "The rate"),
@@ -114,7 +114,7 @@ fn limits(verdict: &Verdict) -> Option<(String, &'static str)> {
                 "Find the limit (volume, level, machine, path) with this value; --on CONFIG compares with the limits of a product.",
             )
         }
-        Verdict::AtCeiling { name, counts, allows, demand, near, windows } => {
+        DiagnosisVerdict::AtCeiling { name, counts, allows, demand, near, windows } => {
             let rate = |value: f64| match counts {
                 Counts::Operations => iops(value),
                 Counts::Bytes => number::throughput(value),
@@ -130,7 +130,7 @@ fn limits(verdict: &Verdict) -> Option<(String, &'static str)> {
                 "Raise it: plimsoll quote CONFIG shows the options and their prices.",
             )
         }
-        Verdict::BelowCeilings { name, highest, longest_s } => {
+        DiagnosisVerdict::BelowCeilings { name, highest, longest_s } => {
             let hidden = if *longest_s > 60.0 {
                 format!(" Peaks shorter than the windows of {} may reach it.", duration(*longest_s))
             } else {
@@ -145,7 +145,7 @@ fn limits(verdict: &Verdict) -> Option<(String, &'static str)> {
                 "",
             )
         }
-        Verdict::Unequal { reported, derived } => (
+        DiagnosisVerdict::Unequal { reported, derived } => (
             format!(
                 "Rates and latencies imply {} operations in flight, but the input has {}: operations are counted twice or \
                  missing.",

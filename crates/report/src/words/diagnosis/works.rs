@@ -1,29 +1,29 @@
 //! Verdicts about the origin of the work and its changes over time.
 
-use plimsoll_choose::diagnosis::{Changed, Quantity, Verdict};
-use plimsoll_ingest::{Class, Tally};
+use plimsoll_choose::diagnosis::{Changed, DiagnosisVerdict, HistoryQuantity};
+use plimsoll_ingest::{Class, WindowCount};
 
 use super::{VerdictText, event, seconds, share};
 use crate::number;
 
 /// A quantity of a window as a noun.
-pub(crate) fn quantity(quantity: &Quantity) -> String {
+pub(crate) fn quantity(quantity: &HistoryQuantity) -> String {
     match quantity {
-        Quantity::Active => "active sessions".to_owned(),
-        Quantity::Waiting(name) => format!("sessions that wait for \"{}\"", event(name)),
-        Quantity::WaitSeconds(name) => format!("duration of \"{}\"", event(name)),
-        Quantity::OnProcessor => "sessions on a processor".to_owned(),
-        Quantity::Commits => "commits/s".to_owned(),
-        Quantity::Rate(Class::All) => "operations/s".to_owned(),
-        Quantity::Rate(class) => format!("{} per second", class.name()),
-        Quantity::Latency(class) => format!("latency of {}", class.name()),
+        HistoryQuantity::Active => "active sessions".to_owned(),
+        HistoryQuantity::Waiting(name) => format!("sessions that wait for \"{}\"", event(name)),
+        HistoryQuantity::WaitSeconds(name) => format!("duration of \"{}\"", event(name)),
+        HistoryQuantity::OnProcessor => "sessions on a processor".to_owned(),
+        HistoryQuantity::Commits => "commits/s".to_owned(),
+        HistoryQuantity::Rate(Class::All) => "operations/s".to_owned(),
+        HistoryQuantity::Rate(class) => format!("{} per second", class.name()),
+        HistoryQuantity::Latency(class) => format!("latency of {}", class.name()),
     }
 }
 
 /// A value of a quantity with its unit.
-pub(crate) fn value(quantity: &Quantity, value: f64) -> String {
+pub(crate) fn value(quantity: &HistoryQuantity, value: f64) -> String {
     match quantity {
-        Quantity::WaitSeconds(_) | Quantity::Latency(_) => seconds(value),
+        HistoryQuantity::WaitSeconds(_) | HistoryQuantity::Latency(_) => seconds(value),
         _ => number::three(value),
     }
 }
@@ -33,18 +33,18 @@ fn changed(changed: &Changed) -> String {
     format!("{}: {before} before, {after} after", quantity(&changed.quantity))
 }
 
-pub(super) fn verdict_text(verdict: &Verdict) -> Option<VerdictText> {
+pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     origin(verdict).or_else(|| counted(verdict)).or_else(|| over_time(verdict))
 }
 
 /// Verdicts about statements and files.
-fn origin(verdict: &Verdict) -> Option<VerdictText> {
+fn origin(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
-        Verdict::OneStatement { statement, class, share: of } => (
+        DiagnosisVerdict::OneStatement { statement, class, share: of } => (
             format!("The {} makes {} of the {}.", event(statement), share(*of), class.name()),
             "Check its plan and indexes before storage: pg_stat_statements has its text under this queryid.",
         ),
-        Verdict::SlowStatement { statement, share: of, mean_s, rows } => (
+        DiagnosisVerdict::SlowStatement { statement, share: of, mean_s, rows } => (
             format!(
                 "The {} takes {} of the time of all statements: {} per execution{}.",
                 event(statement),
@@ -54,7 +54,7 @@ fn origin(verdict: &Verdict) -> Option<VerdictText> {
             ),
             "Check its plan first: the database has its text under the digest or queryid.",
         ),
-        Verdict::OneFile { file, share: of } => (
+        DiagnosisVerdict::OneFile { file, share: of } => (
             format!("One file has {} of all operations: {}.", share(*of), event(file)),
             "Check the tables in this file and the statements that read them.",
         ),
@@ -64,19 +64,19 @@ fn origin(verdict: &Verdict) -> Option<VerdictText> {
 }
 
 /// Verdicts about counters of the database's own work.
-fn counted(verdict: &Verdict) -> Option<VerdictText> {
+fn counted(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
-        Verdict::Autovacuum { share: of } => (
+        DiagnosisVerdict::Autovacuum { share: of } => (
             format!("Autovacuum makes {} of all operations.", share(*of)),
             "Spread it: more frequent runs on the largest tables (autovacuum_vacuum_scale_factor), a lower \
              autovacuum_vacuum_cost_limit, or vacuum in quiet hours.",
         ),
-        Verdict::SessionsWrite { share: of } => (
+        DiagnosisVerdict::SessionsWrite { share: of } => (
             format!("Sessions write {} of all pages themselves, because no clean page was available.", share(*of)),
             "Let the background writer write more (bgwriter_lru_maxpages, bgwriter_delay), or enlarge shared_buffers; bulk \
              loads write their own pages in any case.",
         ),
-        Verdict::CheckpointsRequested { requested, timed, every_s } => (
+        DiagnosisVerdict::CheckpointsRequested { requested, timed, every_s } => (
             format!(
                 "{} of {} checkpoints were requested before checkpoint_timeout{}: after each, full pages are written to the log.",
                 number::three(*requested),
@@ -85,9 +85,9 @@ fn counted(verdict: &Verdict) -> Option<VerdictText> {
             ),
             "Raise max_wal_size until checkpoints are triggered by checkpoint_timeout: this reduces the log volume and write bursts.",
         ),
-        Verdict::BufferWaits { name, a_second } => (
+        DiagnosisVerdict::BufferWaits { name, a_second } => (
             format!("Sessions had {} {name} per second.", number::three(*a_second)),
-            if *name == Tally::LOG_BUFFER_WAITS {
+            if *name == WindowCount::LOG_BUFFER_WAITS {
                 "Enlarge innodb_log_buffer_size, or make the log's writes faster."
             } else {
                 "Let InnoDB write earlier (innodb_io_capacity, innodb_max_dirty_pages_pct), or enlarge the buffer pool."
@@ -99,9 +99,9 @@ fn counted(verdict: &Verdict) -> Option<VerdictText> {
 }
 
 /// Verdicts about windows over time.
-fn over_time(verdict: &Verdict) -> Option<VerdictText> {
+fn over_time(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
-        Verdict::Unusual { windows, farthest } => (
+        DiagnosisVerdict::Unusual { windows, farthest } => (
             format!(
                 "{}: {}{}; the median is {}.",
                 if *windows == 1 { "1 window is unusual".to_owned() } else { format!("{windows} windows are unusual") },
@@ -111,7 +111,7 @@ fn over_time(verdict: &Verdict) -> Option<VerdictText> {
             ),
             "Diagnose these windows separately: the overall mean hides them.",
         ),
-        Verdict::Changed { before, after, main } => (
+        DiagnosisVerdict::Changed { before, after, main } => (
             format!(
                 "The later windows have {} active sessions, the earlier ones {}{}.",
                 number::three(*after),

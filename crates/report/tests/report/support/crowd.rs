@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use plimsoll_analyse::{chosen_objective, knee, load_line};
 use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{
-    Bins, Counter, CpuTime, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, Ended,
-    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionRun, Slice, Source, Spent, Split,
+    Bins, Counter, CpuTime, DatabaseAbout, DatabaseCounters, DatabaseSide, DelayAndQueue, DiskCounters, EndReason,
+    Estimate, Figures, Finding, Listing, Recorder, Run, SUITE_FORMAT, SessionRun, SessionTimes, Slice, Source, Spent,
     Statements, Steadiness, StepRun, StepWork, StorageSide, Subject, SuiteRun, Tally,
 };
 use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
@@ -198,7 +198,7 @@ pub fn odd() -> Vec<(&'static str, SuiteRun)> {
                 figures.iops.interval = Some((-3.0, f64::INFINITY));
                 crowd.storage.bound_by = vec![("rate".into(), f64::NAN)];
                 crowd.marks = vec![(Span::MAX, "late".into())];
-                crowd.split = Some(Split {
+                crowd.split = Some(SessionTimes {
                     shares: vec![(Spent::Reading, f64::NAN), (Spent::Other, 7.0)],
                     method: String::new(),
                 });
@@ -263,7 +263,7 @@ fn suite(name: &str, suite: &str, steps: Vec<StepRun>, side: DatabaseSide) -> Su
         started: Some("2026-03-02T10:04:05Z".into()),
         wall: Span::from_secs(400),
         command: ["plimsoll", "suite", suite, "--make", "postgres", "--path", "/mnt/gp3"].map(String::from).into(),
-        ended: Ended::Complete,
+        ended: EndReason::Complete,
         source: Source::Measured { engine: "SQL".into() },
         subject: Subject { name: name.into(), kind: "database".into(), size: Bytes::gib(4), device: None },
         host: Some(super::host()),
@@ -335,7 +335,7 @@ fn crowd(server: &Server, sessions: u32, updates: f64, dice: &mut Dice) -> Sessi
             host: None,
             bound_by: Vec::new(),
         },
-        split: Some(Split { shares: shares(used, updates), method: format!("1,200 looks, {sessions} at once") }),
+        split: Some(SessionTimes { shares: shares(used, updates), method: format!("1,200 looks, {sessions} at once") }),
         client: Some(CpuTime { user: Span::from_millis(900), system: Span::from_millis(400) }),
         limit: (used > 0.9).then(|| "reads of the storage".into()),
         marks: Vec::new(),

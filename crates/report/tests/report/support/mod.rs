@@ -8,10 +8,10 @@ pub mod shelf;
 
 use std::sync::OnceLock;
 
-use plimsoll_load::{Arrival, Mix, Pace, Pattern, Region, Split, StreamSpec};
+use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_record::{
-    Bins, Conditions, Counter, CpuTime, Curve, Device, Ended, Estimate, FORMAT, Figures, Finding, Host, Knee, LoadLine,
-    Objective, Recorder, Run, Slice, Source, Steadiness, Subject, Tally,
+    Bins, Conditions, Counter, CpuTime, Curve, Device, EndReason, Estimate, FORMAT, Figures, Finding, Host, Knee,
+    LoadLine, Objective, Recorder, Run, Slice, Source, Steadiness, Subject, Tally,
 };
 use plimsoll_report::Page;
 use plimsoll_report::pages::{self, Sheet};
@@ -86,7 +86,7 @@ pub fn curve_of(storage: &Storage) -> Curve {
         command: ["plimsoll", "measure", storage.name, "--objective", "p99<=1ms", "--mix", "8k random 80 % reads"]
             .map(String::from)
             .into(),
-        ended: Ended::Complete,
+        ended: EndReason::Complete,
         source: Source::Measured { engine: "io_uring".into() },
         subject: subject(storage),
         host: Some(host()),
@@ -207,8 +207,8 @@ pub fn odd() -> Vec<(&'static str, Curve)> {
                 }
             }),
         ),
-        ("interrupted", with(&|c| c.ended = Ended::Interrupted)),
-        ("failed", with(&|c| c.ended = Ended::Failed)),
+        ("interrupted", with(&|c| c.ended = EndReason::Interrupted)),
+        ("failed", with(&|c| c.ended = EndReason::Failed)),
         (
             "simulated",
             with(&|c| {
@@ -339,7 +339,7 @@ fn scaled(mut bins: Bins, times: u64) -> Bins {
 }
 
 fn streams() -> Vec<StreamSpec> {
-    let mix = |size, reads, durable| Mix { sizes: Split::one(size), reads, durable, flush_every: 0 };
+    let mix = |size, reads, durable| Mix { sizes: BlockMix::one(size), reads, durable, flush_every: 0 };
     let region = Region::first(Bytes::gib(400));
     vec![
         StreamSpec {

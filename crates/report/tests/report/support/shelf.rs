@@ -1,6 +1,6 @@
 //! A catalogue of three products and a machine, with figures that can be calculated by hand.
 
-use plimsoll_catalogue::{Ask, Catalogue, Terms};
+use plimsoll_catalogue::{Ask, Catalogue, PriceTerms};
 use plimsoll_units::Bytes;
 
 const SOURCES: &str = r#"
@@ -149,8 +149,8 @@ fn with_sources(text: &str) -> String {
 }
 
 /// Terms with a currency.
-pub fn terms() -> Terms {
-    Terms { as_of: "2026-06-01".parse().unwrap(), currency: Some("USD".parse().unwrap()), region: None }
+pub fn terms() -> PriceTerms {
+    PriceTerms { as_of: "2026-06-01".parse().unwrap(), currency: Some("USD".parse().unwrap()), region: None }
 }
 
 /// Random reads of 16 KiB.

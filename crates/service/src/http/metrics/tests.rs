@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::api::{Bin, BoundCount, Cost, Floor, KindCount, Period};
 
-fn counted() -> Counted {
+fn counted() -> VolumeCounters {
     let count = |kind: &str, ops, bytes| KindCount { kind: kind.into(), ops, bytes, errors: 1 };
     let volume = Volume {
         name: "data".into(),

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use plimsoll_service::api::{Create, Refused, Volume};
+use plimsoll_service::api::{Create, ErrorBody, Volume};
 use plimsoll_service::client::{ClientError, volume_path};
 
 use crate::control::serving::{Answer, Serving};
@@ -12,7 +12,7 @@ const VOLUME: &str = r#"{"name":"data","like":"limit(3000)","size_bytes":1677721
 #[track_caller]
 fn check(answer: &Answer, status: u16, within: &str) {
     assert_eq!(answer.status, status, "{answer:?}");
-    let refused: Refused = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}"));
+    let refused: ErrorBody = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}"));
     assert!(refused.error.contains(within) && !refused.error.contains('\n'), "{answer:?}");
 }
 

@@ -13,9 +13,9 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_front::Checksums;
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
 use plimsoll_service::api::Floor;
-use plimsoll_service::client::{Address, Client};
+use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance, Token};
-use plimsoll_service::{Options, Service};
+use plimsoll_service::{Service, ServiceOptions};
 use plimsoll_volume::Slow;
 
 /// Timeout that suffices on a busy host.
@@ -46,7 +46,7 @@ impl Serving {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = std::env::temp_dir().join(format!("plimsoll-control-{}-{number}", std::process::id()));
-        let options = Options {
+        let options = ServiceOptions {
             directory: directory.clone(),
             capacity: Some(1 << 40),
             slow: Slow::NOT,
@@ -82,12 +82,12 @@ impl Serving {
 
     /// A client on the Unix socket.
     pub fn client(&self) -> Client {
-        Client::new(Address::Unix(self.socket.clone()), None).unwrap()
+        Client::new(ControlAddress::Unix(self.socket.clone()), None).unwrap()
     }
 
     /// A client over TCP with an optional token.
     pub fn client_over_tcp(&self, token: Option<&str>) -> Client {
-        Client::new(Address::Tcp(self.port.clone()), token.and_then(Token::new)).unwrap()
+        Client::new(ControlAddress::Tcp(self.port.clone()), token.and_then(Token::new)).unwrap()
     }
 
     /// Sends bytes over the Unix socket, and reads until the service closes the connection.

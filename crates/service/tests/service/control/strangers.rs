@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
-use plimsoll_service::client::{Address, Client, ClientError};
+use plimsoll_service::client::{Client, ClientError, ControlAddress};
 
 use crate::control::serving::{DEADLINE, Serving, TOKEN};
 
@@ -128,7 +128,7 @@ fn full_listen_queue_is_reported_as_busy() {
     let listener = UnixListener::bind(&path).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let waiting: Vec<UnixStream> = (0..1).map(|_| UnixStream::connect(&path).unwrap()).collect();
-    let error = Client::new(Address::Unix(path), None).unwrap().get("/v1/volumes").unwrap_err();
+    let error = Client::new(ControlAddress::Unix(path), None).unwrap().get("/v1/volumes").unwrap_err();
     assert!(matches!(error, ClientError::Busy(_)) && error.to_string().contains("busy"), "{error}");
     drop((waiting, listener));
     std::fs::remove_dir_all(directory).unwrap();

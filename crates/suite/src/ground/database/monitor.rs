@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use plimsoll_database::{Failure, Observer, System};
 use plimsoll_device::{Clock, cpu_time};
-use plimsoll_record::{CpuTime, DatabaseAbout, DatabaseCounters, Finding, Spent, Split, StorageSide};
+use plimsoll_record::{CpuTime, DatabaseAbout, DatabaseCounters, Finding, SessionTimes, Spent, StorageSide};
 use plimsoll_units::{Instant, Span};
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ type Each<T> = [T; Spent::ALL.len()];
 
 /// All counters at a moment.
 #[derive(Clone, Debug)]
-struct Sample {
+struct CounterSample {
     at: Instant,
     counters: DatabaseCounters,
     below: StorageSample,
@@ -38,7 +38,7 @@ struct Sample {
 /// Everything that was observed during a step.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
-    samples: Vec<Sample>,
+    samples: Vec<CounterSample>,
     /// Numbers of sessions per activity.
     activity: Vec<(Instant, Each<u32>)>,
     /// Changes of the storage with their times.
@@ -49,10 +49,10 @@ pub(super) struct Observations {
 
 /// Figures of a window of a step.
 #[derive(Debug, Default)]
-pub(super) struct Window {
+pub(super) struct MonitorWindow {
     pub counted: DatabaseCounters,
     pub storage: StorageSide,
-    pub split: Option<Split>,
+    pub split: Option<SessionTimes>,
     pub client: Option<CpuTime>,
 }
 
@@ -109,7 +109,7 @@ impl Monitor<'_> {
             each
         });
         let below = self.below.as_mut().map(|below| below.look()).unwrap_or_default();
-        seen.samples.push(Sample { at: self.clock.now(), counters, below, client: cpu_time(), spent });
+        seen.samples.push(CounterSample { at: self.clock.now(), counters, below, client: cpu_time(), spent });
     }
 
     fn sample_sessions(&mut self, seen: &mut Observations) {
@@ -163,31 +163,31 @@ impl Monitor<'_> {
 
 impl Observations {
     /// The window from the first to the last sample.
-    pub fn whole(&self) -> Window {
+    pub fn whole(&self) -> MonitorWindow {
         match (self.samples.first(), self.samples.last()) {
             (Some(first), Some(last)) => self.over(first.at, last.at, 1),
-            _ => Window::default(),
+            _ => MonitorWindow::default(),
         }
     }
 
     /// Figures of `sessions` between two times. Samples do not coincide with these times: differences between samples
     /// are scaled to the window.
-    pub fn over(&self, from: Instant, to: Instant, sessions: u32) -> Window {
+    pub fn over(&self, from: Instant, to: Instant, sessions: u32) -> MonitorWindow {
         let Some(first) = self.samples.iter().rev().find(|sample| sample.at <= from).or(self.samples.first()) else {
-            return Window::default();
+            return MonitorWindow::default();
         };
         let Some(last) = self.samples.iter().find(|sample| sample.at >= to).or(self.samples.last()) else {
-            return Window::default();
+            return MonitorWindow::default();
         };
         let (wanted, sampled) = (to.since(from), last.at.since(first.at));
         if sampled.is_zero() {
-            return Window::default();
+            return MonitorWindow::default();
         }
         let share = wanted.as_secs_f64() / sampled.as_secs_f64();
         let counted = last.counters.since(&first.counters).scaled(share);
         let client =
             CpuTime { user: last.client.user - first.client.user, system: last.client.system - first.client.system };
-        Window {
+        MonitorWindow {
             storage: last.below.since(&first.below).scaled(share),
             split: self.split(from, to, first, last).or_else(|| of_counters(&counted, wanted, sessions)),
             client: Some(CpuTime { user: scaled(client.user, share), system: scaled(client.system, share) }),
@@ -195,7 +195,7 @@ impl Observations {
         }
     }
 
-    fn split(&self, from: Instant, to: Instant, first: &Sample, last: &Sample) -> Option<Split> {
+    fn split(&self, from: Instant, to: Instant, first: &CounterSample, last: &CounterSample) -> Option<SessionTimes> {
         if let Some((before, after)) = first.spent.zip(last.spent) {
             let each: Vec<f64> =
                 after.iter().zip(before).map(|(after, before)| (*after - before).as_secs_f64()).collect();
@@ -213,7 +213,7 @@ impl Observations {
 }
 
 /// Breakdown by the database's times. The remaining time is waiting for the client, commits and latches.
-fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<Split> {
+fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<SessionTimes> {
     let all = span.as_secs_f64() * f64::from(sessions);
     let seconds = |span: Option<Span>| span.map_or(0.0, Span::as_secs_f64);
     let (reading, locked) = (seconds(counted.read_time), seconds(counted.lock_time));
@@ -228,10 +228,10 @@ fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<
     split_of(&each, "counted by the server, the rest is commits, latches and the client".into())
 }
 
-fn split_of(each: &[f64], method: String) -> Option<Split> {
+fn split_of(each: &[f64], method: String) -> Option<SessionTimes> {
     let sum: f64 = each.iter().sum();
     let shares = each.iter().zip(Spent::ALL).filter(|(part, _)| **part > 0.0);
-    (sum > 0.0).then(|| Split { shares: shares.map(|(part, spent)| (spent, part / sum)).collect(), method })
+    (sum > 0.0).then(|| SessionTimes { shares: shares.map(|(part, spent)| (spent, part / sum)).collect(), method })
 }
 
 fn scaled(span: Span, share: f64) -> Span {

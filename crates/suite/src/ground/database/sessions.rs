@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use plimsoll_analyse::{Settle, settle, tight_enough};
-use plimsoll_database::{Cancel, Database, Failure, Kind as FailureKind, Session};
+use plimsoll_database::{Cancel, Database, Failure, FailureKind, Session};
 use plimsoll_device::{Clock, sharpen_timers};
 use plimsoll_drive::{Completion, Fault, Observe, Onward, Rules, Target, drive};
-use plimsoll_load::{Due, Load, Outcome, Pace, Pacer, Phase};
+use plimsoll_load::{Due, Load, OpOutcome, Pace, Pacer, StreamPhase};
 use plimsoll_record::{Counting, Slice, Steadiness};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span, splitmix64};
 
@@ -321,16 +321,16 @@ fn execute(
     session: &mut dyn Session,
     runner: &mut dyn TransactionRunner,
     op: &Op,
-) -> Result<Outcome, Fault> {
+) -> Result<OpOutcome, Fault> {
     match runner.run(session, op.stream, op.offset) {
         Ok(digest) => {
             if let Some(digest) = digest {
                 group.digests.compare(op.stream, digest);
             }
-            Ok(Outcome::Done)
+            Ok(OpOutcome::Done)
         }
         Err(failure) => match counted(failure.kind) {
-            Some(number) => Ok(Outcome::Failed(number)),
+            Some(number) => Ok(OpOutcome::Failed(number)),
             None => Err(fault(format!("a transaction of kind {}", group.kind(op.stream)), failure)),
         },
     }
@@ -374,17 +374,23 @@ impl<'a> TransactionLoad<'a> {
     /// Transactions of a session in a closed load.
     pub fn closed(transactions: &'a dyn Transactions, step: &'a SessionsStep, seed: u64) -> Self {
         let operations = step.turns.unwrap_or(u64::MAX);
-        let phase = Phase { operations, ..Phase::unbounded(Instant::ZERO) };
+        let phase = StreamPhase { operations, ..StreamPhase::unbounded(Instant::ZERO) };
         Self::new(transactions, step, Pace::Closed { depth: 1 }, phase, seed)
     }
 
     /// Arrivals of all sessions in an open load, from `start` until the end of the step.
     pub fn open(transactions: &'a dyn Transactions, step: &'a SessionsStep, start: Instant, seed: u64) -> Self {
-        let phase = Phase { end: start + step.warm_up + step.most, ..Phase::unbounded(start) };
+        let phase = StreamPhase { end: start + step.warm_up + step.most, ..StreamPhase::unbounded(start) };
         Self::new(transactions, step, step.pace, phase, seed)
     }
 
-    fn new(transactions: &'a dyn Transactions, step: &'a SessionsStep, pace: Pace, phase: Phase, seed: u64) -> Self {
+    fn new(
+        transactions: &'a dyn Transactions,
+        step: &'a SessionsStep,
+        pace: Pace,
+        phase: StreamPhase,
+        seed: u64,
+    ) -> Self {
         // Arrivals must be independent of the kinds.
         let pacer = Pacer::new(pace, phase, splitmix64(seed ^ 3)).expect("suites have no recorded arrivals");
         Self { pacer, step, transactions, random: fastrand::Rng::with_seed(seed), taken: 0 }
@@ -405,7 +411,7 @@ impl Load for TransactionLoad<'_> {
         Op { offset: self.random.u64(..), length: 0, kind, stream }
     }
 
-    fn completed(&mut self, now: Instant, _: &Op, _: Outcome) {
+    fn completed(&mut self, now: Instant, _: &Op, _: OpOutcome) {
         self.pacer.complete(now);
     }
 }
@@ -470,7 +476,7 @@ fn serve(
     operations: &Receiver<(Slot, Op)>,
     done: &Sender<Result<Completion, Fault>>,
 ) {
-    let nothing = Completion { slot: Slot(number), at: Instant::ZERO, outcome: Outcome::Done, bound_by: None };
+    let nothing = Completion { slot: Slot(number), at: Instant::ZERO, outcome: OpOutcome::Done, bound_by: None };
     let mut open = match group.connect(number) {
         Ok(open) => open,
         Err(fault) => return drop(done.send(Err(fault))),

@@ -20,7 +20,7 @@ const SLICE: Span = Span::from_millis(500);
 const OP: Op = Op { offset: 0, length: 0, kind: Kind::Write, stream: 0 };
 
 /// State shared by the sessions of a step.
-struct Shared<'a> {
+struct StepState<'a> {
     database: &'a dyn Database,
     step: &'a StatementsStep,
     cancels: &'a Cancellations,
@@ -52,7 +52,7 @@ pub(super) fn run(
 ) -> (StatementsResult, Option<Fault>) {
     let cancels = Cancellations::default();
     let clock = Clock::start();
-    let shared = Shared { database, step, cancels: &cancels, clock, next: AtomicU64::new(0) };
+    let shared = StepState { database, step, cancels: &cancels, clock, next: AtomicU64::new(0) };
     let members = (0..step.sessions.max(1)).map(|number| {
         let shared = &shared;
         move |handle: &mut WorkerHandle<'_>| Ok::<SessionResult, Fault>(shared.work(number, handle))
@@ -86,7 +86,7 @@ pub(super) fn run(
     (seen, failed.filter(|_| !stopped))
 }
 
-impl Shared<'_> {
+impl StepState<'_> {
     fn work(&self, number: u32, handle: &mut WorkerHandle<'_>) -> SessionResult {
         let mut mine = SessionResult::default();
         if let Err(failure) = self.statements(number, handle, &mut mine) {

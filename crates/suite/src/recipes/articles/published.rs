@@ -2,7 +2,7 @@
 
 /// What is compared of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Figure {
+pub(super) enum PublishedFigure {
     /// Millions of bytes per second: the best round.
     Megabytes,
     /// MiB per second.
@@ -28,7 +28,7 @@ pub(super) enum Find {
 
 /// A line of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct ArticleRow {
     pub(super) label: &'static str,
     pub(super) unit: &'static str,
     /// Digits behind the point.
@@ -36,19 +36,19 @@ pub(super) struct Row {
     /// Index of the command.
     pub(super) command: usize,
     pub(super) find: Find,
-    pub(super) figure: Figure,
+    pub(super) figure: PublishedFigure,
     /// One for each column; none where the article has none.
     pub(super) published: &'static [Option<f64>],
 }
 
 /// A table and its source.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
+pub(super) struct ArticleTable {
     pub(super) title: &'static str,
     pub(super) source: &'static str,
     /// Above each column, in two lines.
     pub(super) columns: &'static [[&'static str; 2]],
-    pub(super) rows: &'static [Row],
+    pub(super) rows: &'static [ArticleRow],
     /// Why figures of another place, or of a model, differ from these.
     pub(super) notes: &'static [&'static str],
 }
@@ -58,14 +58,14 @@ const fn row(
     unit: &'static str,
     digits: usize,
     place: (usize, Find),
-    figure: Figure,
+    figure: PublishedFigure,
     published: &'static [Option<f64>],
-) -> Row {
-    Row { label, unit, digits, command: place.0, find: place.1, figure, published }
+) -> ArticleRow {
+    ArticleRow { label, unit, digits, command: place.0, find: place.1, figure, published }
 }
 
 /// Levels and sizes of OCI block volumes under `dd`.
-pub(super) const OCI_LEVELS: Table = Table {
+pub(super) const OCI_LEVELS: ArticleTable = ArticleTable {
     title: "OCI block volumes of four levels and sizes, dd bs=1G count=5",
     source: "OCI block volume performance by VPU, with dd (Japanese), November 2024",
     columns: &[["lower cost", "50 GB"], ["balanced", "50 GB"], ["lower cost", "100 GB"], ["balanced", "100 GB"]],
@@ -74,7 +74,7 @@ pub(super) const OCI_LEVELS: Table = Table {
         "MB/s",
         1,
         (0, Find::Place(0)),
-        Figure::Megabytes,
+        PublishedFigure::Megabytes,
         &[Some(15.4), Some(30.8), Some(30.8), Some(62.3)],
     )],
     notes: &[
@@ -84,7 +84,7 @@ pub(super) const OCI_LEVELS: Table = Table {
 };
 
 /// An OCI volume of 256 GB with three numbers of VPUs under fio.
-pub(super) const OCI_UHP: Table = Table {
+pub(super) const OCI_UHP: ArticleTable = ArticleTable {
     title: "OCI block volume of 256 GB with 0, 50 and 120 VPUs, fio of 4 jobs at depth 256",
     source: "OCI Ultra High Performance with fio (undated), means of the three samples that it prints",
     columns: &[["VPU/GB", "0"], ["VPU/GB", "50"], ["VPU/GB", "120"]],
@@ -93,7 +93,7 @@ pub(super) const OCI_UHP: Table = Table {
         "IOPS",
         0,
         (0, Find::Place(0)),
-        Figure::Reads,
+        PublishedFigure::Reads,
         &[Some(531.0), Some(30_600.0), Some(57_300.0)],
     )],
     notes: &[
@@ -113,13 +113,13 @@ const CDM: [(&str, usize); 8] = [
     ("Random Write 4KB (QD=32)", 7),
 ];
 
-const fn cdm(line: usize, published: &'static [Option<f64>]) -> Row {
+const fn cdm(line: usize, published: &'static [Option<f64>]) -> ArticleRow {
     let (label, place) = CDM[line];
-    row(label, "MB/s", 3, (0, Find::Place(place)), Figure::Megabytes, published)
+    row(label, "MB/s", 3, (0, Find::Place(place)), PublishedFigure::Megabytes, published)
 }
 
 /// Disks of Azure, one and two striped, under `CrystalDiskMark` 3.0.3.
-pub(super) const AZURE: Table = Table {
+pub(super) const AZURE: ArticleTable = ArticleTable {
     title: "Azure disks of 2014, one and two striped, CrystalDiskMark 3.0.3, 1000 MB x5",
     source: "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), 4 September 2014",
     columns: &[["2008 R2", "single"], ["2008 R2", "stripe of 2"], ["2012 R2", "single"], ["2012 R2", "pool of 2"]],
@@ -144,7 +144,7 @@ pub(super) const AZURE: Table = Table {
 const NONE: Option<f64> = None;
 
 /// SATA disk, SSD and `ioDrive` of rented servers under `Bonnie++` and `tiotest`.
-pub(super) const SAKURA: Table = Table {
+pub(super) const SAKURA: ArticleTable = ArticleTable {
     title: "SATA disk, SSD and ioDrive of rented servers, Bonnie++ and tiotest -t 8 -f 128 -b 4096 -r 32768",
     source: "Sakura's dedicated server, part 4: checking the speed of SSD and ioDrive (Japanese), about 2013",
     columns: &[["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]],
@@ -154,7 +154,7 @@ pub(super) const SAKURA: Table = Table {
             "K/s",
             0,
             (0, Find::Named("Per-char write")),
-            Figure::KibibytesWritten,
+            PublishedFigure::KibibytesWritten,
             &[Some(1214.0), Some(1238.0), Some(1221.0), Some(1234.0)],
         ),
         row(
@@ -162,7 +162,7 @@ pub(super) const SAKURA: Table = Table {
             "K/s",
             0,
             (0, Find::Named("Block write")),
-            Figure::KibibytesWritten,
+            PublishedFigure::KibibytesWritten,
             &[Some(101_934.0), Some(258_506.0), Some(578_389.0), Some(106_982.0)],
         ),
         row(
@@ -170,7 +170,7 @@ pub(super) const SAKURA: Table = Table {
             "K/s",
             0,
             (0, Find::Named("Rewrite")),
-            Figure::KibibytesWritten,
+            PublishedFigure::KibibytesWritten,
             &[Some(43_441.0), Some(124_805.0), Some(260_766.0), Some(52_700.0)],
         ),
         row(
@@ -178,7 +178,7 @@ pub(super) const SAKURA: Table = Table {
             "K/s",
             0,
             (0, Find::Named("Per-char read")),
-            Figure::KibibytesRead,
+            PublishedFigure::KibibytesRead,
             &[Some(5793.0), Some(5963.0), Some(5425.0), NONE],
         ),
         row(
@@ -186,7 +186,7 @@ pub(super) const SAKURA: Table = Table {
             "K/s",
             0,
             (0, Find::Named("Block read")),
-            Figure::KibibytesRead,
+            PublishedFigure::KibibytesRead,
             &[Some(141_667.0), Some(300_527.0), Some(824_549.0), Some(154_720.0)],
         ),
         row(
@@ -194,7 +194,7 @@ pub(super) const SAKURA: Table = Table {
             "/s",
             1,
             (0, Find::Named("Seeks")),
-            Figure::Reads,
+            PublishedFigure::Reads,
             &[Some(489.0), Some(15_958.0), NONE, Some(445.8)],
         ),
         row(
@@ -202,7 +202,7 @@ pub(super) const SAKURA: Table = Table {
             "MiB/s",
             3,
             (1, Find::Place(0)),
-            Figure::Mebibytes,
+            PublishedFigure::Mebibytes,
             &[Some(83.826), Some(251.427), Some(535.675), Some(92.085)],
         ),
         row(
@@ -210,7 +210,7 @@ pub(super) const SAKURA: Table = Table {
             "MiB/s",
             3,
             (1, Find::Place(1)),
-            Figure::Mebibytes,
+            PublishedFigure::Mebibytes,
             &[Some(4.727), Some(170.547), Some(593.659), Some(22.201)],
         ),
         row(
@@ -218,7 +218,7 @@ pub(super) const SAKURA: Table = Table {
             "MiB/s",
             3,
             (1, Find::Place(2)),
-            Figure::Mebibytes,
+            PublishedFigure::Mebibytes,
             &[Some(158.834), Some(712.450), Some(437.936), Some(19_339.364)],
         ),
         row(
@@ -226,7 +226,7 @@ pub(super) const SAKURA: Table = Table {
             "MiB/s",
             3,
             (1, Find::Place(3)),
-            Figure::Mebibytes,
+            PublishedFigure::Mebibytes,
             &[Some(2.264), Some(98.142), Some(120.311), Some(18_175.686)],
         ),
         row(
@@ -234,7 +234,7 @@ pub(super) const SAKURA: Table = Table {
             "ms",
             3,
             (1, Find::Place(3)),
-            Figure::MeanMillis,
+            PublishedFigure::MeanMillis,
             &[Some(12.931), Some(0.305), Some(0.258), Some(0.002)],
         ),
     ],

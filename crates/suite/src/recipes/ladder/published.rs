@@ -7,7 +7,7 @@ pub(super) const FOLLOWS: &str = "froop: striping disks of Windows Server on Mic
 pub(super) const TITLE: &str = "Compared with the article's full scan in Oracle on an Azure disk, 2014";
 
 /// A row of the table.
-pub(super) struct Row {
+pub(super) struct LadderRow {
     /// Concurrent statements.
     pub(super) sessions: u32,
     /// Mean response time, in seconds.
@@ -16,12 +16,12 @@ pub(super) struct Row {
     pub(super) per_minute: f64,
 }
 
-const fn row(sessions: u32, mean_s: f64, per_minute: f64) -> Row {
-    Row { sessions, mean_s, per_minute }
+const fn row(sessions: u32, mean_s: f64, per_minute: f64) -> LadderRow {
+    LadderRow { sessions, mean_s, per_minute }
 }
 
 /// The table.
-pub(super) const ROWS: [Row; 8] = [
+pub(super) const ROWS: [LadderRow; 8] = [
     row(1, 13.36, 4.5),
     row(2, 13.91, 8.6),
     row(3, 15.25, 11.8),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use plimsoll_database::{Failure, Kind, Session, System};
+use plimsoll_database::{Failure, FailureKind, Session, System};
 use plimsoll_units::Bytes;
 
 use crate::recipes::numbers::{numbers, parts};
@@ -83,7 +83,7 @@ struct Execution {
 impl TransactionRunner for Execution {
     fn run(&mut self, session: &mut dyn Session, _kind: u8, _random: u64) -> Result<Option<u64>, Failure> {
         let answer = session.run(&self.sql).map_err(|failure| match failure.kind {
-            Kind::ReadOnly => with_remedy(&failure),
+            FailureKind::ReadOnly => with_remedy(&failure),
             _ => failure,
         })?;
         self.result_check.sees(answer.digest);

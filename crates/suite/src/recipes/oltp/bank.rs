@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
+use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Value};
 
-use super::ledger::{Ended, Ledger, transact};
+use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Script, Tables};
 use crate::recipes::numbers::{numbers, parts};
 use crate::sql::{TransactionRunner, Transactions};
@@ -72,7 +72,7 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
 
 /// Inconsistencies between balances, history and committed transactions. The history had `before` rows before the first
 /// transaction.
-pub(super) fn inconsistencies(script: Script, row: &Row, before: i64, ledger: &Ledger) -> Vec<String> {
+pub(super) fn inconsistencies(script: Script, row: &Row, before: i64, ledger: &OltpLedger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
     let mut inconsistencies = Vec::new();
@@ -97,7 +97,7 @@ pub(super) struct Bank {
     pub(super) script: Script,
     pub(super) by: ExecutionMode,
     pub(super) scale: u64,
-    pub(super) ledger: Arc<Ledger>,
+    pub(super) ledger: Arc<OltpLedger>,
 }
 
 /// The transactions of a session.
@@ -105,7 +105,7 @@ struct Teller {
     script: Script,
     by: ExecutionMode,
     scale: u64,
-    ledger: Arc<Ledger>,
+    ledger: Arc<OltpLedger>,
     prepared: Vec<Prepared>,
 }
 
@@ -134,7 +134,7 @@ impl Transactions for Bank {
 }
 
 impl Teller {
-    fn transaction(&self, session: &mut dyn Session, random: u64) -> Result<Ended, Failure> {
+    fn transaction(&self, session: &mut dyn Session, random: u64) -> Result<TransactionEnd, Failure> {
         let mut random = fastrand::Rng::with_seed(random);
         let mut one_of = |count: u64| Value::Int(random.u64(1..=count).cast_signed());
         let (account, branch, teller) =
@@ -145,7 +145,7 @@ impl Teller {
         let delta = Value::Int(random.i64(-MAX_DELTA..=MAX_DELTA));
         if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[0], &[account, teller, branch, delta])?;
-            return Ok(Ended::Committed);
+            return Ok(TransactionEnd::Committed);
         }
         transact(session, |session| {
             session.execute(self.prepared[0], &[delta.clone(), account.clone()])?;
@@ -155,16 +155,19 @@ impl Teller {
                 session.execute(self.prepared[4], &[delta.clone(), branch.clone()])?;
             }
             session.execute(self.prepared[2], &[teller, branch, account, delta])?;
-            Ok(Ended::Committed)
+            Ok(TransactionEnd::Committed)
         })
     }
 }
 
-fn look(session: &mut dyn Session, prepared: Prepared, account: Value) -> Result<Ended, Failure> {
+fn look(session: &mut dyn Session, prepared: Prepared, account: Value) -> Result<TransactionEnd, Failure> {
     let shown = format!("{account:?}");
     match session.execute(prepared, &[account])?.rows {
-        1 => Ok(Ended::Committed),
-        rows => Err(Failure::new(Kind::Statement, format!("account {shown} has {rows} rows instead of a single row"))),
+        1 => Ok(TransactionEnd::Committed),
+        rows => Err(Failure::new(
+            FailureKind::Statement,
+            format!("account {shown} has {rows} rows instead of a single row"),
+        )),
     }
 }
 

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use plimsoll_database::{Failure, Kind, Session};
+use plimsoll_database::{Failure, FailureKind, Session};
 
 /// Numbers of transactions of all points, by kind and outcome.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct OltpLedger {
     made: [AtomicU64; KINDS],
     unsure: AtomicU64,
     undone: AtomicU64,
@@ -16,14 +16,16 @@ pub(super) struct Ledger {
 /// Maximum number of kinds of a script.
 const KINDS: usize = 3;
 
-impl Ledger {
+impl OltpLedger {
     /// Counts a transaction.
-    pub(super) fn note(&self, kind: u8, outcome: Result<Ended, &Failure>) {
+    pub(super) fn note(&self, kind: u8, outcome: Result<TransactionEnd, &Failure>) {
         match outcome {
-            Ok(Ended::Committed) => self.made[usize::from(kind).min(KINDS - 1)].fetch_add(1, Ordering::Relaxed),
-            Ok(Ended::Undone) => self.undone.fetch_add(1, Ordering::Relaxed),
+            Ok(TransactionEnd::Committed) => {
+                self.made[usize::from(kind).min(KINDS - 1)].fetch_add(1, Ordering::Relaxed)
+            }
+            Ok(TransactionEnd::Undone) => self.undone.fetch_add(1, Ordering::Relaxed),
             // Rolled back by the server after a conflict.
-            Err(failure) if failure.kind == Kind::Conflict => 0,
+            Err(failure) if failure.kind == FailureKind::Conflict => 0,
             // Unknown whether it was committed.
             Err(_) => self.unsure.fetch_add(1, Ordering::Relaxed),
         };
@@ -47,7 +49,7 @@ impl Ledger {
 
 /// Outcome of a transaction that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum TransactionEnd {
     /// Committed.
     Committed,
     /// Rolled back intentionally.
@@ -57,12 +59,12 @@ pub(super) enum Ended {
 /// Executes `work` as a transaction, which is rolled back if it fails.
 pub(super) fn transact(
     session: &mut dyn Session,
-    work: impl FnOnce(&mut dyn Session) -> Result<Ended, Failure>,
-) -> Result<Ended, Failure> {
+    work: impl FnOnce(&mut dyn Session) -> Result<TransactionEnd, Failure>,
+) -> Result<TransactionEnd, Failure> {
     session.begin()?;
     let outcome = work(session).and_then(|ended| match ended {
-        Ended::Committed => session.commit().map(|()| ended),
-        Ended::Undone => session.rollback().map(|()| ended),
+        TransactionEnd::Committed => session.commit().map(|()| ended),
+        TransactionEnd::Undone => session.rollback().map(|()| ended),
     });
     if outcome.is_err() {
         // Fails, too, in a lost session; the first failure is reported.
@@ -77,12 +79,12 @@ mod tests {
 
     #[test]
     fn unknown_outcomes_are_counted_separately() {
-        let ledger = Ledger::default();
-        ledger.note(0, Ok(Ended::Committed));
-        ledger.note(2, Ok(Ended::Committed));
-        ledger.note(0, Ok(Ended::Undone));
-        ledger.note(0, Err(&Failure::new(Kind::Conflict, "deadlock")));
-        ledger.note(0, Err(&Failure::new(Kind::Lost, "gone")));
+        let ledger = OltpLedger::default();
+        ledger.note(0, Ok(TransactionEnd::Committed));
+        ledger.note(2, Ok(TransactionEnd::Committed));
+        ledger.note(0, Ok(TransactionEnd::Undone));
+        ledger.note(0, Err(&Failure::new(FailureKind::Conflict, "deadlock")));
+        ledger.note(0, Err(&Failure::new(FailureKind::Lost, "gone")));
         assert_eq!((ledger.made(0), ledger.made(1), ledger.made(2)), (1, 0, 1));
         assert_eq!((ledger.unsure(), ledger.undone()), (1, 1));
     }

@@ -4,10 +4,10 @@ use plimsoll_load::Pace;
 use plimsoll_record::Bins;
 use plimsoll_units::Span;
 
-use super::{ExecutionMode, Measured, OltpOptions};
+use super::{ExecutionMode, OltpOptions, OltpPoint};
 
 /// A point in pgbench's layout.
-pub(super) fn summary(options: &OltpOptions, by: ExecutionMode, point: &Measured<'_>) -> String {
+pub(super) fn summary(options: &OltpOptions, by: ExecutionMode, point: &OltpPoint<'_>) -> String {
     let run = &point.run;
     let (done, failed) = (run.total.operations(), run.total.errors());
     let response = run.total.response();
@@ -56,10 +56,10 @@ fn load(pace: Pace) -> String {
 }
 
 /// All loads: closed loads by clients, then open loads by rate.
-pub(super) fn loads(points: &[Measured<'_>]) -> String {
+pub(super) fn loads(points: &[OltpPoint<'_>]) -> String {
     let mut text = format!("{:<14}{:>12}{:>10}", "load", "tps", "failed");
     text.push_str(&heads());
-    let mut sorted: Vec<&Measured<'_>> = points.iter().collect();
+    let mut sorted: Vec<&OltpPoint<'_>> = points.iter().collect();
     sorted.sort_by(|a, b| offered(a.step.pace).partial_cmp(&offered(b.step.pace)).unwrap_or(std::cmp::Ordering::Equal));
     for point in sorted {
         let run = &point.run;
@@ -79,7 +79,7 @@ fn offered(pace: Pace) -> (bool, f64) {
 }
 
 /// All kinds of transactions of a point.
-pub(super) fn kinds(point: &Measured<'_>) -> String {
+pub(super) fn kinds(point: &OltpPoint<'_>) -> String {
     let mut text = format!("{:<14}{:>12}{:>10}", "kind", "processed", "share");
     text.push_str(&heads());
     let all = point.run.total.operations().max(1) as f64;

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_database::{Failure, Kind, Prepared, Row, Session, System, Value};
+use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Value};
 
-use super::ledger::{Ended, Ledger, transact};
+use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Tables};
 use crate::recipes::numbers::{numbers, parts};
 use crate::sql::{TransactionRunner, Transactions};
@@ -168,7 +168,7 @@ pub(super) struct Before {
 }
 
 /// Inconsistencies; empty if none.
-pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledger: &Ledger) -> Vec<String> {
+pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledger: &OltpLedger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let mut inconsistencies = Vec::new();
     let mut same = |what: &str, one: i64, other: i64| {
@@ -230,7 +230,7 @@ const STATEMENTS: [&str; 17] = [
 pub(super) struct Trade {
     pub(super) by: ExecutionMode,
     pub(super) warehouses: u64,
-    pub(super) ledger: Arc<Ledger>,
+    pub(super) ledger: Arc<OltpLedger>,
     /// Seed of the constants of `NURand`.
     pub(super) seed: u64,
 }
@@ -239,7 +239,7 @@ pub(super) struct Trade {
 struct Trader {
     by: ExecutionMode,
     warehouses: u64,
-    ledger: Arc<Ledger>,
+    ledger: Arc<OltpLedger>,
     /// Constants of `NURand` for customers and items.
     constants: (u64, u64),
     prepared: Vec<Prepared>,
@@ -247,7 +247,7 @@ struct Trader {
 
 /// A line of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Line {
+struct OrderLine {
     supplier: u64,
     item: u64,
     quantity: u64,
@@ -292,7 +292,9 @@ fn value(number: u64) -> Value {
 /// First row of a query that must return rows.
 fn first(session: &mut dyn Session, prepared: Prepared, values: &[Value], what: &str) -> Result<Vec<Value>, Failure> {
     let rows = session.fetch(prepared, values)?;
-    rows.into_iter().next().ok_or_else(|| Failure::new(Kind::Statement, format!("{what} is missing: {values:?}")))
+    rows.into_iter()
+        .next()
+        .ok_or_else(|| Failure::new(FailureKind::Statement, format!("{what} is missing: {values:?}")))
 }
 
 impl Trader {
@@ -306,13 +308,13 @@ impl Trader {
     }
 
     /// Lines of an order, in locking order. The last line of 1 % of the orders has an unknown item.
-    fn lines(&self, random: &mut fastrand::Rng, home: u64) -> Vec<Line> {
+    fn lines(&self, random: &mut fastrand::Rng, home: u64) -> Vec<OrderLine> {
         let count = random.u64(LINES.0..=LINES.1);
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<OrderLine> = Vec::new();
         for _ in 0..count {
             let supplier = if random.u64(0..100) == 0 { self.elsewhere(random, home) } else { home };
             let item = uneven(random, 8191, self.constants.1, ITEMS);
-            lines.push(Line { supplier, item, quantity: random.u64(1..=10) });
+            lines.push(OrderLine { supplier, item, quantity: random.u64(1..=10) });
         }
         lines.sort_unstable();
         if random.u64(0..100) == 0
@@ -323,7 +325,7 @@ impl Trader {
         lines
     }
 
-    fn new_order(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
+    fn new_order(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<TransactionEnd, Failure> {
         let home = random.u64(1..=self.warehouses);
         let (district, customer) = (value(random.u64(1..=DISTRICTS)), self.customer(random));
         let lines = self.lines(random, home);
@@ -331,7 +333,7 @@ impl Trader {
         if self.by == ExecutionMode::Statements {
             return transact(session, |session| self.place(session, &home, &district, &customer, &lines));
         }
-        let list = |of: fn(&Line) -> u64| {
+        let list = |of: fn(&OrderLine) -> u64| {
             let entries: Vec<String> = lines.iter().map(|line| of(line).to_string()).collect();
             Value::Text(entries.join(","))
         };
@@ -340,7 +342,7 @@ impl Trader {
         session.execute(self.prepared[0], &values)?;
         // The procedure rolls back orders with unknown items.
         let undone = lines.iter().any(|line| line.item > ITEMS);
-        Ok(if undone { Ended::Undone } else { Ended::Committed })
+        Ok(if undone { TransactionEnd::Undone } else { TransactionEnd::Committed })
     }
 
     fn place(
@@ -349,8 +351,8 @@ impl Trader {
         home: &Value,
         district: &Value,
         customer: &Value,
-        lines: &[Line],
-    ) -> Result<Ended, Failure> {
+        lines: &[OrderLine],
+    ) -> Result<TransactionEnd, Failure> {
         let at = [home.clone(), district.clone()];
         let of = |number: usize| self.prepared[number];
         session.execute(of(0), &at[..1])?;
@@ -364,7 +366,9 @@ impl Trader {
         for (number, line) in lines.iter().enumerate() {
             let (item, supplier, taken) = (value(line.item), value(line.supplier), value(line.quantity));
             let found = session.fetch(of(6), std::slice::from_ref(&item))?;
-            let Some(price) = found.first().and_then(|row| row.first()?.int()) else { return Ok(Ended::Undone) };
+            let Some(price) = found.first().and_then(|row| row.first()?.int()) else {
+                return Ok(TransactionEnd::Undone);
+            };
             let remote = value(u64::from(supplier != *home));
             let changes = [taken.clone(), taken.clone(), taken.clone(), remote, supplier.clone(), item.clone()];
             session.execute(of(7), &changes)?;
@@ -372,10 +376,10 @@ impl Trader {
             let entry = [value(number as u64 + 1), item, supplier, taken, amount];
             session.execute(of(8), &[&here[..], &entry].concat())?;
         }
-        Ok(Ended::Committed)
+        Ok(TransactionEnd::Committed)
     }
 
-    fn payment(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
+    fn payment(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<TransactionEnd, Failure> {
         let home = random.u64(1..=self.warehouses);
         let (district, paid) = (value(random.u64(1..=DISTRICTS)), value(random.u64(100..=500_000)));
         // 85 % of the customers pay in their home district.
@@ -388,7 +392,7 @@ impl Trader {
         let at = [value(home), district];
         if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[1], &[&at[..], &customer, &[paid]].concat())?;
-            return Ok(Ended::Committed);
+            return Ok(TransactionEnd::Committed);
         }
         let of = |number: usize| self.prepared[number];
         transact(session, |session| {
@@ -397,22 +401,22 @@ impl Trader {
             session.execute(of(11), &[&[paid.clone(), paid.clone()], &customer[..]].concat())?;
             session.execute(of(12), &customer)?;
             session.execute(of(13), &[&at[..], &customer, &[paid]].concat())?;
-            Ok(Ended::Committed)
+            Ok(TransactionEnd::Committed)
         })
     }
 
-    fn order_status(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<Ended, Failure> {
+    fn order_status(&self, session: &mut dyn Session, random: &mut fastrand::Rng) -> Result<TransactionEnd, Failure> {
         let home = value(random.u64(1..=self.warehouses));
         let customer = [home, value(random.u64(1..=DISTRICTS)), self.customer(random)];
         if self.by != ExecutionMode::Statements {
             session.execute(self.prepared[2], &customer)?;
-            return Ok(Ended::Committed);
+            return Ok(TransactionEnd::Committed);
         }
         // Read-only, and the lines of an order never change: no transaction is needed.
         session.execute(self.prepared[14], &customer)?;
         let order = first(session, self.prepared[15], &customer, "an order")?.swap_remove(0);
         session.execute(self.prepared[16], &[customer[0].clone(), customer[1].clone(), order])?;
-        Ok(Ended::Committed)
+        Ok(TransactionEnd::Committed)
     }
 }
 
@@ -434,7 +438,7 @@ mod tests {
     use super::*;
 
     fn trader(warehouses: u64) -> Trader {
-        let ledger = Arc::new(Ledger::default());
+        let ledger = Arc::new(OltpLedger::default());
         Trader { by: ExecutionMode::Statements, warehouses, ledger, constants: (7, 11), prepared: Vec::new() }
     }
 

@@ -5,7 +5,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::Knee;
 use plimsoll_units::Span;
 
-use super::{Measured, Oltp, Script};
+use super::{Oltp, OltpPoint, Script};
 use crate::ground::Facts;
 use crate::recipe::{CompletedStep, Recipe};
 use crate::recipes::evidence::bound;
@@ -15,7 +15,7 @@ use crate::recipes::load_line::keeping;
 const MAX_CLIENT_SHARE: f64 = 0.1;
 
 /// The point with the highest throughput; of equal points the first, which has the lightest closed load.
-pub(super) fn most<'a, 'b>(points: &'a [Measured<'b>]) -> Option<&'a Measured<'b>> {
+pub(super) fn most<'a, 'b>(points: &'a [OltpPoint<'b>]) -> Option<&'a OltpPoint<'b>> {
     points.iter().rev().max_by(|a, b| a.run.figures.iops.value.total_cmp(&b.run.figures.iops.value))
 }
 
@@ -60,7 +60,7 @@ fn knee(knee: &Knee) -> String {
 }
 
 /// Share of the host's processors used by this program. For `SQLite` this includes the database.
-fn client(best: &Measured<'_>, facts: &Facts) -> Option<String> {
+fn client(best: &OltpPoint<'_>, facts: &Facts) -> Option<String> {
     if facts.database.as_ref().is_some_and(|(system, _)| *system == System::Sqlite) {
         return None;
     }

@@ -4,7 +4,7 @@
 
 use plimsoll_database::System;
 
-use super::layout::{COLUMNS, Layout};
+use super::layout::{COLUMNS, SchemaLayout};
 use super::mysql::Mysql;
 use super::oracle::Oracle;
 use super::postgres::Postgres;
@@ -14,28 +14,28 @@ use super::sqlite::Sqlite;
 pub(super) type Places = (u64, u64);
 
 /// Statements of a system, for schemas numbered from 1.
-pub(super) trait Dialect: Sync {
+pub(super) trait SlobDialect: Sync {
     /// Creates the table.
-    fn table(&self, layout: &Layout, schema: u32) -> Vec<String>;
+    fn table(&self, layout: &SchemaLayout, schema: u32) -> Vec<String>;
 
     /// Places per statement: large enough to be efficient, small enough to show progress.
     fn places_at_once(&self) -> u64;
 
     /// Fills places of the table.
-    fn fill(&self, layout: &Layout, schema: u32, places: Places) -> String;
+    fn fill(&self, layout: &SchemaLayout, schema: u32, places: Places) -> String;
 
     /// Statements after loading: index, statistics, and the loop if it runs inside the server.
-    fn finish(&self, layout: &Layout, schema: u32) -> Vec<String>;
+    fn finish(&self, layout: &SchemaLayout, schema: u32) -> Vec<String>;
 
     /// Query with a row per schema: number, rows with a key, blocks of the table.
-    fn count(&self, layout: &Layout) -> String;
+    fn count(&self, layout: &SchemaLayout) -> String;
 }
 
 /// Statement that runs a session's loop in a schema: schema, `UPDATE_PCT`, seed of the places, microseconds.
-pub(super) type Call = fn(u32, u32, u64, u64) -> String;
+pub(super) type LoopCall = fn(u32, u32, u64, u64) -> String;
 
 /// Call of the loop inside the server; `None` if the system has none.
-pub(super) fn call(system: System) -> Option<Call> {
+pub(super) fn call(system: System) -> Option<LoopCall> {
     match system {
         System::Postgres => Some(super::postgres::call),
         System::Mysql => Some(super::mysql::call),
@@ -45,7 +45,7 @@ pub(super) fn call(system: System) -> Option<Call> {
 }
 
 /// The statements of a system.
-pub(super) fn dialect(system: System) -> &'static dyn Dialect {
+pub(super) fn dialect(system: System) -> &'static dyn SlobDialect {
     match system {
         System::Postgres => &Postgres,
         System::Mysql => &Mysql,
@@ -70,7 +70,7 @@ pub(super) fn every_column() -> String {
 }
 
 /// Union of a query over all schemas.
-pub(super) fn of_each(layout: &Layout, of: impl Fn(u32) -> String) -> String {
+pub(super) fn of_each(layout: &SchemaLayout, of: impl Fn(u32) -> String) -> String {
     (1..=layout.schemas).map(of).collect::<Vec<_>>().join(" UNION ALL ")
 }
 

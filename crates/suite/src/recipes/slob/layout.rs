@@ -26,7 +26,7 @@ const ORACLE: u64 = 128;
 
 /// Layout of each schema.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct SchemaLayout {
     /// The system.
     pub(super) system: System,
     /// False for `MariaDB` before 10.10, which has no function for random bytes.
@@ -52,7 +52,7 @@ pub(super) struct Layout {
     seed: u64,
 }
 
-impl Layout {
+impl SchemaLayout {
     /// Parameters of its tables and procedures, in a line.
     pub(super) fn data(&self) -> String {
         let Self { schemas, rows, block, column, work_unit, changed, hot, think, compressible, seed, .. } = self;

@@ -4,8 +4,8 @@
 //! is never read, and the two fill a page. The primary key is the place, so that pages are in loading order; keys are a
 //! second, unique index.
 
-use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
-use super::layout::{COLUMNS, Layout};
+use super::dialect::{Places, SlobDialect, columns, every_column, of_each, repeats, table};
+use super::layout::{COLUMNS, SchemaLayout};
 use crate::sql::filled;
 
 pub(super) struct Mysql;
@@ -15,7 +15,7 @@ const RANDOM_BYTES_MAX: u64 = 1024;
 const HASH: u64 = 64;
 
 /// Expression for bytes of this length. `from` is an expression to be hashed, distinct per row.
-fn bytes(layout: &Layout, length: u64, from: &str) -> String {
+fn bytes(layout: &SchemaLayout, length: u64, from: &str) -> String {
     if layout.compressible {
         return format!("LEFT(REPEAT('plimsoll', {}), {length})", repeats(length));
     }
@@ -29,8 +29,8 @@ fn bytes(layout: &Layout, length: u64, from: &str) -> String {
     if let [one] = &parts[..] { one.clone() } else { format!("CONCAT({})", parts.join(", ")) }
 }
 
-impl Dialect for Mysql {
-    fn table(&self, layout: &Layout, schema: u32) -> Vec<String> {
+impl SlobDialect for Mysql {
+    fn table(&self, layout: &SchemaLayout, schema: u32) -> Vec<String> {
         let typed = columns(COLUMNS, |number| format!("c{number} VARBINARY({}) NOT NULL", layout.column));
         vec![format!(
             "CREATE TABLE {} (place BIGINT NOT NULL PRIMARY KEY, k BIGINT, {typed}) ENGINE = InnoDB ROW_FORMAT = DYNAMIC",
@@ -43,7 +43,7 @@ impl Dialect for Mysql {
         256
     }
 
-    fn fill(&self, layout: &Layout, schema: u32, (from, to): Places) -> String {
+    fn fill(&self, layout: &SchemaLayout, schema: u32, (from, to): Places) -> String {
         let numbers = format!(
             "(WITH RECURSIVE n AS (SELECT {} AS x UNION ALL SELECT x + 1 FROM n WHERE x < {}) SELECT x FROM n) n",
             from * 2,
@@ -59,7 +59,7 @@ impl Dialect for Mysql {
         )
     }
 
-    fn finish(&self, layout: &Layout, schema: u32) -> Vec<String> {
+    fn finish(&self, layout: &SchemaLayout, schema: u32) -> Vec<String> {
         let name = table(schema);
         vec![
             format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"),
@@ -68,7 +68,7 @@ impl Dialect for Mysql {
         ]
     }
 
-    fn count(&self, layout: &Layout) -> String {
+    fn count(&self, layout: &SchemaLayout) -> String {
         let block = layout.block;
         of_each(layout, |schema| {
             let name = table(schema);
@@ -90,7 +90,7 @@ pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> St
 /// The loop inside the server. Each unit of work appends its kind, its start and its duration in microseconds.
 ///
 /// Text is collected in parts, because appending to a long text copies it. Reads are READ COMMITTED, as in Oracle.
-fn procedure(layout: &Layout, schema: u32) -> String {
+fn procedure(layout: &SchemaLayout, schema: u32) -> String {
     let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
     let value = bytes(layout, changed * layout.column, "n, '/', seed1");
     let set = columns(changed, |number| {

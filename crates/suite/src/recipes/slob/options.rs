@@ -8,21 +8,21 @@ use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Span};
 
 use super::Slob;
-use super::layout::Layout;
+use super::layout::SchemaLayout;
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings, defaults};
 use crate::recipe::Recipe;
 
 /// Size of a schema: `SCALE` of SLOB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub enum SchemaScale {
     /// Database blocks, with a row in each.
     Blocks(u64),
     /// Bytes, converted to blocks.
     Bytes(Bytes),
 }
 
-impl FromStr for Scale {
+impl FromStr for SchemaScale {
     type Err = String;
 
     /// A bare number is in blocks, as in SLOB; a number with a unit is in bytes.
@@ -104,7 +104,7 @@ pub struct SlobOptions {
     /// Size of a schema: blocks as a bare number, or bytes; by default 64 MiB, or more so that all are four times the
     /// cache
     #[arg(long, value_name = "BLOCKS|SIZE")]
-    pub scale: Option<Scale>,
+    pub scale: Option<SchemaScale>,
     /// Blocks of a unit of work, which visits all but the last, as in SLOB
     #[arg(long, value_name = "BLOCKS", default_value_t = 64)]
     pub work_unit: u64,
@@ -171,14 +171,14 @@ impl SlobOptions {
     ///
     /// # Errors
     /// A one-line message with the unsuitable option and the remedy.
-    pub(super) fn layout(&self, facts: &Facts) -> Result<Layout, String> {
+    pub(super) fn layout(&self, facts: &Facts) -> Result<SchemaLayout, String> {
         let Some((system, about)) = &facts.database else {
             return Err("SLOB loads a database: give its URL, or --make postgres".into());
         };
         self.refuse(*system)?;
         let block = if about.block.get() == 0 { 8192 } else { about.block.get() };
         let rows = self.rows(*system, block, about.cache)?;
-        let layout = Layout::new(*system, about, block, rows, self)?;
+        let layout = SchemaLayout::new(*system, about, block, rows, self)?;
         self.refuse_places(&layout)?;
         Ok(layout)
     }
@@ -230,8 +230,8 @@ impl SlobOptions {
         let least_each = least_whole.div_ceil(sharing).next_multiple_of(block);
         let cache = cache.unwrap_or_default();
         let bytes = match self.scale {
-            Some(Scale::Blocks(blocks)) => blocks.saturating_mul(block),
-            Some(Scale::Bytes(bytes)) => bytes.get(),
+            Some(SchemaScale::Blocks(blocks)) => blocks.saturating_mul(block),
+            Some(SchemaScale::Bytes(bytes)) => bytes.get(),
             None => {
                 let each = least_each.max(64 << 20);
                 if each.saturating_mul(schemas) > MAX_DEFAULT_SIZE.get() {
@@ -262,7 +262,7 @@ impl SlobOptions {
         Ok(rows)
     }
 
-    fn refuse_places(&self, layout: &Layout) -> Result<(), String> {
+    fn refuse_places(&self, layout: &SchemaLayout) -> Result<(), String> {
         let Some((first, last)) = layout.hot() else { return Ok(()) };
         let frequency = self.hotspot.map_or(0, |hotspot| hotspot.frequency);
         if frequency == 0 || last <= first || last > layout.rows - self.work_unit {

@@ -3,13 +3,13 @@
 //! A row uses little of its block, and PCTFREE 99 excludes other rows, as in SLOB. Procedures return results by an
 //! implicit cursor.
 
-use super::dialect::{Dialect, Places, columns, every_column, of_each, table};
-use super::layout::{COLUMNS, Layout};
+use super::dialect::{Places, SlobDialect, columns, every_column, of_each, table};
+use super::layout::{COLUMNS, SchemaLayout};
 use crate::sql::filled;
 
 pub(super) struct Oracle;
 
-fn bytes(layout: &Layout) -> String {
+fn bytes(layout: &SchemaLayout) -> String {
     let length = layout.column;
     if layout.compressible {
         format!("RPAD('plimsoll', {length}, 'plimsoll')")
@@ -18,8 +18,8 @@ fn bytes(layout: &Layout) -> String {
     }
 }
 
-impl Dialect for Oracle {
-    fn table(&self, layout: &Layout, schema: u32) -> Vec<String> {
+impl SlobDialect for Oracle {
+    fn table(&self, layout: &SchemaLayout, schema: u32) -> Vec<String> {
         let typed = columns(COLUMNS, |number| format!("c{number} VARCHAR2({})", layout.column));
         vec![format!("CREATE TABLE {} (k NUMBER NOT NULL, {typed}) PCTFREE 99 NOCACHE NOCOMPRESS", table(schema))]
     }
@@ -28,7 +28,7 @@ impl Dialect for Oracle {
         1024
     }
 
-    fn fill(&self, layout: &Layout, schema: u32, (from, to): Places) -> String {
+    fn fill(&self, layout: &SchemaLayout, schema: u32, (from, to): Places) -> String {
         let numbers = format!("(SELECT {from} + LEVEL - 1 AS x FROM dual CONNECT BY LEVEL <= {}) n", to - from);
         let keys = layout.scatter(schema).sql(layout.system, &numbers, "x");
         let value = bytes(layout);
@@ -40,7 +40,7 @@ impl Dialect for Oracle {
         )
     }
 
-    fn finish(&self, layout: &Layout, schema: u32) -> Vec<String> {
+    fn finish(&self, layout: &SchemaLayout, schema: u32) -> Vec<String> {
         let name = table(schema);
         vec![
             format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"),
@@ -49,7 +49,7 @@ impl Dialect for Oracle {
         ]
     }
 
-    fn count(&self, layout: &Layout) -> String {
+    fn count(&self, layout: &SchemaLayout) -> String {
         of_each(layout, |schema| {
             format!(
                 "SELECT {schema}, COUNT(*), COUNT(DISTINCT DBMS_ROWID.ROWID_RELATIVE_FNO(ROWID) || '.' || \
@@ -66,7 +66,7 @@ pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> St
 }
 
 /// The loop inside the server. Each unit of work appends its kind, its start and its duration in microseconds.
-fn procedure(layout: &Layout, schema: u32) -> String {
+fn procedure(layout: &SchemaLayout, schema: u32) -> String {
     let (name, unit) = (table(schema), layout.work_unit);
     let set = columns(layout.changed, |number| format!("c{number} = v"));
     let (first, count) = layout.ends();

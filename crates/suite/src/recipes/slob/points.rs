@@ -1,7 +1,7 @@
 //! Points of a curve: block I/O by the database's counters, times of units of work, and the storage below.
 
 use plimsoll_analyse::knee;
-use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, Split, StorageSide};
+use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, SessionTimes, StorageSide};
 use plimsoll_units::{Bytes, Span};
 
 use super::turns::{SELECT, UPDATE};
@@ -19,7 +19,7 @@ pub(super) struct PointSpec {
 
 /// A measured point.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
+pub(super) struct SlobPoint {
     /// Its parameters.
     pub(super) spec: PointSpec,
     /// Concurrent sessions.
@@ -37,7 +37,7 @@ pub(super) struct Point {
     /// Counters of the storage.
     pub(super) storage: StorageSide,
     /// Breakdown of the sessions' time.
-    pub(super) split: Option<Split>,
+    pub(super) split: Option<SessionTimes>,
     /// Processor time of this program.
     pub(super) client: Option<CpuTime>,
     /// Duration of the window.
@@ -46,7 +46,7 @@ pub(super) struct Point {
     pub(super) limit: Option<String>,
 }
 
-impl Point {
+impl SlobPoint {
     /// Point of a completed step.
     pub(super) fn of(spec: PointSpec, step: &SessionsStep, seen: &SessionsResult) -> Self {
         let run = session_run(step, seen);
@@ -138,24 +138,24 @@ impl Point {
 }
 
 /// Points with the same share of updates.
-pub(super) struct Curve<'a> {
-    pub(super) points: Vec<&'a Point>,
+pub(super) struct SlobCurve<'a> {
+    pub(super) points: Vec<&'a SlobPoint>,
 }
 
-impl<'a> Curve<'a> {
+impl<'a> SlobCurve<'a> {
     /// Selects the points with this share.
-    pub(super) fn of(points: &'a [Point], update_pct: u32) -> Self {
+    pub(super) fn of(points: &'a [SlobPoint], update_pct: u32) -> Self {
         Self { points: points.iter().filter(|point| point.spec.update_pct == update_pct).collect() }
     }
 
     /// The point with the highest block I/O; by units of work if the database does not count blocks.
-    pub(super) fn best(&self) -> Option<&'a Point> {
-        let most = |point: &Point| point.blocks_s().unwrap_or_else(|| point.units_s());
+    pub(super) fn best(&self) -> Option<&'a SlobPoint> {
+        let most = |point: &SlobPoint| point.blocks_s().unwrap_or_else(|| point.units_s());
         self.points.iter().copied().max_by(|a, b| most(a).total_cmp(&most(b)))
     }
 
     /// The knee, beyond which more threads mainly increase the waiting time.
-    pub(super) fn knee(&self) -> Option<&'a Point> {
+    pub(super) fn knee(&self) -> Option<&'a SlobPoint> {
         let runs: Vec<Run> = self.points.iter().map(|point| point.run.clone()).collect();
         let offered = knee(&runs)?.offered;
         self.points.iter().copied().find(|point| point.run.offered == offered)
@@ -164,7 +164,7 @@ impl<'a> Curve<'a> {
     /// Block I/O per second at a load line in units of work, by the nearest point's blocks per unit.
     pub(super) fn blocks_at(&self, line: &LoadLine) -> Option<f64> {
         let (LoadLine::At { iops, .. } | LoadLine::Beyond { iops, .. }) = line else { return None };
-        let away = |point: &&&Point| (point.units_s() - iops.value).abs();
+        let away = |point: &&&SlobPoint| (point.units_s() - iops.value).abs();
         let nearest =
             self.points.iter().filter(|point| point.units_s() > 0.0).min_by(|a, b| away(a).total_cmp(&away(b)))?;
         Some(iops.value * nearest.blocks_s()? / nearest.units_s())

@@ -4,8 +4,8 @@
 //! its block, and older versions are pruned at the next read. Random bytes are chained hashes, which are incompressible
 //! and available in all versions.
 
-use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
-use super::layout::{COLUMNS, Layout};
+use super::dialect::{Places, SlobDialect, columns, every_column, of_each, repeats, table};
+use super::layout::{COLUMNS, SchemaLayout};
 use crate::sql::filled;
 
 pub(super) struct Postgres;
@@ -14,7 +14,7 @@ pub(super) struct Postgres;
 const HASH: u64 = 64;
 
 /// Expression for bytes of this length, from hashes of `from` and a number.
-fn bytes(layout: &Layout, length: u64, from: &str) -> String {
+fn bytes(layout: &SchemaLayout, length: u64, from: &str) -> String {
     if layout.compressible {
         return format!("decode(repeat('706c696d736f6c6c', {}), 'hex')", repeats(length));
     }
@@ -24,12 +24,12 @@ fn bytes(layout: &Layout, length: u64, from: &str) -> String {
     )
 }
 
-fn slice(layout: &Layout, number: u64) -> String {
+fn slice(layout: &SchemaLayout, number: u64) -> String {
     format!("substr(v, {}, {})", (number - 1) * layout.column + 1, layout.column)
 }
 
-impl Dialect for Postgres {
-    fn table(&self, layout: &Layout, schema: u32) -> Vec<String> {
+impl SlobDialect for Postgres {
+    fn table(&self, layout: &SchemaLayout, schema: u32) -> Vec<String> {
         let name = table(schema);
         let typed = columns(COLUMNS, |number| format!("c{number} bytea NOT NULL"));
         let plain = columns(COLUMNS, |number| format!("ALTER c{number} SET STORAGE PLAIN"));
@@ -47,7 +47,7 @@ impl Dialect for Postgres {
         1024
     }
 
-    fn fill(&self, layout: &Layout, schema: u32, (from, to): Places) -> String {
+    fn fill(&self, layout: &SchemaLayout, schema: u32, (from, to): Places) -> String {
         let numbers = format!("generate_series({from}::bigint, {}::bigint) AS g(x)", to - 1);
         let keys = layout.scatter(schema).sql(layout.system, &numbers, "x");
         let salted = format!("int8send(k) || int8send({}::bigint)", layout.salt(schema));
@@ -60,7 +60,7 @@ impl Dialect for Postgres {
         )
     }
 
-    fn finish(&self, layout: &Layout, schema: u32) -> Vec<String> {
+    fn finish(&self, layout: &SchemaLayout, schema: u32) -> Vec<String> {
         let name = table(schema);
         vec![
             format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"),
@@ -70,7 +70,7 @@ impl Dialect for Postgres {
         ]
     }
 
-    fn count(&self, layout: &Layout) -> String {
+    fn count(&self, layout: &SchemaLayout) -> String {
         let block = layout.block;
         of_each(layout, |schema| {
             let name = table(schema);
@@ -89,7 +89,7 @@ pub(super) fn call(schema: u32, update_pct: u32, seed: u64, burst_us: u64) -> St
 ///
 /// Settings are those of the session, because a procedure with its own settings cannot commit. Reads of a mixed load
 /// commit as well, because their snapshot would otherwise keep old row versions in the blocks.
-fn procedure(layout: &Layout, schema: u32) -> String {
+fn procedure(layout: &SchemaLayout, schema: u32) -> String {
     let (name, unit, changed) = (table(schema), layout.work_unit, layout.changed);
     let value = bytes(layout, changed * layout.column, "int8send(n) || int8send(seed)");
     let set = columns(changed, |number| format!("c{number} = {}", slice(layout, number)));

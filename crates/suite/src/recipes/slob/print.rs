@@ -3,7 +3,7 @@
 use plimsoll_record::{Bins, Spent};
 use plimsoll_units::Span;
 
-use super::points::{Curve, Point};
+use super::points::{SlobCurve, SlobPoint};
 
 /// Placeholder for unknown values.
 const UNKNOWN: &str = "-";
@@ -25,10 +25,10 @@ fn quantile(bins: &Bins, share: f64) -> String {
 }
 
 /// A line per point, grouped by the share of updates.
-pub(super) fn curve(points: &[Point], update_pcts: &[u32], block: u64) -> String {
+pub(super) fn curve(points: &[SlobPoint], update_pcts: &[u32], block: u64) -> String {
     let mut text = String::new();
     for pct in update_pcts {
-        let curve = Curve::of(points, *pct);
+        let curve = SlobCurve::of(points, *pct);
         if curve.points.is_empty() {
             continue;
         }
@@ -59,7 +59,7 @@ pub(super) fn curve(points: &[Point], update_pcts: &[u32], block: u64) -> String
     text
 }
 
-fn line(point: &Point, block: u64) -> String {
+fn line(point: &SlobPoint, block: u64) -> String {
     let megabytes = point.log_s().map_or_else(|| UNKNOWN.into(), |bytes| format!("{:.1}", bytes / 1e6));
     let text = format!(
         "{:>7} {:>8} {:>10} {:>10} {:>9} {:>9} {:>10}  {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>7}  {}",
@@ -88,7 +88,7 @@ pub(super) fn threads(count: u32) -> String {
 }
 
 /// Load per second and per unit of work, and the wait times of sessions.
-pub(super) fn profile(point: &Point) -> String {
+pub(super) fn profile(point: &SlobPoint) -> String {
     let mut text = format!(
         "UPDATE_PCT={}, {} for each schema, {} sessions, {}\n\n{:<28}{:>16}{:>16}\n",
         point.spec.update_pct,
@@ -123,7 +123,7 @@ pub(super) fn profile(point: &Point) -> String {
     text
 }
 
-fn waits(point: &Point) -> String {
+fn waits(point: &SlobPoint) -> String {
     let mut text = format!("\n{:<28}{:>16}{:>16}\n", "", "share of time", "mean wait");
     let Some(split) = point.split.as_ref().filter(|split| !split.shares.is_empty()) else {
         return "\nWhere sessions spent their time is not known here.\n".into();

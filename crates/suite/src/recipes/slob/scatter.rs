@@ -116,7 +116,7 @@ mod tests {
     fn sql_computes_the_same_keys() {
         let file = std::env::temp_dir().join(format!("plimsoll-scatter-{}.db", std::process::id()));
         std::fs::File::create(&file).unwrap();
-        let database = plimsoll_database::connect(&plimsoll_database::Address::sqlite(file.clone())).unwrap();
+        let database = plimsoll_database::connect(&plimsoll_database::DatabaseAddress::sqlite(file.clone())).unwrap();
         let scatter = Scatter::new(700, 3, 2);
         let numbers =
             "(WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n WHERE x < 1023) SELECT x FROM n) n";

@@ -2,13 +2,13 @@
 //!
 //! A row fills its page: a second row does not fit, and overflow pages are not needed.
 
-use super::dialect::{Dialect, Places, columns, every_column, of_each, repeats, table};
-use super::layout::{COLUMNS, Layout};
+use super::dialect::{Places, SlobDialect, columns, every_column, of_each, repeats, table};
+use super::layout::{COLUMNS, SchemaLayout};
 
 pub(super) struct Sqlite;
 
-impl Dialect for Sqlite {
-    fn table(&self, _: &Layout, schema: u32) -> Vec<String> {
+impl SlobDialect for Sqlite {
+    fn table(&self, _: &SchemaLayout, schema: u32) -> Vec<String> {
         let typed = columns(COLUMNS, |number| format!("c{number} BLOB NOT NULL"));
         vec![format!("CREATE TABLE {} (place INTEGER PRIMARY KEY, k INTEGER NOT NULL, {typed})", table(schema))]
     }
@@ -17,7 +17,7 @@ impl Dialect for Sqlite {
         1024
     }
 
-    fn fill(&self, layout: &Layout, schema: u32, (from, to): Places) -> String {
+    fn fill(&self, layout: &SchemaLayout, schema: u32, (from, to): Places) -> String {
         let numbers = format!(
             "(WITH RECURSIVE n(x) AS (SELECT {from} UNION ALL SELECT x + 1 FROM n WHERE x < {}) SELECT x FROM n) n",
             to - 1
@@ -38,12 +38,12 @@ impl Dialect for Sqlite {
         )
     }
 
-    fn finish(&self, _: &Layout, schema: u32) -> Vec<String> {
+    fn finish(&self, _: &SchemaLayout, schema: u32) -> Vec<String> {
         let name = table(schema);
         vec![format!("CREATE UNIQUE INDEX {name}_k ON {name} (k)"), format!("ANALYZE {name}")]
     }
 
-    fn count(&self, layout: &Layout) -> String {
+    fn count(&self, layout: &SchemaLayout) -> String {
         of_each(layout, |schema| {
             let name = table(schema);
             format!(
@@ -60,7 +60,7 @@ pub(super) fn select(schema: u32) -> String {
 }
 
 /// Update of the columns of the keys between the last two parameters.
-pub(super) fn update(layout: &Layout, schema: u32) -> String {
+pub(super) fn update(layout: &SchemaLayout, schema: u32) -> String {
     let set = columns(layout.changed, |number| format!("c{number} = ?"));
     format!("UPDATE {} SET {set} WHERE k > ? AND k < ?", table(schema))
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use plimsoll_database::{Failure, Prepared, Row, Session, System, Value};
 use plimsoll_units::Span;
 
-use super::dialect::{Call, call};
-use super::layout::Layout;
+use super::dialect::{LoopCall, call};
+use super::layout::SchemaLayout;
 use super::sqlite;
 use crate::sql::{ServerLoop, SessionWork, TransactionKind, TransactionRunner, Transactions, WorkUnit};
 
@@ -33,7 +33,7 @@ pub(super) fn kinds(system: System) -> Vec<TransactionKind> {
 }
 
 /// Work of the sessions for this share of updates.
-pub(super) fn work(layout: &Arc<Layout>, update_pct: u32) -> SessionWork {
+pub(super) fn work(layout: &Arc<SchemaLayout>, update_pct: u32) -> SessionWork {
     match call(layout.system) {
         Some(call) => SessionWork::InServer(Arc::new(Loop { call, schemas: layout.schemas, update_pct })),
         None => {
@@ -48,7 +48,7 @@ const fn schema(session: u32, schemas: u32) -> u32 {
 }
 
 struct Loop {
-    call: Call,
+    call: LoopCall,
     schemas: u32,
     update_pct: u32,
 }
@@ -78,7 +78,7 @@ fn units(text: &str) -> Option<Vec<WorkUnit>> {
 
 /// Units of work as transactions of this process.
 struct Turns {
-    layout: Arc<Layout>,
+    layout: Arc<SchemaLayout>,
     update_pct: u32,
     number: AtomicU64,
 }
@@ -99,7 +99,7 @@ impl Transactions for Turns {
 
 /// Units of work of a session.
 struct Turn {
-    layout: Arc<Layout>,
+    layout: Arc<SchemaLayout>,
     select: Prepared,
     update: Prepared,
     number: u64,

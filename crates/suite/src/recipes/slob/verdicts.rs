@@ -4,9 +4,9 @@ use plimsoll_analyse::{chosen_objective, load_line};
 use plimsoll_record::{DatabaseAbout, Objective, Run};
 use plimsoll_units::{Bytes, Span};
 
-use super::layout::Layout;
+use super::layout::SchemaLayout;
 use super::options::{RedoStress, SlobOptions};
-use super::points::{Curve, Point};
+use super::points::{SlobCurve, SlobPoint};
 use super::print::threads;
 use crate::recipes::load_line::keeping;
 
@@ -30,7 +30,7 @@ pub(super) fn uneven(counted: &[(i64, f64, f64)]) -> Option<String> {
 }
 
 /// Verdicts on a curve.
-pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>) -> Vec<String> {
+pub(super) fn of_curve(curve: &SlobCurve<'_>, pct: u32, objective: Option<Objective>) -> Vec<String> {
     let Some(best) = curve.best() else { return Vec::new() };
     let mut sentences = Vec::new();
     let name = format!("UPDATE_PCT={pct}");
@@ -68,7 +68,7 @@ pub(super) fn of_curve(curve: &Curve<'_>, pct: u32, objective: Option<Objective>
     sentences
 }
 
-fn device(point: &Point) -> String {
+fn device(point: &SlobPoint) -> String {
     match (point.disk_busy(), point.disk_latency()) {
         (Some(busy), Some(latency)) => {
             format!("; the device was busy {:.0} % of the time, {latency} for a read", busy * 100.0)
@@ -78,7 +78,7 @@ fn device(point: &Point) -> String {
 }
 
 /// The load line in block I/O.
-fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<String> {
+fn line(curve: &SlobCurve<'_>, name: &str, objective: Option<Objective>) -> Option<String> {
     let runs: Vec<Run> = curve.points.iter().map(|point| point.run.clone()).collect();
     let line = load_line(&runs, objective.or_else(|| chosen_objective(&runs))?)?;
     let blocks = curve.blocks_at(&line).map_or_else(String::new, |blocks| format!(", {blocks:.0} block I/Os a second"));
@@ -86,7 +86,7 @@ fn line(curve: &Curve<'_>, name: &str, objective: Option<Objective>) -> Option<S
 }
 
 /// Block I/O at which the mean read time reaches the usual latency.
-fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
+fn within(curve: &SlobCurve<'_>, name: &str) -> Option<String> {
     curve.points.iter().find_map(|point| point.read_latency())?;
     Some(match curve.blocks_within(USUAL_LATENCY) {
         Some((blocks, true)) => {
@@ -106,7 +106,7 @@ fn within(curve: &Curve<'_>, name: &str) -> Option<String> {
 }
 
 /// Caution if reads were served from the page cache.
-pub(super) fn page_cache_caution(points: &[Point], block: u64, about: &DatabaseAbout) -> Option<String> {
+pub(super) fn page_cache_caution(points: &[SlobPoint], block: u64, about: &DatabaseAbout) -> Option<String> {
     let known = points.iter().filter_map(|point| Some((point.page_cache_share(block)?, point)));
     let Some((share, point)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return (about.direct != Some(true)).then(|| {
@@ -135,7 +135,7 @@ pub(super) fn page_cache_caution(points: &[Point], block: u64, about: &DatabaseA
 }
 
 /// Data and settings in SLOB's terms.
-pub(super) fn setting(options: &SlobOptions, layout: &Layout, about: &DatabaseAbout) -> Vec<String> {
+pub(super) fn setting(options: &SlobOptions, layout: &SchemaLayout, about: &DatabaseAbout) -> Vec<String> {
     let row = Bytes::new(layout.row());
     let data = if options.compressible {
         format!(

@@ -26,7 +26,7 @@ pub(super) fn listings(results: &Results) -> Vec<Listing> {
 }
 
 /// Text of a cell; `None` without a result.
-type Figure<'a> = &'a dyn Fn(usize) -> Option<String>;
+type CellText<'a> = &'a dyn Fn(usize) -> Option<String>;
 
 fn tables(results: &Results) -> String {
     let of = match results.steady() {
@@ -51,7 +51,7 @@ fn tables(results: &Results) -> String {
 }
 
 /// Rows are block sizes, ascending; columns are mixes, from writes to reads.
-fn table(results: &Results, title: &str, figure: Figure<'_>) -> String {
+fn table(results: &Results, title: &str, figure: CellText<'_>) -> String {
     let mut blocks: Vec<u32> = results.cells.iter().map(|cell| cell.block).collect();
     blocks.sort_unstable();
     blocks.dedup();
@@ -60,7 +60,7 @@ fn table(results: &Results, title: &str, figure: Figure<'_>) -> String {
     mixes.dedup();
     let mut text = format!("{title}\n{:>10}  read/write, %\n{:>10}", "", "block");
     for &reads in &mixes {
-        text += &format!(" {:>10}", super::Cell { reads, block: 1 }.mix());
+        text += &format!(" {:>10}", super::RoundLoad { reads, block: 1 }.mix());
     }
     text += "\n";
     for &block in &blocks {
@@ -99,8 +99,8 @@ fn window(results: &Results) -> String {
 /// A line per complete round: tracked figure, best fit within the window, and all loads of the tracked mix.
 fn rounds(results: &Results) -> String {
     let (tracked, steady) = (results.tracked(), results.steady());
-    let of_mix = |(_, cell): &(usize, &super::Cell)| cell.reads.total_cmp(&results.test.tracked().reads).is_eq();
-    let places: Vec<(usize, &super::Cell)> = results.cells.iter().enumerate().filter(of_mix).collect();
+    let of_mix = |(_, cell): &(usize, &super::RoundLoad)| cell.reads.total_cmp(&results.test.tracked().reads).is_eq();
+    let places: Vec<(usize, &super::RoundLoad)> = results.cells.iter().enumerate().filter(of_mix).collect();
     let mut text = format!("{:>5} {:>12} {:>12}", "round", "tracked", "best fit");
     for (_, cell) in &places {
         text += &format!(" {:>12}", Bytes::new(cell.block.into()).to_string());

@@ -5,12 +5,12 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 use super::SniaOptions;
 use super::steady::{Steady, WINDOW};
-use super::test::{Cell, SniaTest};
+use super::test::{RoundLoad, SniaTest};
 use crate::result::IoResult;
 
 /// Result of a load of a round.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct RoundResult {
     /// Operations per second.
     pub(super) iops: f64,
     /// Bytes per second.
@@ -23,7 +23,7 @@ pub(super) struct Seen {
     pub(super) response: Bins,
 }
 
-impl Seen {
+impl RoundResult {
     pub(super) fn of(seen: &IoResult) -> Self {
         let total = seen.total();
         let seconds = seen.span().as_secs_f64().max(1e-9);
@@ -50,18 +50,18 @@ pub(super) fn five_nines(response: &Bins) -> Option<Span> {
 #[derive(Clone, Debug)]
 pub(super) struct Results {
     pub(super) test: SniaTest,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<RoundLoad>,
     /// Results by round, in the order of `cells`; the last round may be incomplete.
-    pub(super) rounds: Vec<Vec<Seen>>,
+    pub(super) rounds: Vec<Vec<RoundResult>>,
 }
 
 impl Results {
-    pub(super) const fn new(test: SniaTest, cells: Vec<Cell>) -> Self {
+    pub(super) const fn new(test: SniaTest, cells: Vec<RoundLoad>) -> Self {
         Self { test, cells, rounds: Vec::new() }
     }
 
     /// Adds the result of a load, in order of execution.
-    pub(super) fn add(&mut self, round: u32, cell: usize, seen: Seen) {
+    pub(super) fn add(&mut self, round: u32, cell: usize, seen: RoundResult) {
         if self.rounds.len() < round as usize {
             self.rounds.push(Vec::new());
         }
@@ -71,7 +71,7 @@ impl Results {
     }
 
     /// Complete rounds.
-    pub(super) fn whole(&self) -> &[Vec<Seen>] {
+    pub(super) fn whole(&self) -> &[Vec<RoundResult>] {
         let whole = self.rounds.iter().take_while(|round| round.len() == self.cells.len()).count();
         &self.rounds[..whole]
     }
@@ -83,7 +83,7 @@ impl Results {
     }
 
     /// Figure of the test: IOPS, MB/s of 1,000,000 bytes, or milliseconds.
-    pub(super) fn figure(&self, seen: &Seen) -> f64 {
+    pub(super) fn figure(&self, seen: &RoundResult) -> f64 {
         match self.test {
             SniaTest::Iops | SniaTest::WriteSaturation => seen.iops,
             SniaTest::Throughput => seen.bytes_s / 1e6,
@@ -130,7 +130,7 @@ impl Results {
     }
 
     /// Last rounds of a cell: those of the window, or all if there are fewer.
-    fn last(&self, cell: usize) -> impl Iterator<Item = &Seen> {
+    fn last(&self, cell: usize) -> impl Iterator<Item = &RoundResult> {
         let whole = self.whole();
         whole[whole.len().saturating_sub(WINDOW)..].iter().map(move |round| &round[cell])
     }

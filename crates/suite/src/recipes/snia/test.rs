@@ -29,31 +29,31 @@ impl fmt::Display for SniaTest {
 
 /// A load of a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct RoundLoad {
     /// Share of reads, 0 to 1.
     pub reads: f64,
     /// Block size in bytes.
     pub block: u32,
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for RoundLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.mix(), Bytes::new(self.block.into()))
     }
 }
 
-impl Cell {
+impl RoundLoad {
     /// `65/35`: percent of reads and of writes.
     pub(super) fn mix(&self) -> String {
         format!("{:.0}/{:.0}", self.reads * 100.0, (1.0 - self.reads) * 100.0)
     }
 }
 
-const WRITES: Cell = Cell { reads: 0.0, block: 4 << 10 };
+const WRITES: RoundLoad = RoundLoad { reads: 0.0, block: 4 << 10 };
 
 impl SniaTest {
     /// Loads of a round, without block sizes that violate `grid`.
-    pub(super) fn cells(self, options: &SniaOptions, grid: u64) -> Vec<Cell> {
+    pub(super) fn cells(self, options: &SniaOptions, grid: u64) -> Vec<RoundLoad> {
         let cells = match self {
             Self::Iops => crossed(&options.mixes, &options.blocks),
             Self::Throughput => crossed(&[1.0, 0.0], &[1 << 20]),
@@ -64,9 +64,9 @@ impl SniaTest {
     }
 
     /// The load whose figure determines the steady state.
-    pub(super) const fn tracked(self) -> Cell {
+    pub(super) const fn tracked(self) -> RoundLoad {
         match self {
-            Self::Throughput => Cell { reads: 0.0, block: 1 << 20 },
+            Self::Throughput => RoundLoad { reads: 0.0, block: 1 << 20 },
             _ => WRITES,
         }
     }
@@ -93,6 +93,6 @@ impl SniaTest {
 }
 
 /// All block sizes of a mix, followed by the next mix.
-fn crossed(mixes: &[f64], blocks: &[u32]) -> Vec<Cell> {
-    mixes.iter().flat_map(|&reads| blocks.iter().map(move |&block| Cell { reads, block })).collect()
+fn crossed(mixes: &[f64], blocks: &[u32]) -> Vec<RoundLoad> {
+    mixes.iter().flat_map(|&reads| blocks.iter().map(move |&block| RoundLoad { reads, block })).collect()
 }

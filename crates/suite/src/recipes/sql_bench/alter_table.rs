@@ -2,7 +2,7 @@
 
 use plimsoll_database::System;
 
-use super::section::{Plan, Section, ask};
+use super::section::{BenchSection, SectionPlan, ask};
 use crate::sql::SqlRequest;
 
 /// Rows of the table.
@@ -16,7 +16,7 @@ const AT_ONCE: u64 = 10;
 /// Number of indexes created and dropped.
 const INDEXES: u64 = 8;
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let last = FIRST + plan.rows(LAST - FIRST);
     let statements = (last - FIRST).div_ceil(AT_ONCE);
@@ -39,23 +39,23 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         _ => "",
     };
     vec![
-        Section::preparation("create_table", vec![create]),
-        Section::repeated(plan, "insert", ROWS, insert),
-        Section::rest("remaining_rows", "insert", ROWS, insert),
-        Section::counted("alter_table_add", full, statements, move |index| {
+        BenchSection::preparation("create_table", vec![create]),
+        BenchSection::repeated(plan, "insert", ROWS, insert),
+        BenchSection::rest("remaining_rows", "insert", ROWS, insert),
+        BenchSection::counted("alter_table_add", full, statements, move |index| {
             texts(dialect.add_columns("altered", 'i', columns(index)))
         })
         .noting(note),
-        Section::entire("create_index", INDEXES, |index| {
+        BenchSection::entire("create_index", INDEXES, |index| {
             ask(format!("CREATE INDEX altered_{index} ON altered (i{index})"))
         }),
-        Section::entire("drop_index", INDEXES, move |index| {
+        BenchSection::entire("drop_index", INDEXES, move |index| {
             ask(dialect.drop_index("altered", &format!("altered_{index}")))
         }),
-        Section::counted("alter_table_drop", full, statements, move |index| {
+        BenchSection::counted("alter_table_drop", full, statements, move |index| {
             texts(dialect.drop_columns("altered", 'i', columns(index)))
         })
         .noting(note),
-        Section::preparation("drop_table", vec!["DROP TABLE altered".into()]),
+        BenchSection::preparation("drop_table", vec!["DROP TABLE altered".into()]),
     ]
 }

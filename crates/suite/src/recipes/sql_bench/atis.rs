@@ -8,38 +8,38 @@ mod tables;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::tables::{Column, TABLES, Table};
-use super::dialect::Dialect;
-use super::section::{Plan, Section, ask, query};
+use self::tables::{AtisColumn, AtisTable, TABLES};
+use super::dialect::SqlDialect;
+use super::section::{BenchSection, SectionPlan, ask, query};
 
 /// Rounds of the queries.
 const ROUNDS: u64 = 100;
 
 /// A query and its expected number of rows.
-type Known = (String, u64);
+type KnownQuery = (String, u64);
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let rows: u64 = TABLES.iter().map(|table| table.rows).sum();
     let tables = TABLES.len() as u64;
-    let cycled = |name, queries: Vec<Known>| {
-        let queries: Arc<[Known]> = queries.into();
+    let cycled = |name, queries: Vec<KnownQuery>| {
+        let queries: Arc<[KnownQuery]> = queries.into();
         let each = queries.len() as u64;
-        Section::repeated(plan, name, ROUNDS * each, move |index| {
+        BenchSection::repeated(plan, name, ROUNDS * each, move |index| {
             let (sql, rows) = &queries[(index % each) as usize];
             query(sql.clone(), *rows)
         })
     };
     vec![
-        Section::entire("create_table", tables, move |index| ask(TABLES[index as usize].create(dialect))),
-        Section::repeated(plan, "insert", rows, |index| ask(insert(index))),
-        Section::rest("remaining_rows", "insert", rows, |index| ask(insert(index))),
+        BenchSection::entire("create_table", tables, move |index| ask(TABLES[index as usize].create(dialect))),
+        BenchSection::repeated(plan, "insert", rows, |index| ask(insert(index))),
+        BenchSection::rest("remaining_rows", "insert", rows, |index| ask(insert(index))),
         cycled("select_simple_join", simple_joins()),
         cycled("select_join", vec![whole_join()]),
         cycled("select_key_prefix_join", vec![prefix_join()]),
         cycled("select_distinct", distinct()),
         cycled("select_group", groups()),
-        Section::entire("drop_table", tables, |index| ask(format!("DROP TABLE {}", TABLES[index as usize].name))),
+        BenchSection::entire("drop_table", tables, |index| ask(format!("DROP TABLE {}", TABLES[index as usize].name))),
     ]
 }
 
@@ -54,12 +54,12 @@ fn insert(mut index: u64) -> String {
     unreachable!("no more rows are asked for than there are")
 }
 
-fn table(name: &str) -> &'static Table {
+fn table(name: &str) -> &'static AtisTable {
     TABLES.iter().find(|table| table.name == name).expect("a query names a table that there is")
 }
 
-impl Table {
-    fn create(&self, dialect: Dialect) -> String {
+impl AtisTable {
+    fn create(&self, dialect: SqlDialect) -> String {
         let columns = self.columns.iter().map(|column| {
             let of = if column.is_text { dialect.varchar(24) } else { dialect.int().into() };
             format!("{} {of} NOT NULL", column.name)
@@ -73,13 +73,13 @@ impl Table {
         format!("INSERT INTO {} VALUES ({})", self.name, values.join(", "))
     }
 
-    fn column(&self, name: &str) -> &'static Column {
+    fn column(&self, name: &str) -> &'static AtisColumn {
         self.columns.iter().find(|column| column.name == name).expect("a query names a column that there is")
     }
 
     /// Number of distinct combinations of columns in the rows that satisfy a condition.
     fn different(&self, columns: &[&str], holds: impl Fn(u64) -> bool) -> u64 {
-        let columns: Vec<&Column> = columns.iter().map(|name| self.column(name)).collect();
+        let columns: Vec<&AtisColumn> = columns.iter().map(|name| self.column(name)).collect();
         let values = (0..self.rows).filter(|row| holds(*row));
         let values = values.map(|row| columns.iter().map(|column| column.number(row)).collect::<Vec<u64>>());
         values.collect::<BTreeSet<_>>().len() as u64
@@ -93,7 +93,7 @@ impl Table {
 }
 
 /// Joins of two tables by a key, with a condition on the second.
-fn simple_joins() -> Vec<Known> {
+fn simple_joins() -> Vec<KnownQuery> {
     let joined = |from: &str, key: &str, to: &str, number: u64| {
         let rows = table(from).having(key, number);
         let value = table(to).column(key).value(number);
@@ -109,7 +109,7 @@ fn simple_joins() -> Vec<Known> {
 }
 
 /// A flight with all related tables.
-fn whole_join() -> Known {
+fn whole_join() -> KnownQuery {
     let sql = "SELECT f.flight_code, l.airline_name, c.aircraft_name, o.airport_name, d.airport_name, x.fare_code \
                FROM flight f, airline l, aircraft c, airport o, airport d, flight_fare x \
                WHERE l.airline_code = f.airline_code AND c.aircraft_code = f.aircraft_code \
@@ -123,7 +123,7 @@ fn whole_join() -> Known {
 }
 
 /// Fares by a prefix of their key.
-fn prefix_join() -> Known {
+fn prefix_join() -> KnownQuery {
     let sql = "SELECT x.flight_code, x.fare_code, f.price FROM flight_fare x, fare f \
                WHERE x.flight_code BETWEEN 100 AND 119 AND f.fare_code = x.fare_code ORDER BY x.flight_code, x.fare_code";
     let fares = table("flight_fare");
@@ -132,7 +132,7 @@ fn prefix_join() -> Known {
     (sql.into(), rows as u64)
 }
 
-fn distinct() -> Vec<Known> {
+fn distinct() -> Vec<KnownQuery> {
     let query = |name: &str, columns: &[&str]| {
         let listed = columns.join(", ");
         (format!("SELECT DISTINCT {listed} FROM {name} ORDER BY {listed}"), table(name).different(columns, |_| true))
@@ -150,7 +150,7 @@ fn distinct() -> Vec<Known> {
 }
 
 /// Groups by eleven keys, each counted, limited, and with a condition.
-fn groups() -> Vec<Known> {
+fn groups() -> Vec<KnownQuery> {
     let kinds: [(&str, &[&str], &str); 11] = [
         ("flight", &["airline_code"], "departs"),
         ("flight", &["aircraft_code"], "departs"),

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::section::{Plan, Section, ask, query};
+use super::section::{BenchSection, SectionPlan, ask, query};
 
 /// Number of columns: the maximum of Oracle, and within the limits of the others.
 const COLUMNS: u64 = 1000;
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let columns = plan.rows(COLUMNS);
     let int = plan.dialect.int();
     let defined: Vec<String> = (1..=columns).map(|column| format!("i{column} {int}")).collect();
@@ -25,16 +25,16 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let create =
         vec![format!("CREATE TABLE wide ({})", defined.join(", ")), format!("INSERT INTO wide VALUES ({})", values(0))];
     vec![
-        Section::preparation("create_table", create),
+        BenchSection::preparation("create_table", create),
         // All columns by a star, and by their names: a thousand executions each.
-        Section::repeated(plan, "select_many_fields", 2000, move |index| match index % 2 {
+        BenchSection::repeated(plan, "select_many_fields", 2000, move |index| match index % 2 {
             0 => query("SELECT * FROM wide".into(), 1),
             _ => query(format!("SELECT {listed} FROM wide"), 1),
         }),
-        Section::repeated(plan, "insert_many_fields", 2000, move |index| match index % 2 {
+        BenchSection::repeated(plan, "insert_many_fields", 2000, move |index| match index % 2 {
             0 => ask(format!("INSERT INTO wide VALUES ({})", values(index))),
             _ => ask(format!("INSERT INTO wide ({names}) VALUES ({})", values(index))),
         }),
-        Section::preparation("drop_table", vec!["DROP TABLE wide".into()]),
+        BenchSection::preparation("drop_table", vec!["DROP TABLE wide".into()]),
     ]
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use plimsoll_database::System;
 
-use super::dialect::Dialect;
-use super::section::{Counting, Plan, Section, ask, query};
+use super::dialect::SqlDialect;
+use super::section::{BenchSection, Counting, SectionPlan, ask, query};
 use crate::sql::SqlRequest;
 
 /// Section that creates the tables used by later sections and verdicts.
@@ -19,7 +19,7 @@ const TABLES: u64 = 10_000;
 /// Columns of the table with many keys.
 const KEYS: u64 = 16;
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let body: Arc<str> = plain(dialect).into();
     let (first, again) = (Arc::clone(&body), body);
@@ -45,12 +45,12 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
         _ => "the keys are unique, because CREATE TABLE supports no others in this system",
     };
     vec![
-        Section::counted(MANY, TABLES, count, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),
-        Section::begun(COUNT, figure, left(false)),
-        Section::begun(DROP, figure, left(true)),
-        Section::begun("remaining_tables", Counting::Preparation, left(true)),
-        Section::counted("create+drop", TABLES, count, move |index| both(index, &again)),
-        Section::counted("create_key+drop", TABLES, count, move |index| both(index, &keyed)).noting(note),
+        BenchSection::counted(MANY, TABLES, count, move |index| ask(format!("CREATE TABLE made_{index} ({first})"))),
+        BenchSection::begun(COUNT, figure, left(false)),
+        BenchSection::begun(DROP, figure, left(true)),
+        BenchSection::begun("remaining_tables", Counting::Preparation, left(true)),
+        BenchSection::counted("create+drop", TABLES, count, move |index| both(index, &again)),
+        BenchSection::counted("create_key+drop", TABLES, count, move |index| both(index, &keyed)).noting(note),
     ]
 }
 
@@ -59,7 +59,7 @@ fn both(index: u64, body: &str) -> Vec<SqlRequest> {
     vec![SqlRequest::text(format!("CREATE TABLE {name} ({body})")), SqlRequest::text(format!("DROP TABLE {name}"))]
 }
 
-fn plain(dialect: Dialect) -> String {
+fn plain(dialect: SqlDialect) -> String {
     format!(
         "i {} NOT NULL PRIMARY KEY, d {}, f {}, s CHAR(10), v {}",
         dialect.int(),
@@ -69,7 +69,7 @@ fn plain(dialect: Dialect) -> String {
     )
 }
 
-fn keyed(dialect: Dialect) -> String {
+fn keyed(dialect: SqlDialect) -> String {
     let int = dialect.int();
     let column = |column: u64| match (dialect.0, column) {
         (_, 0) => format!("k0 {int} NOT NULL PRIMARY KEY"),

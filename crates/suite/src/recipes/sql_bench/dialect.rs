@@ -6,9 +6,9 @@ use plimsoll_database::System;
 
 /// SQL dialect of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect(pub(super) System);
+pub(super) struct SqlDialect(pub(super) System);
 
-impl Dialect {
+impl SqlDialect {
     /// Integer type for nine digits.
     pub(super) const fn int(self) -> &'static str {
         match self.0 {
@@ -149,7 +149,7 @@ mod tests {
     fn dialects_differ_by_system() {
         let check = |statements: [String; 4], expected: [&str; 4]| assert_eq!(statements, expected);
         check(
-            ALL.map(|system| Dialect(system).add_columns("t", 'i', 8..10).join("; ")),
+            ALL.map(|system| SqlDialect(system).add_columns("t", 'i', 8..10).join("; ")),
             [
                 "ALTER TABLE t ADD COLUMN i8 INTEGER, ADD COLUMN i9 INTEGER",
                 "ALTER TABLE t ADD COLUMN i8 INTEGER, ADD COLUMN i9 INTEGER",
@@ -158,7 +158,7 @@ mod tests {
             ],
         );
         check(
-            ALL.map(|system| Dialect(system).drop_columns("t", 'i', 8..10).join("; ")),
+            ALL.map(|system| SqlDialect(system).drop_columns("t", 'i', 8..10).join("; ")),
             [
                 "ALTER TABLE t DROP COLUMN i8, DROP COLUMN i9",
                 "ALTER TABLE t DROP COLUMN i8, DROP COLUMN i9",
@@ -167,7 +167,7 @@ mod tests {
             ],
         );
         check(
-            ALL.map(|system| Dialect(system).insert_rows("t", "a, b", (1..3).map(|n| format!("{n}, 'x'")))),
+            ALL.map(|system| SqlDialect(system).insert_rows("t", "a, b", (1..3).map(|n| format!("{n}, 'x'")))),
             [
                 "INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'x')",
                 "INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'x')",
@@ -176,9 +176,9 @@ mod tests {
             ],
         );
         check(
-            ALL.map(|system| Dialect(system).constant("1")),
+            ALL.map(|system| SqlDialect(system).constant("1")),
             ["SELECT 1", "SELECT 1", "SELECT 1", "SELECT 1 FROM dual"],
         );
-        assert_eq!(ALL.map(|system| Dialect(system).prepared_once("t", "a", "b", 7).len()), [3, 4, 1, 1]);
+        assert_eq!(ALL.map(|system| SqlDialect(system).prepared_once("t", "a", "b", 7).len()), [3, 4, 1, 1]);
     }
 }

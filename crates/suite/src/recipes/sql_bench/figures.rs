@@ -7,8 +7,8 @@ use plimsoll_record::{CpuTime, Finding};
 use plimsoll_units::Span;
 
 use super::create::MANY;
-use super::section::{Counting, Section};
-use super::{COMMITS, SqlBenchOptions, Test};
+use super::section::{BenchSection, Counting};
+use super::{COMMITS, SqlBenchOptions, SqlBenchTest};
 use crate::ground::Facts;
 use crate::recipe::CompletedStep;
 use crate::recipes::commits::{Durable, durable};
@@ -17,28 +17,28 @@ use crate::step::Work;
 
 /// A section with a figure.
 #[derive(Clone, Debug)]
-pub(super) struct Figure<'a> {
-    pub(super) test: Test,
+pub(super) struct SectionFigure<'a> {
+    pub(super) test: SqlBenchTest,
     pub(super) name: &'static str,
     /// Deviation from the definition; empty if none.
     pub(super) note: &'static str,
     /// Operations at full counts.
     pub(super) full: u64,
-    pub(super) outcome: Outcome<'a>,
+    pub(super) outcome: SectionOutcome<'a>,
 }
 
 /// Its outcome.
 #[derive(Clone, Debug)]
-pub(super) enum Outcome<'a> {
+pub(super) enum SectionOutcome<'a> {
     /// Executed.
-    Run(Run<'a>),
+    Run(SectionRun<'a>),
     /// Not executed, with the reason.
     Not(&'static str),
 }
 
 /// Execution of a section.
 #[derive(Clone, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct SectionRun<'a> {
     /// Requested operations.
     pub(super) requested: u64,
     /// Executed operations: fewer if the time limit was reached.
@@ -46,9 +46,9 @@ pub(super) struct Run<'a> {
     pub(super) seen: &'a StatementsResult,
 }
 
-impl<'a> Figure<'a> {
+impl<'a> SectionFigure<'a> {
     /// The figure of a section and its step; `None` for a preparation.
-    pub(super) fn of(test: Test, section: &Section, made: Option<&'a CompletedStep>) -> Option<Self> {
+    pub(super) fn of(test: SqlBenchTest, section: &BenchSection, made: Option<&'a CompletedStep>) -> Option<Self> {
         let (full, outcome) = match section.counting {
             Counting::Preparation => return None,
             Counting::Figure { full, at_once } => (full, run(at_once, made)),
@@ -56,8 +56,8 @@ impl<'a> Figure<'a> {
         Some(Self { test, name: section.name, note: section.note, full, outcome })
     }
 
-    pub(super) fn run(&self) -> Option<&Run<'a>> {
-        if let Outcome::Run(run) = &self.outcome { Some(run) } else { None }
+    pub(super) fn run(&self) -> Option<&SectionRun<'a>> {
+        if let SectionOutcome::Run(run) = &self.outcome { Some(run) } else { None }
     }
 
     /// Extrapolated seconds for the full count; `None` without executions.
@@ -71,18 +71,20 @@ impl<'a> Figure<'a> {
     }
 }
 
-fn run(at_once: u64, made: Option<&CompletedStep>) -> Outcome<'_> {
+fn run(at_once: u64, made: Option<&CompletedStep>) -> SectionOutcome<'_> {
     let seen = made.and_then(|done| match (&done.step.work, done.result.statements()) {
         (Work::Statements(step), Some(seen)) => Some((step, seen)),
         _ => None,
     });
     match seen {
-        Some((step, seen)) => Outcome::Run(Run { requested: step.count * at_once, done: seen.done * at_once, seen }),
-        None => Outcome::Not("nothing to execute, because an earlier section was not completed"),
+        Some((step, seen)) => {
+            SectionOutcome::Run(SectionRun { requested: step.count * at_once, done: seen.done * at_once, seen })
+        }
+        None => SectionOutcome::Not("nothing to execute, because an earlier section was not completed"),
     }
 }
 
-impl Run<'_> {
+impl SectionRun<'_> {
     /// Seconds per operation.
     fn each(&self) -> Option<f64> {
         (self.done > 0).then(|| self.seen.span.as_secs_f64() / self.done as f64)
@@ -117,16 +119,16 @@ const SOURCE: &str = "published: Sakura's dedicated server, part 4: checking the
 const COLUMNS: [[&str; 2]; 4] = [["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]];
 
 /// Seconds of a test, by column.
-const fn seconds(test: Test) -> [u32; 4] {
+const fn seconds(test: SqlBenchTest) -> [u32; 4] {
     match test {
-        Test::Atis => [9, 9, 10, 8],
-        Test::AlterTable => [2, 11, 10, 3],
-        Test::BigTables => [6, 7, 7, 7],
-        Test::Connect => [61, 61, 55, 61],
-        Test::Create => [34, 1060, 1031, 53],
-        Test::Insert => [410, 411, 426, 444],
-        Test::Select => [146, 143, 142, 140],
-        Test::Wisconsin => [2, 4, 5, 3],
+        SqlBenchTest::Atis => [9, 9, 10, 8],
+        SqlBenchTest::AlterTable => [2, 11, 10, 3],
+        SqlBenchTest::BigTables => [6, 7, 7, 7],
+        SqlBenchTest::Connect => [61, 61, 55, 61],
+        SqlBenchTest::Create => [34, 1060, 1031, 53],
+        SqlBenchTest::Insert => [410, 411, 426, 444],
+        SqlBenchTest::Select => [146, 143, 142, 140],
+        SqlBenchTest::Wisconsin => [2, 4, 5, 3],
     }
 }
 
@@ -186,7 +188,11 @@ impl Flushed {
 }
 
 /// Verdicts on commits and the figures that depend on them.
-pub(super) fn verdicts(commits: Option<&StatementsResult>, figures: &[Figure<'_>], facts: &Facts) -> Vec<String> {
+pub(super) fn verdicts(
+    commits: Option<&StatementsResult>,
+    figures: &[SectionFigure<'_>],
+    facts: &Facts,
+) -> Vec<String> {
     let mut sentences = Vec::new();
     let commit = commits.and_then(Flushed::of);
     if let Some(commit) = &commit {
@@ -258,8 +264,8 @@ fn unflushed(facts: &Facts) -> String {
 }
 
 /// Cost of the tables of the test create.
-fn tables(figures: &[Figure<'_>]) -> Option<String> {
-    let made = figures.iter().find(|figure| figure.test == Test::Create && figure.name == MANY)?;
+fn tables(figures: &[SectionFigure<'_>]) -> Option<String> {
+    let made = figures.iter().find(|figure| figure.test == SqlBenchTest::Create && figure.name == MANY)?;
     let run = made.run()?;
     let flushed = Flushed::of(run.seen)?;
     Some(format!(
@@ -271,15 +277,15 @@ fn tables(figures: &[Figure<'_>]) -> Option<String> {
 }
 
 /// Tests limited by flushes.
-fn shares(commits: &StatementsResult, figures: &[Figure<'_>]) -> Option<String> {
+fn shares(commits: &StatementsResult, figures: &[SectionFigure<'_>]) -> Option<String> {
     let counted = commits.counted.log_flushes?;
     if (counted as f64) < commits.done as f64 * FLUSHED {
         return None;
     }
     let one = commits.span.as_secs_f64() / counted as f64;
     let mut groups: [Vec<String>; 3] = Default::default();
-    for test in Test::ALL {
-        let runs: Vec<&Run<'_>> =
+    for test in SqlBenchTest::ALL {
+        let runs: Vec<&SectionRun<'_>> =
             figures.iter().filter(|figure| figure.test == test).filter_map(|figure| figure.run()).collect();
         let seconds: f64 = runs.iter().map(|run| run.seen.span.as_secs_f64()).sum();
         let flushed: f64 = runs.iter().map(|run| flushing(run.seen, one)).sum();
@@ -306,7 +312,7 @@ fn flushing(seen: &StatementsResult, one: f64) -> f64 {
 
 /// Sums of seconds and processor time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct TimeSum {
     seconds: f64,
     cpu: [f64; 2],
     operations: u64,
@@ -316,8 +322,8 @@ struct Sum {
     is_wrong: bool,
 }
 
-impl Sum {
-    fn of<'a>(figures: impl Iterator<Item = &'a Figure<'a>>) -> Self {
+impl TimeSum {
+    fn of<'a>(figures: impl Iterator<Item = &'a SectionFigure<'a>>) -> Self {
         let mut sum = Self { full: Some(0.0), ..Self::default() };
         for figure in figures {
             let Some(run) = figure.run() else {
@@ -356,10 +362,10 @@ fn in_full(seconds: Option<f64>, has_full_size: bool) -> String {
 }
 
 /// A line per section, grouped by test.
-pub(super) fn tests(figures: &[Figure<'_>], has_full_size: bool) -> String {
+pub(super) fn tests(figures: &[SectionFigure<'_>], has_full_size: bool) -> String {
     let mut text = String::new();
-    for test in Test::ALL {
-        let mine: Vec<&Figure> = figures.iter().filter(|figure| figure.test == test).collect();
+    for test in SqlBenchTest::ALL {
+        let mine: Vec<&SectionFigure> = figures.iter().filter(|figure| figure.test == test).collect();
         if mine.is_empty() {
             continue;
         }
@@ -367,7 +373,7 @@ pub(super) fn tests(figures: &[Figure<'_>], has_full_size: bool) -> String {
         for figure in &mine {
             text.push_str(&line(figure, has_full_size));
         }
-        let sum = Sum::of(mine.iter().copied());
+        let sum = TimeSum::of(mine.iter().copied());
         let whole = if mine.iter().all(|figure| figure.is_full()) || !has_full_size {
             String::new()
         } else {
@@ -383,12 +389,12 @@ pub(super) fn tests(figures: &[Figure<'_>], has_full_size: bool) -> String {
     text
 }
 
-fn line(figure: &Figure<'_>, has_full_size: bool) -> String {
+fn line(figure: &SectionFigure<'_>, has_full_size: bool) -> String {
     let run = match &figure.outcome {
-        Outcome::Run(run) => run,
-        Outcome::Not(why) => return format!("Time for {}: not run: {why}\n", figure.name),
+        SectionOutcome::Run(run) => run,
+        SectionOutcome::Not(why) => return format!("Time for {}: not run: {why}\n", figure.name),
     };
-    let sum = Sum::of(std::iter::once(figure));
+    let sum = TimeSum::of(std::iter::once(figure));
     let head = if run.is_extrapolated() { "Estimated time for" } else { "Time for" };
     let count = if run.requested == figure.full {
         run.requested.to_string()
@@ -408,7 +414,7 @@ fn line(figure: &Figure<'_>, has_full_size: bool) -> String {
 }
 
 /// Operations by name, summed over all tests.
-pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
+pub(super) fn totals(figures: &[SectionFigure<'_>], has_full_size: bool) -> String {
     let mut names: Vec<&str> =
         figures.iter().filter(|figure| figure.run().is_some()).map(|figure| figure.name).collect();
     names.sort_unstable();
@@ -418,7 +424,7 @@ pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
         "{:<36}{:>10}{:>9}{:>9}{:>9}{:>10}{:>13}\n",
         "Operation", head[0], head[1], head[2], head[3], head[4], head[5]
     );
-    let row = |name: &str, sum: &Sum| {
+    let row = |name: &str, sum: &TimeSum| {
         let [user, system] = sum.cpu;
         format!(
             "{name:<34}{:<2}{:>10}{user:>9.2}{system:>9.2}{:>9.2}{:>10}{:>13}\n",
@@ -430,9 +436,9 @@ pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
         )
     };
     for name in names {
-        text.push_str(&row(name, &Sum::of(figures.iter().filter(|figure| figure.name == name))));
+        text.push_str(&row(name, &TimeSum::of(figures.iter().filter(|figure| figure.name == name))));
     }
-    text.push_str(&row("TOTALS", &Sum::of(figures.iter().filter(|figure| figure.run().is_some()))));
+    text.push_str(&row("TOTALS", &TimeSum::of(figures.iter().filter(|figure| figure.run().is_some()))));
     text.push_str("\n+ extrapolated, as the time of a section was over; ? wrong result\n");
     text.push_str(
         "full counts: seconds that all operations of the benchmark would take, extrapolated from those executed\n",
@@ -441,7 +447,7 @@ pub(super) fn totals(figures: &[Figure<'_>], has_full_size: bool) -> String {
 }
 
 /// The eight tests with published figures.
-pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool) -> String {
+pub(super) fn beside(figures: &[SectionFigure<'_>], whole: &[SqlBenchTest], has_full_size: bool) -> String {
     let mut text = format!("{TITLE}\n{SOURCE}\n\n");
     for line in 0..2 {
         let ours = [["here,", "here, full"], ["as asked", "counts"]][line];
@@ -451,9 +457,9 @@ pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool
         }
         text.push('\n');
     }
-    for test in Test::ALL {
-        let mine: Vec<&Figure> = figures.iter().filter(|figure| figure.test == test).collect();
-        let sum = Sum::of(mine.iter().copied());
+    for test in SqlBenchTest::ALL {
+        let mine: Vec<&SectionFigure> = figures.iter().filter(|figure| figure.test == test).collect();
+        let sum = TimeSum::of(mine.iter().copied());
         let is_whole = whole.contains(&test);
         let got = if is_whole { format!("{}{}", shown(sum.seconds), sum.marks()) } else { "-".into() };
         let full = in_full(sum.full.filter(|_| is_whole), has_full_size);
@@ -471,9 +477,9 @@ pub(super) fn beside(figures: &[Figure<'_>], whole: &[Test], has_full_size: bool
 }
 
 /// Sections with wrong results.
-pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
+pub(super) fn wrong(figures: &[SectionFigure<'_>]) -> Vec<String> {
     let wrong = figures.iter().filter_map(|figure| Some((figure, figure.run()?))).filter(|(_, run)| run.seen.wrong > 0);
-    let sentence = |(figure, run): (&Figure<'_>, &Run<'_>)| {
+    let sentence = |(figure, run): (&SectionFigure<'_>, &SectionRun<'_>)| {
         let first = run.seen.first_wrong.as_deref().unwrap_or("no rows are known");
         format!(
             "{}: {} of {} statements of {} did not bring the rows that they should have: {first}",
@@ -487,7 +493,7 @@ pub(super) fn wrong(figures: &[Figure<'_>]) -> Vec<String> {
 }
 
 /// Deviations from the definition.
-pub(super) fn notes(figures: &[Figure<'_>], options: &SqlBenchOptions) -> Vec<String> {
+pub(super) fn notes(figures: &[SectionFigure<'_>], options: &SqlBenchOptions) -> Vec<String> {
     let mut sentences = Vec::new();
     let counts = "seconds at full counts are extrapolated from the time of a statement, on tables of full size";
     if options.size < 1.0 {

@@ -9,8 +9,8 @@ mod queries;
 
 use std::sync::Arc;
 
-use super::dialect::Dialect;
-use super::section::{Counting, Plan, Section, ask, scattered};
+use super::dialect::SqlDialect;
+use super::section::{BenchSection, Counting, SectionPlan, ask, scattered};
 use crate::sql::RequestsAt;
 
 /// Rows of each of three orders: ascending, descending, scattered.
@@ -22,15 +22,15 @@ const FILLED: u64 = 250;
 
 /// Numbers of rows of the table.
 #[derive(Clone, Copy, Debug)]
-struct Rows {
+struct RowNumbers {
     /// Rows of each order.
     each: u64,
     /// Rows of each order inserted individually; the rest is bulk-loaded.
     alone: u64,
 }
 
-impl Rows {
-    fn of(plan: &Plan) -> Self {
+impl RowNumbers {
+    fn of(plan: &SectionPlan) -> Self {
         let each = plan.rows(EACH);
         Self { each, alone: plan.times(EACH).min(each) }
     }
@@ -69,18 +69,18 @@ impl Rows {
     }
 }
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
-    let (dialect, rows) = (plan.dialect, Rows::of(plan));
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
+    let (dialect, rows) = (plan.dialect, RowNumbers::of(plan));
     let mut sections = vec![
-        Section::preparation("create_table", vec![create(dialect, "bench1"), index("bench1")]),
-        Section::counted("insert", 3 * EACH, 3 * rows.alone, move |index| {
+        BenchSection::preparation("create_table", vec![create(dialect, "bench1"), index("bench1")]),
+        BenchSection::counted("insert", 3 * EACH, 3 * rows.alone, move |index| {
             ask(format!("INSERT INTO bench1 ({COLUMNS}) VALUES ({})", rows.row(rows.id(index))))
         }),
-        Section::begun("remaining_rows", Counting::Preparation, move |ledger| {
+        BenchSection::begun("remaining_rows", Counting::Preparation, move |ledger| {
             let done = ledger.done("insert");
             filled(dialect, "bench1", COLUMNS, done..rows.all(), move |index| rows.row(rows.id(index)))
         }),
-        Section::repeated(plan, "insert_duplicates", EACH, move |index| {
+        BenchSection::repeated(plan, "insert_duplicates", EACH, move |index| {
             let id = scattered(index, rows.all());
             ask(dialect.insert_unless_taken("bench1", "id, id2", COLUMNS, &rows.row(id)))
         })
@@ -92,7 +92,7 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     sections
 }
 
-fn create(dialect: Dialect, table: &str) -> String {
+fn create(dialect: SqlDialect, table: &str) -> String {
     let int = dialect.int();
     format!(
         "CREATE TABLE {table} (id {int} NOT NULL, id2 {int} NOT NULL, id3 {int} NOT NULL, dummy1 CHAR(30), \
@@ -106,7 +106,7 @@ fn index(table: &str) -> String {
 
 /// Statements that bulk-load a range of rows: their number, and a function for each.
 fn filled(
-    dialect: Dialect,
+    dialect: SqlDialect,
     table: &'static str,
     columns: &'static str,
     rows: std::ops::Range<u64>,
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn each_row_is_inserted_once_with_any_bulk_share() {
         for (each, alone) in [(10, 10), (10, 3), (100, 1), (1000, 999)] {
-            let rows = Rows { each, alone };
+            let rows = RowNumbers { each, alone };
             let mut ids: Vec<u64> = (0..rows.all()).map(|index| rows.id(index)).collect();
             assert_eq!((ids[0], ids[alone as usize]), (0, 2 * each - 1), "rising, then falling");
             ids.sort_unstable();

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use plimsoll_units::Span;
 
-use super::dialect::Dialect;
+use super::dialect::SqlDialect;
 use crate::sql::{RequestsAt, SqlRequest, StatementsStep};
 
 /// Parameters of all sections.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct SectionPlan {
     /// SQL dialect.
-    pub(super) dialect: Dialect,
+    pub(super) dialect: SqlDialect,
     /// Fraction of the full number of executions.
     pub(super) scale: f64,
     /// Fraction of the full number of rows.
     pub(super) size: f64,
 }
 
-impl Plan {
+impl SectionPlan {
     /// Number of executions for a full count; at least 1.
     pub(super) fn times(&self, full: u64) -> u64 {
         ((full as f64 * self.scale).round() as u64).clamp(1, full.max(1))
@@ -55,7 +55,7 @@ pub(super) enum Counting {
 
 /// A section.
 #[derive(Clone)]
-pub(super) struct Section {
+pub(super) struct BenchSection {
     pub(super) name: &'static str,
     pub(super) counting: Counting,
     /// Deviation from the definition; empty if none.
@@ -65,10 +65,10 @@ pub(super) struct Section {
     transaction: u64,
 }
 
-impl Section {
+impl BenchSection {
     /// A figure with the number of executions of the plan.
     pub(super) fn repeated(
-        plan: &Plan,
+        plan: &SectionPlan,
         name: &'static str,
         full: u64,
         at: impl Fn(u64) -> Vec<SqlRequest> + Send + Sync + 'static,
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn plan_scales_counts_and_keeps_minimum() {
-        let plan = Plan { dialect: Dialect(System::Sqlite), scale: 0.1, size: 0.001 };
+        let plan = SectionPlan { dialect: SqlDialect(System::Sqlite), scale: 0.1, size: 0.001 };
         assert_eq!([1000, 12, 1, 4].map(|full| plan.times(full)), [100, 1, 1, 1]);
         assert_eq!([100_000, 1000, 4].map(|full| plan.rows(full)), [100, 10, 4]);
     }

@@ -1,7 +1,7 @@
 //! Test wisconsin: relations and queries of the Wisconsin benchmark (Bitton, `DeWitt` and Turbyfill 1983).
 
-use super::dialect::Dialect;
-use super::section::{Plan, Section, ask, query, scattered};
+use super::dialect::SqlDialect;
+use super::section::{BenchSection, SectionPlan, ask, query, scattered};
 use crate::sql::SqlRequest;
 
 /// Relations and their loaded rows; nine tenths of the last are deleted after loading.
@@ -12,7 +12,7 @@ const ROUNDS: u64 = 10;
 /// Number of modifying statements.
 const CHANGES: u64 = 14;
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let sizes = RELATIONS.map(|(_, rows)| plan.rows(rows));
     let full: u64 = RELATIONS.iter().map(|(_, rows)| rows).sum();
     let all = sizes.iter().sum();
@@ -26,21 +26,21 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let (most, kept) = (sizes[3], sizes[3] / 10);
     let tenk = sizes[1];
     vec![
-        Section::entire("create_table", 4, create),
-        Section::counted("insert", full, plan.times(full).min(all), move |index| insert(index, &sizes)),
-        Section::rest("remaining_rows", "insert", all, move |index| insert(index, &sizes)),
-        Section::entire("delete_big", 1, move |_| {
+        BenchSection::entire("create_table", 4, create),
+        BenchSection::counted("insert", full, plan.times(full).min(all), move |index| insert(index, &sizes)),
+        BenchSection::rest("remaining_rows", "insert", all, move |index| insert(index, &sizes)),
+        BenchSection::entire("delete_big", 1, move |_| {
             ask(format!("DELETE FROM bprime WHERE unique1 >= {kept} AND unique1 < {most}"))
         }),
-        Section::entire("wisc_benchmark", QUERIES * ROUNDS + CHANGES, move |index| match index {
+        BenchSection::entire("wisc_benchmark", QUERIES * ROUNDS + CHANGES, move |index| match index {
             index if index < QUERIES * ROUNDS => queries(index % QUERIES, tenk, sizes[0], kept),
             index => change(index - QUERIES * ROUNDS, tenk),
         }),
-        Section::preparation("drop_tables", RELATIONS.map(|(name, _)| format!("DROP TABLE {name}")).to_vec()),
+        BenchSection::preparation("drop_tables", RELATIONS.map(|(name, _)| format!("DROP TABLE {name}")).to_vec()),
     ]
 }
 
-fn create(dialect: Dialect, name: &str) -> String {
+fn create(dialect: SqlDialect, name: &str) -> String {
     let int = dialect.int();
     let numbers = [
         "unique2",

@@ -4,10 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_drive::Onward;
-use plimsoll_ingest::{Evidence, Ingest};
+use plimsoll_ingest::{Ingest, ReadingEvidence};
 use plimsoll_model::parse;
-use plimsoll_record::{Ended, Slice, Source, Subject};
-use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Model, Nature, Outcome, Recipe, Step, Watch, perform};
+use plimsoll_record::{EndReason, Slice, Source, Subject};
+use plimsoll_suite::{
+    Disk, DiskPlace, Facts, Ground, Model, Nature, Recipe, Step, SuiteObserver, SuiteOutcome, perform,
+};
 use plimsoll_units::Bytes;
 
 /// Facts of a ground of this kind and size.
@@ -65,7 +67,7 @@ impl Drop for Temporary {
 /// A watch without effect.
 pub struct Silent;
 
-impl Watch for Silent {
+impl SuiteObserver for Silent {
     fn step_begins(&mut self, _step: &Step, place: usize, expected: usize) {
         assert!(place < expected, "more steps than were expected");
     }
@@ -76,15 +78,15 @@ impl Watch for Silent {
 }
 
 /// Runs a recipe to its end.
-pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> Outcome {
+pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> SuiteOutcome {
     let outcome = perform(recipe, ground, &mut Silent).expect("a ground that fits");
-    assert_eq!(outcome.ended, Ended::Complete, "{:?}", outcome.fault);
+    assert_eq!(outcome.ended, EndReason::Complete, "{:?}", outcome.fault);
     assert!(outcome.done.iter().all(|done| done.result.io().is_none_or(|seen| seen.total().errors() == 0)));
     outcome
 }
 
 /// Results parsed from a listing, and its detected format.
-pub fn read_back(name: &str, text: &str) -> (&'static str, Vec<Evidence>) {
+pub fn read_back(name: &str, text: &str) -> (&'static str, Vec<ReadingEvidence>) {
     let mut ingest = Ingest::new(name);
     ingest.feed(text.as_bytes());
     let outcome = ingest.finish().remove(0);

@@ -6,19 +6,19 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use plimsoll_drive::Onward;
-use plimsoll_ingest::{Evidence, Ingest, Outcome as Reading};
+use plimsoll_ingest::{Ingest, Outcome as Reading, ReadingEvidence};
 use plimsoll_model::parse;
 use plimsoll_record::{Bins, Counter, CpuTime, Slice, Source, Subject, Tally};
 use plimsoll_suite::{
-    CompletedStep, Disk, DiskPlace, Facts, FilesResult, IoResult, Model, Nature, Recipe, Step, StepResult, Watch,
-    WorkerResult, perform,
+    CompletedStep, Disk, DiskPlace, Facts, FilesResult, IoResult, Model, Nature, Recipe, Step, StepResult,
+    SuiteObserver, WorkerResult, perform,
 };
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
 /// A watch without effect.
 pub struct Unseen;
 
-impl Watch for Unseen {
+impl SuiteObserver for Unseen {
     fn step_begins(&mut self, _step: &Step, _place: usize, _expected: usize) {}
 
     fn observe(&mut self, _step: &Step, _series: &[Slice]) -> Onward {
@@ -95,7 +95,7 @@ impl Drop for Directory {
 }
 
 /// Results parsed from a listing.
-pub fn read_back(text: &str) -> Vec<Evidence> {
+pub fn read_back(text: &str) -> Vec<ReadingEvidence> {
     let mut ingest = Ingest::new("listing");
     ingest.feed(text.as_bytes());
     match ingest.finish().remove(0) {

@@ -4,11 +4,11 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use plimsoll_database::{Database as _, Flushes, Kind, Make, System};
+use plimsoll_database::{Database as _, FailureKind, Flushes, Make, System};
 use plimsoll_drive::Onward;
-use plimsoll_record::{Ended, Slice};
-use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, Test};
-use plimsoll_suite::{Database, Facts, Recipe, Step, Watch, perform};
+use plimsoll_record::{EndReason, Slice};
+use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, SqlBenchTest};
+use plimsoll_suite::{DatabaseGround, Facts, Recipe, Step, SuiteObserver, perform};
 use plimsoll_units::{Bytes, Span};
 
 /// A directory removed on drop.
@@ -22,7 +22,7 @@ impl Drop for Folder {
 
 struct Silent;
 
-impl Watch for Silent {
+impl SuiteObserver for Silent {
     fn step_begins(&mut self, _: &Step, place: usize, expected: usize) {
         assert!(place < expected, "more steps than were expected");
     }
@@ -47,25 +47,29 @@ fn runs_on(system: System) {
     };
     let made = match made.make() {
         Ok(made) => made,
-        Err(failure) if matches!(failure.kind, Kind::Missing | Kind::Unsupported) => {
+        Err(failure) if matches!(failure.kind, FailureKind::Missing | FailureKind::Unsupported) => {
             return eprintln!("skipped: {failure}");
         }
         Err(failure) => panic!("{failure}"),
     };
     let facts = Facts { database: Some((made.system(), made.about().clone())), ..super::facts(system) };
-    let options =
-        SqlBenchOptions { scale: 0.001, size: 0.01, time_limit: Span::from_secs(120), tests: Test::ALL.to_vec() };
+    let options = SqlBenchOptions {
+        scale: 0.001,
+        size: 0.01,
+        time_limit: Span::from_secs(120),
+        tests: SqlBenchTest::ALL.to_vec(),
+    };
     let mut suite = SqlBench::new(options, &facts).expect("options that fit");
-    let mut ground = Database::new(Box::new(made), facts.clone());
+    let mut ground = DatabaseGround::new(Box::new(made), facts.clone());
     let outcome = perform(&mut suite, &mut ground, &mut Silent).expect("a ground that fits");
-    assert_eq!(outcome.ended, Ended::Complete, "{system}: {:?}", outcome.fault);
+    assert_eq!(outcome.ended, EndReason::Complete, "{system}: {:?}", outcome.fault);
     for done in &outcome.done {
         let seen = done.result.statements().expect("all steps are statements");
         assert_eq!(seen.wrong, 0, "{system}, {}: {:?}", done.step.name, seen.first_wrong);
     }
     assert!(!suite.has_failed(&outcome.done));
     let listings = suite.listings(&outcome.done, &facts);
-    assert!(Test::ALL.iter().all(|test| listings[1].text.contains(&format!("Testing {}\n", test.name()))));
+    assert!(SqlBenchTest::ALL.iter().all(|test| listings[1].text.contains(&format!("Testing {}\n", test.name()))));
     let message = suite.verdicts(&outcome.done, &facts).join("\n");
     assert!(message.contains("a row in a transaction of its own took"), "{message}");
 }

@@ -22,7 +22,7 @@ fn second(level: u32, rate: u64) -> IntervalLoad {
 
 /// Levels after each second of a load.
 fn play(load: impl IntoIterator<Item = u64>) -> Vec<u32> {
-    let mut tune = Autotune::new(Instant::ZERO, Policy::between(10, 60), ladder(), 10);
+    let mut tune = AutotuneState::new(Instant::ZERO, Policy::between(10, 60), ladder(), 10);
     let levels = load.into_iter().enumerate().map(|(index, rate)| {
         let now = Instant::ZERO + Span::from_secs(index as u64 + 1);
         let (before, seen) = (tune.level(), second(tune.level(), rate));

@@ -6,17 +6,17 @@ use plimsoll_units::Iops;
 use super::*;
 use crate::backend::fio::{Hosts, Installed, IoEngine};
 
-fn fio(threads: u32, place: Place) -> Fio {
+fn fio(threads: u32, place: FioHost) -> Fio {
     let installed = Installed { version: "3.33".into(), has_ring: true };
     Fio { installed, io: IoEngine::Ring, place, threads, compressible: 0.3, direct: true, writable: true }
 }
 
-fn here() -> Place {
-    Place::Here("/proc/1/fd/3".into())
+fn here() -> FioHost {
+    FioHost::Here("/proc/1/fd/3".into())
 }
 
 fn stream(pace: Pace) -> StreamSpec {
-    let mix = Mix { sizes: Split::one(Bytes::kib(8)), reads: 0.7, durable: false, flush_every: 0 };
+    let mix = Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 0.7, durable: false, flush_every: 0 };
     let region = Region { start: 1 << 20, length: Bytes::mib(64) };
     StreamSpec { name: "data".into(), mix, pattern: Pattern::Uniform, region, pace }
 }
@@ -77,7 +77,7 @@ fn streams_become_options() {
     check(of(Mix { durable: true, ..mixed(0.0) }), &["rw=randwrite", "sync=dsync"], &["fdatasync"]);
     check(of(Mix { flush_every: 4, ..mixed(0.0) }), &["fdatasync=4"], &["sync"]);
     let sizes = [(Bytes::kib(4), 1), (Bytes::kib(16), 2)];
-    let sizes = Split::weighted(sizes.to_vec()).unwrap();
+    let sizes = BlockMix::weighted(sizes.to_vec()).unwrap();
     check(of(Mix { sizes, ..mixed(0.5) }), &["bssplit=4096/33:16384/67", "blockalign=4096"], &["bs"]);
     let at = |pattern| StreamSpec { pattern, ..base.clone() };
     check(at(Pattern::Sequential), &["rw=rw"], &["random_distribution"]);
@@ -97,7 +97,7 @@ fn open_loads_become_rates() {
     check(reads(1.0, open(500, Arrival::Constant)), &["rate_iops=500", "rate_process=linear"], &[]);
     check(reads(0.0, open(500, Arrival::Constant)), &["rate_iops=,500"], &[]);
     check(reads(0.9, open(1, Arrival::Constant)), &["rate_iops=1,1"], &[]);
-    let sizes = Split::weighted(vec![(Bytes::kib(4), 1), (Bytes::kib(12), 1)]).unwrap();
+    let sizes = BlockMix::weighted(vec![(Bytes::kib(4), 1), (Bytes::kib(12), 1)]).unwrap();
     let split = |arrival| StreamSpec {
         mix: Mix { sizes: sizes.clone(), reads: 1.0, ..base.mix.clone() },
         pace: open(100, arrival),
@@ -113,7 +113,7 @@ fn threads_and_hosts_share_a_load_without_loss() {
         let lines = jobs.iter().flat_map(|job| job.lines());
         lines.filter_map(|line| line.strip_prefix("iodepth=")?.parse().ok()).collect()
     };
-    let hosts = || Place::Hosts(Hosts::new(&["a".into(), "b".into()], "/dev/vdb:x").unwrap());
+    let hosts = || FioHost::Hosts(Hosts::new(&["a".into(), "b".into()], "/dev/vdb:x").unwrap());
     let of = |depth, threads, host| asked(stream(Pace::Closed { depth }), &fio(threads, hosts()), host);
     assert_eq!((depths(of(7, 2, 0)), depths(of(7, 2, 1))), (vec![2, 2], vec![2, 1]));
     assert_eq!((depths(of(1, 1, 0)), depths(of(1, 1, 1))), (vec![1], vec![]));

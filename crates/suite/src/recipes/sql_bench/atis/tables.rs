@@ -19,7 +19,7 @@ enum NumberRule {
 
 /// A column.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct AtisColumn {
     pub(super) name: &'static str,
     /// Whether the value is text: prefix and number.
     pub(super) is_text: bool,
@@ -29,15 +29,15 @@ pub(super) struct Column {
 
 /// A table.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct AtisTable {
     pub(super) name: &'static str,
     pub(super) rows: u64,
     /// Columns of its primary key, as SQL lists them.
     pub(super) key: &'static str,
-    pub(super) columns: &'static [Column],
+    pub(super) columns: &'static [AtisColumn],
 }
 
-impl Column {
+impl AtisColumn {
     /// The number in a row.
     pub(super) const fn number(&self, row: u64) -> u64 {
         match self.of {
@@ -58,22 +58,22 @@ impl Column {
     }
 }
 
-const fn int(name: &'static str, of: NumberRule) -> Column {
-    Column { name, is_text: false, prefix: "", of }
+const fn int(name: &'static str, of: NumberRule) -> AtisColumn {
+    AtisColumn { name, is_text: false, prefix: "", of }
 }
 
-const fn text(name: &'static str, prefix: &'static str, of: NumberRule) -> Column {
-    Column { name, is_text: true, prefix, of }
+const fn text(name: &'static str, prefix: &'static str, of: NumberRule) -> AtisColumn {
+    AtisColumn { name, is_text: true, prefix, of }
 }
 
-const fn table(name: &'static str, rows: u64, key: &'static str, columns: &'static [Column]) -> Table {
-    Table { name, rows, key, columns }
+const fn table(name: &'static str, rows: u64, key: &'static str, columns: &'static [AtisColumn]) -> AtisTable {
+    AtisTable { name, rows, key, columns }
 }
 
 use NumberRule::{Block, Cycle, Mixed, Row, Steps};
 
 /// All tables, with the original total number of rows.
-pub(super) const TABLES: &[Table] = &[
+pub(super) const TABLES: &[AtisTable] = &[
     table(
         "aircraft",
         135,

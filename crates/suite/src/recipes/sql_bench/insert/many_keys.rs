@@ -1,6 +1,6 @@
 //! End of the test insert: a table with 16 keys, and multi-row inserts.
 
-use super::super::section::{Counting, Plan, Section, ask, scattered};
+use super::super::section::{BenchSection, Counting, SectionPlan, ask, scattered};
 use super::filled;
 
 /// Rows of the table with many keys.
@@ -10,7 +10,7 @@ const AT_ONCE: u64 = 100;
 /// Number of indexed columns besides the primary key.
 const KEYS: u64 = 15;
 
-pub(super) fn sections(plan: &Plan) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let int = dialect.int();
     let rows = plan.rows(ROWS);
@@ -22,26 +22,28 @@ pub(super) fn sections(plan: &Plan) -> Vec<Section> {
     let updates = 256.min(rows);
     let multiple = plan.times(ROWS).div_ceil(AT_ONCE);
     vec![
-        Section::preparation("create_keyed", create),
-        Section::counted("insert_key", ROWS, alone, move |index| {
+        BenchSection::preparation("create_keyed", create),
+        BenchSection::counted("insert_key", ROWS, alone, move |index| {
             ask(format!("INSERT INTO keyed ({columns}) VALUES ({})", row(index, rows)))
         }),
-        Section::begun("remaining_keyed", Counting::Preparation, move |ledger| {
+        BenchSection::begun("remaining_keyed", Counting::Preparation, move |ledger| {
             filled(dialect, "keyed", columns, ledger.done("insert_key")..rows, move |index| row(index, rows))
         }),
-        Section::counted("update_of_primary_key_many_keys", 256, updates, move |index| {
+        BenchSection::counted("update_of_primary_key_many_keys", 256, updates, move |index| {
             ask(format!("UPDATE keyed SET id = {} WHERE id = {index}", rows + index))
         }),
-        Section::entire("delete_big_many_keys", 1, move |_| ask(format!("DELETE FROM keyed WHERE f1 < {}", rows / 2))),
-        Section::entire("delete_all_many_keys", 1, |_| ask("DELETE FROM keyed".into())),
-        Section::preparation("drop_keyed", vec!["DROP TABLE keyed".into(), super::create(dialect, "many")]),
-        Section::counted("multiple_value_insert", ROWS, multiple, move |index| {
+        BenchSection::entire("delete_big_many_keys", 1, move |_| {
+            ask(format!("DELETE FROM keyed WHERE f1 < {}", rows / 2))
+        }),
+        BenchSection::entire("delete_all_many_keys", 1, |_| ask("DELETE FROM keyed".into())),
+        BenchSection::preparation("drop_keyed", vec!["DROP TABLE keyed".into(), super::create(dialect, "many")]),
+        BenchSection::counted("multiple_value_insert", ROWS, multiple, move |index| {
             let from = index * AT_ONCE;
             let values = (from..from + AT_ONCE).map(|id| format!("{id}, {id}, {id}, 'ABCDEFGHIJ'"));
             ask(dialect.insert_rows("many", super::COLUMNS, values))
         })
         .at_once(AT_ONCE),
-        Section::preparation("drop_many", vec!["DROP TABLE many".into()]),
+        BenchSection::preparation("drop_many", vec!["DROP TABLE many".into()]),
     ]
 }
 

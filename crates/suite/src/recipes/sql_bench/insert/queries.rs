@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use plimsoll_database::{System, Value};
 
-use super::Rows;
-use crate::recipes::sql_bench::section::{Plan, Section, query, scattered};
+use super::RowNumbers;
+use crate::recipes::sql_bench::section::{BenchSection, SectionPlan, query, scattered};
 use crate::sql::SqlRequest;
 
 /// Rows of an ordered range.
@@ -13,11 +13,11 @@ const ORDERED: u64 = 200;
 /// Rows of a small range.
 const RANGE: u64 = 10;
 
-pub(super) fn sections(plan: &Plan, rows: Rows) -> Vec<Section> {
+pub(super) fn sections(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     [prepared(plan, rows), whole(plan, rows), ranges(plan, rows), by_keys(plan, rows), aggregates(plan, rows)].concat()
 }
 
-fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
+fn prepared(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let once: Arc<str> = "SELECT id, id2, id3, dummy1 FROM bench1 WHERE id = ?".into();
     let id = move |index| scattered(index, rows.all());
@@ -26,14 +26,14 @@ fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
         _ => "prepared, run and forgotten in SQL: three statements or four, timed together",
     };
     vec![
-        Section::repeated(plan, "prepared_select", 100_000, move |index| {
+        BenchSection::repeated(plan, "prepared_select", 100_000, move |index| {
             let statements = dialect.prepared_once("bench1", "id, id2, id3, dummy1", "id", id(index));
             let runs = |sql: &str| sql.starts_with("SELECT") || sql.starts_with("EXECUTE");
             let request = |sql: String| SqlRequest::Text { rows: runs(&sql).then_some(1), sql };
             statements.into_iter().map(request).collect()
         })
         .noting(note),
-        Section::repeated(plan, "once_prepared_select", 100_000, move |index| {
+        BenchSection::repeated(plan, "once_prepared_select", 100_000, move |index| {
             vec![SqlRequest::Prepared {
                 sql: Arc::clone(&once),
                 values: vec![Value::Int(id(index).cast_signed())],
@@ -44,7 +44,7 @@ fn prepared(plan: &Plan, rows: Rows) -> Vec<Section> {
 }
 
 /// The whole table, ordered with and without an index.
-fn whole(plan: &Plan, rows: Rows) -> Vec<Section> {
+fn whole(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let orders = [
         ("select_big", ""),
         ("order_by_big_key", " ORDER BY id, id2"),
@@ -55,15 +55,17 @@ fn whole(plan: &Plan, rows: Rows) -> Vec<Section> {
         ("order_by_big", " ORDER BY dummy1, id3"),
     ];
     let section = |(name, order): (&'static str, &'static str)| {
-        Section::repeated(plan, name, 10, move |_| query(format!("SELECT dummy1, id3 FROM bench1{order}"), rows.all()))
+        BenchSection::repeated(plan, name, 10, move |_| {
+            query(format!("SELECT dummy1, id3 FROM bench1{order}"), rows.all())
+        })
     };
     orders.map(section).to_vec()
 }
 
-fn ranges(plan: &Plan, rows: Rows) -> Vec<Section> {
+fn ranges(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let length = ORDERED.min(rows.all());
     let ordered = |name: &'static str, key: &'static str, order: &'static str| {
-        Section::repeated(plan, name, 500, move |index| {
+        BenchSection::repeated(plan, name, 500, move |index| {
             let from = rows.somewhere(index, length);
             let to = from + length - 1;
             let sql =
@@ -72,7 +74,7 @@ fn ranges(plan: &Plan, rows: Rows) -> Vec<Section> {
         })
     };
     let small = |name: &'static str, key: &'static str| {
-        Section::repeated(plan, name, 5010, move |index| {
+        BenchSection::repeated(plan, name, 5010, move |index| {
             let from = rows.somewhere(index, RANGE);
             let to = from + RANGE - 1;
             query(format!("SELECT dummy1, id3 FROM bench1 WHERE {key} >= {from} AND {key} <= {to}"), RANGE)
@@ -82,7 +84,7 @@ fn ranges(plan: &Plan, rows: Rows) -> Vec<Section> {
         ordered("order_by_range", "id", "dummy1, id3"),
         ordered("order_by_key_prefix", "id", "id"),
         ordered("order_by_key2_diff", "id3", "id3, id"),
-        Section::repeated(plan, "select_diff_key", 500, move |index| {
+        BenchSection::repeated(plan, "select_diff_key", 500, move |index| {
             let id = scattered(index, rows.all());
             query(format!("SELECT id, id2 FROM bench1 WHERE id = {id} AND id3 = {}", rows.id3(id)), 1)
         }),
@@ -92,7 +94,7 @@ fn ranges(plan: &Plan, rows: Rows) -> Vec<Section> {
 }
 
 /// A row by each part of a key, with and without an index.
-fn by_keys(plan: &Plan, rows: Rows) -> Vec<Section> {
+fn by_keys(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let kinds = [
         ("select_key_prefix", "*", "id = #"),
         ("select_key", "*", "id = # AND id2 = #"),
@@ -102,7 +104,7 @@ fn by_keys(plan: &Plan, rows: Rows) -> Vec<Section> {
         ("select_key2_return_prim", "id", "id3 = #"),
     ];
     let section = |(name, columns, condition): (&'static str, &'static str, &'static str)| {
-        Section::repeated(plan, name, 200_000, move |index| {
+        BenchSection::repeated(plan, name, 200_000, move |index| {
             let condition = condition.replace('#', &scattered(index, rows.all()).to_string());
             query(format!("SELECT {columns} FROM bench1 WHERE {condition}"), 1)
         })
@@ -110,21 +112,21 @@ fn by_keys(plan: &Plan, rows: Rows) -> Vec<Section> {
     kinds.map(section).to_vec()
 }
 
-fn aggregates(plan: &Plan, rows: Rows) -> Vec<Section> {
+fn aggregates(plan: &SectionPlan, rows: RowNumbers) -> Vec<BenchSection> {
     let on_key = ["MIN(id)", "MAX(id)", "MIN(id3)", "MAX(id3)"];
     let without_key = ["MIN(dummy1)", "MAX(dummy1)", "MIN(id2)", "MAX(id2)"];
     let length = 1000.min(rows.all());
     let one =
         |what: &[&'static str; 4], index: u64| query(format!("SELECT {} FROM bench1", what[(index % 4) as usize]), 1);
     vec![
-        Section::repeated(plan, "min_max_on_key", 15_000, move |index| one(&on_key, index)),
-        Section::repeated(plan, "min_max", 60, move |index| one(&without_key, index)),
-        Section::repeated(plan, "count_on_key", 100, move |index| {
+        BenchSection::repeated(plan, "min_max_on_key", 15_000, move |index| one(&on_key, index)),
+        BenchSection::repeated(plan, "min_max", 60, move |index| one(&without_key, index)),
+        BenchSection::repeated(plan, "count_on_key", 100, move |index| {
             let from = rows.somewhere(index, length);
             query(format!("SELECT COUNT(*) FROM bench1 WHERE id BETWEEN {from} AND {}", from + length - 1), 1)
         }),
-        Section::repeated(plan, "count", 100, |_| query("SELECT COUNT(dummy1) FROM bench1".into(), 1)),
-        Section::repeated(plan, "count_distinct_big", 120, move |_| {
+        BenchSection::repeated(plan, "count", 100, |_| query("SELECT COUNT(dummy1) FROM bench1".into(), 1)),
+        BenchSection::repeated(plan, "count_distinct_big", 120, move |_| {
             query("SELECT id, COUNT(DISTINCT id3) FROM bench1 GROUP BY id".into(), rows.all())
         }),
     ]
