@@ -62,6 +62,9 @@ impl Default for Permission {
     }
 }
 
+/// The outcome, or the failure of the connection.
+type FeatureCheck = Result<CheckOutcome, TalkError>;
+
 /// Outcome of a check.
 struct CheckOutcome {
     verdict: CheckVerdict,
@@ -92,7 +95,7 @@ impl CheckOutcome {
 struct Feature {
     area: &'static str,
     name: &'static str,
-    run: fn(&Probe<'_>) -> Result<CheckOutcome, TalkError>,
+    run: fn(&Probe<'_>) -> FeatureCheck,
 }
 
 /// Checks the server of an export.

@@ -14,6 +14,7 @@ mod tidy {
     mod source;
     mod table;
     mod tree;
+    mod types;
     mod words;
     mod workspace;
     mod zones;

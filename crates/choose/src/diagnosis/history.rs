@@ -78,7 +78,7 @@ pub struct Unusual {
 pub struct LoadCorrelation {
     /// The event.
     pub event: Arc<str>,
-    /// [`HistoryQuantity::Commits`], or [`Quantity::Rate`] of all operations.
+    /// [`HistoryQuantity::Commits`], or [`HistoryQuantity::Rate`] of all operations.
     pub load: HistoryQuantity,
     /// Spearman's rank correlation of waiting sessions and load, -1 to 1.
     pub correlation: f64,

@@ -1,12 +1,9 @@
 //! Writes, zeros and trims. Overwritten data are read before and restored after.
 
-use plimsoll_device::nbd::TalkError;
 use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
 
 use super::probe::{Probe, ProbeSession};
-use super::{CheckOutcome, Feature};
-
-type FeatureCheck = Result<CheckOutcome, TalkError>;
+use super::{CheckOutcome, Feature, FeatureCheck};
 
 const AREA: &str = "data";
 

@@ -4,9 +4,7 @@ use plimsoll_device::nbd::wire::{Reader, hello, option, rep};
 use plimsoll_device::nbd::{Said, TalkError};
 
 use super::probe::{Probe, accepted, worded};
-use super::{CheckOutcome, Feature};
-
-type FeatureCheck = Result<CheckOutcome, TalkError>;
+use super::{CheckOutcome, Feature, FeatureCheck};
 
 const AREA: &str = "handshake";
 

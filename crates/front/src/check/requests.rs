@@ -4,9 +4,7 @@ use plimsoll_device::nbd::wire::{Style, command, command_flag, flag};
 use plimsoll_device::nbd::{TalkError, WireRequest};
 
 use super::probe::Probe;
-use super::{CheckOutcome, Feature};
-
-type FeatureCheck = Result<CheckOutcome, TalkError>;
+use super::{CheckOutcome, Feature, FeatureCheck};
 
 const AREA: &str = "requests";
 

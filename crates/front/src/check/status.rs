@@ -4,9 +4,7 @@ use plimsoll_device::nbd::TalkError;
 use plimsoll_device::nbd::wire::{ALLOCATION, Style, command, command_flag, option, rep};
 
 use super::probe::{Probe, ProbeSession, accepted, worded};
-use super::{CheckOutcome, Feature};
-
-type FeatureCheck = Result<CheckOutcome, TalkError>;
+use super::{CheckOutcome, Feature, FeatureCheck};
 
 const AREA: &str = "metadata";
 

@@ -7,9 +7,7 @@ use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::{Instant, Span};
 
 use super::probe::{Probe, ProbeSession};
-use super::{CheckOutcome, CheckVerdict, Feature};
-
-type FeatureCheck = Result<CheckOutcome, TalkError>;
+use super::{CheckOutcome, CheckVerdict, Feature, FeatureCheck};
 
 const AREA: &str = "timing";
 

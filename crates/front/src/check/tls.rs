@@ -8,9 +8,7 @@ use plimsoll_device::nbd::{Encryption, ExportAddress, Said, Talk, TalkError};
 use plimsoll_device::tls::{ServerNames, Trust};
 
 use super::probe::{Probe, accepted, worded};
-use super::{CheckOutcome, Feature};
-
-type FeatureCheck = Result<CheckOutcome, TalkError>;
+use super::{CheckOutcome, Feature, FeatureCheck};
 
 const AREA: &str = "TLS";
 

@@ -1,9 +1,7 @@
 //! A diagnosis of a generated report, as text and JSON.
 #![allow(clippy::unwrap_used)]
 
-use plimsoll_choose::diagnosis::{
-    DiagnoseOptions, Diagnosis, DiagnosisVerdict, HistoryQuantity, TimePart, Unusual, diagnose,
-};
+use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, HistoryQuantity, TimePart, Unusual, Verdict, diagnose};
 use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
 use plimsoll_testkit::Workload;
@@ -87,49 +85,32 @@ fn json_names_format_and_units() {
 }
 
 /// A verdict of each kind, with numbers that fill all phrases.
-fn every_verdict() -> Vec<DiagnosisVerdict> {
+fn every_verdict() -> Vec<Verdict> {
     let (class, event) = (Class::RandomRead, "log file switch".into());
     let (latency_s, iops, in_flight) = (0.008, 300.0, 2.4);
     let part = TimePart::Lock;
     vec![
-        DiagnosisVerdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
-        DiagnosisVerdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7 },
-        DiagnosisVerdict::NotStorage {
-            share: 0.1,
-            at_most: 0.1,
-            host_busy: None,
-            main: TimePart::Processor,
-            main_share: 0.85,
-        },
-        DiagnosisVerdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
-        DiagnosisVerdict::NoSessionTimes { has_latency: true },
-        DiagnosisVerdict::Quiet { active: 0.1 },
-        DiagnosisVerdict::ProcessorsFull { busy: 0.9, processors: Some(8.0) },
-        DiagnosisVerdict::ProcessorQueue { share: 0.2, busy: None },
-        DiagnosisVerdict::Unaccounted { share: 0.2 },
-        DiagnosisVerdict::CommitsElsewhere { sync_s: 0.01, write_s: 0.001, share: 0.1, a_second: Some(120.0) },
-        DiagnosisVerdict::CommitsForLog { sync_s: 0.01, write_s: 0.009, share: 0.1 },
-        DiagnosisVerdict::WritersBehind { event, share: 0.1 },
-        DiagnosisVerdict::Elsewhere { part, share: 0.3, event: None },
-        DiagnosisVerdict::Slow { class, latency_s, iops, in_flight },
-        DiagnosisVerdict::AtItsLimit {
-            class,
-            quiet_s: 0.001,
-            loaded_s: 0.01,
-            knee_iops: Some(480.0),
-            highest_iops: 506.0,
-        },
-        DiagnosisVerdict::SlowOrLoaded { class, latency_s, iops, in_flight },
-        DiagnosisVerdict::Many { class, latency_s, iops },
-        DiagnosisVerdict::Quick { class, latency_s, iops },
-        DiagnosisVerdict::Tail {
-            event: "log file sync".into(),
-            cause: WaitCause::Commit,
-            mean_s: 0.001,
-            within_s: Some(0.1),
-        },
-        DiagnosisVerdict::Pinned { class: Class::All, measure: Measure::Iops, value: 506.0, windows: 30, of: 90 },
-        DiagnosisVerdict::AtCeiling {
+        Verdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
+        Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7 },
+        Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: TimePart::Processor, main_share: 0.85 },
+        Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
+        Verdict::NoSessionTimes { has_latency: true },
+        Verdict::Quiet { active: 0.1 },
+        Verdict::ProcessorsFull { busy: 0.9, processors: Some(8.0) },
+        Verdict::ProcessorQueue { share: 0.2, busy: None },
+        Verdict::Unaccounted { share: 0.2 },
+        Verdict::CommitsElsewhere { sync_s: 0.01, write_s: 0.001, share: 0.1, a_second: Some(120.0) },
+        Verdict::CommitsForLog { sync_s: 0.01, write_s: 0.009, share: 0.1 },
+        Verdict::WritersBehind { event, share: 0.1 },
+        Verdict::Elsewhere { part, share: 0.3, event: None },
+        Verdict::Slow { class, latency_s, iops, in_flight },
+        Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
+        Verdict::SlowOrLoaded { class, latency_s, iops, in_flight },
+        Verdict::Many { class, latency_s, iops },
+        Verdict::Quick { class, latency_s, iops },
+        Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, within_s: Some(0.1) },
+        Verdict::Pinned { class: Class::All, measure: Measure::Iops, value: 506.0, windows: 30, of: 90 },
+        Verdict::AtCeiling {
             name: "IOPS of the disk".into(),
             counts: plimsoll_catalogue::Counts::Operations,
             allows: 500.0,
@@ -137,22 +118,17 @@ fn every_verdict() -> Vec<DiagnosisVerdict> {
             near: 30,
             windows: 90,
         },
-        DiagnosisVerdict::BelowCeilings { name: "IOPS of the disk".into(), highest: 0.4, longest_s: 3_600.0 },
-        DiagnosisVerdict::CacheHelps { factor: 2.0, bytes: 8e9, reads: 0.4, saved: 0.2 },
-        DiagnosisVerdict::CacheDoesNot { factor: 2.0, saved: 0.000_1 },
-        DiagnosisVerdict::OneStatement { statement: "statement 77".into(), class: Class::Read, share: 0.62 },
-        DiagnosisVerdict::SlowStatement {
-            statement: "statement 77".into(),
-            share: 0.5,
-            mean_s: 0.4,
-            rows: Some(12_000.0),
-        },
-        DiagnosisVerdict::OneFile { file: "/d/shop/orders.ibd".into(), share: 0.7 },
-        DiagnosisVerdict::Autovacuum { share: 0.4 },
-        DiagnosisVerdict::SessionsWrite { share: 0.3 },
-        DiagnosisVerdict::CheckpointsRequested { requested: 9.0, timed: 1.0, every_s: Some(90.0) },
-        DiagnosisVerdict::BufferWaits { name: plimsoll_ingest::WindowCount::LOG_BUFFER_WAITS, a_second: 3.0 },
-        DiagnosisVerdict::Unusual {
+        Verdict::BelowCeilings { name: "IOPS of the disk".into(), highest: 0.4, longest_s: 3_600.0 },
+        Verdict::CacheHelps { factor: 2.0, bytes: 8e9, reads: 0.4, saved: 0.2 },
+        Verdict::CacheDoesNot { factor: 2.0, saved: 0.000_1 },
+        Verdict::OneStatement { statement: "statement 77".into(), class: Class::Read, share: 0.62 },
+        Verdict::SlowStatement { statement: "statement 77".into(), share: 0.5, mean_s: 0.4, rows: Some(12_000.0) },
+        Verdict::OneFile { file: "/d/shop/orders.ibd".into(), share: 0.7 },
+        Verdict::Autovacuum { share: 0.4 },
+        Verdict::SessionsWrite { share: 0.3 },
+        Verdict::CheckpointsRequested { requested: 9.0, timed: 1.0, every_s: Some(90.0) },
+        Verdict::BufferWaits { name: plimsoll_ingest::WindowCount::LOG_BUFFER_WAITS, a_second: 3.0 },
+        Verdict::Unusual {
             windows: 1,
             farthest: Unusual {
                 slot: plimsoll_ingest::Slot { begin: None, length: plimsoll_units::Span::from_secs(3_600) },
@@ -162,9 +138,9 @@ fn every_verdict() -> Vec<DiagnosisVerdict> {
                 score: 12.0,
             },
         },
-        DiagnosisVerdict::Changed { before: 1.0, after: 3.0, main: None },
-        DiagnosisVerdict::LongWindows { longest_s: 604_800.0 },
-        DiagnosisVerdict::Unequal { reported: 4.0, derived: 2.0 },
+        Verdict::Changed { before: 1.0, after: 3.0, main: None },
+        Verdict::LongWindows { longest_s: 604_800.0 },
+        Verdict::Unequal { reported: 4.0, derived: 2.0 },
     ]
 }
 
@@ -179,7 +155,7 @@ fn every_verdict_is_a_full_sentence() {
         assert!(text.kind.len() <= 8, "{}", text.kind);
         assert!(text.text.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '"'), "{}", text.text);
     }
-    let text = |verdict: &DiagnosisVerdict| words::diagnosis::verdict_text(verdict).text;
+    let text = |verdict: &Verdict| words::diagnosis::verdict_text(verdict).text;
     let ceiling = text(&every_verdict()[20]);
     assert!(
         ceiling.contains("allows 500 IOPS") && ceiling.contains("the peak demand is 506 IOPS: 30 of 90 windows"),
@@ -187,9 +163,9 @@ fn every_verdict_is_a_full_sentence() {
     );
     let remedy = |host_busy| {
         let main = TimePart::Processor;
-        let not = DiagnosisVerdict::NotStorage { share: 0.1, at_most: 0.1, host_busy, main, main_share: 0.85 };
+        let not = Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy, main, main_share: 0.85 };
         words::diagnosis::verdict_text(&not).remedy
     };
     assert!(remedy(Some(0.024)).contains("more processors") && remedy(Some(0.9)).contains("add processors"));
-    assert!(text(&DiagnosisVerdict::LongWindows { longest_s: 604_800.0 }).contains("window of 7 days hides peaks"));
+    assert!(text(&Verdict::LongWindows { longest_s: 604_800.0 }).contains("window of 7 days hides peaks"));
 }
