@@ -302,7 +302,7 @@ mod tests {
     fn times_between_snapshots_are_read() {
         let check = |text: &str, expected: &str| match line(text) {
             DiskstatsLine::At(at) => {
-                assert_eq!(DiskstatsLine::At(at), DiskstatsLine::At(timestamp::parse(expected).unwrap()), "{text}")
+                assert_eq!(DiskstatsLine::At(at), DiskstatsLine::At(timestamp::parse(expected).unwrap()), "{text}");
             }
             other => panic!("{text}: {other:?}"),
         };

@@ -1,7 +1,9 @@
 //! A diagnosis of a generated report, as text and JSON.
 #![allow(clippy::unwrap_used)]
 
-use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, HistoryQuantity, TimePart, Unusual, Verdict, diagnose};
+use plimsoll_choose::diagnosis::{
+    DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity, TimePart, Unusual, diagnose,
+};
 use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
 use plimsoll_testkit::Workload;

@@ -89,7 +89,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
             success["content"] = json!({ "application/json": { "schema": schema(generator) } });
         }
         ResponseContent::Document => {
-            success["content"] = json!({ "application/json": { "schema": { "type": "object" } } })
+            success["content"] = json!({ "application/json": { "schema": { "type": "object" } } });
         }
         ResponseContent::Text(media) => success["content"] = json!({ media: { "schema": { "type": "string" } } }),
         ResponseContent::Nothing => {}

@@ -71,7 +71,7 @@ impl Store {
             Command::Read => self.plan_read(&mut task, bytes, jobs),
             Command::Write => self.plan_content(&mut task, bytes, RangeContent::Payload, jobs),
             Command::WriteZeroes { space: Space::Keep } => {
-                self.plan_content(&mut task, bytes, RangeContent::Zeros, jobs)
+                self.plan_content(&mut task, bytes, RangeContent::Zeros, jobs);
             }
             Command::WriteZeroes { space: Space::Free } => self.plan_zeros(&mut task, bytes, jobs),
             Command::Trim => self.plan_unmap(volume, self.whole(volume, &bytes)),
