@@ -148,20 +148,15 @@ fn interleaves() -> Vec<Figure> {
         Figure::new("note of 15 September", "full scan, interleave 64 KB", Published::Exactly(3.0), "times as long")
             .given(
                 By::Simulation,
-                "reads of 1 MiB in eight rows, one after the other, each with its positioning; 54 % of the time is I/O",
+                "reads of 1 MiB in eight rows in sequence, each with positioning; 54 % of the time is I/O",
                 whole(row.mean_ms * 8.0),
                 0.2,
             ),
         Figure::new("note of 16 September", "two at once on AWS", Published::Exactly(2.0), "times as long")
-            .given(
-                By::Law,
-                "one queue that takes all of the time",
-                closed(0.0, 1.0, 2).1 / closed(0.0, 1.0, 1).1,
-                0.001,
-            )
+            .given(By::Law, "a queue that takes all of the time", closed(0.0, 1.0, 2).1 / closed(0.0, 1.0, 1).1, 0.001)
             .fitted(),
         Figure::new("text", "whole job on Azure, over what it took before", Published::Exactly(2.0), "times as long")
-            .missing("nothing is said about the storage before"),
+            .missing("the article does not describe the previous storage"),
     ]
 }
 
@@ -198,7 +193,7 @@ fn concurrency() -> Vec<Figure> {
         let seconds = trial.lasting(1_000_000, 40_000_000).on(&served).mean_ms / 1e3;
         figures.push(
             Figure::new(place(sessions), "mean response", Published::Exactly(mean), "s")
-                .given(By::Simulation, "3.48 s on one queue, 9.88 s beside it", seconds, 0.06)
+                .given(By::Simulation, "3.48 s at a queue, 9.88 s elsewhere", seconds, 0.06)
                 .fitted(),
         );
         let average = six.iter().sum::<f64>() / 6.0;
@@ -215,7 +210,7 @@ fn concurrency() -> Vec<Figure> {
             Figure::new(place(*sessions), "throughput, from rows 1 to 6 only", Published::Exactly(*rate), "a minute")
                 .given(
                     By::Law,
-                    format!("{demand:.2} s on one queue, {other:.2} s beside it"),
+                    format!("{demand:.2} s at a queue, {other:.2} s elsewhere"),
                     closed(other, demand, *sessions).0,
                     0.1,
                 ),
@@ -238,22 +233,20 @@ fn fit(rows: &[(u32, f64, f64, [f64; 6])]) -> (f64, f64) {
 fn missed() -> Vec<String> {
     let (now, two) = (closed(9.88, 3.48, 12).0, closed(9.88, 3.48 / 2.0, 12).0);
     vec![
-        "The rows at depth 32 do not measure a disk: they measure the limit of 500 requests a second for each blob. \
-         So they double with a second disk, to the percent."
+        "The rows at depth 32 measure the limit of 500 requests a second for each blob, not a disk, so a second disk doubles them to the percent."
             .into(),
-        "At depth 1 nothing is waiting, and a stripe cannot help: a request of 4 KB meets one disk. The author saw \
-         18 to 52 % more all the same; no striping gives that, and reads of the same disk differ by 13 % between two \
-         runs. One run of each was compared."
+        "At depth 1 there is no queue, and a stripe cannot help: a request of 4 KB uses a single disk. The measured gain of 18 to 52 % \
+         cannot come from striping; reads of the same disk differ by 13 % between two runs, and single runs were compared."
             .into(),
-        "The stripe helps large writes most, three times with two disks, because the volume manager cuts them into \
-         chunks of 64 KB that travel at the same time: one request of 1 MB at 18 MB/s, sixteen small ones at 53 MB/s."
+        "The stripe helps large writes most, by a factor of three with two disks, because the volume manager splits them into \
+         concurrent chunks of 64 KB: a request of 1 MB at 18 MB/s, sixteen small requests at 53 MB/s."
             .into(),
         format!(
-            "The table of concurrency is one queue of 3.5 s beside 9.9 s that overlap: the disk is busy at nine \
-             sessions. Two disks would halve the 3.5 s, and by the same model carry {two:.0} statements a minute instead \
-             of {now:.0} with twelve sessions. The stripe that `had no effect` was tried with one session."
+            "The table of concurrency is explained by 3.5 s at a queue and 9.9 s that overlap: the disk is saturated at nine sessions. \
+             Two disks would halve the 3.5 s, and by the same model carry {two:.0} statements a minute instead of {now:.0} with \
+             twelve sessions. The stripe that `had no effect` was measured with a single session."
         ),
-        "Row 12 is slower than row 9: beyond what any queue explains. What was added there was work, not waiting."
+        "Row 12 is slower than row 9, which no queue explains: the additional sessions increased the work."
             .into(),
     ]
 }

@@ -152,7 +152,7 @@ fn nvme(device: &Device) -> Card {
         about: SCHEDULERS,
         model: format!(
             "`{notation}`: calibrated at depth 1, 32 and 256. The share of \
-             the die in a read alone, two thirds, is no fourth point, but was known from an earlier fit of the whole curve."
+             the die in a read alone, two thirds, is from an earlier fit of the whole curve and is not counted as a point."
         ),
         unit: "IOPS",
         points: points(&SPDK, &[1, 32, 256], |depth, about| reads(&spec, depth, about)),
@@ -171,8 +171,8 @@ fn nvme_on_one_processor(device: &Device) -> Card {
         title: "The same NVMe drive, io_uring on one processor",
         about: SCHEDULERS,
         model: format!(
-            "`{notation}`: the drive is that of SPDK, and nothing of it was set anew. The kernel's time on the way was calibrated \
-             at depth 1, its time on the processor at depth 128."
+            "`{notation}`: the drive is that of SPDK, without recalibration. The kernel's latency was calibrated at depth 1, \
+             its processor time at depth 128."
         ),
         unit: "IOPS",
         points: points(&URING, &[1, 128], |depth, about| reads(&spec, depth, about)),
@@ -211,7 +211,7 @@ fn sata(measured: &Measured) -> Card {
     let device = Device::calibrated(&curve, [1, 4, 32]);
     let spec = parsed(&device.notation());
     let odd = if title.contains("DC500M") {
-        " Two reads at a time were 2.6 times as many as one: reads alone found the drive asleep, which no model of queueing has."
+        " Depth 2 gave 2.6 times the rate of depth 1: single reads found the drive in a sleep state, which no queueing model has."
     } else {
         ""
     };
@@ -255,8 +255,8 @@ fn stripe() -> Vec<Card> {
             title,
             about: CRUCIAL,
             model: format!(
-                "`{notation}`: a member is what one drive was measured to carry, and nothing was set from the stripe. With few in \
-                 flight the two measurements contradict each other: no stripe makes a drive faster for one operation at a time."
+                "`{notation}`: a member has the measured curve of a single drive, without calibration on the stripe. With few operations in flight the \
+                 measurements contradict each other: no stripe makes a drive faster at depth 1."
             ),
             unit: "IOPS",
             points: points(&STRIPED[writes], &[], |depth, about| closed(&trial(depth), &spec, about).iops),
@@ -302,8 +302,8 @@ fn raid5() -> Vec<Card> {
         Card {
             title: "RAID 5 of eight disks, writes",
             about: EIGHT_DISKS,
-            model: "The disks of the reads; nothing was set from the writes. Two reads and two writes for each: what the array's own \
-                    bookkeeping and the file system's journal cost is not in it."
+            model: "The disks of the reads, without calibration on the writes. Two reads and two writes for each: excludes the metadata of the \
+                    array and the file system's journal."
                 .into(),
             unit: "IOPS",
             points: points(&RAID5[1], &[], writes),
@@ -707,7 +707,7 @@ fn volumes() -> Vec<Card> {
             model: format!(
                 "`oci` of the catalogue behind `{ADAPTER}`: times of reads and writes calibrated on the first row, queue depths of \
                  open-iscsi as documented. Two volumes striped by LVM are taken as one of their size. The last two rows reached a \
-                 third and a fifth of their limits, with responses of 2.2 to 5.4 ms: nothing in their logs explains it. The model is blind \
+                 third and a fifth of their limits, with responses of 2.2 to 5.4 ms: their logs do not explain it. The model is blind \
                  to light loads, too: it gives 730 us for a write alone, and on a volume of 20 VPU one took 395 us."
             ),
             unit: "IOPS",

@@ -21,8 +21,7 @@ pub fn article() -> Article {
     Article {
         title: "TR-4969: Oracle on AFF A-Series and C-Series",
         about: "NetApp, [TR-4969](https://www.netapp.com/media/85630-tr-4969.pdf), May 2023 (Japanese edition): an A800 and \
-                a C800 under SLOB with 10 TB. Its charts are pictures without numbers, so only what its sentences say \
-                can be compared. Where a sentence gives a direction and no number, the published figure is a range: \
+                a C800 under SLOB with 10 TB. Its charts have no numbers, so only statements in the text can be compared. Where the text gives a direction without a number, the published figure is a range: \
                 `1 or more` stands for `higher`. The models are `netapp/aff-a800`, `netapp/aff-c800` and \
                 `netapp/hdd-array`.",
         figures: figures.into_iter().flatten().collect(),
@@ -46,11 +45,11 @@ fn reads() -> Vec<Figure> {
     let full = on("a800", SATURATED).mean_ms * 1e3;
     vec![
         exactly("read latency, storage", "A-Series at best", 100.0)
-            .given(By::Simulation, "`a800:hits=1`, one at a time", alone("a800:hits=1"), 0.05)
+            .given(By::Simulation, "`a800:hits=1`, depth 1", alone("a800:hits=1"), 0.05)
             .fitted(),
         exactly("A-Series against C-Series", "A-Series, reads in series", 150.0).given(
             By::Simulation,
-            "`a800`, one at a time",
+            "`a800`, depth 1",
             a,
             0.25,
         ),
@@ -70,14 +69,14 @@ fn reads() -> Vec<Figure> {
             0.0,
         ),
         Figure::new("read latency, storage", "C-Series", Published::Exactly(2000.0), "us")
-            .given(By::Simulation, "`c800:hits=0`, one at a time", miss, 0.03)
+            .given(By::Simulation, "`c800:hits=0`, depth 1", miss, 0.03)
             .fitted(),
         exactly("read latency, cache", "C-Series, out of the controller's memory", 100.0)
-            .given(By::Simulation, "`c800:hits=1`, one at a time", alone("c800:hits=1"), 0.05)
+            .given(By::Simulation, "`c800:hits=1`, depth 1", alone("c800:hits=1"), 0.05)
             .fitted(),
         Figure::new("100 % reads", "C-Series over A-Series", Published::Between(1.0, f64::INFINITY), "times").given(
             By::Simulation,
-            "both one at a time, memory a tenth of the table",
+            "both depth 1, memory a tenth of the table",
             c / a,
             0.0,
         ),
@@ -114,11 +113,11 @@ fn protocols() -> Vec<Figure> {
     let [c_fc, c_ip] = ["c800:hits=0", "c800:hits=0,protocol=nfs"].map(alone);
     vec![
         Figure::new("notes on protocols", "IP protocols, latency added", Published::Exactly(100.0), "us")
-            .given(By::Simulation, "`a800:protocol=nfs` less `a800`, one at a time", ip - fc, 0.05)
+            .given(By::Simulation, "`a800:protocol=nfs` less `a800`, depth 1", ip - fc, 0.05)
             .fitted(),
         Figure::new("notes on protocols", "A-Series over IP", Published::Exactly(250.0), "us").given(
             By::Simulation,
-            "`a800:protocol=nfs`, one at a time",
+            "`a800:protocol=nfs`, depth 1",
             alone("a800:protocol=nfs"),
             0.15,
         ),
@@ -206,12 +205,12 @@ fn writes() -> Vec<Figure> {
     vec![
         Figure::new("write latency", "A-Series: microseconds", Published::Between(1.0, 999.0), "us").given(
             By::Simulation,
-            "`a800`, one at a time",
+            "`a800`, depth 1",
             a,
             0.0,
         ),
         Figure::new("write latency", "C-Series over A-Series: the same", Published::Between(0.95, 1.05), "times")
-            .given(By::Simulation, "one at a time", c / a, 0.02),
+            .given(By::Simulation, "depth 1", c / a, 0.02),
         Figure::new("write latency", "C-Series under load: rises slightly", Published::Between(1.0, 1.5), "times")
             .given(
                 By::Simulation,
@@ -276,7 +275,7 @@ fn turning_disks() -> Vec<Figure> {
     vec![
         Figure::new("read latency, storage", "a block from a turning disk", Published::Between(8.0, 10.0), "ms").given(
             By::Simulation,
-            "`hdd-array`, one at a time",
+            "`hdd-array`, depth 1",
             ms,
             0.0,
         ),
@@ -286,11 +285,11 @@ fn turning_disks() -> Vec<Figure> {
             Published::Between(8.0, 12.0),
             "ms",
         )
-        .given(By::Simulation, "`hdd-array`, one at a time", ms, 0.0),
+        .given(By::Simulation, "`hdd-array`, depth 1", ms, 0.0),
         Figure::new("upgrades", "mean latency begins at", Published::Exactly(8.0), "ms")
-            .given(By::Simulation, "`hdd-array`, one at a time", ms, 0.06)
+            .given(By::Simulation, "`hdd-array`, depth 1", ms, 0.06)
             .fitted(),
-        Figure::new("read latency, storage", "one drive", Published::Exactly(120.0), "IOPS")
+        Figure::new("read latency, storage", "a drive", Published::Exactly(120.0), "IOPS")
             .given(By::Quote, "`hdd-array:drives=2`, each", carried("hdd-array:drives=2", BLOCK, 1.0) / 2.0, 0.001)
             .fitted(),
         Figure::new("upgrades", "50 drives", Published::Exactly(6_000.0), "IOPS").given(
@@ -307,13 +306,13 @@ fn turning_disks() -> Vec<Figure> {
         ),
         Figure::new("upgrades", "C-Series over turning disks, almost", Published::Exactly(4.0), "times").given(
             By::Simulation,
-            "`hdd-array` over `c800:hits=0`, one at a time",
+            "`hdd-array` over `c800:hits=0`, depth 1",
             ratio,
             0.08,
         ),
         Figure::new("upgrades", "C-Series over turning disks", Published::Between(4.0, f64::INFINITY), "times").given(
             By::Simulation,
-            "`hdd-array` over `c800:hits=0`, one at a time",
+            "`hdd-array` over `c800:hits=0`, depth 1",
             ratio,
             0.0,
         ),
@@ -342,13 +341,13 @@ fn sizing() -> Vec<Figure> {
             drives.low.unwrap_or(f64::NAN),
             0.0,
         ),
-        Figure::new("ASM", "one namespace", Published::Exactly(200_000.0), "IOPS").given(
+        Figure::new("ASM", "a namespace", Published::Exactly(200_000.0), "IOPS").given(
             By::Quote,
             "`a800:namespaces=1`",
             carried("a800:namespaces=1,hits=1", BLOCK, 1.0),
             0.001,
         ),
-        Figure::new("ASM", "16 namespaces: share of what the controllers carry", Published::Between(95.0, 100.0), "%")
+        Figure::new("ASM", "16 namespaces: share of the controllers' capacity", Published::Between(95.0, 100.0), "%")
             .given(By::Quote, "`a800:namespaces=16`: the processors bind", namespaces / 8570.0, 0.0),
         Figure::new("working set", "16 schemas of 655,360 MB", Published::Exactly(10.0), "TiB").given(
             By::Law,
@@ -366,7 +365,7 @@ fn sizing() -> Vec<Figure> {
             .given(By::Quote, "figure `ram_gb` of `a800`", 10_000.0 / figure_of("a800", "ram_gb"), 0.001)
             .fitted(),
         Figure::new("network", "bandwidth between hosts and array", Published::Exactly(128.0), "GB")
-            .missing("eight ports of 32 Gb are 256 Gb, or 25.6 GB/s with their coding: 128 is one controller's, in Gb"),
+            .missing("eight ports of 32 Gb are 256 Gb, or 25.6 GB/s with their coding: 128 is that of a single controller, in Gb"),
     ]
 }
 
@@ -402,7 +401,7 @@ fn charts() -> Vec<Figure> {
     ["figure 1, reads", "figure 2, reads and writes", "figure 3, writes"]
         .map(|chart| {
             Figure::new(chart, "both curves", Published::Between(0.0, f64::INFINITY), "")
-                .missing("a chart without numbers: its shape can be compared, and its points cannot")
+                .missing("a chart without numbers: only its shape can be compared")
         })
         .into()
 }
@@ -412,29 +411,29 @@ fn missed() -> Vec<String> {
     let rise = |config, depth| on(config, depth).mean_ms * 1e3;
     vec![
         format!(
-            "A million reads in series are named and not worked out: {:.0} s from turning disks, {:.0} s on the \
-             C-Series, {:.0} s on the A-Series. The author's reason to buy is in these three numbers.",
+            "A million serial reads are mentioned but not computed: {:.0} s from rotating disks, {:.0} s on the \
+             C-Series, {:.0} s on the A-Series.",
             hdd * 1e6,
             c * 1e6,
             a * 1e6
         ),
-        "The same plateau is 250 us in one section, 150 us in another, and 250 us again as what IP protocols make of \
-         it. The model takes 180 us, inside of the band."
+        "The same plateau is 250 us in a section, 150 us in another, and 250 us again with IP protocols. The model's 180 us are \
+         within this range."
             .into(),
         format!(
-            "Flat until it ends is what a pool of many processors does, not what fast media do. The model's A800 has {:.0} \
-             us at depth 64, {:.0} us at depth 160, when it carries 98 % of its most, and {:.0} us at depth {SATURATED}: \
-             more load gives nothing but waiting.",
+            "Flat latency until saturation is typical of a pool of many processors, not of fast media. The model's A800 has {:.0} \
+             us at depth 64, {:.0} us at depth 160, at 98 % of its maximum, and {:.0} us at depth {SATURATED}: \
+             further load only increases waiting.",
             rise("a800", 64),
             rise("a800", 160),
             rise("a800", SATURATED)
         ),
-        "The fifth of writes is no fifth of the work: a write takes more processor and more of a QLC die than a read. \
-         How much more is not said, and only that would let one size a system that writes."
+        "A fifth of writes is more than a fifth of the work: a write needs more time of processors and QLC dies than a read. The \
+         ratio is not published, but is required to size a system with writes."
             .into(),
-        "Every figure for hits is about a table ten times the memory. A working set inside of the memory makes both \
-         arrays the same, as the report says: so the first thing to measure is the working set."
+        "All figures for hits are for a table ten times the memory. With a working set within the memory both arrays are equal, as \
+         the report states: measure the working set first."
             .into(),
-        "Three repetitions of 20 minutes are named, and no spread of the results.".into(),
+        "Three repetitions of 20 minutes are mentioned without the spread of the results.".into(),
     ]
 }

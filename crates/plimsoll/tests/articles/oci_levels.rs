@@ -1,4 +1,4 @@
-//! The article "OCI block volumes: what a performance level gives".
+//! The article "OCI block volumes: performance levels".
 
 use std::sync::OnceLock;
 
@@ -85,7 +85,7 @@ pub fn article() -> Article {
     figures.extend(price());
     figures.extend(PATTERNS.iter().enumerate().flat_map(|(index, pattern)| written(index, pattern)));
     Article {
-        title: "OCI block volumes: what a performance level gives",
+        title: "OCI block volumes: performance levels",
         about: "A consultancy, November 2024, in Japanese: the levels of OCI block volumes, their price, and `dd` of 5 GiB \
                 on four volumes.",
         figures,
@@ -172,15 +172,15 @@ fn missed() -> Vec<String> {
     let [residue, scale] = predictions();
     vec![
         format!(
-            "All four runs were \"faster than theory\" by 28 to 30 %. dd did not wait for the volume: a page cache that still \
-             held {PAGE_CACHE} when it ended gives all four times within 1 %. `conv=fdatasync` would have shown the volume."
+            "All four runs were \"faster than theory\" by 28 to 30 %. dd did not wait for the volume: a page cache with {PAGE_CACHE} of \
+             dirty data at its end explains all four times within 1 %. Use `conv=fdatasync` to measure the volume."
         ),
         format!(
-            "Volumes that are all faster than promised by one factor would fit the four runs as well. A longer run tells the \
-             two explanations apart: 20 GiB at VPU 10 and 100 GB should end at {residue:.1} MB/s when a constant stays in \
+            "Volumes that exceed their limits by a common factor would fit the four runs as well. A longer run distinguishes the \
+             explanations: 20 GiB at VPU 10 and 100 GB should end at {residue:.1} MB/s when a constant stays in \
              memory, at {scale:.1} MB/s when the volume is faster."
         ),
-        "5 GiB of zeroes written in order by one process say nothing about IOPS or latency, which the levels differ in too."
+        "5 GiB of zeroes written sequentially by a single process do not measure IOPS or latency, in which the levels also differ."
             .into(),
     ]
 }

@@ -73,16 +73,15 @@ fn requirements() -> Vec<Figure> {
     vec![
         ocpus.given(By::Quote, format!("oci:256GB@100vpu on {}", MACHINE.replace("16ocpu", "...")), least, 0.0),
         Figure::new("lsblk", "paths of the volume", Exactly(5.0), "").missing(
-            "the vendor does not publish how many paths its agent makes; the volume's ceilings bind, so what a path carries cannot be seen",
+            "the vendor does not publish the number of paths of its agent; the volume's ceilings bind, so the capacity of a path cannot be derived",
         ),
         Figure::new("lsblk, fdisk and df", "size of the volume", Exactly(512.0), "GiB").missing(format!(
-            "not the volume that was measured: 512 GB would have read {:.0}, {:.0} and {:.0} times a second; 256 GB, as the text \
-             says, fit all three levels",
+            "not the volume that was measured: 512 GB would have read {:.0}, {:.0} and {:.0} times a second; 256 GB, as in the text, fit all three levels",
             iops(&config(512, 0)),
             iops(&config(512, 50)),
             iops(&config(512, 120)),
         )),
-        boot.given(By::Law, "50 GB of 10^9 bytes in GiB: the boot image counts otherwise than volumes do", 50e9 / 1024f64.powi(3), 0.001),
+        boot.given(By::Law, "50 GB of 10^9 bytes in GiB: units of boot images and volumes differ", 50e9 / 1024f64.powi(3), 0.001),
     ]
 }
 
@@ -92,17 +91,16 @@ fn accepted(ocpus: u32) -> bool {
 
 fn missed() -> Vec<String> {
     vec![
-        "The output of lsblk, fdisk and df belongs to another volume than the one in the text: it shows 512 GiB, and the \
+        "The output of lsblk, fdisk and df is from a different volume than the text: it shows 512 GiB, and the \
          measured IOPS are those of 256 GB at each of the three levels."
             .into(),
         format!(
-            "1,024 reads in flight on a volume of {:.0} IOPS wait {:.0} ms each: depth adds nothing but latency, which the \
-             article does not show.",
+            "1,024 reads in flight on a volume of {:.0} IOPS wait {:.0} ms each: depth adds only latency, which the article does not show.",
             iops(&config(256, 120)),
             1024.0 / iops(&config(256, 120)) * 1e3
         ),
-        "The runs were broken off after a few seconds, and the first of them 4 % above what the level promises at VPU 0: \
-         too short to tell a burst from noise."
+        "The runs were stopped after a few seconds, the first of them 4 % above the limit of VPU 0: too short to distinguish a burst \
+         from noise."
             .into(),
     ]
 }

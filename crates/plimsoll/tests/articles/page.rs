@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use crate::figure::{Answer, Article, Column, Figure, Published};
 
-const HEAD: &str = "# Five articles, and what the models make of them
+const HEAD: &str = "# Five articles and the models
 
-Five articles about the speed of storage, each with figures that somebody measured or printed. A test works all of this page
-out again, from the catalogue and the models, and fails when a figure is further off than it may be or when the page is stale:
-`cargo test -p plimsoll --test articles` (with `UPDATE_GENERATED=1` it writes the page anew).
+Figures of five published articles on storage performance, compared with the catalogue and the models. A test recomputes the page,
+and fails if an error exceeds its tolerance or the page is stale:
+`cargo test -p plimsoll --test articles` (`UPDATE_GENERATED=1` writes the page).
 
-A reproduced figure stands in one of three columns, and only the third counts:
+A reproduced figure is in one of three columns, of which only predictions are evidence:
 
-- **Echo**: a price, a specification or a measurement that came from the article itself, or from the vendor that it repeats. A
-  parameter of a model that was set from this very figure is an echo, too: it proves that the model can take this value.
-- **Law**: arithmetic on the article's own numbers, such as Little's law on its throughput. It shows that they agree, or not.
-- **Prediction**: what a model gives that was not set from this figure. Its error is predicted over published, less one; where a
-  range or a direction is published, anything in it has error 0.
+- **Echo**: a price, a specification or a measurement from the article itself, or from the vendor that it quotes. The value of a
+  parameter that was calibrated with this figure is an echo, too: it shows only that the model can have this value.
+- **Law**: arithmetic on the article's own numbers, such as Little's law on its throughput. It shows whether they are consistent.
+- **Prediction**: the result of a model that was not calibrated with this figure. Its error is predicted / published - 1; within a
+  published range or direction the error is 0.
 
-A figure that no model gives stays in the table, with the reason. [scorecard.md](scorecard.md) has whole curves.
+Figures that no model gives are listed with the reason. [scorecard.md](scorecard.md) has whole curves.
 ";
 
 const COLUMNS: &str =
@@ -41,7 +41,7 @@ pub fn write_or_compare(file: &str, page: &str) {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == page,
-        "docs/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test articles, and read what changed"
+        "docs/{file} is stale: run UPDATE_GENERATED=1 cargo test -p plimsoll --test articles, and review the changes"
     );
 }
 
@@ -87,7 +87,7 @@ fn row_of(page: &mut String, title: &str, figures: &[&Figure]) {
 
 /// Numbers, excluding ranges, which are easily met.
 fn by_kind(page: &mut String, articles: &[&Article]) {
-    page.push_str("\nThe same by what was published:\n\n");
+    page.push_str("\nBy kind of published figure:\n\n");
     page.push_str(COLUMNS);
     for (title, ranges) in [("a number", false), ("a range or a direction", true)] {
         let is_range = |figure: &Figure| matches!(figure.published, Published::Between(..));
@@ -122,7 +122,7 @@ fn reasons(page: &mut String, articles: &[&Article]) {
         return;
     }
     reasons.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    page.push_str("\nWhat no model gives, and why:\n\n");
+    page.push_str("\nFigures that no model gives:\n\n");
     for (why, count) in reasons {
         let _ = writeln!(page, "- {count} {}: {why}", if count == 1 { "figure" } else { "figures" });
     }
@@ -135,7 +135,7 @@ fn section(page: &mut String, article: &Article) {
         let _ = writeln!(page, "{}", line(figure));
     }
     if !article.missed.is_empty() {
-        page.push_str("\n### What the author missed\n\n");
+        page.push_str("\n### Comments on the article\n\n");
         for sentence in &article.missed {
             let _ = writeln!(page, "- {sentence}");
         }

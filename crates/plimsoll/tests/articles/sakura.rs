@@ -35,10 +35,9 @@ pub fn article() -> Article {
     Article {
         title: "Disks, SSDs and ioDrives of a dedicated server",
         about: "First steps with Sakura's dedicated server, part 4 (Japanese, about 2013, undated): Bonnie++, tiobench and \
-                MySQL's sql-bench on a SATA disk, two Intel 330 SSDs and a Fusion-io ioDrive, in a Fujitsu RX100 S7 that was \
-                told to use 512 MB of its memory; the disk once more with all 16 GB. The models are the drives in \
-                `catalogue/sakura`, behind a page cache of 400 MB where the load reads what it could have kept. Which file \
-                system, and how the two drives of a server were joined, is not said.",
+                MySQL's sql-bench on a SATA disk, two Intel 330 SSDs and a Fusion-io ioDrive, in a Fujitsu RX100 S7 restricted to 512 MB of its \
+                memory; the disk also with all 16 GB. The models are the drives in `catalogue/sakura`, behind a page cache of 400 MB \
+                where data can be read again. The file system and the layout of the two drives of a server are not published.",
         figures: parts.into_iter().flatten().collect(),
         missed: missed(),
     }
@@ -85,7 +84,7 @@ fn read_at_random_of_32_gib() -> f64 {
     Trial::random_reads(4096, SEEKERS).over(32 * GIB).lasting(5_000, 100_000).on(&large).iops
 }
 
-const PER_CHARACTER: &str = "one byte at a time measures the processor, not the storage";
+const PER_CHARACTER: &str = "byte by byte, this measures the processor, not the storage";
 
 fn bonnie() -> Vec<Figure> {
     let table = |row: &str, drive: usize, kib: f64| {
@@ -160,7 +159,7 @@ fn tiobench() -> Vec<Figure> {
         // The kernel's scheduler favours the current reader of a disk, which does not apply to flash.
         let readers = if drive == 0 { 1 } else { THREADS };
         let value = read_in_order(DRIVES[drive], readers) / mib;
-        let how = format!("{} by {readers} at once, nothing out of the page cache", direct(drive));
+        let how = format!("{} by {readers} at once, without the page cache", direct(drive));
         figures.push(table("reads in order", drive, READS_IN_ORDER[drive]).given(By::Simulation, how, value, 0.65));
     }
     figures.push(table("reads in order", 3, READS_IN_ORDER[3]).missing(IN_MEMORY));
@@ -199,9 +198,8 @@ fn random_writes(table: impl Fn(&str, usize, f64) -> Figure) -> Vec<Figure> {
             writes(&model("iodrive-320")),
             0.6,
         ),
-        table(row, 3, WRITES_AT_RANDOM[3]).missing(
-            "a gigabyte gathers in memory and is written in order of address at the end: in which requests is not said",
-        ),
+        table(row, 3, WRITES_AT_RANDOM[3])
+            .missing("a gigabyte is collected in memory and written by address at the end, with unknown request sizes"),
     ]
 }
 
@@ -269,13 +267,13 @@ fn sql_bench() -> Vec<Figure> {
                 Figure::new(format!("table 10, {test}"), NAMES[drive], Published::Exactly(seconds[drive]), "s");
             let honoured = flushed > 0.0 && (drive == 1 || drive == 2);
             figures.push(if drive == 0 {
-                figure.missing("MySQL's own work on this processor: nothing to compare it with")
+                figure.missing("MySQL's own work on this processor: not modelled")
             } else if honoured {
                 let how = format!("as SATA, and {flushed} flushes of {:.1} ms", flush * 1e3);
                 let figure = figure.given(By::Law, how, seconds[0] + flushed * flush, 0.2);
                 if drive == 1 && test == "create" { figure.fitted() } else { figure }
             } else {
-                figure.given(By::Law, "as SATA: the storage is hardly asked", seconds[0], 0.62)
+                figure.given(By::Law, "as SATA: hardly any I/O", seconds[0], 0.62)
             });
         }
     }
@@ -286,35 +284,30 @@ fn missed() -> Vec<String> {
     let kept = Trial::random_reads(4096, 1).durable().over(GIB).lasting(1_000, 20_000);
     let disk = kept.on(&model("sata-hdd:flush=honoured")).mean_ms;
     vec![
-        "The row that is called random write a second time in table 8 is random read: table 9 has it right, and the \
-         latency belongs to it."
+        "The second row called random write in table 8 is random read, as in table 9, and so is its latency."
             .into(),
-        "What Bonnie++ counts as seeks is a number a second, not KB/s: 489 KB/s would be 122 seeks of 4 KB."
+        "Bonnie++'s seeks are operations a second, not KB/s: 489 KB/s would be 122 seeks of 4 KB."
             .into(),
         format!(
-            "sql-bench's create is thirty times as slow on flash, and the article has no word about it. Its script \
-             makes 30,000 tables, and MySQL flushes the definition of each. The SATA disk took 1.1 ms for a table: a disk \
-             that keeps what it flushes takes {disk:.1} ms for a write alone, which is {:.0} s. So on the SATA disk no flush \
-             reached the platter: what was fast there was a promise. On the SSD and on the ioDrive a table took 34 ms \
-             longer, the same on two devices that have nothing in common: that is the file system's journal that \
-             waits, not flash.",
+            "sql-bench's create is thirty times slower on flash, without an explanation in the article. Its script creates 30,000 tables, \
+             and MySQL flushes the definition of each. The SATA disk took 1.1 ms for a table, while a disk that honours flushes needs \
+             {disk:.1} ms for a single write, or {:.0} s in all: on the SATA disk no flush reached the platter. On the SSD and on the \
+             ioDrive a table took 34 ms longer, the same on two unrelated devices: this is the file system's journal, not flash.",
             disk * CREATED / 1e3
         ),
-        "The same 34 ms for each of the 208 tables that alter-table makes anew are 7 s: measured were 9 and 8 s more \
-         than on SATA. It was flushes that were measured, in both tests."
+        "The same 34 ms for each of the 208 tables that alter-table rebuilds are 7 s; measured were 9 and 8 s more than on SATA. Both \
+         tests measured flushes."
             .into(),
-        "With 512 MB, two fifths of the gigabyte fit into memory, so `random read` is partly memory on every column: \
-         what a disk alone would do is a third less. In the column with 16 GB all reads, and all writes but their last \
-         flush, are memory."
+        "With 512 MB, two fifths of the gigabyte fit into memory, so `random read` is partly memory in every column: a disk alone \
+         would be a third slower. In the column with 16 GB all reads, and all writes except their last flush, are memory."
             .into(),
         format!(
-            "Eight threads do not show what flash can: by the fitted model the SSD gives {:.0} thousand reads a second to 32 \
-             of them, and gave 25 thousand to eight. The ioDrive was hardly asked.",
+            "Eight threads do not saturate flash: by the fitted model the SSD completes {:.0} thousand reads a second with 32 threads; \
+             25 thousand were measured with eight. The ioDrive was hardly loaded.",
             read_at_random("intel-330-180", 32) / 1e3
         ),
-        "Its ioDrive was faster than the specification that it prints: 592 MB/s written in order for 510, 844 MB/s \
-         read for 735. Either another firmware, or the page cache: the article compares neither.".into(),
-        "The SSD that was measured, an Intel 330, is not in the table of specifications; the one that is, the DC S3500, \
-         was not measured.".into(),
+        "Its ioDrive was faster than the printed specification: sequential writes 592 MB/s instead of 510, reads 844 MB/s instead of 735, due to a \
+         different firmware or the page cache.".into(),
+        "The measured SSD, an Intel 330, is not in the table of specifications; the listed DC S3500 was not measured.".into(),
     ]
 }

@@ -111,7 +111,7 @@ fn small_operations() -> Vec<Figure> {
                 Published::Exactly(published),
                 "IOPS",
             )
-            .missing("the catalogue's limit of this drive is that of 4 KB, for every smaller size too"),
+            .missing("the catalogue has the limit for 4 KB, also for smaller sizes"),
         );
     }
     let capacity = offer("iodrive-320").capacity.get() as f64 / 1e9;
@@ -142,7 +142,7 @@ pub fn ratios() -> Vec<Figure> {
         .collect()
 }
 
-const LONGEST: &str = "the longest of a run is one event: the models give a distribution, and no event of this machine";
+const LONGEST: &str = "the maximum of a run is a single event: models give distributions";
 
 pub fn bonnie_latencies() -> Vec<Figure> {
     const ROWS: [(&str, [f64; 4]); 6] = [

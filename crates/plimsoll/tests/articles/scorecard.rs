@@ -99,14 +99,14 @@ impl Card {
     }
 }
 
-const HEAD: &str = "# Scorecard: what models predict of published curves
+const HEAD: &str = "# Scorecard: predictions of published curves
 
-Curves that others measured and published. A model of each was set from at most three of its points, and asked for the
-others: only these count. A test works all of it out again and fails when a prediction becomes worse or this page is stale:
-`cargo test -p plimsoll --test articles` (with `UPDATE_GENERATED=1` it writes the page anew). Models are simulated, except where
-a card states otherwise; the notation is that of [models.md](models.md).
+Curves that others measured and published. A model of each was calibrated with at most three of its points; only the other
+points count. A test recomputes the page, and fails if a prediction becomes worse or the page is stale:
+`cargo test -p plimsoll --test articles` (`UPDATE_GENERATED=1` writes the page). Models are simulated, except where
+stated; the notation is that of [models.md](models.md).
 
-An error is model over published, less one. Points of another regime, where something binds that the model does not have, are
+An error is model / published - 1. Points of another regime, with a limit that the model does not have, are
 shown and not counted.
 
 | curve | points | calibrated on | predicted | median error | worst | goal | |
