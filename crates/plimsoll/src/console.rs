@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_record::Run;
+use plimsoll_record::{LoadLine, Run};
 use plimsoll_report::{Progress, progress_line};
 use plimsoll_units::Span;
-use plimsoll_web::{CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
+use plimsoll_web::{CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
 
 /// Progress on standard error, and handling of Ctrl-C.
 #[derive(Debug)]
@@ -124,6 +124,13 @@ impl Console {
         let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
         let pace = plimsoll_report::words::pace(&run.offered);
         let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
+    }
+
+    /// Passes the load line of the points so far to an observer.
+    pub fn line_so_far(&self, line: impl FnOnce() -> Option<LoadLine>) {
+        if let Some(line) = self.observer.is_some().then(line).flatten() {
+            self.tell_observer(|| MeasureEvent::LoadLine(LineSoFar::of(&line)));
+        }
     }
 
     /// Prints a completed step with its result, unless progress is shown in place.

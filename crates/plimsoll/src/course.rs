@@ -168,6 +168,8 @@ impl<'a> SweepProgress<'a> {
             if run.total.operations() + run.total.errors() > 0 {
                 console.point_done(&run);
                 travelled.keep(run, &point, start);
+                let objective = self.sweep.objective();
+                console.line_so_far(|| plimsoll_analyse::load_line(&travelled.runs, objective?));
             }
         }
         self.is_over(fault, console)

@@ -39,7 +39,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;
     let doors = Doors::find(args, &directory)?;
-    let listener = args.web.as_deref().map(web::listen).transpose()?;
+    let listener = web::listen(args)?;
     let clouds = Clouds::find(&args.cloud, &directory)?;
     let floor = floor(args.rt)?;
     let iscsi = doors.iscsi();

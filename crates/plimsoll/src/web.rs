@@ -1,21 +1,22 @@
 //! `plimsoll web`: the service with its web console, and the commands that the console offers.
 
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 
 use clap::FromArgMatches;
 use plimsoll_catalogue::Catalogue;
-use plimsoll_record::Curve;
+use plimsoll_front::TlsMode;
+use plimsoll_record::{Curve, SuiteRun};
 use plimsoll_report::{Page, pages};
 use plimsoll_service::Service;
 use plimsoll_service::client::{Client, ControlAddress};
-use plimsoll_web::{AttachRequest, Commands, ConsoleOptions, Observer};
+use plimsoll_web::{AttachRequest, Commands, ConsoleOptions, Observer, WebTls};
 
 use crate::args::{self, AttachArgs, Cli, Command, MakeFs, ServeArgs, WebArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::volumes::{self, home};
-use crate::{comparing, measure, output, serve, simulate, store, suite};
+use crate::{comparing, measure, output, serve, simulate, store, suite, tls};
 
 /// Address of the console unless another is given.
 const ADDRESS: &str = "127.0.0.1:7580";
@@ -28,28 +29,62 @@ pub fn run(args: WebArgs) -> Result<(), CliError> {
     serve::run(&ServeArgs { web, ..args.serve })
 }
 
-/// Listens on a loopback address.
-pub fn listen(address: &str) -> Result<TcpListener, CliError> {
+/// A listening socket, with TLS if other hosts reach it.
+#[derive(Debug)]
+pub struct WebListener {
+    listener: TcpListener,
+    tls: Option<WebTls>,
+}
+
+/// Listens at the address of `--web`.
+pub fn listen(args: &ServeArgs) -> Result<Option<WebListener>, CliError> {
+    let Some(address) = &args.web else {
+        return if args.web_name.is_empty() { Ok(None) } else { Err(CliError::usage("--web-name requires --web")) };
+    };
     let refused = |why: &dyn std::fmt::Display| {
         CliError::usage(format!("--web {address}: {why}: give a free port, such as --web 127.0.0.1:0"))
     };
     let listener = TcpListener::bind(address).map_err(|error| refused(&error))?;
     let local = listener.local_addr().map_err(|error| refused(&error))?;
-    if !local.ip().is_loopback() {
+    if local.ip().is_loopback() {
+        return match args.web_name.first() {
+            None => Ok(Some(WebListener { listener, tls: None })),
+            Some(name) => Err(CliError::usage(format!(
+                "--web-name {name}: no other host reaches {local}: give an address that other hosts reach, such as \
+                 --web 0.0.0.0:{}",
+                local.port()
+            ))),
+        };
+    }
+    let (TlsMode::Required(identity) | TlsMode::Offered(identity)) = tls::mode(&args.tls)? else {
         return Err(CliError::usage(format!(
-            "--web {address}: reachable from other hosts, where anybody could read the pages: listen on 127.0.0.1, and \
-             forward the port: ssh -L {0}:127.0.0.1:{0} HOST",
+            "--web {address}: reachable from other hosts, where anybody could read the pages: add --tls-certificates DIR, \
+             or listen on 127.0.0.1 and forward the port: ssh -L {0}:127.0.0.1:{0} HOST",
             local.port()
         )));
+    };
+    let names = if args.web_name.is_empty() { vec![own_name(address)?] } else { args.web_name.clone() };
+    Ok(Some(WebListener { listener, tls: Some(WebTls { config: identity.config(), names }) }))
+}
+
+/// The host of an address, unless it stands for all interfaces.
+fn own_name(address: &str) -> Result<String, CliError> {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
+    if host.parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified()) {
+        return Err(CliError::usage(format!(
+            "--web {address}: requests are accepted only with a known host name: add --web-name HOST as in the URL of \
+             browsers"
+        )));
     }
-    Ok(listener)
+    Ok(host.to_owned())
 }
 
 /// The console of a service.
-pub fn options(listener: TcpListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
+pub fn options(listening: WebListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
     let commands = Commands { measure, simulate, curves, compare, suite, attach, detach };
-    let directory = directory.join(FOLDER);
-    ConsoleOptions { listener, directory, runs: store::runs_folder(), service: service.clone(), products, commands }
+    let WebListener { listener, tls } = listening;
+    let (directory, runs) = (directory.join(FOLDER), store::runs_folder());
+    ConsoleOptions { listener, tls, directory, runs, service: service.clone(), products, commands }
 }
 
 /// Arguments as the command line has them, without the name of the program.
@@ -65,20 +100,25 @@ fn parsed(arguments: &[String]) -> Result<Command, String> {
     Ok(cli.command)
 }
 
+/// The command line that repeats a run of the console.
+fn command(arguments: &[String]) -> Vec<String> {
+    std::iter::once("plimsoll".to_owned()).chain(arguments.iter().cloned()).collect()
+}
+
 fn unexpected() -> String {
     "the console does not offer this command".to_owned()
 }
 
 fn measure(arguments: &[String], observer: Observer) -> Result<String, String> {
     let Command::Measure(args) = parsed(arguments)? else { return Err(unexpected()) };
-    let command = std::iter::once("plimsoll".to_owned()).chain(arguments.iter().cloned()).collect();
-    let kept = measure::kept(&args, command, &mut Console::observed(observer));
+    let kept = measure::kept(&args, command(arguments), &mut Console::observed(observer));
     kept.map(|path| store::stem(&path)).map_err(|trouble| trouble.to_string())
 }
 
 fn simulate(arguments: &[String], observer: Observer) -> Result<Curve, String> {
     let Command::Simulate(args) = parsed(arguments)? else { return Err(unexpected()) };
-    simulate::single(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())
+    let curve = simulate::single(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())?;
+    Ok(Curve { command: command(arguments), ..curve })
 }
 
 fn curves(curves: &[Curve]) -> Page {
@@ -92,7 +132,7 @@ fn compare(before: &str, after: &str) -> Result<Page, String> {
 fn suite(arguments: &[String], observer: Observer) -> Result<Page, String> {
     let Command::Suite(args) = parsed(arguments)? else { return Err(unexpected()) };
     let run = suite::simulated(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())?;
-    Ok(pages::suites(std::slice::from_ref(&run)))
+    Ok(pages::suites(&[SuiteRun { command: command(arguments), ..run }]))
 }
 
 fn client(directory: &Path) -> Result<Client, String> {

@@ -236,7 +236,7 @@ pub struct Cell {
     pub interval: Option<String>,
     /// Emphasis. On the first cell of a row it applies to the row.
     pub emphasis: Emphasis,
-    /// Anchor of the value's source; HTML only.
+    /// Anchor of the value's source, or a path of the server of this page; HTML only.
     pub link: Option<String>,
     /// Anchor of the row; on its first cell.
     pub anchor: Option<String>,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plimsoll_record::{Curve, Run};
+use plimsoll_record::{Curve, LoadLine, Run};
 use plimsoll_report::Page;
 use serde::Serialize;
 
@@ -58,6 +58,8 @@ pub enum MeasureEvent {
     State(StateOfMeasurement),
     /// A load was measured.
     Point(CurvePoint),
+    /// The load line of the points so far.
+    LoadLine(LineSoFar),
     /// A line for the user.
     Notice {
         /// The line.
@@ -79,6 +81,17 @@ pub struct StateOfMeasurement {
     pub done: f64,
     /// Remaining time.
     pub left_ns: u64,
+}
+
+/// The load line of a measurement in progress.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineSoFar {
+    /// In words.
+    pub text: String,
+    /// Operations per second; `None` if no load met the objective.
+    pub iops: Option<f64>,
+    /// Limit of the objective.
+    pub limit_ns: u64,
 }
 
 /// A load of a curve.
@@ -109,6 +122,17 @@ impl CurvePoint {
             p50_ns: figures.p50_ns.value,
             p99_ns: figures.p99_ns.value,
             open: matches!(run.offered, plimsoll_load::Pace::Open { .. }),
+        }
+    }
+}
+
+impl LineSoFar {
+    /// Figures of a load line.
+    pub fn of(line: &LoadLine) -> Self {
+        Self {
+            text: plimsoll_report::words::load_line(line),
+            iops: line.iops().map(|iops| iops.value),
+            limit_ns: line.objective().limit.as_nanos(),
         }
     }
 }

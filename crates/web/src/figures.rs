@@ -141,6 +141,13 @@ pub fn of_offer(offer: &Offer) -> ConfigFigures {
     }
 }
 
+/// Operations per second that the catalogue's limits allow, and the name of the limit that binds.
+pub fn limit(offer: &Offer, ask: &Ask) -> Option<(f64, String)> {
+    let standing = offer.standing(ask);
+    let bound = standing.binding()?;
+    Some((bound.iops, offer.ceilings.get(bound.ceiling)?.name.to_string()))
+}
+
 fn range(option: &Chosen) -> Option<Range> {
     let Some(OptionValue::Number(value)) = option.value else { return None };
     Some(Range {

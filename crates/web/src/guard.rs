@@ -58,18 +58,18 @@ pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, ne
 
 fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
     let (headers, path) = (request.headers(), request.uri().path());
-    let host = host(headers).filter(|host| is_own(host, shared.address.port())).ok_or_else(|| {
-        WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, format!("open the console as http://{}", shared.address))
+    let host = host(headers).filter(|host| shared.origin.has_host(host)).ok_or_else(|| {
+        WebRefusal::new(StatusCode::MISDIRECTED_REQUEST, format!("open the console as {}", shared.origin.url()))
     })?;
     same_site(headers)?;
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        same_origin(headers, host)?;
+        same_origin(headers, &shared.origin.of_host(host))?;
         body_type(headers, path, request.method())?;
     }
     if PUBLIC.contains(&path) || path.starts_with(ASSETS) {
         return Ok(());
     }
-    let session = cookie(headers, &cookie_name(shared));
+    let session = cookie(headers, &shared.origin.cookie_name());
     if session.is_some_and(|session| shared.sessions.admits(session)) {
         return Ok(());
     }
@@ -77,11 +77,6 @@ fn check(shared: &ConsoleState, request: &Request) -> Result<(), WebRefusal> {
         StatusCode::UNAUTHORIZED,
         "no session: open the URL that plimsoll printed; each URL works once, and a page of the console makes another",
     ))
-}
-
-/// Name of the session cookie. Cookies do not distinguish ports, so the name has to.
-pub fn cookie_name(shared: &ConsoleState) -> String {
-    format!("plimsoll-{}", shared.address.port())
 }
 
 /// A cookie of the request.
@@ -98,15 +93,6 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     host.filter(|_| hosts.next().is_none())
 }
 
-/// True for names of the loopback interface with the port of this server.
-fn is_own(host: &str, port: u16) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, digits)) if digits == port.to_string() => name,
-        _ => return false,
-    };
-    matches!(name, "127.0.0.1" | "localhost" | "[::1]")
-}
-
 /// Refuses requests that a page of another site starts, other than links to a page.
 fn same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
     let value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
@@ -118,9 +104,9 @@ fn same_site(headers: &HeaderMap) -> Result<(), WebRefusal> {
     Ok(())
 }
 
-fn same_origin(headers: &HeaderMap, host: &str) -> Result<(), WebRefusal> {
+fn same_origin(headers: &HeaderMap, own: &str) -> Result<(), WebRefusal> {
     let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
-    if origin == Some(&format!("http://{host}")) {
+    if origin == Some(own) {
         return Ok(());
     }
     Err(WebRefusal::new(StatusCode::FORBIDDEN, "a change needs the Origin of the console itself"))
@@ -138,20 +124,4 @@ fn body_type(headers: &HeaderMap, path: &str, method: &Method) -> Result<(), Web
         return Ok(());
     }
     Err(WebRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body has to be {wanted}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_own;
-
-    #[test]
-    fn only_loopback_names_with_the_port_are_own() {
-        for host in ["127.0.0.1:7580", "localhost:7580", "[::1]:7580"] {
-            assert!(is_own(host, 7580), "{host}");
-        }
-        for host in ["127.0.0.1", "127.0.0.1:80", "evil.example:7580", "localhost.evil.example:7580", "", "[::2]:7580"]
-        {
-            assert!(!is_own(host, 7580), "{host}");
-        }
-    }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::{CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
+use crate::commands::{CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
 use crate::events::EventSender;
 use crate::story;
 
@@ -44,6 +44,7 @@ struct WebJob {
 struct JobState {
     progress: StateOfMeasurement,
     points: Vec<CurvePoint>,
+    line: Option<LineSoFar>,
     notices: Vec<String>,
     /// Set at the end.
     ended: Option<End>,
@@ -140,6 +141,7 @@ impl WebJob {
         match event {
             MeasureEvent::State(progress) => state.progress = progress,
             MeasureEvent::Point(point) => state.points.push(point),
+            MeasureEvent::LoadLine(line) => state.line = Some(line),
             MeasureEvent::Notice { text } if state.notices.len() < MAX_NOTICES => state.notices.push(text),
             MeasureEvent::Notice { .. } => {}
         }
@@ -262,7 +264,7 @@ pub async fn follow(shared: &ConsoleState, id: &str, sender: &EventSender) {
         return;
     };
     let mut changes = job.changed.subscribe();
-    let (mut points, mut notices) = (0, 0);
+    let (mut points, mut notices, mut line) = (0, 0, None);
     loop {
         changes.mark_unchanged();
         let state = job.state().clone();
@@ -272,7 +274,10 @@ pub async fn follow(shared: &ConsoleState, id: &str, sender: &EventSender) {
         for text in &state.notices[notices..] {
             sender.send("notice", &serde_json::json!({ "text": text }).to_string()).await;
         }
-        (points, notices) = (state.points.len(), state.notices.len());
+        if let Some(so_far) = state.line.as_ref().filter(|so_far| line.as_ref() != Some(*so_far)) {
+            sender.send("line", &serde_json::to_string(so_far).unwrap_or_default()).await;
+        }
+        (points, notices, line) = (state.points.len(), state.notices.len(), state.line.clone());
         let is_open = sender.send("state", &serde_json::to_string(&state.progress).unwrap_or_default()).await;
         if let Some(end) = &state.ended {
             sender.send("end", &serde_json::to_string(end).unwrap_or_default()).await;

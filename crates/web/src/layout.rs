@@ -31,7 +31,7 @@ const MENU: [(&str, &str, &str); 4] = [
 pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
     let language = frame.language;
     let body = html! {
-        a class="skip" href="#content" { (language.pick("Skip to content", "本文へ")) }
+        a class="skip" href="#content" { (language.pick("Skip to content", "本文へ移動")) }
         header class="bar" {
             a class="brand" href="/" { (mark()) "plimsoll" }
             nav aria-label=(language.pick("Main", "メイン")) {

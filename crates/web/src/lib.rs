@@ -1,11 +1,12 @@
 //! The web console: pages of volumes, measurements, choices and models, served to a browser over HTTP.
 //!
-//! Listens on the loopback interface and needs no network. Figures come from the service, the catalogue and `choose`;
+//! Listens on the loopback interface, or with TLS on others, and needs no network. Figures come from the service, the catalogue and `choose`;
 //! the commands that need more of the program are passed in as functions.
 
 mod answer;
 mod assets;
 mod choose;
+mod choose_pages;
 mod commands;
 mod events;
 mod figures;
@@ -15,16 +16,18 @@ mod language;
 mod layout;
 mod live;
 mod models;
+mod origin;
 mod pages;
 mod reports;
 mod routes;
 mod runs;
 mod server;
 mod session;
+mod sources;
 mod story;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,18 +35,23 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_service::Service;
 use tokio::sync::watch;
 
-pub use commands::{AttachRequest, Commands, CurvePoint, MeasureEvent, Observer, StateOfMeasurement};
+pub use origin::WebTls;
+
+pub use commands::{AttachRequest, Commands, CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
 
 use crate::jobs::Jobs;
 use crate::live::Live;
+use crate::origin::WebOrigin;
 use crate::reports::Reports;
 use crate::session::Sessions;
 
 /// Everything that the console needs.
 #[derive(Debug)]
 pub struct ConsoleOptions {
-    /// Listening socket on a loopback address.
+    /// Listening socket; on a loopback address unless there is TLS.
     pub listener: TcpListener,
+    /// TLS; `None` for a loopback address.
+    pub tls: Option<WebTls>,
     /// Directory of sessions and uploaded reports; created with mode 0700 if missing.
     pub directory: PathBuf,
     /// Directory of kept runs; `None` if there is no home directory.
@@ -67,7 +75,7 @@ pub struct WebConsole {
 /// State that all requests share.
 #[derive(Debug)]
 pub(crate) struct ConsoleState {
-    pub address: SocketAddr,
+    pub origin: WebOrigin,
     pub directory: PathBuf,
     pub runs: Option<PathBuf>,
     pub service: Service,
@@ -85,24 +93,16 @@ impl WebConsole {
     /// Starts serving.
     ///
     /// # Errors
-    /// The address is not a loopback address, or the directory or the runtime cannot be created.
+    /// Other hosts reach the address and there is no TLS, or the directory or the runtime cannot be created.
     pub fn open(options: ConsoleOptions) -> io::Result<Self> {
-        let ConsoleOptions { listener, directory, runs, service, products, commands } = options;
-        let address = listener.local_addr()?;
-        if !address.ip().is_loopback() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!(
-                    "{address} is reachable from other hosts: listen on 127.0.0.1, and forward the port with ssh -L"
-                ),
-            ));
-        }
+        let ConsoleOptions { listener, tls, directory, runs, service, products, commands } = options;
+        let origin = WebOrigin::new(listener.local_addr()?, tls.as_ref())?;
         session::make_private(&directory)?;
         let sessions = Sessions::open(&directory)?;
         let reports = Reports::open(&directory)?;
         let live = Live::new(service.clone());
         let shared = ConsoleState {
-            address,
+            origin,
             directory,
             runs,
             service,
@@ -117,7 +117,7 @@ impl WebConsole {
         };
         let shared = Arc::new(shared);
         let (stop, stopped) = watch::channel(false);
-        let thread = server::start(listener, Arc::clone(&shared), stopped)?;
+        let thread = server::start(listener, tls, Arc::clone(&shared), stopped)?;
         Ok(Self { stop, shared, thread: Some(thread) })
     }
 
@@ -133,7 +133,7 @@ impl WebConsole {
 impl ConsoleState {
     /// A URL that opens the console once. The token is in the fragment, which browsers do not send.
     pub fn link(&self) -> io::Result<String> {
-        Ok(format!("http://{}/enter#{}", self.address, self.sessions.link()?))
+        Ok(format!("{}/enter#{}", self.origin.url(), self.sessions.link()?))
     }
 }
 

@@ -56,6 +56,8 @@ struct Simulated {
     cut: bool,
     usd: Option<String>,
     jpy: Option<String>,
+    /// Limit of the catalogue for this load: operations per second, and its name.
+    published: Option<(f64, String)>,
 }
 
 /// The form, the chart and the list of articles.
@@ -76,12 +78,13 @@ pub fn page(input: &Input) -> WebAnswer {
                 }
             }
             p id="message" class="message" role="status" data-busy=(l.pick("Simulating …", "シミュレーション中…"))
-                data-cut=(l.pick("time limit reached, no load line", "時間制限に達したため負荷線なし")) {}
+                data-cut=(l.pick("time limit reached, no load line", "時間制限に達したため、負荷限界は未算出"))
+                data-limit=(l.pick("published limit", "公表された上限")) {}
             div id="curve" class="plot tall" data-height="400" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
             ul id="lines" class="plain" {}
         }
         section class="card" {
-            h2 { (l.pick("Published benchmarks, simulated", "公開ベンチマークの再現")) }
+            h2 { (l.pick("Published benchmarks, simulated", "公開ベンチマークのシミュレーション")) }
             ul class="plain" { @for (name, title, config) in ARTICLES {
                 li { a href={ "/model/articles/" (name) } { (title) } " " code { (config) } }
             } }
@@ -110,7 +113,10 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let observer = Observer::new(|_| (), Arc::clone(&stop));
     let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(&arguments, observer));
     let curve = curve.map_err(WebRefusal::bad)?;
-    let priced = figures::offer(shared, model).ok().map(|offer| figures::of_offer(&offer));
+    let offer = figures::offer(shared, model).ok();
+    let ask = curve.conditions.streams.first().map(plimsoll_choose::ask_of);
+    let published = offer.as_ref().zip(ask).and_then(|(offer, ask)| figures::limit(offer, &ask));
+    let priced = offer.as_ref().map(figures::of_offer);
     let load_line = curve.load_line.map(|line| plimsoll_report::words::load_line(&line));
     Ok(WebAnswer::json(&Simulated {
         points: curve.runs.iter().map(CurvePoint::of).collect(),
@@ -118,6 +124,7 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
         cut: stop.load(Ordering::Relaxed),
         usd: priced.as_ref().and_then(|figures| figures.usd.clone()),
         jpy: priced.and_then(|figures| figures.jpy),
+        published,
     }))
 }
 

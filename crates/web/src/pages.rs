@@ -27,10 +27,10 @@ pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
             (tile("sum-iops", "IOPS"))
             (tile("sum-mbps", "MB/s"))
             (tile("sum-cost", l.pick("Cost so far", "累計費用")))
-            (tile("sum-faithful", l.pick("Faithful", "再現精度")))
+            (tile("sum-faithful", l.pick("Faithful", "モデルどおり")))
         }
         div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Volumes", "ボリューム一覧")) {
-            table id="volumes" data-faithful=(l.pick("faithful", "忠実")) data-idle=(l.pick("idle", "待機中"))
+            table id="volumes" data-faithful=(l.pick("faithful", "モデルどおり")) data-idle=(l.pick("idle", "アイドル"))
                 data-snapshot=(l.pick("snapshot", "スナップショット")) {
                 thead { tr {
                     th scope="col" { (l.pick("Name", "名前")) }
@@ -42,19 +42,19 @@ pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
                     th scope="col" { "p99" }
                     th scope="col" { (l.pick("Queue depth", "キュー深度")) }
                     th scope="col" class="l" { (l.pick("Last minute", "直近1分")) }
-                    th scope="col" class="l" { (l.pick("Emulation", "再現")) }
+                    th scope="col" class="l" { (l.pick("Emulation", "エミュレーション")) }
                     th scope="col" { (l.pick("Cost so far", "累計費用")) }
                 } }
                 tbody {}
             }
         }
         p id="none" class="lead" hidden {
-            (l.pick("There are no volumes. Create one below.", "ボリュームはありません。下で作成してください。"))
+            (l.pick("There are no volumes. Create one below.", "ボリュームがありません。下のフォームで作成してください。"))
         }
         (create_form(l, &groups))
         section class="card" {
             h2 { (l.pick("Groups", "グループ")) }
-            p class="lead" { (l.pick("Volumes of a group share the limits of an instance.", "グループのボリュームはインスタンスの上限を共有します。")) }
+            p class="lead" { (l.pick("Volumes of a group share the limits of an instance.", "同じグループのボリュームは、インスタンスの上限を共有します。")) }
             @if !groups.is_empty() {
                 ul class="plain" { @for group in &groups {
                     li { strong { (group.name) } " " (group.like) " "
@@ -68,9 +68,9 @@ pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
             }
         }
         p class="lead" {
-            (l.pick("Data directory", "データ領域")) ": " (about.directory) "; "
+            (l.pick("Data directory", "データディレクトリ")) ": " (about.directory) "; "
             (Bytes::new(about.used_bytes)) " / " (Bytes::new(about.capacity_bytes)) ". "
-            @if about.slow > 1 { (l.pick("Model time is slower than the clock by a factor of ", "モデル時間の遅延係数: ")) (about.slow) "." }
+            @if about.slow > 1 { (l.pick("Model time is slower than the clock by a factor of ", "モデル時間は実時間より遅く進みます。倍率: ")) (about.slow) "." }
         }
     };
     Ok(layout::page(&frame, &content))
@@ -145,7 +145,7 @@ pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
     let frame = Frame { title: &volume.name, place: "/", scripts: &["volume.js"], language: l };
     let content = html! {
         div id="volume" data-name=(volume.name) data-size=(volume.size_bytes) data-uri=(volume.uris.first().map_or("", String::as_str))
-            data-marks=(l.pick("level", "レベル")) data-faithful=(l.pick("faithful", "忠実")) data-idle=(l.pick("idle", "待機中")) {
+            data-marks=(l.pick("level", "レベル")) data-faithful=(l.pick("faithful", "モデルどおり")) data-idle=(l.pick("idle", "アイドル")) {
             h1 { (volume.name) " " small id="like" { (volume.like) } }
             dl class="tiles" {
                 (tile("iops", "IOPS"))
@@ -154,7 +154,7 @@ pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
                 (tile("p99", "p99"))
                 (tile("depth", l.pick("Queue depth", "キュー深度")))
                 (tile("clients", l.pick("Clients", "クライアント")))
-                (tile("faithful", l.pick("Emulation", "再現")))
+                (tile("faithful", l.pick("Emulation", "エミュレーション")))
                 (tile("cost", l.pick("Cost so far", "累計費用")))
             }
             @if volume.writable { (level_card(l)) }
@@ -164,14 +164,15 @@ pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
             }
             section class="card" {
                 h2 { (l.pick("Measure", "測定")) }
-                @if let Some(case) = &case { p { (l.pick("Emulates a choice for ", "選定の対象: ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
+                @if let Some(case) = &case { p { (l.pick("Emulates a choice for ", "選定対象: ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
                 form id="measure" class="row" data-case=[case.as_ref()] {
                     label { (l.pick("Load", "負荷")) select name="preset" { @for preset in crate::jobs::PRESETS { option { (preset) } } } }
-                    label class="check" { input type="checkbox" name="writes"; (l.pick("Write, too: the data of the volume are lost", "書き込みも測定（データは失われます）")) }
+                    label class="check" { input type="checkbox" name="writes"; (l.pick("Write, too: the data of the volume are lost", "書き込みも測定する（ボリュームのデータは失われます）")) }
                     button { (l.pick("Measure this volume", "このボリュームを測定")) }
                 }
             }
-            (operations(l, &volume, &others))
+            (operations(l, &volume, &others, shared.service.about()?.checksums))
+            (faults_card(l, &volume))
             (details(l, &volume))
         }
     };
@@ -185,11 +186,11 @@ fn level_card(l: Language) -> Markup {
             (sliders(l))
             (figures(l))
             p class="actions" {
-                button type="button" id="force" hidden { (l.pick("Disconnect the clients and change", "切断して変更")) }
+                button type="button" id="force" hidden { (l.pick("Disconnect the clients and change", "クライアントを切断して変更")) }
                 button type="button" id="grow" hidden { (l.pick("Grow to this size", "この容量に拡張")) }
             }
             form id="other" class="row" {
-                label class="wide" { (l.pick("Other settings, or another product", "他の設定・製品"))
+                label class="wide" { (l.pick("Other settings, or another product", "その他の設定、または別の製品"))
                     input name="to" autocomplete="off" placeholder="20vpu, iops=12000, aws/gp3:100GiB"; }
                 button { (l.pick("Change", "変更")) }
             }
@@ -198,7 +199,7 @@ fn level_card(l: Language) -> Markup {
 }
 
 /// Operations as the control API has them.
-fn operations(l: Language, volume: &Volume, others: &[Volume]) -> Markup {
+fn operations(l: Language, volume: &Volume, others: &[Volume], has_checksums: bool) -> Markup {
     let is_attached = volume.attachment.is_some();
     html! {
         section class="card" {
@@ -220,19 +221,20 @@ fn operations(l: Language, volume: &Volume, others: &[Volume]) -> Markup {
                         button { (l.pick("Restore", "復元")) }
                     }
                     (autotune_form(l, volume))
-                    (faults_form(l, volume))
                 }
+                (recording_form(l, volume))
+                (scrub_form(l, has_checksums))
                 @if is_attached {
-                    form data-action="detach" class="row" { span { (l.pick("Attached to this host", "接続済み")) } button { (l.pick("Detach", "切断")) } }
+                    form data-action="detach" class="row" { span { (l.pick("Attached to this host", "このホストにアタッチ済み")) } button { (l.pick("Detach", "デタッチ")) } }
                 } @else {
                     form data-action="attach" class="row" {
-                        label { (l.pick("Attach, mounted at", "接続・マウント先")) input name="mountpoint" placeholder="/mnt/data"; }
+                        label { (l.pick("Attach, mounted at", "アタッチ（マウント先）")) input name="mountpoint" placeholder="/mnt/data"; }
                         label { (l.pick("New filesystem", "新規ファイルシステム")) select name="mkfs" { option value="" { "–" } option { "xfs" } option { "ext4" } } }
-                        button { (l.pick("Attach", "接続")) }
+                        button { (l.pick("Attach", "アタッチ")) }
                     }
                 }
                 form data-action="delete" class="row" {
-                    label { (l.pick("Delete with all data: type the name", "削除（名前を入力）")) input name="name" required autocomplete="off" pattern=(volume.name); }
+                    label { (l.pick("Delete with all data: type the name", "データごと削除（確認のため名前を入力）")) input name="name" required autocomplete="off" pattern=(volume.name); }
                     button class="danger" { (l.pick("Delete", "削除")) }
                 }
             }
@@ -244,22 +246,68 @@ fn autotune_form(l: Language, volume: &Volume) -> Markup {
     let tune = volume.autotune.clone().unwrap_or_default();
     html! {
         form data-action="autotune" class="row" {
-            label { (l.pick("Autotune: default level", "自動調整: 既定レベル")) input name="default" type="number" min="0" value=[tune.default]; }
-            label { (l.pick("highest", "最大")) input name="most" type="number" min="0" value=[tune.most]; }
+            label { (l.pick("Autotune: default level", "自動チューニング: 既定レベル")) input name="default" type="number" min="0" value=[tune.default]; }
+            label { (l.pick("highest", "最大レベル")) input name="most" type="number" min="0" value=[tune.most]; }
             button { (l.pick("Set", "設定")) }
             @if volume.autotune.is_some() { button type="button" class="quiet" data-off="autotune" { (l.pick("Disable", "解除")) } }
         }
     }
 }
 
-fn faults_form(l: Language, volume: &Volume) -> Markup {
+fn recording_form(l: Language, volume: &Volume) -> Markup {
     html! {
-        form data-action="faults" class="row" {
-            label { (l.pick("Faults: errors per million", "障害: エラー ppm")) input name="errors_ppm" type="number" min="0" max="1000000" value="0"; }
-            label { (l.pick("spikes per million", "遅延 ppm")) input name="spikes_ppm" type="number" min="0" max="1000000" value="0"; }
-            label { (l.pick("spike, ms", "遅延 ms")) input name="spike_ms" type="number" min="0" value="50"; }
-            button { (l.pick("Inject", "注入")) }
-            @if volume.faults.is_some() { button type="button" class="quiet" data-off="faults" { (l.pick("Clear", "解除")) } }
+        form data-action=(if volume.recording.is_some() { "stop-recording" } else { "record" }) class="row" {
+            @if let Some(file) = &volume.recording {
+                span { (l.pick("Recorded to ", "記録中: ")) code { (file) } }
+                button { (l.pick("End the recording", "記録を終了")) }
+            } @else {
+                label { (l.pick("Record requests to a new file of the host", "リクエストの記録先（ホストの新規ファイル）"))
+                    input name="file" required pattern="/.*" placeholder={ "/var/tmp/" (volume.name) ".trace" }; }
+                button { (l.pick("Record", "記録")) }
+            }
+        }
+    }
+}
+
+fn scrub_form(l: Language, has_checksums: bool) -> Markup {
+    html! {
+        form data-action="scrub" class="row" {
+            @if has_checksums {
+                span { (l.pick("Compare data with their checksums", "データをチェックサムと照合")) }
+                button { (l.pick("Scrub", "スクラブ")) }
+                span id="scrub" role="status" data-done=(l.pick("compared, damaged blocks", "照合済み、破損ブロック")) {}
+            } @else {
+                span class="lead" {
+                    (l.pick("Scrub: this data directory has no checksums; plimsoll volume fsck --add-checksums adds them.",
+                        "スクラブ: チェックサムがありません。plimsoll volume fsck --add-checksums で追加できます。"))
+                }
+            }
+        }
+    }
+}
+
+fn faults_card(l: Language, volume: &Volume) -> Markup {
+    let faults = volume.faults.clone().unwrap_or_default();
+    let number = |name: &str, label: &'static str, value: u64| {
+        html! { label { (label) input name=(name) type="number" min="0" value=(value); } }
+    };
+    let kinds = ["read", "write", "flush", "trim"];
+    html! {
+        section class="card" {
+            h2 { (l.pick("Faults", "障害注入")) }
+            form data-action="faults" class="row" {
+                label { (l.pick("Requests", "対象")) select name="only" {
+                    option value="" { (l.pick("all", "すべて")) }
+                    @for kind in kinds { option selected[faults.only.as_deref() == Some(kind)] { (kind) } }
+                } }
+                (number("errors_ppm", l.pick("Errors, ppm", "エラー (ppm)"), faults.errors_ppm.into()))
+                (number("spikes_ppm", l.pick("Delays, ppm", "遅延 (ppm)"), faults.spikes_ppm.into()))
+                (number("spike_ms", l.pick("Delay, ms", "遅延時間 (ms)"), if faults.spike_ns > 0 { faults.spike_ns / 1_000_000 } else { 50 }))
+                (number("tears_ppm", l.pick("Closed connections, ppm", "接続断 (ppm)"), faults.tears_ppm.into()))
+                (number("stall_ms", l.pick("Stall now, ms", "即時停止 (ms)"), 0))
+                button { (l.pick("Inject", "注入")) }
+                @if volume.faults.is_some() { button type="button" class="quiet" data-off="faults" { (l.pick("Clear", "解除")) } }
+            }
         }
     }
 }
@@ -274,14 +322,14 @@ fn details(l: Language, volume: &Volume) -> Markup {
                 @if let Some(group) = &volume.group { dt { (l.pick("Group", "グループ")) } dd { (group) } }
                 @for uri in &volume.uris { dt { "NBD" } dd { code { (uri) } } }
                 @if let Some(attachment) = &volume.attachment {
-                    dt { (l.pick("Attachment", "接続")) }
+                    dt { (l.pick("Attachment", "アタッチ")) }
                     dd { (attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("–")) " " (attachment.mountpoint.as_deref().unwrap_or("")) }
                 }
                 @if let Some(cost) = &volume.cost {
                     dt { (l.pick("Cost", "費用")) }
                     dd { @for part in &cost.parts { div { (part.like) ": " (part.cost) " " (cost.currency) } } }
                 }
-                @for doubt in &volume.doubts { dt { (l.pick("Doubt", "留意点")) } dd { (doubt) } }
+                @for doubt in &volume.doubts { dt { (l.pick("Doubt", "注意点")) } dd { (doubt) } }
             }
         }
     }

@@ -122,6 +122,18 @@ impl Reports {
         files
     }
 
+    /// The file of this name in a case.
+    pub fn file(&self, id: &str, name: &str) -> Result<PathBuf, WebRefusal> {
+        self.folder(id)?;
+        let found = self.files(id).into_iter().find(|path| name_of(path) == name);
+        found.ok_or_else(|| WebRefusal::not_found(format!("{name}: no such file in these reports")))
+    }
+
+    /// Names of the files of a case.
+    pub fn names(&self, id: &str) -> Vec<String> {
+        self.files(id).iter().map(|path| name_of(path)).collect()
+    }
+
     /// The folder of a case that exists.
     pub fn folder(&self, id: &str) -> Result<PathBuf, WebRefusal> {
         let path = self.folder.join(id);

@@ -18,7 +18,10 @@ use tokio::sync::watch;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::events::{EventSender, Streams};
 use crate::language::Language;
-use crate::{ConsoleState, assets, choose, figures, guard, jobs, layout, live, models, pages, reports, runs, story};
+use crate::{
+    ConsoleState, assets, choose, choose_pages, figures, guard, jobs, layout, live, models, pages, reports, runs,
+    sources, story,
+};
 
 /// Maximum length of a body, other than of uploads.
 const BODY_MAX: usize = 64 << 10;
@@ -30,7 +33,7 @@ const HISTORY: usize = 300;
 type Act = fn(&ConsoleState, &Input) -> WebResult;
 
 /// Pages, and other answers without effect.
-const READS: [(&str, Act); 21] = [
+const READS: [(&str, Act); 23] = [
     ("/", pages::volumes),
     ("/volumes/{name}", pages::volume),
     ("/api/products", |shared, _| Ok(WebAnswer::json(&figures::products(shared)))),
@@ -40,13 +43,15 @@ const READS: [(&str, Act); 21] = [
     ("/runs/{name}/csv", runs::csv),
     ("/runs/{name}/html", runs::html),
     ("/compare/{before}/{after}", runs::compare),
+    ("/overlay/{names}", runs::overlay),
     ("/api/runs", |shared, _| Ok(runs::list(shared))),
     ("/api/runs/{name}/points", runs::points),
     ("/api/jobs", |shared, _| Ok(jobs::list(shared))),
-    ("/choose", |_, input| Ok(choose::list_page(input))),
-    ("/choose/{case}", choose::case_page),
-    ("/choose/{case}/diagnosis", choose::diagnosis_page),
-    ("/choose/{case}/demand", choose::demand_page),
+    ("/choose", |_, input| Ok(choose_pages::list_page(input))),
+    ("/choose/{case}", choose_pages::case_page),
+    ("/choose/{case}/diagnosis", choose_pages::diagnosis_page),
+    ("/choose/{case}/demand", choose_pages::demand_page),
+    ("/choose/{case}/files/{name}/{line}", sources::page),
     ("/api/reports", |shared, _| Ok(reports::list(shared))),
     ("/model", |_, input| Ok(models::page(input))),
     ("/model/articles/{name}", models::article_page),
@@ -143,8 +148,8 @@ fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
             "this URL was used before: restart plimsoll for a new one, or make one in an open page",
         )
     })?;
-    let name = guard::cookie_name(shared);
-    let cookie = format!("{name}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+    let (name, secure) = (shared.origin.cookie_name(), if shared.origin.is_tls() { "; Secure" } else { "" });
+    let cookie = format!("{name}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
     let mut response = StatusCode::NO_CONTENT.into_response();
     if let Ok(value) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(SET_COOKIE, value);

@@ -22,6 +22,8 @@ use crate::layout::{self, Frame};
 const MAX_LISTED: usize = 1_000;
 /// A larger file is no run.
 const MAX_RUN_BYTES: u64 = 1 << 30;
+/// Runs in one chart.
+const MAX_OVERLAID: usize = 5;
 /// Characters of a label.
 const MAX_LABEL: usize = 120;
 
@@ -65,37 +67,38 @@ pub fn measure_page(input: &Input) -> WebAnswer {
         section class="card" {
             form id="start" {
                 div class="row" {
-                    label class="wide" { (l.pick("Directory, file, device or export", "ディレクトリ・ファイル・デバイス・エクスポート"))
+                    label class="wide" { (l.pick("Directory, file, device or export", "ディレクトリ、ファイル、デバイス、またはエクスポート"))
                         input name="path" required autocomplete="off" list="volumes" placeholder="/var/lib/postgresql"; }
                     datalist id="volumes" {}
                     label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
                     label { (l.pick("Time", "時間")) select name="duration" {
                         option value="quick" { "10 s" } option value="" selected { "1 min" } option value="120s" { "2 min" } option value="600s" { "10 min" }
                     } }
-                    label { (l.pick("Objective", "目標")) input name="objective" autocomplete="off" placeholder="p99<=1ms"; }
-                    label { (l.pick("Size of the file", "ファイルの容量")) input name="size" autocomplete="off" placeholder="8GiB"; }
+                    label { (l.pick("Objective", "目標値")) input name="objective" autocomplete="off" placeholder="p99<=1ms"; }
+                    label { (l.pick("Size of the file", "ファイルサイズ")) input name="size" autocomplete="off" placeholder="8GiB"; }
                 }
                 label class="check" { input type="checkbox" name="destroy";
-                    (l.pick("Write to this existing file, device or export: its data are lost", "既存のファイル・デバイスに書き込む（データは失われます）")) }
+                    (l.pick("Write to this existing file, device or export: its data are lost", "既存のファイル、デバイス、エクスポートに書き込む（データは失われます）")) }
                 p { button { (l.pick("Start", "開始")) } }
             }
         }
         section class="card" id="job" hidden {
-            h2 { (l.pick("Measurement", "測定中")) " " small id="what" {} }
+            h2 { (l.pick("Measurement", "測定")) " " small id="what" {} }
             p { progress id="done" max="1" value="0" aria-label=(l.pick("Progress", "進捗")) {} " " span id="phase" {} }
             dl class="tiles" {
                 div { dt { "IOPS" } dd id="iops" { "–" } }
                 div { dt { "p99" } dd id="p99" { "–" } }
                 div { dt { (l.pick("Points", "測定点")) } dd id="count" { "0" } }
-                div { dt { (l.pick("Left", "残り")) } dd id="left" { "–" } }
+                div { dt { (l.pick("Left", "残り時間")) } dd id="left" { "–" } }
             }
+            p id="line" role="status" data-so-far=(l.pick("Load line so far", "暫定の負荷限界")) {}
             div id="curve" class="plot" data-height="340" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
             ul id="notices" class="plain" {}
-            p id="ending" role="status" data-kept=(l.pick("Kept as", "保存名")) data-stopped=(l.pick("Stopped. Kept as", "停止。保存名")) {}
+            p id="ending" role="status" data-kept=(l.pick("Kept as", "保存名:")) data-stopped=(l.pick("Stopped. Kept as", "停止しました。保存名:")) {}
             p class="actions" {
                 button type="button" id="stop" { (l.pick("Stop and keep", "停止して保存")) }
                 a id="open" class="button" hidden { (l.pick("Open the run", "結果を開く")) }
-                a id="story" class="button" hidden { (l.pick("One HTML file to send", "HTML ファイル")) }
+                a id="story" class="button" hidden { (l.pick("One HTML file to send", "送付用 HTML ファイル")) }
                 button type="button" id="discard" class="quiet" hidden { (l.pick("Discard", "破棄")) }
             }
         }
@@ -104,20 +107,21 @@ pub fn measure_page(input: &Input) -> WebAnswer {
             div class="row" {
                 label class="wide" { (l.pick("Filter", "絞り込み")) input id="filter" type="search" autocomplete="off"; }
                 button type="button" id="compare" disabled { (l.pick("Compare the two that are marked", "選択した2件を比較")) }
+                button type="button" id="overlay" disabled { (l.pick("Overlay", "重ねて表示")) }
             }
             div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Runs", "結果一覧")) {
                 table id="runs" data-label=(l.pick("Label", "ラベル")) data-delete=(l.pick("Delete", "削除")) data-mark=(l.pick("Mark", "選択"))
                     data-sure=(l.pick("Delete this run for good?", "この結果を完全に削除しますか？")) {
                     thead { tr {
-                        th scope="col" { (l.pick("Run", "結果")) }
-                        th scope="col" class="l" { (l.pick("Result", "要約")) }
+                        th scope="col" { (l.pick("Run", "測定")) }
+                        th scope="col" class="l" { (l.pick("Result", "結果")) }
                         th scope="col" class="l" { (l.pick("Label", "ラベル")) }
                         th scope="col" class="l" { (l.pick("Actions", "操作")) }
                     } }
                     tbody {}
                 }
             }
-            p id="none" class="lead" hidden { (l.pick("No run was kept yet.", "保存された結果はありません。")) }
+            p id="none" class="lead" hidden { (l.pick("No run was kept yet.", "保存された測定結果はありません。")) }
         }
     };
     layout::page(&frame, &content)
@@ -153,6 +157,26 @@ pub fn compare(shared: &ConsoleState, input: &Input) -> WebResult {
         scripts: &["report.js"],
         language: input.language,
     };
+    Ok(layout::page(&frame, &html! { div class="report" lang="en" { (page_fragment(&page)) } }))
+}
+
+/// Several runs in one chart; their names are separated by commas.
+pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
+    let names: Vec<&str> = input.part(0).split(',').collect();
+    if names.len() > MAX_OVERLAID {
+        return Err(WebRefusal::bad(format!("a chart has at most {MAX_OVERLAID} runs: mark fewer")));
+    }
+    let curve = |name: &&str| match load(shared, name)? {
+        RunSummary::Curve(curve) => Ok(*curve),
+        RunSummary::Suite(_) => {
+            Err(WebRefusal::bad(format!("{name} is a suite, which has no curve: mark runs of one load")))
+        }
+    };
+    let curves: Vec<Curve> = names.iter().map(curve).collect::<Result<_, WebRefusal>>()?;
+    let page = (shared.commands.curves)(&curves);
+    let l = input.language;
+    let frame =
+        Frame { title: l.pick("Overlay", "重ね合わせ"), place: "/measure", scripts: &["report.js"], language: l };
     Ok(layout::page(&frame, &html! { div class="report" lang="en" { (page_fragment(&page)) } }))
 }
 

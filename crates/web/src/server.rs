@@ -10,14 +10,16 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
-use crate::{ConsoleState, routes};
+use crate::{ConsoleState, WebTls, routes};
 
 /// Concurrent connections; further ones wait.
 const MAX_CONNECTIONS: usize = 96;
-/// Timeout for the head of a request, and of an idle connection.
+/// Timeout for the handshake, for the head of a request, and of an idle connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of responses in progress at the end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -29,9 +31,11 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// Starts the thread. It ends when `stopped` becomes true.
 pub fn start(
     listener: TcpListener,
+    tls: Option<WebTls>,
     shared: Arc<ConsoleState>,
     stopped: watch::Receiver<bool>,
 ) -> io::Result<JoinHandle<()>> {
+    let tls = tls.map(|tls| TlsAcceptor::from(tls.config));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -46,7 +50,7 @@ pub fn start(
     let work = move || {
         let router = routes::router(&shared, &stopped);
         let sampler = runtime.spawn(routes::background(&shared));
-        runtime.block_on(accept(listener, router, stopped));
+        runtime.block_on(accept(listener, tls, router, stopped));
         sampler.abort();
         // A measurement in progress ends at its next step; the runtime does not wait for it.
         runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
@@ -54,7 +58,12 @@ pub fn start(
     std::thread::Builder::new().name("web".into()).spawn(work)
 }
 
-async fn accept(listener: tokio::net::TcpListener, router: Router, mut stopped: watch::Receiver<bool>) {
+async fn accept(
+    listener: tokio::net::TcpListener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+) {
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut clients = JoinSet::new();
     loop {
@@ -70,9 +79,18 @@ async fn accept(listener: tokio::net::TcpListener, router: Router, mut stopped: 
             tokio::time::sleep(ACCEPT_RETRY).await;
             continue;
         };
-        let (router, stopped) = (router.clone(), stopped.clone());
+        let (tls, router, stopped) = (tls.clone(), router.clone(), stopped.clone());
         clients.spawn(async move {
-            serve(stream, router, stopped).await;
+            let _ = stream.set_nodelay(true);
+            match tls {
+                None => serve(stream, router, stopped).await,
+                Some(tls) => {
+                    let encrypted = tokio::time::timeout(HEAD_TIMEOUT, tls.accept(stream)).await;
+                    if let Ok(Ok(stream)) = encrypted {
+                        serve(stream, router, stopped).await;
+                    }
+                }
+            }
             drop(permit);
         });
         while clients.try_join_next().is_some() {}
@@ -81,8 +99,7 @@ async fn accept(listener: tokio::net::TcpListener, router: Router, mut stopped: 
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, clients.join_all()).await;
 }
 
-async fn serve(stream: tokio::net::TcpStream, router: Router, mut stopped: watch::Receiver<bool>) {
-    let _ = stream.set_nodelay(true);
+async fn serve(stream: impl AsyncRead + AsyncWrite + Send + Unpin, router: Router, mut stopped: watch::Receiver<bool>) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)

@@ -67,7 +67,8 @@ impl Identity {
         Ok(Self(Arc::new(config)))
     }
 
-    pub(super) fn config(&self) -> Arc<ServerConfig> {
+    /// Configuration of rustls, for servers that are no [`Channel`](super::Channel).
+    pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.0)
     }
 }

@@ -71,7 +71,7 @@ pub struct NbdArgs {
     pub tls: TlsArgs,
 }
 
-/// TLS of an NBD server.
+/// TLS of an NBD server, and of a web console that other hosts reach.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsArgs {

@@ -100,9 +100,13 @@ pub struct ServeArgs {
     /// Directory with additional product files
     #[arg(long, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
-    /// The web console at this loopback address; prints a URL that opens it once. With `plimsoll web` 127.0.0.1:7580
+    /// The web console at this address; prints a URL that opens it once. With `plimsoll web` 127.0.0.1:7580; an address
+    /// that other hosts reach requires --tls-certificates
     #[arg(long, value_name = "HOST:PORT")]
     pub web: Option<String>,
+    /// Name or address by which browsers on other hosts open the web console, repeatable; by default the host of --web
+    #[arg(long, value_name = "HOST")]
+    pub web_name: Vec<String>,
     #[command(flatten)]
     pub cloud: CloudArgs,
     #[command(flatten)]

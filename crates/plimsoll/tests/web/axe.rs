@@ -9,7 +9,7 @@ use crate::console::WebServer;
 
 const AWR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/awr.html");
 /// Folder for pictures of all pages.
-const PICTURES: &str = "PLIMSOLL_WEB_PICTURES";
+pub const PICTURES: &str = "PLIMSOLL_WEB_PICTURES";
 
 /// axe-core, or the reason why its checks are left out.
 fn axe() -> Option<String> {
@@ -57,15 +57,22 @@ fn every_page_is_accessible_and_fits_its_width() {
     let run =
         browser.eval("document.querySelector('#runs tbody tr a').getAttribute('href')").as_str().unwrap().to_owned();
     let ready_choices = "document.querySelector('#report h1') !== null";
-    let diagnosis = format!("{case}/diagnosis");
+    let [diagnosis, demand, source] = ["diagnosis", "demand", "files/awr.html/40"].map(|part| format!("{case}/{part}"));
+    let kept = run.trim_start_matches("/runs/");
+    let (compared, overlaid) = (format!("/compare/{kept}/{kept}"), format!("/overlay/{kept},{kept}"));
     let pages = [
         ("volumes", "/", "document.querySelectorAll('#volumes tbody tr').length === 3"),
         ("volume", "/volumes/data", "document.querySelector('[data-figure=iops]').textContent !== '–'"),
         ("measure", "/measure", "document.querySelectorAll('#runs tbody tr').length === 1"),
         ("run", &run, "document.querySelector('.report h1') !== null"),
+        ("compare", &compared, "document.querySelector('.report h1') !== null"),
+        ("overlay", &overlaid, "document.querySelector('.report h1') !== null"),
         ("uploads", "/choose", "document.querySelectorAll('#cases li').length === 1"),
         ("choose", &case, ready_choices),
         ("diagnosis", &diagnosis, "document.querySelector('.report h1') !== null"),
+        ("demand", &demand, "document.querySelector('.report h1') !== null"),
+        ("source", &source, "document.querySelector('#line') !== null"),
+        ("article", "/model/articles/oci-levels", "document.querySelector('.report h1') !== null"),
         ("model", "/model", "document.querySelectorAll('#lines li').length === 2"),
     ];
     let pictures = std::env::var(PICTURES).ok();

@@ -27,6 +27,7 @@ fn uploaded_report_becomes_choice_volume_measurement_and_file() {
     browser.set("#wanted [name=growth]", "0");
     browser
         .wait(&format!("document.querySelector('#choices tbody tr th')?.textContent === {}", serde_json::json!(first)));
+    number_leads_to_its_line(&server, &browser);
     // The story: emulate a choice that this host can emulate, measure it, one file.
     let case = browser.eval("location.pathname.split('/')[2]").as_str().unwrap().to_owned();
     let emulate = format!(
@@ -46,6 +47,27 @@ fn uploaded_report_becomes_choice_volume_measurement_and_file() {
     }
     assert!(!file.contains("src=\"http") && !file.contains("href=\"http://127"), "it needs no network");
     assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// From the ranking over the origins of the diagnosis to the line of the report.
+fn number_leads_to_its_line(server: &WebServer, browser: &Browser) {
+    let ranking = browser.eval("location.pathname").as_str().unwrap().to_owned();
+    browser.click("a[href$='#d0-origins']");
+    browser.wait("location.pathname.endsWith('/diagnosis') && document.readyState === 'complete'");
+    let row = "[...document.querySelectorAll('#d0-origins tr')].find((row) => row.querySelector('a[href*=\"/files/awr.html/\"]'))";
+    browser.wait(&format!("{row} !== undefined"));
+    let line = browser.eval(&format!("{row}.querySelector('a[href*=\"/files/\"]').textContent.trim()"));
+    let line: usize = line.as_str().unwrap().parse().unwrap();
+    browser.eval(&format!("void setTimeout(() => {row}.querySelector('a[href*=\"/files/\"]').click())"));
+    browser.wait("location.pathname.includes('/files/') && document.querySelector('#line') !== null");
+    let report = std::fs::read_to_string(AWR).unwrap();
+    let shown = browser.text("#line");
+    assert_eq!(
+        shown.split_once(' ').unwrap(),
+        (line.to_string().as_str(), report.lines().nth(line - 1).unwrap().trim_end())
+    );
+    browser.open(&server.page(&ranking));
+    browser.wait("document.querySelector('#report h1') !== null");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -36,17 +36,22 @@ impl Reply {
 
 impl WebServer {
     pub fn start(name: &str) -> Self {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("web-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("measured")).expect("the folder can be made");
-        Self::start_in(folder, 0)
+        Self::start_in(folder(name), "127.0.0.1:0", &[])
     }
 
-    fn start_in(folder: PathBuf, port: u16) -> Self {
+    /// Listens at all addresses under these names, with the certificate in `certificates`.
+    pub fn start_encrypted(name: &str, certificates: &Path, names: &[&str]) -> Self {
+        let mut flags = vec!["--tls-certificates", certificates.to_str().expect("it has a plain name")];
+        flags.extend(names.iter().flat_map(|name| ["--web-name", name]));
+        Self::start_in(folder(name), "0.0.0.0:0", &flags)
+    }
+
+    fn start_in(folder: PathBuf, address: &str, flags: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
             .arg("web")
             .arg(folder.join("data"))
-            .args(["--web", &format!("127.0.0.1:{port}")])
+            .args(["--web", address])
+            .args(flags)
             .env("PLIMSOLL_RUNS", folder.join("runs"))
             .env("XDG_CONFIG_HOME", folder.join("config"))
             .env("LC_ALL", "C.UTF-8")
@@ -69,7 +74,7 @@ impl WebServer {
         let _ = self.child.wait();
         self.folder = PathBuf::new();
         drop(self);
-        Self::start_in(folder, port)
+        Self::start_in(folder, &format!("127.0.0.1:{port}"), &[])
     }
 
     pub fn pid(&self) -> u32 {
@@ -134,6 +139,14 @@ impl WebServer {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         self.send("POST", path, &headers, body.as_bytes())
     }
+}
+
+/// An empty folder of a server.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("web-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("measured")).expect("the folder can be made");
+    folder
 }
 
 impl Drop for WebServer {

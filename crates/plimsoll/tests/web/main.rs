@@ -7,5 +7,7 @@ mod browser;
 mod choose;
 mod console;
 mod measure;
+mod postgres;
 mod refusals;
+mod tls;
 mod volumes;

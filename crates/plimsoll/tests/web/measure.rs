@@ -16,8 +16,10 @@ fn measurement_is_followed_stopped_and_kept() {
     browser.set("#start [name=path]", path.to_str().unwrap());
     browser.set("#start [name=size]", "64MiB");
     browser.set("#start [name=duration]", "600s");
+    browser.set("#start [name=objective]", "p99<=50ms");
     browser.click("#start button");
     browser.wait("Number(document.querySelector('#count').textContent) >= 2");
+    browser.wait("document.querySelector('#line').textContent.startsWith('Load line so far: ')");
     // Another one is refused meanwhile.
     let second =
         browser.eval("request('POST', '/api/jobs', { path: '/tmp' }).then(() => '', (error) => error.message)");
@@ -35,6 +37,9 @@ fn measurement_is_followed_stopped_and_kept() {
     browser.click("#open");
     browser.wait("location.pathname.startsWith('/runs/') && document.querySelector('.report h1') !== null");
     assert!(browser.text(".report").contains("Interrupted: no verdict"), "{}", browser.text(".report"));
+    let overlay = "fetch('/overlay/' + [1, 2].map(() => location.pathname.split('/')[2]).join(',')).then((answer) => answer.text())";
+    let overlay = browser.eval(overlay);
+    assert!(overlay.as_str().unwrap().contains("Load lines of 2 curves"), "{overlay}");
     let unexpected: Vec<String> = browser.errors().into_iter().filter(|error| !error.contains("409")).collect();
     assert_eq!(unexpected, Vec::<String>::new());
 }

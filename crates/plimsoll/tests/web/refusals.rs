@@ -166,15 +166,16 @@ fn no_get_changes_anything() {
 #[test]
 fn addresses_of_other_hosts_are_refused() {
     let folder = std::env::temp_dir().join(format!("plimsoll-web-public-{}", std::process::id()));
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .arg("web")
-        .arg(&folder)
-        .args(["--web", "0.0.0.0:0"])
-        .output()
-        .expect("the command starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("ssh -L"), "{said}");
+    let refused = |flags: &[&str], expected: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        let output = command.arg("web").arg(&folder).args(flags).output().expect("the command starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {said}");
+        assert!(said.contains(expected), "{flags:?}: {said}");
+    };
+    refused(&["--web", "0.0.0.0:0"], "ssh -L");
+    refused(&["--web", "0.0.0.0:0", "--web-name", "db1.example"], "--tls-certificates");
+    refused(&["--web", "127.0.0.1:0", "--web-name", "db1.example"], "no other host reaches");
     let _ = std::fs::remove_dir_all(&folder);
 }
 

@@ -114,6 +114,30 @@ fn reload_and_restart_of_service_keep_page_alive() {
 }
 
 #[test]
+fn recording_and_faults_are_set_and_ended() {
+    let Some((server, browser)) = opened("operations") else { return };
+    let trace = server.folder.join("data.trace");
+    browser.set("form[data-action=record] [name=file]", trace.to_str().unwrap());
+    browser.click("form[data-action=record] button");
+    browser.wait("document.querySelector('form[data-action=stop-recording] button') !== null");
+    assert!(trace.exists());
+    browser.click("form[data-action=stop-recording] button");
+    browser.wait("document.querySelector('#trouble').textContent.includes('data.trace')");
+    browser.call("Page.reload", json!({}));
+    browser.wait("document.querySelector('form[data-action=record] button') !== null");
+    browser.wait("typeof request === 'function'");
+    browser.set("form[data-action=faults] [name=only]", "write");
+    browser.set("form[data-action=faults] [name=tears_ppm]", "7");
+    browser.click("form[data-action=faults] button:not([type])");
+    browser.wait("document.querySelector('[data-off=faults]') !== null && document.readyState === 'complete'");
+    let faults = browser.eval("request('GET', '/api/control/v1/volumes/data')")["faults"].clone();
+    assert_eq!((&faults["only"], &faults["tears_ppm"]), (&json!("write"), &json!(7)), "{faults}");
+    browser.click("[data-off=faults]");
+    browser.wait("document.querySelector('[data-off=faults]') === null && document.readyState === 'complete'");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
 fn volume_is_created_as_its_figures_say_and_deleted() {
     let Some((server, browser)) = opened("create") else { return };
     browser.open(&server.page("/"));

@@ -277,12 +277,17 @@ fn cells(column: &Column, table: &Table, index: usize) -> Vec<Markup> {
     let with_interval = |(value, row): (Markup, &Vec<Cell>)| {
         html! {
             @if let Some(series) = row[index].series { (swatch(series)) }
-            (value)
+            @if let Some(link) = &row[index].link { a href=(href(link)) { (value) } } @else { (value) }
             @if let Some(share) = row[index].gauge { " " (gauge(share)) }
             @if let Some(interval) = &row[index].interval { small { (text(interval)) } }
         }
     };
     values.into_iter().zip(&table.rows).map(with_interval).collect()
+}
+
+/// A path of the server as it is, otherwise an anchor of this page.
+fn href(link: &str) -> String {
+    if link.starts_with('/') { link.to_owned() } else { format!("#{link}") }
 }
 
 /// Marker of a series in the charts.

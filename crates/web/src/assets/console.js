@@ -209,7 +209,35 @@ const TIMES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 class CurveChart {
   constructor(element) {
     this.curves = [];
+    this.line = null;
+    this.limits = [];
     this.chart = new Chart(element, () => this.options());
+  }
+
+  // The objective and the load line, and published limits of the curves.
+  drawLines(plot) {
+    const { ctx, bbox } = plot;
+    const stroke = (from, to, name, dash) => {
+      ctx.strokeStyle = ctx.fillStyle = colour(name); ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
+      ctx.beginPath(); ctx.moveTo(...from); ctx.lineTo(...to); ctx.stroke();
+    };
+    const upright = (iops, name, dash, text, row) => {
+      const x = plot.valToPos(iops, "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) return;
+      stroke([x, bbox.top], [x, bbox.top + bbox.height], name, dash);
+      ctx.textAlign = x > bbox.left + bbox.width / 2 ? "right" : "left";
+      ctx.fillText(text, x + (ctx.textAlign === "right" ? -4 : 4), bbox.top + (12 + 14 * row) * devicePixelRatio);
+    };
+    ctx.save();
+    ctx.lineWidth = devicePixelRatio; ctx.textBaseline = "alphabetic";
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    this.limits.forEach(({ iops, text, series }, row) => upright(iops, PALETTE[series % PALETTE.length], [2, 3], text, row));
+    if (this.line) {
+      const y = plot.valToPos(this.line.limit_ns, "y", true);
+      if (y >= bbox.top && y <= bbox.top + bbox.height) stroke([bbox.left, y], [bbox.left + bbox.width, y], "--soft", [6, 4]);
+      if (this.line.iops != null) upright(this.line.iops, "--accent", [], `${three(this.line.iops)} IOPS`, this.limits.length);
+    }
+    ctx.restore();
   }
 
   options() {
@@ -226,11 +254,12 @@ class CurveChart {
       scales: { x: { time: false, range: (_, low, high) => [0, (high || 1) * 1.04] }, y: { distr: 3 } },
       axes: [axis({ label: "IOPS", size: 44, space: 70, values: (_, ticks) => ticks.map(whole) }), axis({ values: (_, ticks) => ticks.map((tick) => TIMES.includes(tick) ? time(tick) : "") })],
       series: [{ label: "IOPS", value: (_, iops) => three(iops) }, ...series],
-      cursor: { drag: { setScale: false } },
+      hooks: { draw: [(plot) => this.drawLines(plot)] }, cursor: { drag: { setScale: false } },
     };
   }
 
-  set(curves) {
+  set(curves, line = null, limits = []) {
+    Object.assign(this, { line, limits });
     const isSame = curves.length === this.curves.length && curves.every((curve, index) => curve.label === this.curves[index].label);
     this.curves = curves;
     const table = (points) => {

@@ -15,6 +15,8 @@
     $("#open").hidden = $("#discard").hidden = $("#story").hidden = true;
     $("#notices").replaceChildren();
     setText($("#ending"), "");
+    setText($("#line"), "");
+    let line = null;
     setText($("#what"), command ?? "");
     chart ??= new CurveChart($("#curve"));
     chart.set([{ label: "", points }]);
@@ -24,9 +26,14 @@
       point: (point) => {
         points.push(point);
         count += 1;
-        chart.set([{ label: "", points }]);
+        chart.set([{ label: "", points }], line);
         setText($("#count"), String(count));
         announce(`${point.load}: ${three(point.iops)} IOPS, p99 ${time(point.p99_ns)}`);
+      },
+      line: (found) => {
+        line = found;
+        chart.set([{ label: "", points }], line);
+        setText($("#line"), `${$("#line").dataset.soFar}: ${found.text}`);
       },
       notice: ({ text }) => $("#notices").append(make("li", {}, text)),
       state: ({ phase, iops, p99_ns, done, left_ns }) => {
@@ -79,7 +86,11 @@
   // Runs ----------------------------------------------------------------------------------------------------------------
   let runs = [];
   const marked = new Set();
-  const showMarked = () => { $("#compare").disabled = marked.size !== 2; };
+  const showMarked = () => {
+    $("#compare").disabled = marked.size !== 2;
+    $("#overlay").disabled = marked.size < 2 || marked.size > 5;
+  };
+  const markedNames = () => runs.filter(({ name }) => marked.has(name)).map(({ name }) => name).reverse();
   const row = (run) => {
     const label = make("input", { value: run.label, "aria-label": `${words.label}: ${run.name}`, maxlength: 120 });
     label.addEventListener("change", () => attempt(() => request("PUT", `/api/runs/${run.name}/label`, { label: label.value })));
@@ -110,9 +121,10 @@
   };
   $("#filter").addEventListener("input", show);
   $("#compare").addEventListener("click", () => {
-    const [before, after] = runs.filter(({ name }) => marked.has(name)).map(({ name }) => name).reverse();
+    const [before, after] = markedNames();
     location.assign(`/compare/${before}/${after}`);
   });
+  $("#overlay").addEventListener("click", () => location.assign(`/overlay/${markedNames().join(",")}`));
   attempt(load);
 
   // A measurement in progress is followed after a reload, too.

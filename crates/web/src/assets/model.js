@@ -17,15 +17,17 @@
   };
   const simulate = latest(async (signal) => {
     const models = form.elements.models.value.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 5);
-    const curves = [], lines = [];
+    const curves = [], lines = [], limits = [];
     let refused = "";
     setText(message, message.dataset.busy);
     for (const model of models) {
       try {
         const found = await simulated(model, signal);
+        const [iops, name] = found.published ?? [], limit = iops && `${message.dataset.limit} ${three(iops)} IOPS`;
+        if (limit) limits.push({ iops, text: limit, series: curves.length });
         curves.push({ label: model, points: found.points });
         const price = [found.usd, found.jpy].filter(Boolean).join(", ");
-        lines.push(`${model}: ${found.cut ? message.dataset.cut : found.load_line ?? "–"}${price ? `; ${price}` : ""}`);
+        lines.push(`${model}: ${found.cut ? message.dataset.cut : found.load_line ?? "–"}${limit ? `; ${limit} (${name})` : ""}${price ? `; ${price}` : ""}`);
       } catch (error) {
         if (error.name === "AbortError") throw error;
         refused ||= error.message;
@@ -33,7 +35,7 @@
     }
     if (run) curves.push(run);
     setText(message, refused);
-    chart.set(curves);
+    chart.set(curves, null, limits);
     $("#lines").replaceChildren(...lines.map((line) => make("li", {}, line)));
   });
   form.addEventListener("submit", (event) => event.preventDefault());

@@ -42,7 +42,10 @@
   });
   const clock = (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toTimeString().slice(0, 8));
   const at = { label: "", value: (_, tick) => tick == null ? "–" : clock(null, [tick])[0] };
-  const x = (_, low, high) => [Math.min(low, high - 60), high];
+  const x = () => {
+    const last = history.at[history.at.length - 1] ?? Date.now() / 1000;
+    return [Math.min(history.at[0] ?? last, last - 60), last];
+  };
   const rate = new Chart($("#rate"), () => ({
     scales: { x: { range: x }, y: { range: (_, low, high) => [0, Math.max(10, high * 1.1)] }, mbps: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
     axes: [axis({ values: clock, size: 34, space: 80 }), axis({ values: (_, ticks) => ticks.map(whole) }), axis({ scale: "mbps", side: 1, grid: { show: false }, values: (_, ticks) => ticks.map(three), size: 50 })],
@@ -181,11 +184,31 @@
     clone: ({ name }) => request("POST", control("/clone"), { name: name.value }).then(() => location.assign(`/volumes/${encodeURIComponent(name.value)}`)),
     restore: ({ from }) => request("POST", control("/restore"), { from: from.value }).then(() => location.reload()),
     autotune: (fields) => request("PUT", control("/autotune"), { default: number(fields.default), most: number(fields.most) }).then(() => location.reload()),
-    faults: ({ errors_ppm, spikes_ppm, spike_ms }) => request("PUT", control("/faults"), { errors_ppm: number(errors_ppm) ?? 0, spikes_ppm: number(spikes_ppm) ?? 0, spike_ns: (number(spike_ms) ?? 0) * 1e6 }).then(() => location.reload()),
+    faults: ({ only, errors_ppm, spikes_ppm, spike_ms, tears_ppm, stall_ms }) => request("PUT", control("/faults"), {
+      ...only.value && { only: only.value }, errors_ppm: number(errors_ppm) ?? 0, spikes_ppm: number(spikes_ppm) ?? 0, spike_ns: (number(spike_ms) ?? 0) * 1e6,
+      tears_ppm: number(tears_ppm) ?? 0, stall_ns: (number(stall_ms) ?? 0) * 1e6,
+    }).then(() => location.reload()),
+    record: ({ file }) => request("PUT", control("/recording"), { file: file.value }).then(() => location.reload()),
+    "stop-recording": async () => {
+      const { file, operations, dropped } = await request("DELETE", control("/recording"));
+      trouble(`${file}: ${whole(operations)} + ${whole(dropped)} dropped`);
+    },
+    scrub: async () => {
+      await request("POST", "/api/control/v1/scrub", { volume: name });
+      showScrub();
+    },
     attach: ({ mountpoint, mkfs }) => request("POST", `/api/volumes/${encodeURIComponent(name)}/attach`, { mountpoint: mountpoint.value || null, mkfs: mkfs.value || null }).then(() => location.reload()),
     detach: () => request("POST", `/api/volumes/${encodeURIComponent(name)}/detach`).then(() => location.reload()),
     delete: () => request("DELETE", control("")).then(() => location.assign("/")),
   };
+  // The progress of a scrub of this volume, until it ends.
+  const showScrub = async () => {
+    const line = $("#scrub"), state = await request("GET", "/api/control/v1/scrub");
+    if (state.volume !== name) return;
+    setText(line, state.error ?? `${size(state.done_bytes)} / ${size(state.total_bytes)} ${line.dataset.done}: ${whole(state.damaged_blocks)}`);
+    if (state.running) setTimeout(() => attempt(showScrub), 500);
+  };
+  if ($("#scrub")) attempt(showScrub);
   for (const form of $$("form[data-action]")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
