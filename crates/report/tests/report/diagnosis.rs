@@ -93,7 +93,13 @@ fn every_verdict() -> Vec<DiagnosisVerdict> {
     let part = TimePart::Lock;
     vec![
         DiagnosisVerdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
-        DiagnosisVerdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7 },
+        DiagnosisVerdict::StorageInPart {
+            share: 0.2,
+            saved: 0.1,
+            main: TimePart::Processor,
+            main_share: 0.7,
+            behind: 0.0,
+        },
         DiagnosisVerdict::NotStorage {
             share: 0.1,
             at_most: 0.1,
@@ -165,7 +171,21 @@ fn every_verdict() -> Vec<DiagnosisVerdict> {
         DiagnosisVerdict::Changed { before: 1.0, after: 3.0, main: None },
         DiagnosisVerdict::LongWindows { longest_s: 604_800.0 },
         DiagnosisVerdict::Unequal { reported: 4.0, derived: 2.0 },
+        DiagnosisVerdict::StorageAtLeast { share: 0.3, unaccounted: 0.6, are_processors_free: true },
     ]
+}
+
+#[test]
+fn waits_for_background_writes_are_no_reason_for_other_storage() {
+    let of = |behind: f64| DiagnosisVerdict::StorageInPart {
+        share: 0.2,
+        saved: 0.1,
+        main: TimePart::Lock,
+        main_share: 0.4,
+        behind,
+    };
+    assert!(words::diagnosis::verdict_text(&of(0.19)).remedy.contains("enlarge the log files"));
+    assert!(words::diagnosis::verdict_text(&of(0.05)).remedy.starts_with("Faster storage reduces this part only"));
 }
 
 #[test]
