@@ -41,13 +41,17 @@ impl Offer {
     /// The annual failure rate of the whole configuration. `None` when the vendor states none, and for mirrors and
     /// RAID: their rate depends on the time of a rebuild.
     pub fn durability(&self) -> Option<Durability> {
-        let volumes = self.config.wraps.iter().try_fold(1, |volumes: u32, wrap| match wrap {
+        Some(self.product().durability()?.of_stripe(self.volumes_without_redundancy()?))
+    }
+
+    /// Number of volumes that the configuration needs, all of them; `None` for mirrors and RAID.
+    pub(crate) fn volumes_without_redundancy(&self) -> Option<u32> {
+        self.config.wraps.iter().try_fold(1, |volumes: u32, wrap| match wrap {
             Wrap::PageCache(_) => Some(volumes),
             Wrap::Array { layout: Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe, members, .. } => {
                 volumes.checked_mul(*members)
             }
             Wrap::Array { .. } => None,
-        })?;
-        Some(self.product().durability()?.of_stripe(volumes))
+        })
     }
 }

@@ -43,6 +43,8 @@ pub struct SnapshotPrice {
     pub each: Money,
     /// The vendor's unit, such as `GiB-month`.
     pub per: Arc<str>,
+    /// Monthly price of a snapshot of the full capacity; null when the unit is not that of the capacity.
+    pub full_monthly: Option<Money>,
     /// Where it was read.
     #[serde(rename = "source")]
     pub cite: Arc<Cite>,
@@ -174,13 +176,23 @@ impl Offer {
         self.price_by(self.list()?)
     }
 
-    /// The price of stored snapshots, by the list of the offer's price. `None` when there is no list, or the list has
-    /// no price of snapshots.
+    /// The price of stored snapshots, by the list of the offer's price; by the first list if the terms leave several.
+    /// `None` when there is no list, or the list has no price of snapshots.
     pub fn snapshot_price(&self) -> Option<SnapshotPrice> {
-        let list = self.list().ok()?;
+        let first = || self.valid_lists(&self.volume).find(|list| self.is_wanted(list));
+        let list = self.list().ok().or_else(first)?;
         let rate = list.snapshot.as_ref()?;
-        let each = Money { millionths: rate.amount.millionths()?, currency: list.currency };
-        Some(SnapshotPrice { each, per: Arc::clone(&rate.per), cite: Arc::clone(&rate.cite) })
+        let money = |amount: Decimal| Some(Money { millionths: amount.millionths()?, currency: list.currency });
+        let (unit, bytes) = self.product().capacity_unit();
+        let units = self.capacity.get() as f64 / bytes.get() as f64;
+        let is_unit = rate.per.strip_suffix("-month") == Some(unit);
+        let full = || money(Decimal::from_quantity(units)?.times(rate.amount)?);
+        Some(SnapshotPrice {
+            each: money(rate.amount)?,
+            per: Arc::clone(&rate.per),
+            full_monthly: if is_unit { full() } else { None },
+            cite: Arc::clone(&rate.cite),
+        })
     }
 
     /// The one price list under the offer's terms.

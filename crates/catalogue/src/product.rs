@@ -17,6 +17,7 @@ use crate::iscsi::IscsiRule;
 use crate::money::Currency;
 use crate::offer::{Access, Kinds, LatencyStatement, OptionValue, Scope};
 use crate::price::{Often, list_name};
+use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
 
 /// Kind of a product.
@@ -74,6 +75,7 @@ pub struct Product {
     pub(crate) rules: Vec<Rule>,
     pub(crate) prices: Vec<PriceList>,
     pub(crate) durability: Option<Durability>,
+    pub(crate) service_levels: Vec<ServiceLevelRule>,
     pub(crate) sharing: Vec<SharingRule>,
     pub(crate) iscsi: Option<IscsiRule>,
     pub(crate) deviations: Vec<Deviation>,
@@ -237,6 +239,13 @@ pub(crate) struct Rule {
     pub caution: bool,
     pub validity: Validity,
     pub cite: Arc<Cite>,
+}
+
+/// A service level, and the configurations that have it.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceLevelRule {
+    pub level: ServiceLevel,
+    pub when: Option<Expression>,
 }
 
 /// How many machines may attach a volume at the same time.

@@ -91,6 +91,7 @@ impl PartReader<'_> {
             rules: self.rules(&head, kind),
             prices: self.prices(&head, tiers.as_ref()),
             durability: self.durability(&head),
+            service_levels: self.service_levels(&head),
             sharing: self.sharing(&head),
             iscsi: self.iscsi(&head),
             deviations: self.deviations(&head),

@@ -13,6 +13,7 @@ use crate::price::Often;
 use crate::product::{
     Amount, Limit, NamedNumber, OptionRule, PriceList, PricePart, Product, Rule, SharingRule, TemplatePiece,
 };
+use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
 
 /// A named number.
@@ -239,6 +240,11 @@ impl Product {
         self.prices.iter().map(view).collect()
     }
 
+    /// Service levels, whatever their condition.
+    pub fn service_levels(&self) -> Vec<ServiceLevel> {
+        self.service_levels.iter().map(|rule| rule.level.clone()).collect()
+    }
+
     /// How many machines can attach a volume: the first entry whose condition holds.
     pub fn sharing_views(&self) -> Vec<SharingView> {
         let view = |rule: &SharingRule| SharingView {
@@ -282,6 +288,7 @@ impl Product {
         cites.extend(self.model.iter().map(|model| &model.cite));
         cites.extend(self.rules.iter().map(|rule| &rule.cite));
         cites.extend(self.durability.iter().map(|durability| &durability.cite));
+        cites.extend(self.service_levels.iter().map(|rule| &rule.level.cite));
         cites.extend(self.sharing.iter().map(|rule| &rule.cite));
         cites.extend(self.iscsi.iter().map(|rule| &rule.cite));
         cites.extend(self.prices.iter().flat_map(|list| &list.parts).map(|part| &part.cite));

@@ -153,6 +153,10 @@ impl Climb<'_, '_> {
 
     /// Records the nearest insufficient offer, with the options of its ceilings at their maximum as far as that helps.
     fn missed(&mut self, offer: &Offer, tight: TightBound, left: u32) {
+        if tight.allows(self.goal.rooms[self.room]) {
+            // Options that limit each other suffice only together.
+            return self.found.offers.push(((self.room, self.level), offer.clone()));
+        }
         let ceiling = &offer.ceilings[tight.bound.ceiling];
         let most = |name: &std::sync::Arc<str>| {
             let (owner, chosen) = option(offer, name)?;

@@ -10,6 +10,7 @@ mod burst;
 mod classes;
 mod compute;
 mod design;
+mod frontier;
 mod layout;
 mod machines;
 mod objective;
@@ -29,6 +30,7 @@ pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::Compute;
 pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, Wanted};
+pub use frontier::ProviderFrontier;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
@@ -50,6 +52,8 @@ pub struct Sizing {
     pub choices: Vec<Choice>,
     /// Priced configurations of all levels, cheapest first; each has fewer waiting sessions than every cheaper one.
     pub frontier: Vec<Choice>,
+    /// The same for each provider with priced configurations, by its cheapest; those with slower ones only are last.
+    pub providers: Vec<ProviderFrontier>,
     /// Configurations that sustain the load but miss an objective in simulation; the cheapest first.
     pub nearly: Vec<Choice>,
     /// Configurations that sustain the load and meet the objectives, but are slower than today; the cheapest first.
@@ -223,13 +227,19 @@ impl Slower {
 
 impl Choice {
     /// Mean number of sessions that wait for reads and log writes at a point: rate times simulated response time (Little
-    /// 1961). `None` without a model.
+    /// 1961); for all writes if the input does not separate those of the log. Classes too rare for an answer in the
+    /// simulation are omitted. `None` without a model.
     pub fn waiting(&self, point: &DesignPoint) -> Option<f64> {
-        let mean = |class: Class| {
-            self.latency.iter().find(|latency| latency.class == class).map(|latency| latency.mean.as_secs_f64())
+        let has_parts = point.classes.iter().any(|load| matches!(load.class, Class::DataWrite | Class::RedoWrite));
+        let is_awaited =
+            |load: &&ClassLoad| load.reads > 0.0 || load.durable || (load.class == Class::Write && !has_parts);
+        let sessions = |load: &ClassLoad| {
+            let of_class = self.latency.iter().find(|latency| latency.class == load.class)?;
+            Some(load.iops * of_class.mean.as_secs_f64())
         };
-        let waited_for = point.classes.iter().filter(|load| load.reads > 0.0 || load.durable);
-        waited_for.map(|load| Some(load.iops * mean(load.class)?)).sum()
+        let is_simulated = !self.latency.is_empty();
+        is_simulated
+            .then(|| point.classes.iter().filter(is_awaited).filter_map(sessions).fold(0.0, |sum, own| sum + own))
     }
 
     /// True if it meets all objectives with operations in scope.
@@ -247,10 +257,10 @@ impl Choice {
     /// Ranking cost in units of the currency: unverified prices count a quarter more, totals without the price of their
     /// machine come after all others; infinite without a price.
     pub fn cost(&self) -> f64 {
+        let Some(price) = &self.price else { return f64::INFINITY };
         let factor = if self.has_unverified_price() { UNVERIFIED_PRICE } else { 1.0 };
-        let is_partial = self.machine.as_ref().is_some_and(|machine| machine.monthly.is_none());
-        let partial = if is_partial { PARTIAL_PRICE } else { 0.0 };
-        self.total().map_or(f64::INFINITY, |total| total.as_f64() * factor + partial)
+        let machine = self.machine.as_ref().map(|machine| machine.monthly.map_or(PARTIAL_PRICE, Money::as_f64));
+        price.monthly.as_f64() * factor + machine.unwrap_or_default()
     }
 
     /// True if an amount of its price list was inferred or recalled.

@@ -4,18 +4,22 @@
 mod cache;
 mod growth;
 mod levels;
+mod memory;
 mod parts;
 mod tiers;
 
 pub use cache::{CacheSize, CacheWhatIf, EstimateSource, cache};
 pub use growth::{HORIZON_MONTHS, Later, Outgrown, OutgrownBy, growth};
 pub use levels::{LevelsOfChoice, Tuning, levels};
+pub use memory::{MemoryFirst, memory_first};
 pub use parts::{keep_parts, parts};
 pub use tiers::{NoTiers, TierSplit, Tiers, tiers};
 
 /// What-if analyses of a sizing.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfs {
+    /// Memory that saves as much as faster storage, for less; evaluated without a request.
+    pub memory: Option<MemoryFirst>,
     /// Levels of the best choices that have any.
     pub levels: Option<Vec<LevelsOfChoice>>,
     /// Other sizes of the cache.

@@ -149,7 +149,7 @@ impl Grid<'_> {
         if let (Some(text), Some(drawing)) = (self.text.take(), &mut self.table)
             && let Some(cell) = drawing.row.last_mut()
         {
-            cell.text = shown(&text);
+            cell.text = shown(without_cut_tag(&text));
         }
     }
 
@@ -230,6 +230,14 @@ fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
         }
     }
     columns
+}
+
+/// The text of a cell without an end tag that lost its `<`, as in reports whose names were removed by hand.
+fn without_cut_tag(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_end();
+    let start = text.len().saturating_sub(b"/td>".len());
+    let is_tag = [b"/td>", b"/th>"].iter().any(|tag| text[start..].eq_ignore_ascii_case(*tag));
+    if is_tag { &text[..start] } else { text }
 }
 
 /// Displayed text: entities resolved, single spaces.
@@ -450,6 +458,12 @@ mod tests {
         let (_, tables) = read("<table><tr><th>A</th></tr><tr><td>1</td></tr><tr><td>2");
         assert!(tables[0].cut);
         assert_eq!(tables[0].rows.len(), 2);
+    }
+
+    #[test]
+    fn an_end_tag_without_its_bracket_is_no_text() {
+        let (_, tables) = read("<table><tr><th>A</th></tr><tr><td>/td><td>x/TD>\n<td>a/b</td></tr></table>");
+        assert_eq!(tables[0].rows[0].cells, ["", "x", "a/b"]);
     }
 
     #[test]

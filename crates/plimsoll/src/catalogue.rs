@@ -1,13 +1,14 @@
 //! `plimsoll catalogue`: lists and shows products, and checks product files.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use plimsoll_report::{pages, product_json, products_json};
+use plimsoll_catalogue::Complaint;
+use plimsoll_report::{checked_products_json, pages, product_json, products_json};
 
 use crate::args::{CatalogueArgs, CatalogueCommand};
 use crate::cli_error::CliError;
 use crate::offers::{self, Offers};
-use crate::output::{Forms, print};
+use crate::output::Forms;
 
 /// Lists, shows or checks products.
 pub fn run(args: &CatalogueArgs) -> Result<(), CliError> {
@@ -24,15 +25,16 @@ pub fn run(args: &CatalogueArgs) -> Result<(), CliError> {
             let found = offers.catalogue.find(product).map_err(|unknown| CliError::usage(unknown.to_string()))?;
             forms.write(&pages::product(found), || product_json(found))
         }
-        Some(CatalogueCommand::Check { files }) => files.iter().try_for_each(|path| check(path)),
+        Some(CatalogueCommand::Check { files }) => check(files, forms),
     }
 }
 
-fn check(path: &Path) -> Result<(), CliError> {
-    let complaints = offers::check(path)?;
-    if complaints.is_empty() {
-        return print(format!("{}: valid\n", path.display()).as_bytes());
-    }
-    let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-    Err(CliError::usage(lines.join("\nplimsoll: ")))
+/// Checks product files. Defects are the error message; other forms have them, too.
+fn check(paths: &[PathBuf], forms: Forms) -> Result<(), CliError> {
+    let checked = |path: &PathBuf| Ok((path.display().to_string(), offers::check(path)?));
+    let files: Vec<(String, Vec<Complaint>)> = paths.iter().map(checked).collect::<Result<_, CliError>>()?;
+    let lines: Vec<String> = files.iter().flat_map(|(_, defects)| defects).map(ToString::to_string).collect();
+    let forms = if lines.is_empty() { forms } else { forms.without_text() };
+    forms.write(&pages::checked_products(&files), || checked_products_json(&files))?;
+    if lines.is_empty() { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!(lines.join("\nplimsoll: ")))) }
 }

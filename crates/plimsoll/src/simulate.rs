@@ -80,10 +80,13 @@ impl ModelLoad {
     /// Fails if a recording extends beyond a product, before any simulation.
     fn check(&self, product: &NamedModel, size: Option<Bytes>) -> Result<(), CliError> {
         let Self::Recorded(replaying) = self else { return Ok(()) };
-        let fit = |name, size| replaying.recording().fit(name, size, "use a larger product, or --size");
+        let recording = replaying.recording();
         match size {
-            Some(size) => fit("--size", size),
-            None if product.offer.is_some() => fit(&product.name, product.size()),
+            Some(size) => recording.fit("--size", size, "use a larger --size"),
+            None if product.offer.is_some() => {
+                let limit = format!("the size of {}", product.name);
+                recording.fit(&limit, product.size(), "use a larger product, or --size")
+            }
             None => Ok(()),
         }
     }

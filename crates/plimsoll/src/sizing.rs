@@ -49,7 +49,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     }
     if !is_carried {
         return Err(CliError::Failed(anyhow::anyhow!(
-            "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, or use --percentile"
+            "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, use --percentile, or --burst none if the load is constant"
         )));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
 use plimsoll_choose::sizing::{Design, DesignError, Search, Sizing};
-use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, tiers};
+use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, memory_first, tiers};
 use plimsoll_ingest::{DatabaseDemand, Reading};
 
 use crate::args::{SizeArgs, WhatIfWord};
@@ -54,7 +54,12 @@ pub fn all(
     sizing: &Sizing,
 ) -> Result<WhatIfs, CliError> {
     let WhatIfInput { args, subject, design, readings } = *asked;
-    let mut found = WhatIfs::default();
+    // The curve of a single trace covers all of it; curves of several cannot be added.
+    let mut curves = readings.iter().flat_map(|reading| &reading.curves);
+    let misses = curves.next().filter(|_| curves.next().is_none());
+    let account = subject.account.as_ref();
+    let memory = memory_first(catalogue, terms, search, sizing, (account, misses));
+    let mut found = WhatIfs { memory, ..WhatIfs::default() };
     for word in &args.what_if {
         match word {
             WhatIfWord::Levels => {
@@ -62,10 +67,7 @@ pub fn all(
                 found.levels = Some(levels(catalogue, terms, sizing, subject, tuning));
             }
             WhatIfWord::Cache => {
-                // The curve of a single trace covers all of it; curves of several cannot be added.
-                let mut curves = readings.iter().flat_map(|reading| &reading.curves);
-                let misses = curves.next().filter(|_| curves.next().is_none());
-                let known = (subject.account.as_ref(), misses, args.ram_price.map(|price| price.0));
+                let known = (account, misses, args.ram_price.map(|price| price.0));
                 let unknown = "the inputs do not contain the effect of the cache size: use an AWR or Statspack \
                                report with buffer pool advice, or one trace";
                 found.cache =

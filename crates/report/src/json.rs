@@ -37,7 +37,7 @@ mod sizing;
 mod what_if;
 
 use plimsoll_analyse::{Comparison, Fitted};
-use plimsoll_catalogue::{Catalogue, Product};
+use plimsoll_catalogue::{Catalogue, Complaint, Product};
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
@@ -97,6 +97,11 @@ pub fn products_json(products: &Catalogue) -> Vec<u8> {
 /// One product in full as `plimsoll.product/1`, ending in a newline.
 pub fn product_json(product: &Product) -> Vec<u8> {
     bytes(&catalogue::ProductResult::from(product))
+}
+
+/// Product files and their defects as `plimsoll.product-check/1`, ending in a newline.
+pub fn checked_products_json(files: &[(String, Vec<Complaint>)]) -> Vec<u8> {
+    bytes(&catalogue::CheckedProducts::from(files))
 }
 
 /// Kept runs as `plimsoll.runs/1`, ending in a newline.

@@ -15,7 +15,7 @@ mod sizing;
 mod suites;
 mod what_if;
 
-pub use catalogue::{product, products};
+pub use catalogue::{checked_products, product, products};
 pub use comparison::comparison;
 pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;

@@ -1,4 +1,4 @@
-//! Durability, sharing, the appearance over iSCSI and known deviations of a product file.
+//! Durability, service levels, sharing, the appearance over iSCSI and known deviations of a product file.
 
 use super::PartReader;
 use super::section::{Section, SpannedText, elements, number};
@@ -6,7 +6,8 @@ use crate::deviation::{Deviation, SaturatingLoad};
 use crate::durability::Durability;
 use crate::expression::Type;
 use crate::iscsi::IscsiRule;
-use crate::product::SharingRule;
+use crate::product::{ServiceLevelRule, SharingRule};
+use crate::service_level::{ServiceLevel, ServiceSubject};
 use crate::sharing::SharingMode;
 
 const RATES: &str = "a share of volumes lost in a year, or [low, high], each from 0 to 1";
@@ -33,6 +34,31 @@ impl PartReader<'_> {
             self.to.at(at, "[durability] has no annual_failure_rate", RATES);
         }
         Some(Durability { failure_rate_low: low, failure_rate_high: high, cite })
+    }
+
+    pub(super) fn service_levels(&mut self, head: &Section) -> Vec<ServiceLevelRule> {
+        let sections = head.sections("service_level", "[[service_level]]", &mut self.to);
+        sections.into_iter().filter_map(|section| self.service_level(section)).collect()
+    }
+
+    fn service_level(&mut self, section: Section) -> Option<ServiceLevelRule> {
+        let of = section.required("of", &mut self.to);
+        let of = of.and_then(|text| self.word(text, "of", &ServiceSubject::ALL, ServiceSubject::name));
+        let is_share = |share: &f64| *share > 0.0 && *share <= 1.0;
+        let share = section.number("share", &mut self.to).filter(is_share);
+        if share.is_none() {
+            self.to.at(section.at, "[[service_level]] has no share", "share = a share of the time, above 0 to 1");
+        }
+        let amount = section.number("amount", &mut self.to).filter(is_share);
+        let needs_amount = of == Some(ServiceSubject::Performance);
+        if of.is_some() && needs_amount != amount.is_some() {
+            let allowed = "amount = a share of the provisioned performance, above 0 to 1, for performance only";
+            self.to.at(section.at, "[[service_level]] has a wrong amount, or none", allowed);
+        }
+        let when = self.expression(&section, "when", Type::Number);
+        let cite = self.cites.cite(&section, &mut self.to);
+        section.finish(&mut self.to);
+        Some(ServiceLevelRule { level: ServiceLevel { of: of?, share: share?, amount, cite }, when })
     }
 
     pub(super) fn sharing(&mut self, head: &Section) -> Vec<SharingRule> {

@@ -1,6 +1,8 @@
 //! Facts of built-in products besides ceilings: machines and their prices, durability, sharing, snapshots, age of prices.
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, ConfigRefusal, MAX_PRICE_AGE_DAYS, Offer, PriceTerms, SharingMode};
+use plimsoll_catalogue::{
+    Ask, Catalogue, Config, ConfigRefusal, MAX_PRICE_AGE_DAYS, Offer, PriceTerms, ServiceSubject, SharingMode,
+};
 use plimsoll_units::Bytes;
 
 fn try_offer(config: &str, region: &str) -> Result<Offer, ConfigRefusal> {
@@ -119,6 +121,21 @@ fn a_stripe_fails_with_any_of_its_volumes() {
     // Eleven nines keep their digits.
     let ultra = offer("stripe(2,64KiB) of azure/ultra:100GiB", "").durability().unwrap().failure_rate_high;
     assert!((ultra / 2e-11 - 1.0).abs() < 1e-9, "{ultra}");
+}
+
+#[test]
+fn a_stripe_is_available_with_all_of_its_volumes() {
+    let levels = |config: &str| -> Vec<(ServiceSubject, f64, Option<f64>)> {
+        let levels = offer(config, "").service_levels();
+        levels.iter().map(|level| (level.of, (level.share * 1e6).round() / 1e6, level.amount)).collect()
+    };
+    let performance = (ServiceSubject::Performance, 0.99, Some(0.9));
+    assert_eq!(levels("gp3:100GiB"), [(ServiceSubject::Availability, 0.999, None), performance]);
+    // 0.999 to the fourth power.
+    assert!((levels("stripe(4,64KiB) of gp3:100GiB")[0].1 - 0.996_006).abs() < 1e-9);
+    assert_eq!(levels("mirror(2) of gp3:100GiB"), [performance]);
+    // Lower Cost has no level of performance.
+    assert_eq!((levels("oci:100GB@0vpu").len(), levels("oci:100GB@10vpu").len()), (1, 2));
 }
 
 #[test]

@@ -173,6 +173,15 @@ fn facts_besides_limits_are_complete() {
     check(&iscsi("a name too long", "iqn.a"), "152:10: vendor is \"a name too long\": at most 8 ASCII characters");
     check(&iscsi("a", "IQN.a"), "155:10: prefix is \"IQN.a\": a name such as iqn.2026-01.com.example");
     check("[durability]\nannual_failure_rate = [0.2, 0.1]", "LINE:1: [durability] has no annual_failure_rate");
+    check(
+        "[[service_level]]\nof = \"availability\"\nshare = 99",
+        "LINE:1: [[service_level]] has no share: share = a share",
+    );
+    check(
+        "[[service_level]]\nof = \"performance\"\nshare = 0.9",
+        "LINE:1: [[service_level]] has a wrong amount, or none",
+    );
+    check("[[service_level]]\nof = \"price\"\nshare = 0.9", "152:6: of is \"price\": availability or performance");
     check("[[sharing]]\nmode = \"read-only\"", "LINE:1: [[sharing]] has no hosts: hosts = machines");
     check("[[sharing]]\nhosts = 2\nmode = \"rw\"", "153:8: mode is \"rw\": read-write or read-only");
     check("[[deviation]]\nwhy = \"no\"", "LINE:1: [[deviation]] has no loads: loads = [\"random read\", ...]");

@@ -79,6 +79,7 @@ fn every_key_is_described() {
     describes("`[machines]`", &known_keys(|key| format!("{machine}\n{key}\n[sources.s]\ntitle = \"s\"\n")));
     for (heading, keys) in [
         ("`[durability]`", "[durability]\nPLANTED\nannual_failure_rate = 0.001"),
+        ("`[[service_level]]`", "[[service_level]]\nPLANTED\nof = \"availability\"\nshare = 0.999"),
         ("`[[sharing]]`", "[[sharing]]\nPLANTED\nhosts = 2\nmode = \"read-only\""),
         ("`[iscsi]`", "[iscsi]\nPLANTED\nvendor = \"a\"\nmodel = \"b\"\nrevision = \"1\""),
         ("`[[deviation]]`", "[[deviation]]\nPLANTED\nloads = [\"random read\"]\nwhy = \"why\""),

@@ -14,7 +14,8 @@ use super::totals::{total, value};
 pub struct History {
     /// Windows with the database's time, in order.
     pub windows: Vec<WindowTime>,
-    /// Quantities far above their median in a window: sessions first, by their excess, then others.
+    /// Windows with a quantity far above its median, each with its most unusual quantity: sessions first, by their
+    /// excess, then others. At most a twentieth of the windows, because more are a pattern of the load.
     pub unusual: Vec<Unusual>,
     /// Correlation of waits with the load, the strongest first.
     pub with_load: Vec<LoadCorrelation>,
@@ -186,6 +187,14 @@ fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &Q
     /// Minimum deviation as a share of the median, for nearly constant values.
     const MIN_DEVIATION: f64 = 0.05;
     const TIMES: f64 = 1.5;
+    /// A window in this many may be unusual, and always a few.
+    const ONE_IN: usize = 20;
+    const ALWAYS: usize = 3;
+    let mean = |quantity: &HistoryQuantity| {
+        let known: Vec<f64> = series.get(quantity)?.iter().copied().flatten().collect();
+        Some(known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let active = mean(&HistoryQuantity::Active).unwrap_or_default();
     let mut found = Vec::new();
     for (quantity, values) in series {
         let known: Vec<f64> = values.iter().copied().flatten().collect();
@@ -198,7 +207,9 @@ fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &Q
         for (index, value) in values.iter().enumerate() {
             let Some(value) = *value else { continue };
             let score = 0.6745 * (value - middle) / deviation;
-            if middle > 0.0 && score > SCORE && value > TIMES * middle && matters(quantity, value) {
+            let waiting = |event: &Arc<str>| series.get(&HistoryQuantity::Waiting(Arc::clone(event)))?[index];
+            let is_far = middle > 0.0 && score > SCORE && value > TIMES * middle;
+            if is_far && matters(quantity, (value, middle), active, waiting) {
                 let slot = subject.slots[times[index].0];
                 found.push(Unusual { slot, quantity: quantity.clone(), value, median: middle, score });
             }
@@ -210,14 +221,32 @@ fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &Q
         _ => (0, unusual.score),
     };
     found.sort_by(|a, b| weight(b).0.cmp(&weight(a).0).then(weight(b).1.total_cmp(&weight(a).1)));
+    let mut seen: Vec<Slot> = Vec::new();
+    found.retain(|unusual: &Unusual| {
+        let is_new = !seen.contains(&unusual.slot);
+        seen.push(unusual.slot);
+        is_new
+    });
+    found.truncate((times.len() / ONE_IN).max(ALWAYS));
     found
 }
 
-/// True for a quantity and a value worth reporting: rates are load, not symptoms.
-fn matters(quantity: &HistoryQuantity, value: f64) -> bool {
+/// True for a quantity whose excess over its median changes the database's time: rates are load, not symptoms.
+/// Durations of waits count if sessions wait for them in that window.
+fn matters(
+    quantity: &HistoryQuantity,
+    (value, median): (f64, f64),
+    active: f64,
+    waiting: impl Fn(&Arc<str>) -> Option<f64>,
+) -> bool {
+    /// Minimum excess in sessions, and as a share of the mean active sessions.
+    const SESSIONS: f64 = 0.3;
+    const SHARE: f64 = 0.25;
+    let least = SESSIONS.max(SHARE * active);
     match quantity {
-        HistoryQuantity::Active | HistoryQuantity::Waiting(_) => value >= 0.3,
-        HistoryQuantity::WaitSeconds(_) | HistoryQuantity::Latency(_) => value >= 0.001,
+        HistoryQuantity::Active | HistoryQuantity::Waiting(_) => value - median >= least,
+        HistoryQuantity::WaitSeconds(event) => value >= 0.001 && waiting(event).is_some_and(|waiting| waiting >= least),
+        HistoryQuantity::Latency(_) => value >= 0.001,
         HistoryQuantity::OnProcessor | HistoryQuantity::Commits | HistoryQuantity::Rate(_) => false,
     }
 }

@@ -19,6 +19,8 @@ const UNKNOWN: f64 = 0.3;
 const NOTABLE: f64 = 0.05;
 /// Minimum share for naming parts other than storage.
 const LARGE: f64 = 0.1;
+/// Below this busy share sessions find a free processor; unaccounted time has other reasons.
+const FREE: f64 = 0.5;
 /// Hourly snapshots, with a tolerance for late ones.
 const LONG_S: f64 = 3_900.0;
 
@@ -27,9 +29,14 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
     let mut verdicts = Vec::new();
     match &diagnosis.split {
         Some(split) => {
-            verdicts.extend(answer(split, diagnosis));
+            // Shares of an idle database's time have no weight.
             verdicts.extend(quiet(split));
-            verdicts.extend(processors(split));
+            let (full, other): (Vec<DiagnosisVerdict>, Vec<DiagnosisVerdict>) =
+                processors(split).into_iter().partition(|verdict| is_overloaded(split, verdict));
+            // Waits of sessions that queue for processors are longer than those for storage alone.
+            verdicts.extend(full);
+            verdicts.extend(answer(split, diagnosis));
+            verdicts.extend(other);
             verdicts.extend(commits::verdicts(split, diagnosis));
             verdicts.extend(elsewhere(split));
         }
@@ -97,19 +104,31 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
         let part = split.slices.iter().find(|slice| slice.part.is_storage())?;
         DiagnosisVerdict::Storage { share, part: part.part, part_share: part.share, saved }
     } else if !split.has_processor_time && split.share(TimePart::Unaccounted) >= UNKNOWN {
-        DiagnosisVerdict::StorageAtLeast { share, unaccounted: split.share(TimePart::Unaccounted) }
+        DiagnosisVerdict::StorageAtLeast {
+            share,
+            unaccounted: split.share(TimePart::Unaccounted),
+            are_processors_free: false,
+        }
+    } else if share >= MINOR && main.part == TimePart::Unaccounted && split.host_busy.is_some_and(|busy| busy < FREE) {
+        // No session queues for a free processor: the time may be that of submissions of I/O.
+        DiagnosisVerdict::StorageAtLeast { share, unaccounted: main.share, are_processors_free: true }
     } else if share >= MINOR {
-        DiagnosisVerdict::StorageInPart { share, saved, main: main.part, main_share: main.share }
+        DiagnosisVerdict::StorageInPart { share, saved, main: main.part, main_share: main.share, behind: behind(split) }
     } else {
         let at_most = diagnosis.at_most.as_ref().map_or(share, super::DatabaseEffect::saved);
-        DiagnosisVerdict::NotStorage {
-            share,
-            at_most,
-            host_busy: split.host_busy,
-            main: main.part,
-            main_share: main.share,
-        }
+        // Without figures of the host, the database's own use is the least that is known.
+        let own = split.processors.map(|processors| split.share(TimePart::Processor) * split.active / processors);
+        let host_busy = split.host_busy.or(own);
+        DiagnosisVerdict::NotStorage { share, at_most, host_busy, main: main.part, main_share: main.share }
     })
+}
+
+/// Share of the waits for background writers that fall behind.
+fn behind(split: &Split) -> f64 {
+    let all: f64 = split.slices.iter().map(|slice| slice.seconds).sum();
+    let events = split.slices.iter().flat_map(|slice| &slice.events);
+    let waits = events.filter(|event| matches!(event.cause, WaitCause::Behind(_)));
+    waits.map(|event| event.total_s).sum::<f64>() / all.max(f64::MIN_POSITIVE)
 }
 
 /// A slow log together with waits for locks until commit, if these exceed the waits for storage.
@@ -138,8 +157,6 @@ fn quiet(split: &Split) -> Option<DiagnosisVerdict> {
 fn processors(split: &Split) -> Option<DiagnosisVerdict> {
     /// Above this share of all processors queueing is likely at any time.
     const FULL: f64 = 0.85;
-    /// Below it sessions find a free processor; unaccounted time has other reasons.
-    const FREE: f64 = 0.5;
     let unaccounted = split.share(TimePart::Unaccounted);
     let is_large = split.has_processor_time && split.has_waits && unaccounted >= LARGE;
     match split.host_busy {
@@ -148,6 +165,11 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
         busy if is_large => Some(DiagnosisVerdict::ProcessorQueue { share: unaccounted, busy }),
         _ => None,
     }
+}
+
+/// True if processors are full and sessions queue for them.
+fn is_overloaded(split: &Split, verdict: &DiagnosisVerdict) -> bool {
+    matches!(verdict, DiagnosisVerdict::ProcessorsFull { .. }) && split.share(TimePart::Unaccounted) >= LARGE
 }
 
 /// Large parts other than storage and processors.

@@ -34,6 +34,8 @@ pub enum DiagnosisVerdict {
         main: TimePart,
         /// Its share.
         main_share: f64,
+        /// Share of waits for background writers that fall behind.
+        behind: f64,
     },
     /// Log writes are so slow that waits for locks and other instances, which are held until commit, may depend on
     /// them.
@@ -66,6 +68,8 @@ pub enum DiagnosisVerdict {
         share: f64,
         /// Share in no counter.
         unaccounted: f64,
+        /// True if the hosts' processors are free, so that sessions do not queue for them.
+        are_processors_free: bool,
     },
     /// The inputs do not contain the time of sessions.
     NoSessionTimes {

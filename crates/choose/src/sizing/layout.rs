@@ -1,13 +1,15 @@
 //! Separate volumes for redo and temporary data, if cheaper or necessary for the objectives.
 
-use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Money, Part, PriceTerms};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
 use super::assess::Assessor;
 use super::machines::Fleet;
 use super::size::{by_cost, provider};
-use super::{Attachment, Choice, ClassLoad, ClassObjective, DemandWindow, DesignPoint, Search, Sizing, Wanted, size};
+use super::{
+    Attachment, Choice, ClassLoad, ClassObjective, Compute, DemandWindow, DesignPoint, Search, Sizing, Wanted, size,
+};
 
 /// Maximum cost relative to a single volume: more volumes need more administration.
 const CHEAPER: f64 = 0.95;
@@ -93,25 +95,29 @@ impl VolumeLayout {
 }
 
 /// For each provider the cheapest layout that separates redo, temporary data, or both: if it costs at least a twentieth
-/// less than the provider's cheapest single volume, or if no single volume meets the objectives. None if the search
-/// names a machine, because all parts would share its limits.
+/// less than the provider's cheapest single volume, or if no single volume meets the objectives. All parts together
+/// stay within the limits of the machine that the search names.
 pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizing: &Sizing) -> Vec<VolumeLayout> {
     let mut found: Vec<VolumeLayout> = Vec::new();
-    if search.machine.is_some() {
-        return found;
+    let machine = search.machine.as_ref();
+    let search = &search.without_machine(catalogue);
+    let mut whole = sizing.wanted.clone();
+    if machine.is_some() {
+        // The given machine need not have the processors and the memory of the present host.
+        whole.compute = Compute::default();
     }
     for contents in separations(&sizing.wanted) {
         let parts: Option<Vec<(VolumeContent, Sizing)>> = contents
             .iter()
             .map(|content| {
                 let kept = |class: Class| in_part(*content, &contents, class);
-                let wanted = part_of(&sizing.wanted, *content, kept)?;
+                let wanted = part_of(&whole, *content, kept)?;
                 Some((*content, size(catalogue, &wanted, terms, search)))
             })
             .collect();
         let Some(parts) = parts else { continue };
         for provider in providers(&parts) {
-            let Some(layout) = layout(catalogue, terms, sizing, &provider, &parts) else { continue };
+            let Some(layout) = layout((catalogue, terms), sizing, (&provider, machine), &parts) else { continue };
             match found.iter_mut().find(|known| known.provider == provider) {
                 Some(known) if layout.cost() < known.cost() => *known = layout,
                 Some(_) => {}
@@ -188,10 +194,9 @@ fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
 
 /// The layout of a provider; `None` if a part has no choice, no machine suffices, or a single volume is as good.
 fn layout(
-    catalogue: &Catalogue,
-    terms: &PriceTerms,
+    (catalogue, terms): (&Catalogue, &PriceTerms),
     whole: &Sizing,
-    provider: &str,
+    (provider, only): (&str, Option<&Part>),
     parts: &[(VolumeContent, Sizing)],
 ) -> Option<VolumeLayout> {
     let chosen = parts.iter().map(|(content, sizing)| {
@@ -199,7 +204,7 @@ fn layout(
         Some(VolumePart { content: *content, wanted: sizing.wanted.clone(), choice })
     });
     let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
-    let machine = machine(catalogue, terms, &whole.wanted, &parts).ok()?;
+    let machine = machine((catalogue, terms), &whole.wanted, &parts, only).ok()?;
     for part in &mut parts {
         part.choice.machine = None;
     }
@@ -214,15 +219,19 @@ fn layout(
     single.is_none_or(|single| layout.cost() < single.cost() * CHEAPER).then_some(layout)
 }
 
-/// The cheapest machine for all parts; an error if no machine of the provider suffices.
+/// The cheapest machine for all parts, or the given one; an error if none suffices.
 fn machine(
-    catalogue: &Catalogue,
-    terms: &PriceTerms,
+    (catalogue, terms): (&Catalogue, &PriceTerms),
     wanted: &Wanted,
     parts: &[VolumePart],
+    only: Option<&Part>,
 ) -> Result<Option<Attachment>, super::Rejection> {
     let whole = Assessor::new(catalogue, terms, wanted);
-    let Some(fleet) = Fleet::of(&whole, &parts[0].choice.offer) else { return Ok(None) };
+    let fleet = match only {
+        Some(machine) => Some(Fleet::only(&whole, &parts[0].choice.offer, machine)),
+        None => Fleet::of(&whole, &parts[0].choice.offer),
+    };
+    let Some(fleet) = fleet else { return Ok(None) };
     let assessors: Vec<_> = parts.iter().map(|part| Assessor::new(catalogue, terms, &part.wanted)).collect();
     let offers: Vec<_> = assessors.iter().zip(parts).map(|(assessor, part)| (assessor, &part.choice.offer)).collect();
     fleet.for_all(&whole, &offers).map(Some)

@@ -51,6 +51,12 @@ impl Fleet {
         Some(Self { machines, of })
     }
 
+    /// A single machine, whatever its processors and memory.
+    pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
+        let machine = Machine::attached(assessor, &plain(assessor, offer), machine.clone());
+        Self { machines: machine.into_iter().map(|(machine, _)| machine).collect(), of: 1 }
+    }
+
     /// The first machine with sufficient limits for an offer.
     pub(super) fn cheapest(&self, assessor: &Assessor<'_>, offer: &Offer) -> Result<Attachment, Rejection> {
         self.for_all(assessor, &[(assessor, offer)])
@@ -97,16 +103,19 @@ impl Fleet {
 impl Machine {
     /// `None` if it cannot be had with the volume, or has too few processors or too little memory.
     fn of(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<Self> {
-        let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
-        let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
+        let (machine, attached) = Self::attached(assessor, plain, part)?;
         let shape = attached.machine_shape();
         let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        if !assessor.wanted.compute.fits(vcpus, memory) {
-            return None;
-        }
+        assessor.wanted.compute.fits(vcpus, memory).then_some(machine)
+    }
+
+    /// The machine, and a plain volume on it; `None` if it cannot be had with the volume.
+    fn attached(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<(Self, Offer)> {
+        let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
+        let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
         let over = own_limits(assessor, &attached).first().map_or(f64::MAX, |tight| tight.over);
         let monthly = difference(price_of(plain, assessor.terms), price_of(&attached, assessor.terms));
-        Some(Self { part, monthly, over })
+        Some((Self { part, monthly, over }, attached))
     }
 
     fn with(&self, assessor: &Assessor<'_>, offer: &Offer) -> Option<Offer> {

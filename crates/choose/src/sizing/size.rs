@@ -1,13 +1,14 @@
 //! Comparison of every product with the design point: the smallest sufficient configurations are priced, simulated and
 //! ranked.
 
-use std::cmp::Ordering::{self, Equal};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::{Catalogue, Config, Offer, Part, Price, PriceTerms, Product, ProductKind};
 use thiserror::Error;
 
 use super::assess::{Assessed, Assessor, Attempt};
+use super::frontier::{frontier, of_providers};
 use super::machines::Fleet;
 use super::product_facts::is_shareable;
 use super::{Choice, Rejection, RejectionReason, Sizing, Wanted};
@@ -22,8 +23,6 @@ const DEFAULT_WIDTH: u32 = 4;
 const ROOMIER: [f64; 3] = [1.0, 1.15, 1.4];
 /// Further factors, each relative to the previous headroom, while a ceiling binds.
 const ROOMIEST: [f64; 4] = [2.0; 4];
-/// Maximum ratio of waiting sessions to those of the next cheaper choice on the frontier.
-const FASTER: f64 = 0.95;
 /// Seconds of a month in billing by operations.
 const MONTH: f64 = 730.0 * 3600.0;
 
@@ -92,6 +91,15 @@ impl Search {
         Ok(Self { products, ..Self::default() })
     }
 
+    /// The same products without the machine.
+    pub(super) fn without_machine(&self, catalogue: &Catalogue) -> Self {
+        if self.machine.is_none() {
+            return self.clone();
+        }
+        let products = catalogue.products().filter(|product| self.has(product)).map(|product| product.name().into());
+        Self { products: products.collect(), machine: None, ..*self }
+    }
+
     fn has(&self, product: &Product) -> bool {
         let named = || self.products.iter().any(|name| name == product.name());
         let attachable = |machine: &Part| {
@@ -124,6 +132,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
         wanted: wanted.clone(),
         choices: Vec::new(),
         frontier: Vec::new(),
+        providers: Vec::new(),
         nearly: Vec::new(),
         slower: Vec::new(),
         layouts: Vec::new(),
@@ -133,7 +142,9 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
     for product in catalogue.products().filter(|product| search.has(product)) {
         best_of(&assessor, search, product, &mut sizing);
     }
-    keep_frontier(&mut sizing.frontier, wanted);
+    let levels = std::mem::take(&mut sizing.frontier);
+    sizing.providers = of_providers(&levels, &sizing.slower, &wanted.points[0]);
+    sizing.frontier = frontier(levels, &wanted.points[0]);
     for ranked in [&mut sizing.choices, &mut sizing.nearly, &mut sizing.slower] {
         ranked.sort_by(by_cost);
     }
@@ -162,19 +173,6 @@ fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product, sizing: 
         attempt.try_all(candidates);
     }
     attempt.finish(product, sizing);
-}
-
-/// Keeps priced choices with fewer waiting sessions, by a twentieth, than all cheaper ones.
-fn keep_frontier(choices: &mut Vec<Choice>, wanted: &Wanted) {
-    let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]);
-    choices.retain(|choice| choice.price.is_some() && waiting(choice).is_some());
-    choices.sort_by(|a, b| by_cost(a, b).then_with(|| waiting(a).partial_cmp(&waiting(b)).unwrap_or(Equal)));
-    let mut least = f64::INFINITY;
-    choices.retain(|choice| {
-        let better = waiting(choice).filter(|waiting| *waiting < least * FASTER);
-        least = better.unwrap_or(least);
-        better.is_some()
-    });
 }
 
 pub(super) fn by_cost(a: &Choice, b: &Choice) -> Ordering {

@@ -5,7 +5,7 @@
 
 use plimsoll_ingest::{Class, DatabaseDemand};
 use plimsoll_record::Measure;
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 use thiserror::Error;
 
 use super::backlog::{Allowance, lowest_limit};
@@ -15,7 +15,7 @@ use super::compute::Compute;
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for};
 use super::platform::Platform;
-use crate::diagnosis::{DiagnoseOptions, DiagnosisVerdict, diagnose};
+use crate::diagnosis::{DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
 
 /// The reason why a demand does not determine a design point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -49,7 +49,6 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     if windows.is_empty() {
         return Err(DesignError::NoOperations { subject: subject.name.clone() });
     }
-    let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
     let allowance = allowance(&design.objectives);
     let rates = |of| windows.iter().map(|window| (window.rate(of), window.seconds)).collect::<Vec<_>>();
     let level = |of| match design.quantile {
@@ -60,7 +59,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let measured = Measured {
         quantile: design.quantile,
         windows: windows.len(),
-        longest,
+        longest: slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default(),
         iops: level(Busiest::Operations),
         bytes_per_second: level(Busiest::Bytes),
         highest_iops: highest(Busiest::Operations),
@@ -80,6 +79,9 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let operations: f64 = windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum();
     let mut assumptions: Vec<String> = all.assumed.iter().map(|text| (*text).to_owned()).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
+    let (today, cached): (Vec<_>, Vec<_>) =
+        all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
+    assumptions.extend(cached.into_iter().map(from_memory));
     let series = if design.quantile.is_none() { grown(windows, design.growth.times()) } else { Vec::new() };
     Ok(Wanted {
         subject: subject.name.clone(),
@@ -95,7 +97,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         capacity: Bytes::new((design.capacity.get() as f64 * design.growth.times() / (1.0 - design.free)).ceil() as u64),
         free: design.free,
         answer: answer(subject),
-        today: all.latencies(),
+        today,
         may_be_slower: design.may_be_slower,
         measured,
         series,
@@ -103,6 +105,15 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         steps,
         assumptions,
     })
+}
+
+/// A note on response times that are too short for storage.
+fn from_memory((class, mean): (Class, Span)) -> String {
+    format!(
+        "{} took {mean} today, which no storage does: a cache in memory answered them, so choices are not compared with it; \
+         keep that memory",
+        class.name()
+    )
 }
 
 /// A note on the operations that represent an objective's class if the input does not count that class.

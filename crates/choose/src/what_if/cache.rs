@@ -26,6 +26,8 @@ pub enum EstimateSource {
     Database,
     /// A trace: a cache of whole pages above the traced device.
     Trace,
+    /// A cache of all data, which leaves no reads of data.
+    AllData,
 }
 
 /// A size of the cache.
@@ -58,7 +60,7 @@ impl CacheWhatIf {
 }
 
 /// Bytes of a cache, additional bytes, and remaining reads.
-type CacheStep = (f64, f64, f64);
+pub(super) type CacheStep = (f64, f64, f64);
 
 /// Evaluated shares of a trace's working set.
 const SHARES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
@@ -72,10 +74,7 @@ pub fn cache(
     sizing: &Sizing,
     (account, misses, memory_price): (Option<&Account>, Option<&MissCurve>, Option<Money>),
 ) -> Option<CacheWhatIf> {
-    let by_database =
-        account.map(estimated).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Database, steps));
-    let by_trace = || misses.map(traced).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Trace, steps));
-    let (by, steps) = by_database.or_else(by_trace)?;
+    let (by, steps) = steps(account, misses)?;
     let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
     let with = |(bytes, more_bytes, reads): CacheStep| {
         let wanted = with_reads(&sizing.wanted, by, reads);
@@ -92,6 +91,14 @@ pub fn cache(
     })
 }
 
+/// Sizes of the cache by the database's estimate, or by a trace.
+pub(super) fn steps(account: Option<&Account>, misses: Option<&MissCurve>) -> Option<(EstimateSource, Vec<CacheStep>)> {
+    let by_database =
+        account.map(estimated).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Database, steps));
+    let by_trace = || misses.map(traced).filter(|steps| !steps.is_empty()).map(|steps| (EstimateSource::Trace, steps));
+    by_database.or_else(by_trace)
+}
+
 fn estimated(account: &Account) -> Vec<CacheStep> {
     let step = |step: &crate::diagnosis::CacheStep| (step.bytes, step.bytes * (1.0 - 1.0 / step.factor), step.reads);
     cache_steps(account, None).iter().map(step).collect()
@@ -106,12 +113,12 @@ fn traced(misses: &MissCurve) -> Vec<CacheStep> {
 }
 
 /// The load with a share of its reads left.
-fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Wanted {
+pub(super) fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Wanted {
     let mut changed = wanted.clone();
     let points = changed.points.iter_mut().map(|point| &mut point.classes);
     for classes in points.chain(changed.series.iter_mut().map(|window| &mut window.classes)) {
         for load in &mut *classes {
-            if by == EstimateSource::Trace || matches!(load.class, Class::RandomRead | Class::Read | Class::All) {
+            if is_cached(by, load.class) {
                 scale(load, left);
             }
         }
@@ -125,6 +132,16 @@ fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Wanted {
     }
     changed.mean_iops *= changed.points[0].iops() / wanted.points[0].iops();
     changed
+}
+
+fn is_cached(by: EstimateSource, class: Class) -> bool {
+    match by {
+        EstimateSource::Trace => true,
+        EstimateSource::Database => matches!(class, Class::RandomRead | Class::Read | Class::All),
+        EstimateSource::AllData => {
+            matches!(class, Class::RandomRead | Class::SequentialRead | Class::Read | Class::All)
+        }
+    }
 }
 
 fn scale(load: &mut ClassLoad, left: f64) {

@@ -207,7 +207,7 @@ fn time_in_no_counter_is_a_queue_for_processors() {
     );
     let account = subject.account.as_mut().expect("the report contains the time of sessions");
     account.whole.host_busy = Some(0.95);
-    assert_eq!(ids(&check(&subject))[1], "processors-full");
+    assert_eq!(ids(&check(&subject))[0], "processors-full");
 }
 
 #[test]
@@ -415,6 +415,68 @@ fn an_unusual_hour_is_found() {
     assert!(history.unusual.iter().all(|unusual| unusual.slot.begin.is_some_and(|begin| begin.hour() == 7)));
     assert!(ids(&found).contains(&"unusual"), "{:?}", ids(&found));
     assert_eq!(history.windows[7].main, TimePart::Lock);
+}
+
+/// A database with 10 active sessions: seconds in reads, on processors and in no counter, and the busy share of 8
+/// processors.
+fn busy(reads_s: f64, processor_s: f64, unsaid_s: f64, host_busy: Option<f64>) -> Diagnosis {
+    let mut account = account(&[(0, 1_000_000.0, reads_s)], processor_s, unsaid_s);
+    account.whole.seconds = account.whole.database_s / 10.0;
+    (account.whole.processors, account.whole.host_busy) = (Some(8.0), host_busy);
+    let mut subject = disk(&[(300.0, 0.001)], 1.0);
+    subject.account = Some(account);
+    check(&subject)
+}
+
+#[test]
+fn time_in_no_counter_beside_free_processors_may_be_storage() {
+    let found = busy(3_000.0, 500.0, 6_500.0, Some(0.05));
+    assert!(
+        matches!(found.verdicts[0], DiagnosisVerdict::StorageAtLeast { are_processors_free: true, .. }),
+        "{:?}",
+        found.verdicts
+    );
+    assert_eq!(ids(&busy(3_000.0, 500.0, 6_500.0, Some(0.7)))[0], "storage-in-part");
+}
+
+#[test]
+fn full_processors_precede_the_waits_that_they_lengthen() {
+    let found = busy(3_000.0, 3_000.0, 4_000.0, Some(0.95));
+    assert_eq!(ids(&found)[..2], ["processors-full", "storage-in-part"], "{:?}", found.verdicts);
+    assert_eq!(ids(&busy(3_000.0, 7_000.0, 0.0, Some(0.95)))[0], "storage-in-part");
+}
+
+#[test]
+fn the_use_of_processors_is_known_without_figures_of_the_host() {
+    let found = busy(100.0, 9_900.0, 0.0, None);
+    let DiagnosisVerdict::NotStorage { host_busy: Some(own), .. } = found.verdicts[0] else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(own, 0.99 * 10.0 / 8.0, 1e-9);
+}
+
+#[test]
+fn an_idle_database_is_said_to_be_idle_first() {
+    let mut account = account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
+    account.whole.seconds = 3_600.0;
+    let mut subject = disk(&[(300.0, 0.001)], 1.0);
+    subject.account = Some(account);
+    assert_eq!(ids(&check(&subject))[..2], ["quiet", "storage"]);
+}
+
+#[test]
+fn unusual_hours_are_ranked_and_few() {
+    // Every tenth hour waits for locks, the later the longer; both the wait and the sessions are unusual.
+    let of = |hour: u32| (1.0 + 0.1 * f64::from(hour % 4), if hour % 10 == 5 { 2.0 + f64::from(hour) } else { 0.2 });
+    let found = hours(&(0..100).map(of).collect::<Vec<_>>());
+    let unusual = &found.history.as_ref().expect("windows").unusual;
+    let locks: Vec<f64> = unusual.iter().map(|unusual| unusual.value.floor()).collect();
+    assert_eq!(unusual.len(), 5, "a twentieth of 100 windows: {unusual:?}");
+    assert!(locks.is_sorted_by(|a, b| a > b) && locks[0] >= 97.0, "{locks:?}");
+    // Small waits are unusual, and too small to matter beside 10 sessions.
+    let small = |hour: u32| (10.0, if hour == 7 { 1.0 } else { 0.1 });
+    let found = hours(&(0..24).map(small).collect::<Vec<_>>());
+    assert!(!ids(&found).contains(&"unusual"), "{:?}", found.history);
 }
 
 #[test]

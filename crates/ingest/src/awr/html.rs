@@ -35,8 +35,10 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
 pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
     let mut report = Report { ended: memmem::rfind(document, b"End of Report").is_some(), ..Report::default() };
     let mut comparison: Option<Comparison> = None;
+    let mut titled = None;
     pieces(document, &is_wanted, &mut |piece| match (piece, &mut comparison) {
         (Piece::Heading(heading), _) => {
+            titled = titled.take().or_else(|| database_of_title(&heading));
             let heading = heading.to_ascii_lowercase();
             if heading.contains("compare period") {
                 comparison.get_or_insert_default().title(&heading);
@@ -51,7 +53,16 @@ pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
             None => report.ignore(&table.heading),
         },
     });
+    if report.database.is_empty() {
+        report.database = titled.unwrap_or_default();
+    }
     (report, comparison)
+}
+
+/// The database in `AWR Report for DB: ORCL, Inst: orcl1, Snaps: 1-2`, for reports without it in their tables.
+fn database_of_title(title: &str) -> Option<String> {
+    let name = title.split_once("Report for DB: ")?.1.split(',').next()?.trim();
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn is_wanted(columns: &[String]) -> bool {

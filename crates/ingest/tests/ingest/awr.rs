@@ -60,6 +60,14 @@ fn near(found: f64, expected: f64, share: f64) {
 }
 
 #[test]
+fn a_removed_name_is_taken_from_the_title() {
+    let whole = workload(9, 1_000).awr_html();
+    let cut = whole.replacen(">SHOP</td>", ">/td>", 1);
+    assert!(cut.len() < whole.len() && cut.contains("DB: SHOP, Inst"), "the name is in a cell and in the title");
+    assert_eq!(Demand::of(&[&read(&cut)]).subjects[0].name, Demand::of(&[&read(&whole)]).subjects[0].name);
+}
+
+#[test]
 fn a_generated_report_yields_its_workload() {
     let work = workload(9, 3_600_000);
     let reading = read(&work.awr_html());

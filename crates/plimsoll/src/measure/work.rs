@@ -147,11 +147,11 @@ impl MeasuredLoad {
             Self::Generated(plan) => plan.place(size, grid),
             Self::Recorded(replaying) => {
                 replaying.check_grid(grid)?;
-                let (name, remedy) = match args.target.size {
+                let (limit, remedy) = match args.target.size {
                     Some(_) => ("--size".to_owned(), "use a larger --size"),
-                    None => (args.path.display().to_string(), "use a larger target"),
+                    None => (format!("the size of {}", args.path.display()), "use a larger target"),
                 };
-                replaying.recording().fit(&name, size, remedy)?;
+                replaying.recording().fit(&limit, size, remedy)?;
                 Ok(vec![replaying.stream()])
             }
         }

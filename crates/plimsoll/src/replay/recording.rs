@@ -132,16 +132,13 @@ impl Recording {
         self.grains.iter().take(block.get().trailing_zeros() as usize).sum()
     }
 
-    /// Fails if the recording extends beyond `size`, the size of `name`.
-    pub fn fit(&self, name: &str, size: Bytes, remedy: &str) -> Result<(), CliError> {
+    /// Fails if the recording extends beyond `size`; `limit` names it, such as `the size of data` or `--size`.
+    pub fn fit(&self, limit: &str, size: Bytes, remedy: &str) -> Result<(), CliError> {
         let reach = self.reach();
         if reach <= size {
             return Ok(());
         }
-        Err(CliError::usage(format!(
-            "{}: it extends to {reach}, but the size of {name} is {size}: {remedy}",
-            self.path.display()
-        )))
+        Err(CliError::usage(format!("{}: it extends to {reach}, but {limit} is {size}: {remedy}", self.path.display())))
     }
 
     /// Gaps, assumptions and omissions.

@@ -84,6 +84,17 @@ fn commands_about_products_have_every_form() {
     check(&folder, &two, "azure/premium-ssd:1024GiB,P30", "plimsoll.quote/1");
     check(&folder, &["catalogue"], "aws/gp3", "plimsoll.catalogue/1");
     check(&folder, &["catalogue", "show", "aws/gp3"], "throughput as provisioned", "plimsoll.product/1");
+    let gp3 = include_str!("../../../../catalogue/aws/gp3.toml");
+    fs::write(folder.0.join("own.toml"), gp3).expect("a file can be made");
+    check(&folder, &["catalogue", "check", "own.toml"], "own.toml", "plimsoll.product-check/1");
+    fs::write(folder.0.join("bad.toml"), gp3.replacen("kind = \"volume\"", "kind = \"vault\"", 1))
+        .expect("a file can be made");
+    let output = folder.run(&["catalogue", "check", "own.toml", "bad.toml", "--json", "-"]);
+    assert_eq!(output.status.code(), Some(1), "a defect is a failure");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let valid: Vec<_> = json["files"].as_array().expect("files").iter().map(|file| &file["valid"]).collect();
+    assert_eq!(valid, [true, false]);
+    assert_eq!(json["files"][1]["defects"][0]["line"], 5);
 }
 
 #[test]

@@ -114,7 +114,9 @@ stages = "station(32, 500us)"
     let simulated = prints(&["simulate", &format!("{path}:200GB"), "--quick"]);
     assert!(simulated.contains("own/array:200GB"), "{simulated}");
     fs::write(&file, good.replace("scope = \"controller\"", "scope = \"cellar\"")).expect("a file can be made");
-    refuses(&["catalogue", "check", path], "own.toml:21:9:");
+    let checked = run(&["catalogue", "check", path]);
+    assert_eq!((checked.status.code(), checked.stdout.len()), (Some(1), 0));
+    assert!(String::from_utf8_lossy(&checked.stderr).contains("own.toml:21:9:"), "{checked:?}");
     refuses(&["quote", &format!("{path}:200GB")], "cellar");
 }
 

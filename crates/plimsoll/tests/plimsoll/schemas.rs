@@ -168,6 +168,8 @@ fn products_and_quotes_are_valid() {
     for product in ["aws/gp3", "oci/block-volume", "azure/premium-ssd", "gcp/hyperdisk-ml", "netapp/aff-a800"] {
         folder.check("product", &["catalogue", "show", product]);
     }
+    let gp3 = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalogue/aws/gp3.toml");
+    folder.check("product-check", &["catalogue", "check", gp3]);
     folder.check("quote", &["quote", "oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", "aws/gp2:100GiB"]);
     folder.check("quote", &["quote", "stripe(2,64KiB) of azure/premium-ssd:1TiB", "netapp/aff-a800"]);
 }

@@ -118,7 +118,7 @@ fn what_storage_cannot_be_asked_is_refused_in_one_line() {
         folder.refuses(&[&["measure", path, "--replay", trace][..], more].concat(), expected);
     };
     refuses("data", "load.trace", &[], "extends to 1.17 MiB, but the size of data is 1 MiB: use a larger target");
-    refuses("data", "load.trace", &["--size", "512KiB"], "but the size of --size is 512 KiB");
+    refuses("data", "load.trace", &["--size", "512KiB"], "but --size is 512 KiB: use a larger --size");
     refuses(".", "far.trace", &[], "are free, too little for a scratch file of");
     refuses(".", "trims.trace", &[], "all of its 1 operations would be omitted");
     refuses(".", "trims.trace", &["--reads-only"], "omit --reads-only");

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{
-    Autotune, Catalogue, Deviation, Durability, LatencyStatement, LimitView, ModelView, NamedFigure, OptionView,
-    PriceView, Product, ProductKind, RuleView, SharingView, Status, Warning,
+    Autotune, Catalogue, Complaint, Deviation, Durability, LatencyStatement, LimitView, ModelView, NamedFigure,
+    OptionView, PriceView, Product, ProductKind, RuleView, ServiceLevel, SharingView, Status, Warning,
 };
 use plimsoll_units::Bytes;
 
@@ -67,6 +67,8 @@ view! {
         figures: Vec<NamedFigure> = product.figures(),
         /// Annual failure rate of a volume; null if the vendor states none.
         durability: Option<Durability> = product.durability().cloned(),
+        /// Service levels, whatever their condition.
+        service_levels: Vec<ServiceLevel> = product.service_levels(),
         /// Machines that can attach a volume at the same time.
         sharing: Vec<SharingView> = product.sharing_views(),
         /// Loads whose quoted and simulated rates differ.
@@ -77,6 +79,37 @@ view! {
         machines: Vec<String> = product.machines().collect(),
         /// Inconsistencies in its documents.
         warnings: Vec<Warning> = product.warnings().to_vec(),
+    }
+
+    /// Product files and their defects.
+    struct CheckedProducts from files: &[(String, Vec<Complaint>)] {
+        /// Name and version of this format.
+        #[schemars(extend("const" = "plimsoll.product-check/1"))]
+        format: &'static str = "plimsoll.product-check/1",
+        /// The files, in the order of the arguments.
+        files: Vec<CheckedProduct> = each(files),
+    }
+
+    /// A product file and its defects.
+    struct CheckedProduct from (file, complaints): &(String, Vec<Complaint>) {
+        /// Path of the file.
+        file: String = file.clone(),
+        /// True without defects.
+        valid: bool = complaints.is_empty(),
+        /// Defects, by their position.
+        defects: Vec<ProductDefect> = each(complaints),
+    }
+
+    /// A defect of a product file.
+    struct ProductDefect from defect: &Complaint {
+        /// Line, counted from 1.
+        line: u32 = defect.line,
+        /// Column in characters, counted from 1.
+        column: u32 = defect.column,
+        /// The defect in a sentence.
+        what: String = defect.what.clone(),
+        /// Allowed alternatives.
+        allowed: String = defect.allowed.clone(),
     }
 
     /// The table of tiers; empty without tiers.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Bound, Charge, Cite, Counts, Doubt, Durability, Money, Offer, Peak, Price, Scope, Sharing, SnapshotPrice, Standing,
+    Bound, Charge, Cite, Counts, Doubt, Durability, Money, Offer, Peak, Price, Scope, ServiceLevel, Sharing,
+    SnapshotPrice, Standing,
 };
 use plimsoll_units::Bytes;
 
@@ -25,6 +26,8 @@ view! {
         durability: Option<Durability> = offer.durability(),
         /// Machines that can attach each volume at the same time; null if only one can, or the number is unknown.
         sharing: Option<Sharing> = offer.sharing(),
+        /// Service levels; empty if the catalogue has none.
+        service_levels: Vec<ServiceLevel> = offer.service_levels(),
         /// Price of stored snapshots; null if unknown.
         snapshots: Option<SnapshotPrice> = offer.snapshot_price(),
     }

@@ -11,13 +11,14 @@ use super::{catalogue, comparison, demand, diagnosis, explanation, matches, quot
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 13] = [
+const SCHEMAS: [(&str, MakeSchema); 14] = [
     ("run", || schema_for!(Curve)),
     ("suite", closed::<SuiteRun>),
     ("comparison", closed::<comparison::ComparisonResult>),
     ("runs", closed::<runs::Runs>),
     ("catalogue", closed::<catalogue::Products>),
     ("product", closed::<catalogue::ProductResult>),
+    ("product-check", closed::<catalogue::CheckedProducts>),
     ("quote", closed::<quote::Quotes>),
     ("explanation", closed::<explanation::ExplanationResult>),
     ("fit", closed::<comparison::FitResult>),

@@ -27,6 +27,9 @@ view! {
         /// Priced configurations, cheapest first; each has fewer waiting sessions than every cheaper one.
         frontier: Vec<FrontierPoint> =
             sizing.frontier.iter().map(|choice| (&sizing.wanted.points[0], choice).into()).collect(),
+        /// The same for each provider with priced configurations, by its cheapest.
+        providers: Vec<ProviderFrontier> =
+            sizing.providers.iter().map(|one| (&sizing.wanted.points[0], one).into()).collect(),
         /// Layouts that separate redo and temporary data.
         layouts: Vec<Layout> = each(&sizing.layouts),
         /// Configurations that carry the demand and meet the objectives, but are slower than the present storage.
@@ -303,12 +306,24 @@ view! {
         choice: Choice = (&part.choice).into(),
     }
 
+    /// Configurations of a provider.
+    struct ProviderFrontier from (point, frontier): (&sized::DesignPoint, &sized::ProviderFrontier) {
+        /// Provider.
+        provider: String = frontier.provider.clone(),
+        /// True if all of them are slower than the present storage.
+        slower_than_today: bool = frontier.is_slower,
+        /// Configurations, cheapest first; each has fewer waiting sessions than every cheaper one of the provider.
+        frontier: Vec<FrontierPoint> = frontier.choices.iter().map(|choice| (point, choice).into()).collect(),
+    }
+
     /// Cost and waiting sessions of a configuration.
     struct FrontierPoint from (point, choice): (&sized::DesignPoint, &sized::Choice) {
         /// Configuration.
         configuration: String = choice.offer.short().to_string(),
         /// List price; null if there is none.
         price: Option<offer::PriceView> = view(choice.price.as_ref()),
+        /// Cost of a month with the cheapest machine; null if a price is unknown.
+        total_monthly: Option<Money> = choice.total(),
         /// Mean number of sessions that wait for storage; null if unknown.
         waiting_sessions: Option<f64> = choice.waiting(point),
     }

@@ -12,6 +12,8 @@ use crate::words::sizing as words;
 view! {
     /// Results of what-ifs; those that were not requested are null.
     struct WhatIfResults from what_ifs: &found::WhatIfs {
+        /// Memory that saves as much as faster storage, for less; null if there is none. Always evaluated.
+        memory: Option<MemoryFirst> = view(what_ifs.memory.as_ref()),
         /// Performance levels of the best choices that have any.
         levels: Option<Vec<LevelsOfChoice>> = what_ifs.levels.as_ref().map(each),
         /// Other sizes of the cache.
@@ -20,6 +22,38 @@ view! {
         growth: Option<Growth> = view(what_ifs.growth.as_ref()),
         /// Busy parts on one storage, the rest on another.
         tiers: Option<TiersWhatIf> = view(what_ifs.tiers.as_ref()),
+    }
+
+    /// A larger cache with the storage and the machine that it needs.
+    struct MemoryFirst from first: &found::MemoryFirst {
+        /// Origin of the remaining reads.
+        #[schemars(extend("enum" = ["database", "trace", "all data"]))]
+        estimated_by: &'static str = source(first.by),
+        /// Size of the cache in bytes.
+        cache_bytes: f64 = first.bytes,
+        /// Bytes above the present size.
+        more_bytes: f64 = first.more_bytes,
+        /// Remaining reads relative to the present reads.
+        reads_left_share: f64 = first.reads,
+        /// Saved share of the database's time, 0 to 1; null if unknown.
+        saved_share: Option<f64> = first.saved,
+        /// Storage for the remaining load.
+        choice: ChoiceSummary = (&first.choice).into(),
+        /// Machine with the memory; null if unknown.
+        machine: Option<String> =
+            first.choice.machine.as_ref().and_then(|machine| machine.offer.short().machine).map(|part| part.to_string()),
+        /// Cost of a month of storage and machine.
+        total_monthly: Money = first.total,
+        /// The same for the first choice with the present cache.
+        present_monthly: Money = first.present,
+        /// Mean number of waiting sessions with the first choice.
+        present_waiting_sessions: f64 = first.waiting[0],
+        /// Mean number of waiting sessions with the larger cache.
+        waiting_sessions: f64 = first.waiting[1],
+        /// Storage of the provider with as few waiting sessions and the present cache; null if there is none.
+        storage: Option<ChoiceSummary> = first.storage.as_ref().map(|(choice, _)| choice.into()),
+        /// Cost of a month of that storage with its machine; null if there is none.
+        storage_total_monthly: Option<Money> = first.storage.as_ref().map(|(_, total)| *total),
     }
 
     /// Busy parts on one storage, the rest on another.
@@ -90,10 +124,7 @@ view! {
     struct CacheWhatIf from what_if: &found::CacheWhatIf {
         /// Origin of the miss ratios: estimates of the database, or operations of a trace.
         #[schemars(extend("enum" = ["database", "trace"]))]
-        said_by: &'static str = match what_if.by {
-            found::EstimateSource::Database => "database",
-            found::EstimateSource::Trace => "trace",
-        },
+        said_by: &'static str = source(what_if.by),
         /// Cost of a month of the first choice; null if unknown.
         present_monthly: Option<Money> = what_if.present,
         /// Sizes, ascending.
@@ -157,5 +188,13 @@ view! {
         capacity_bytes: Bytes = later.wanted.capacity,
         /// Cheapest configuration; null if there is none.
         choice: Option<ChoiceSummary> = view(later.choice.as_ref()),
+    }
+}
+
+const fn source(by: found::EstimateSource) -> &'static str {
+    match by {
+        found::EstimateSource::Database => "database",
+        found::EstimateSource::Trace => "trace",
+        found::EstimateSource::AllData => "all data",
     }
 }

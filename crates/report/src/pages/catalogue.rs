@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Access, Catalogue, Cite, Deviation, Kinds, LimitView, Often, OptionValue, OptionView, PartView, Product,
+    Access, Catalogue, Cite, Complaint, Deviation, Kinds, LimitView, Often, OptionValue, OptionView, PartView, Product,
     ProductKind, Status,
 };
 
@@ -53,6 +53,34 @@ pub fn products(catalogue: &Catalogue) -> Page {
     let table = Table::of("Products", PRODUCTS, products, product_row).with_notes([note]);
     let sections = vec![PageSection::bare("Products", vec![Block::Table(Table { groups, ..table })])];
     Page { title, sections, ..Page::default() }
+}
+
+const DEFECTS: [Column; 5] = [
+    Column::text("file", 0),
+    Column::text("line", 0),
+    Column::text("column", 0),
+    Column::text("defect", 0),
+    Column::text("allowed", 0),
+];
+
+/// Product files and their defects: a line for each valid file, and a table of defects.
+pub fn checked_products(files: &[(String, Vec<Complaint>)]) -> Page {
+    let valid = files.iter().filter(|(_, complaints)| complaints.is_empty());
+    let lines: Vec<String> = valid.map(|(file, _)| format!("{file}: valid")).collect();
+    let defects = files.iter().flat_map(|(file, complaints)| complaints.iter().map(move |defect| (file, defect)));
+    let table = Table::of("Defects", DEFECTS, defects, |(file, defect)| {
+        let position = [defect.line, defect.column].map(|number| Cell::text(number.to_string()));
+        let texts = [&defect.what, &defect.allowed].map(Cell::text);
+        std::iter::once(Cell::text(file)).chain(position).chain(texts).collect()
+    });
+    let states = Table::of("Product files", [Column::text("file", 0), Column::text("defects", 0)], files, |file| {
+        vec![Cell::text(&file.0), Cell::text(file.1.len().to_string())]
+    });
+    let mut blocks = vec![Block::Listing(lines.join("\n")), Block::Table(table)];
+    let is_valid = files.iter().all(|(_, complaints)| complaints.is_empty());
+    blocks.extend(is_valid.then_some(Block::Data(states)));
+    let section = PageSection::bare("Product files", blocks);
+    Page { title: "Check of product files".to_owned(), sections: vec![section], ..Page::default() }
 }
 
 fn product_row(product: &Product) -> Vec<Cell> {
@@ -326,6 +354,9 @@ fn safety(product: &Product, sources: &mut Sources) -> Vec<Item> {
     if let Some(durability) = product.durability() {
         let range = words::failure_rate(durability);
         items.push(noted(format!("{range} {}", sources.mark(&durability.cite)), &durability.cite));
+    }
+    for level in product.service_levels() {
+        items.push(noted(format!("{} {}", words::service_level(&level), sources.mark(&level.cite)), &level.cite));
     }
     for sharing in product.sharing_views() {
         let when = if sharing.when.is_empty() { String::new() } else { format!(", when {}", sharing.when) };

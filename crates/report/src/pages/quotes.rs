@@ -104,8 +104,8 @@ fn section(quote: &Quote) -> PageSection {
     PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }
 
-/// Durability, sharing and the price of snapshots.
-fn safety(offer: &Offer) -> Vec<Fact> {
+/// Durability, sharing, service levels and the price of snapshots.
+pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(durability) = offer.durability() {
         let lost = words::failure_rate(&durability);
@@ -120,11 +120,9 @@ fn safety(offer: &Offer) -> Vec<Fact> {
         let status = sharing.cite.status.name();
         facts.push(Fact::new("shared", format!("up to {} machines {access} a volume ({status})", sharing.hosts)));
     }
-    if let Some(snapshot) = offer.snapshot_price() {
-        let status = snapshot.cite.status.name();
-        let each = format!("{} {}", snapshot.each.exact(), snapshot.each.currency);
-        facts.push(Fact::new("snapshot", format!("{each} per {} stored ({status})", snapshot.per)));
-    }
+    let levels: Vec<String> = offer.service_levels().iter().map(words::service_level).collect();
+    facts.extend((!levels.is_empty()).then(|| Fact::new("service", levels.join("; "))));
+    facts.extend(offer.snapshot_price().map(|price| Fact::new("snapshot", words::snapshots(&price))));
     facts
 }
 

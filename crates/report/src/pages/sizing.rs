@@ -1,12 +1,14 @@
 //! Sizing: the choice, the frontier, the ranking, the design point, and configurations that fail.
 
 mod details;
+mod providers;
 
 use plimsoll_choose::diagnosis::{DatabaseEffect, Latencies, effect};
 use plimsoll_choose::sizing::{Choice, ClassLatency, DesignLimit, Rejection, Sizing, VolumeLayout};
-use plimsoll_choose::what_if::WhatIfs;
+use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Account, Outcome};
 
+use super::quotes::safety;
 use super::{limit, what_if};
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot, sentence};
 use crate::html::{both, figure};
@@ -14,7 +16,7 @@ use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
 use crate::words::diagnosis::share;
-use crate::words::{offer, sizing as words};
+use crate::words::{clean, offer, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -26,6 +28,7 @@ const DOUBTS_MAX: usize = 3;
 /// A sizing with its inputs.
 struct Sized<'a> {
     sizing: &'a Sizing,
+    memory: Option<&'a MemoryFirst>,
     account: Option<&'a Account>,
     outcomes: &'a [Outcome],
     /// Maximum number of choices to show.
@@ -40,13 +43,16 @@ pub fn sizing(
     outcomes: &[Outcome],
     most: usize,
 ) -> Page {
-    let sized = Sized { sizing, account, outcomes, most };
+    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), account, outcomes, most };
     let subject = &sizing.wanted.subject;
     let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
     let mut sections = Vec::new();
-    sections.extend(sized.first());
-    sections.extend(sized.more_money());
+    if let Some(layout) = sized.best_layout() {
+        sections.push(sized.parts(layout));
+    }
     sections.extend(sized.layouts());
+    sections.extend(sized.by_provider());
+    sections.extend(sized.first());
     sections.push(sized.ranking());
     sections.push(sized.design_point());
     sections.extend(what_if::sections(what_ifs));
@@ -93,7 +99,8 @@ impl Sized<'_> {
         let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
         let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
         let (verdict, details) = self.verdict();
-        let mut sentences = cautions.chain([verdict]).chain(notes.map(words::cluster));
+        let memory = self.memory.map(words::memory_first);
+        let mut sentences = cautions.chain(memory).chain([verdict]).chain(notes.map(words::cluster));
         let text = sentences.next().unwrap_or_default();
         Headline { text, grade: "simulated", details: sentences.map(full_stop).chain(details).collect() }
     }
@@ -105,12 +112,16 @@ impl Sized<'_> {
         let answer = words::answer(wanted).into_iter();
         if let Some(layout) = self.best_layout() {
             let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
+            let machine = layout.machine.as_ref().and_then(|machine| machine.offer.short().machine);
+            let machine = machine.map_or_else(String::new, |machine| format!(" with {}", clean(&machine.to_string())));
             let single = layout.single.map_or_else(
                 || "no single volume carries the load".to_owned(),
-                |single| format!("a single volume {single}"),
+                |single| format!("a single volume costs {single} a month with its machine"),
             );
-            let text = format!("The load is carried for {price}{meets}: {}; {single}", words::layout(layout));
-            return (text, answer.collect());
+            let volumes = words::layout(layout);
+            let text = format!("Cheapest configuration that carries the load{meets}: {volumes}, {price}{machine}");
+            let details = answer.chain([full_stop(sentence(&format!("{single} at {}", layout.provider)))]);
+            return (text, details.chain(self.other_providers()).collect());
         }
         let Some(first) = self.sizing.choices.first() else {
             let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
@@ -122,18 +133,28 @@ impl Sized<'_> {
             return (text, answer.collect());
         };
         let name = offer::configuration(&first.offer);
-        let text = if let Some(price) = &first.price {
-            format!("Cheapest configuration that carries the load{meets}: {name}, {} a month", price.monthly)
+        let text = if first.price.is_some() {
+            format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(first))
         } else {
-            let priced = slower.iter().find_map(|choice| Some((choice, choice.total()?)));
-            let priced = priced.map_or_else(String::new, |(choice, total)| {
-                let (name, slower) = (offer::configuration(&choice.offer), words::slower(&choice.slower));
-                format!("; the cheapest with a price, {name} for {total} a month, is slower than today: {slower}")
-            });
-            format!("{name} carries the load{meets}; its price is unknown{priced}")
+            let priced = slower.iter().find(|choice| choice.price.is_some());
+            priced.map_or_else(
+                || format!("{name} carries the load{meets}; its price is unknown"),
+                |choice| {
+                    let saved = self.effect(choice).map(|effect| format!(", database time: {}", saved(&effect)));
+                    format!(
+                        "No configuration with a price carries the load{meets} without being slower than today: the cheapest, {}, {}, has \
+                         {}{}; without a price, {name} carries it",
+                        offer::configuration(&choice.offer),
+                        self.price(choice),
+                        words::slower(&choice.slower),
+                        saved.unwrap_or_default()
+                    )
+                },
+            )
         };
         let saved = self.effect(first).map(|effect| format!("Database time: {} for the same work.", saved(&effect)));
-        (text, answer.chain([full_stop(sentence(&words::reason(first)))]).chain(saved).collect())
+        let details = answer.chain([full_stop(sentence(&words::reason(first)))]).chain(saved);
+        (text, details.chain(self.more_money()).chain(self.other_providers()).collect())
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -166,7 +187,23 @@ impl Sized<'_> {
         let effect = self.effect(first);
         let blocks =
             vec![Block::Facts(facts(first, Doubts::First)), Block::Table(self.classes(first, effect.as_ref()))];
-        Some(PageSection::new(offer::configuration(&first.offer), blocks))
+        let single = if self.best_layout().is_some() { "As a single volume: " } else { "" };
+        Some(PageSection::new(format!("{single}{}", offer::configuration(&first.offer)), blocks))
+    }
+
+    /// The volumes of a layout.
+    fn parts(&self, layout: &VolumeLayout) -> PageSection {
+        let mut blocks = Vec::new();
+        for part in &layout.parts {
+            let name = offer::configuration(&part.choice.offer);
+            blocks.push(Block::Heading(format!("{}: {name}", part.content.name())));
+            blocks.push(Block::Facts(facts(&part.choice, Doubts::First)));
+            blocks.push(Block::Table(self.classes(&part.choice, None)));
+        }
+        blocks.extend(
+            layout.machine.as_ref().map(|machine| Block::Facts(vec![Fact::new("machine", words::machine(machine))])),
+        );
+        PageSection::new(format!("Separate volumes at {}", layout.provider), blocks)
     }
 
     /// Response times of a choice by class, compared with today, and the effect on the database's time.
@@ -195,42 +232,6 @@ impl Sized<'_> {
             ]
         };
         Table::of("Response times by class", columns, &choice.latency, row).without_unknown()
-    }
-
-    /// The price frontier: configurations with less waiting than every cheaper configuration.
-    fn more_money(&self) -> Option<PageSection> {
-        let frontier = &self.sizing.frontier;
-        if frontier.len() < 2 {
-            return None;
-        }
-        let columns = [
-            Column::configuration(),
-            Column::monthly("price", 0),
-            Column::new("sessions", "waiting", ColumnKind::Share, 0),
-            Column::new("reads", "mean", ColumnKind::Text, 2),
-            Column::text("more", 0),
-            Column::text("doubts", 1),
-        ];
-        let row = |(choice, step): (&Choice, words::FrontierStep)| {
-            vec![
-                Cell::text(offer::configuration(&choice.offer)),
-                Cell::money(choice.total()),
-                Cell::three(step.waiting),
-                Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
-                Cell::text(step.against_cheaper),
-                Cell::text(words::doubts(choice)),
-            ]
-        };
-        let rows = frontier.iter().zip(words::frontier(self.sizing)).take(FEW);
-        let mut table = Table::of("Configurations by price", columns, rows, row);
-        table.notes.push(
-            "Mean number of sessions waiting for reads and log writes at the expected load, simulated.".to_owned(),
-        );
-        let more = frontier.len().saturating_sub(FEW);
-        table
-            .notes
-            .extend((more > 0).then(|| format!("and {more} faster and more expensive configurations: --json has all")));
-        Some(PageSection::new("Faster configurations by price", vec![Block::Table(table)]))
     }
 
     /// Layouts with separate volumes for redo and temporary data that are cheaper or the only solution.
@@ -448,7 +449,7 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
         facts.push(Fact::new("burst", format!("{iops} IOPS for {lasts} while credits last: excluded from the sizing")));
     }
     facts.extend(choice.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine))));
-    facts.extend(choice.yearly_loss.map(|share| Fact::new("loss", words::yearly_loss(share))));
+    facts.extend(safety(&choice.offer));
     if let Some(price) = &choice.price {
         let text = format!("{} a month, {}", price.monthly, offer::cite(&price.cite));
         let without = price.without.join(", ");

@@ -107,6 +107,7 @@ fn cache(what_if: &CacheWhatIf) -> PageSection {
             "the database's own estimate of its cache; scans, sorts and writes are assumed unchanged"
         }
         EstimateSource::Trace => "computed from the trace: a cache of whole pages above the traced storage",
+        EstimateSource::AllData => "all data in the cache; scans are cached as well, writes are assumed unchanged",
     };
     let slower = "the cost of longer waits with a smaller cache is not included";
     let smaller = what_if.sizes.iter().any(|size| size.more_bytes < 0.0).then_some(slower);

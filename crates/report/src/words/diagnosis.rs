@@ -41,6 +41,7 @@ pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str>
         DiagnosisVerdict::StorageAtLeast { .. } => "Storage cannot be ruled out",
         DiagnosisVerdict::NoSessionTimes { .. } => "Undetermined from these inputs",
         DiagnosisVerdict::Quiet { .. } => "The database is nearly idle",
+        DiagnosisVerdict::ProcessorsFull { .. } => "The processors are full",
         _ => return None,
     })
 }
@@ -129,15 +130,36 @@ fn log_behind_locks(write_s: f64, all: f64, held: f64, locks: f64) -> String {
 fn not_storage(main: TimePart, host_busy: Option<f64>) -> &'static str {
     match main {
         TimePart::Processor if host_busy.is_some_and(|busy| busy < IDLE) => {
-            "Faster storage will not help, nor will more processors, which are idle most of the time: tune the statements that use \
-             them."
+            "Faster storage will not help, nor will more processors, as the database uses a small part of them: tune the statements \
+             that use them."
         }
         TimePart::Processor => {
             "Faster storage will not help: tune the statements that use the processors, or add processors."
         }
+        TimePart::Unaccounted if host_busy.is_some_and(|busy| busy < IDLE) => {
+            "Faster storage will not help as far as waits are counted: check the time in no counter, below."
+        }
         TimePart::Unaccounted => "Faster storage will not help: check the host's processors first.",
         _ => "Faster storage will not help: check the events that sessions wait for.",
     }
+}
+
+/// Text and remedy if time in no counter may be waiting for storage, too.
+fn at_least(all: f64, unaccounted: f64, are_processors_free: bool) -> (String, &'static str) {
+    let counted = format!("Storage is at least {}; {} is in no counter", of_all(all), share(unaccounted));
+    if are_processors_free {
+        let text = format!(
+            "{counted}, although the processors are free: it may be storage as well, as submissions of direct I/O that block \
+             are not counted as waits."
+        );
+        let remedy = "Check the host's time in I/O wait and the latencies of its devices (iostat -xt) in the same period, then run \
+                      plimsoll size.";
+        return (text, remedy);
+    }
+    let text = format!("{counted}: processors, locks, or waits for writes of another session.");
+    let remedy = "Check below whether storage is slow or at its limit; add the host's processor load (plimsoll collect linux) and \
+                  samples of wait events.";
+    (text, remedy)
 }
 
 fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
@@ -152,7 +174,7 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             ),
             "Check below whether the storage is slow, at its limit, or overused; then run plimsoll size.",
         ),
-        DiagnosisVerdict::StorageInPart { share: all, saved, main, main_share } => (
+        DiagnosisVerdict::StorageInPart { share: all, saved, main, main_share, behind } => (
             format!(
                 "Storage is {}; the largest part is {} ({}). {}",
                 of_all(all),
@@ -160,7 +182,12 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
                 share(main_share),
                 saving(saved)
             ),
-            "Faster storage reduces this part only; check the largest part as well.",
+            if behind >= 0.8 * all {
+                "Nearly all of it is waiting for background writes: enlarge the log files before the storage is changed, and check \
+                 the largest part."
+            } else {
+                "Faster storage reduces this part only; check the largest part as well."
+            },
         ),
         DiagnosisVerdict::LogBehindLocks { write_s, share: all, held, locks } => (
             log_behind_locks(write_s, all, held, locks),
@@ -177,16 +204,9 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             ),
             not_storage(main, host_busy),
         ),
-        DiagnosisVerdict::StorageAtLeast { share: all, unaccounted } => (
-            format!(
-                "Storage is at least {}; {} is in no counter: processors, locks, or waits for writes of another \
-                 session.",
-                of_all(all),
-                share(unaccounted)
-            ),
-            "Check below whether storage is slow or at its limit; add the host's processor load (plimsoll collect linux) and samples of \
-             wait events.",
-        ),
+        DiagnosisVerdict::StorageAtLeast { share: all, unaccounted, are_processors_free } => {
+            at_least(all, unaccounted, are_processors_free)
+        }
         DiagnosisVerdict::NoSessionTimes { has_latency } => (
             format!(
                 "No input has wait events, so it is undetermined whether storage is the problem{}.",

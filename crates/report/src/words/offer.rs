@@ -1,6 +1,9 @@
 //! Offers, ceilings and their sources as text.
 
-use plimsoll_catalogue::{Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, Status, Wrap};
+use plimsoll_catalogue::{
+    Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, ServiceLevel, ServiceSubject, SnapshotPrice, Status,
+    Wrap,
+};
 use plimsoll_choose::Lift;
 use plimsoll_units::Bytes;
 
@@ -81,6 +84,27 @@ fn counted(ceiling: &Ceiling, bound: &Bound) -> String {
     let unit = ceiling.unit.filter(|unit| bound.counts == Counts::Operations && block > unit.get() as f64);
     let unit = unit.map(|unit| format!(", counted per {unit}")).unwrap_or_default();
     format!("{kinds}{unit}")
+}
+
+/// A service level: `available 99.9 % of the time (unverified)`, `90 % of the provisioned performance 99 % of the time
+/// (verified)`.
+pub(crate) fn service_level(level: &ServiceLevel) -> String {
+    let percent = |share: f64| format!("{} %", number::exact((share * 1e6).round() / 1e4));
+    let (time, status) = (percent(level.share), level.cite.status.name());
+    match level.of {
+        ServiceSubject::Availability => format!("available {time} of the time ({status})"),
+        ServiceSubject::Performance => {
+            let amount = percent(level.amount.unwrap_or(1.0));
+            format!("{amount} of the provisioned performance {time} of the time ({status})")
+        }
+    }
+}
+
+/// Price of snapshots: `0.05 USD per GiB-month stored, 51.20 USD a month for all of it (secondary)`.
+pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
+    let each = format!("{} {} per {} stored", price.each.exact(), price.each.currency, clean(&price.per));
+    let full = price.full_monthly.map_or_else(String::new, |full| format!(", {full} a month for the full capacity"));
+    format!("{each}{full} ({})", price.cite.status.name())
 }
 
 /// A source without control characters: `Amazon EBS volume types (2025-09, verified)`, with its remark.

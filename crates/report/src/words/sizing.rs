@@ -3,8 +3,9 @@
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, DesignLimit, DesignPoint,
-    Exadata, GrowthStep, Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
+    Exadata, GrowthStep, Reached, RejectionReason, RiskKind, Slower, VolumeLayout, Wanted,
 };
+use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 use plimsoll_units::Bytes;
 
 use super::{clean, offer};
@@ -119,9 +120,14 @@ pub(crate) fn doubts(choice: &Choice) -> String {
     sorts.join(", ")
 }
 
+fn vcpus(count: f64) -> String {
+    let unit = if count > 1.0 { "vCPUs" } else { "vCPU" };
+    format!("{} {unit}", number::three(count))
+}
+
 /// Processors and memory that a machine needs: `at least 4 vCPUs and 32 GiB of memory`.
 pub(crate) fn compute(compute: Compute) -> String {
-    let vcpus = compute.processors.map(|processors| format!("{} vCPUs", number::three(processors)));
+    let vcpus = compute.processors.map(vcpus);
     let memory = compute.memory.map(|memory| format!("{} of memory", offer::capacity(memory)));
     let unknown = match (&vcpus, &memory) {
         (Some(_), Some(_)) => "",
@@ -141,7 +147,7 @@ pub(crate) fn machine(machine: &Attachment) -> String {
     let name = machine.offer.short().machine.map_or_else(String::new, |machine| machine.to_string());
     let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
     let shape = machine.offer.machine_shape();
-    let vcpus = shape.as_ref().and_then(|shape| shape.vcpus).map(|vcpus| format!("{} vCPUs", number::three(vcpus)));
+    let vcpus = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
     let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
     let first: Vec<String> = std::iter::once(clean(&name)).chain(vcpus).chain(memory).chain([price]).collect();
     let mut parts = vec![first.join(", ")];
@@ -154,14 +160,6 @@ pub(crate) fn machine(machine: &Attachment) -> String {
         machine.enough, machine.of
     ));
     parts.join("; ")
-}
-
-/// Probability of data loss: `0.8 % a year`.
-pub(crate) fn yearly_loss(share: f64) -> String {
-    if share < 1e-6 {
-        return "below 0.0001 % a year by the vendor's design".to_owned();
-    }
-    format!("{} % a year by the vendor's design", number::three(share * 100.0))
 }
 
 /// Caution that the figures of Exadata do not transfer to other storage.
@@ -207,30 +205,69 @@ pub(crate) fn layout(layout: &VolumeLayout) -> String {
     layout.parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// A configuration of the frontier compared with the next cheaper one.
-pub(crate) struct FrontierStep {
-    /// Mean number of waiting sessions.
-    pub(crate) waiting: f64,
-    /// `+14 %: 3.4 times faster`; empty for the cheapest.
-    pub(crate) against_cheaper: String,
-}
-
-/// Frontier rows as text.
-pub(crate) fn frontier(sizing: &Sizing) -> Vec<FrontierStep> {
-    let point = &sizing.wanted.points[0];
+/// A configuration compared with a cheaper one: `+14 %: 3.4 times faster`.
+pub(crate) fn against(point: &DesignPoint, cheaper: &Choice, choice: &Choice) -> String {
     let monthly = |choice: &Choice| choice.total().map_or(0.0, plimsoll_catalogue::Money::as_f64);
     let waiting = |choice: &Choice| choice.waiting(point).unwrap_or_default();
-    let step = |(index, choice): (usize, &Choice)| {
-        let against_cheaper = index.checked_sub(1).map_or_else(String::new, |before| {
-            let cheaper = &sizing.frontier[before];
-            let more = monthly(choice) / monthly(cheaper) - 1.0;
-            let more =
-                if more < 1.0 { format!("{:+.0} %", more * 100.0) } else { format!("x {}", number::three(more + 1.0)) };
-            format!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
-        });
-        FrontierStep { waiting: waiting(choice), against_cheaper }
+    let more = monthly(choice) / monthly(cheaper) - 1.0;
+    let more = if more < 1.0 { format!("{:+.0} %", more * 100.0) } else { format!("x {}", number::three(more + 1.0)) };
+    format!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
+}
+
+/// Prices of a choice: `95.20 USD a month, 279.16 USD with aws/r6i.xlarge (unverified price)`.
+pub(crate) fn price(choice: &Choice) -> String {
+    let monthly =
+        choice.price.as_ref().map_or_else(|| "unknown price".to_owned(), |price| format!("{} a month", price.monthly));
+    let machine = choice.machine.as_ref().map(|machine| {
+        let name = machine.offer.short().machine.map_or_else(String::new, |machine| clean(&machine.to_string()));
+        match machine.monthly.and(choice.total()) {
+            Some(total) => format!(", {total} with {name}"),
+            None => format!(", without the price of {name}"),
+        }
+    });
+    let doubt = if choice.has_unverified_price() { " (unverified price)" } else { "" };
+    format!("{monthly}{}{doubt}", machine.unwrap_or_default())
+}
+
+/// More memory instead of faster storage.
+pub(crate) fn memory_first(first: &MemoryFirst) -> String {
+    let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
+    let [before, after] = first.waiting;
+    let saved = first.saved.map_or_else(String::new, |saved| {
+        format!(" and saves {} of the database's time", super::diagnosis::share(saved))
+    });
+    let by = match first.by {
+        EstimateSource::Database => "the database's own estimate",
+        EstimateSource::Trace => "computed from the trace",
+        EstimateSource::AllData => "all data in memory",
     };
-    sizing.frontier.iter().enumerate().map(step).collect()
+    let more = first.total.millionths - first.present.millionths;
+    let money = plimsoll_catalogue::Money { millionths: more.abs(), ..first.total };
+    let sign = if more < 0 { "less" } else { "more" };
+    let storage = first.storage.as_ref().map_or_else(
+        || "no storage of the provider leaves as few sessions waiting".to_owned(),
+        |(choice, total)| {
+            format!("storage with as few waiting sessions, {}, costs {total}", offer::configuration(&choice.offer))
+        },
+    );
+    let machine = first.choice.machine.as_ref().and_then(|machine| machine.offer.short().machine);
+    let machine = machine.map_or_else(String::new, |machine| format!(" on {}", clean(&machine.to_string())));
+    format!(
+        "Memory first: a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
+         {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than with the present cache; {storage}",
+        gib(first.bytes),
+        gib(first.more_bytes),
+        number::percent(first.reads),
+        number::three(before),
+        number::three(after),
+        offer::configuration(&first.choice.offer),
+        first.total,
+    )
+}
+
+/// Probability of data loss in a year: `0.8 %`.
+pub(crate) fn loss(share: f64) -> String {
+    if share < 1e-5 { "< 0.001 %".to_owned() } else { format!("{} %", number::three(share * 100.0)) }
 }
 
 /// `x 3.13 for small operations and x 6.09 for those of 64 KiB and more (from 1.43 to 7.45 where it was measured):

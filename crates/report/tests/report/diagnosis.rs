@@ -93,7 +93,7 @@ fn every_verdict() -> Vec<Verdict> {
     let part = TimePart::Lock;
     vec![
         Verdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
-        Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7 },
+        Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7, behind: 0.0 },
         Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: TimePart::Processor, main_share: 0.85 },
         Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
         Verdict::NoSessionTimes { has_latency: true },
@@ -143,7 +143,16 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Changed { before: 1.0, after: 3.0, main: None },
         Verdict::LongWindows { longest_s: 604_800.0 },
         Verdict::Unequal { reported: 4.0, derived: 2.0 },
+        Verdict::StorageAtLeast { share: 0.3, unaccounted: 0.6, are_processors_free: true },
     ]
+}
+
+#[test]
+fn waits_for_background_writes_are_no_reason_for_other_storage() {
+    let of =
+        |behind: f64| Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Lock, main_share: 0.4, behind };
+    assert!(words::diagnosis::verdict_text(&of(0.19)).remedy.contains("enlarge the log files"));
+    assert!(words::diagnosis::verdict_text(&of(0.05)).remedy.starts_with("Faster storage reduces this part only"));
 }
 
 #[test]

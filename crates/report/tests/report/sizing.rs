@@ -6,7 +6,7 @@ use plimsoll_choose::sizing::{
     Busiest, ClassLoad, Cluster, DesignPoint, Exadata, GrowthStep, Measured, Platform, Search, Sizing, Wanted, layouts,
     size,
 };
-use plimsoll_choose::what_if::WhatIfs;
+use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::Class;
 use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
@@ -127,15 +127,65 @@ fn choice_and_frontier_fit_one_screen() {
     let (screen, rest) = (first.join(" "), &text[first.join("\n").len()..]);
     let parts = [
         "Cheapest configuration that carries",
-        "first limit",
-        "machine",
-        "Faster configurations by price",
-        "sessions waiting for",
+        "Other providers, with machine: ",
+        "Price against waiting, by provider",
+        "aws on aws/",
+        "gcp on gcp/",
+        "times faster",
+        "mean number of sessions that wait",
     ];
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in parts {
         assert!(screen.contains(part), "{part} in the first 40 lines of {text}");
     }
     assert!(rest.contains("Design point of SALES"), "{rest}");
+    let aws = check(&sized(6_000.0, "", &["aws"]));
+    assert!(aws.contains("More money: aws/io2:1000GiB,iops=7200 for "), "{aws}");
+}
+
+#[test]
+fn providers_without_a_choice_have_a_reason() {
+    let text = check(&sized(100_000.0, "", &["gcp/hyperdisk-balanced", "aws/st1"]));
+    assert!(text.contains("aws: none. ") && text.contains("% of the requirement"), "{text}");
+}
+
+#[test]
+fn service_levels_and_snapshots_are_shown_with_the_choice() {
+    let text = check(&sized(6_000.0, "", &["aws/io2"]));
+    let loss = "0.001 %";
+    for said in
+        ["available 99.9 % of the time (unverified)", "90 % of the provisioned performance 99.9 % of the time", loss]
+    {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+    // 1,000 GiB at 0.05 USD.
+    assert!(text.contains("0.05 USD per GiB-month stored, 50.00 USD a month for the full capacity"), "{text}");
+}
+
+#[test]
+fn more_memory_precedes_storage_in_the_headline() {
+    let sizing = sized(6_000.0, "", &["aws/gp3"]);
+    let choice = sizing.choices[0].clone();
+    let total = choice.total().unwrap();
+    let gib = f64::from(1 << 30);
+    let memory = Some(MemoryFirst {
+        by: EstimateSource::Database,
+        bytes: 48.0 * gib,
+        more_bytes: 16.0 * gib,
+        reads: 0.3,
+        saved: Some(0.2),
+        total,
+        present: total,
+        waiting: [6.0, 2.0],
+        storage: None,
+        choice,
+    });
+    let page = pages::sizing(&sizing, &WhatIfs { memory, ..WhatIfs::default() }, None, &[], 12);
+    let headline = page.headline.unwrap();
+    let said = "Memory first: a cache of 48 GiB, 16 GiB more, leaves 30 % of the reads (the database's own estimate), reduces \
+                waiting sessions from 6 to 2 and saves 20 % of the database's time";
+    assert!(headline.text.starts_with(said), "{}", headline.text);
+    assert!(headline.details[0].contains("Cheapest configuration"), "{:?}", headline.details);
 }
 
 #[test]

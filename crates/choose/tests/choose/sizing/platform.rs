@@ -1,6 +1,6 @@
 //! Clusters and Exadata by the names of waits, and layouts of several volumes.
 
-use plimsoll_catalogue::Catalogue;
+use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::sizing::{ClassObjective, Platform, Search, VolumeContent, VolumeLayout, Wanted, layouts, size};
 use plimsoll_ingest::{Account, DatabaseDemand, EventTime, InputPosition, Origin, SessionTime, WaitCause};
 use plimsoll_units::Bytes;
@@ -87,6 +87,26 @@ fn redo_has_a_separate_volume_if_that_is_cheaper() {
     assert!(layout.machine.as_ref().is_some_and(|machine| machine.volumes >= 2));
     let iops: f64 = layout.parts.iter().map(|part| part.wanted.points[0].iops()).sum();
     assert!((iops - 2_000.0).abs() < 1e-6, "every operation belongs to a volume: {iops}");
+}
+
+#[test]
+fn separate_volumes_share_the_limits_of_a_given_machine() {
+    let objectives: Vec<ClassObjective> = vec!["redo:mean<=700us".parse().unwrap()];
+    let of = |iops: f64, machine: &str| {
+        let catalogue = Catalogue::built_in();
+        let part = format!("any on {machine}").parse::<Config>().unwrap().machine;
+        let search = Search { machine: part, ..Search::default() };
+        let wanted = Wanted { objectives: objectives.clone(), ..database(iops, Bytes::gib(8192)) };
+        layouts(&catalogue, &terms(), &search, &size(&catalogue, &wanted, &terms(), &search))
+    };
+    let found = of(2_000.0, "aws/m7i.2xlarge");
+    assert!(found.iter().all(|layout| layout.provider == "aws"), "{found:?}");
+    let machine = found[0].machine.as_ref().unwrap();
+    assert_eq!(machine.offer.short().machine.unwrap().to_string(), "aws/m7i.2xlarge");
+    let volumes: i128 = found[0].parts.iter().map(|part| part.choice.price.as_ref().unwrap().monthly.millionths).sum();
+    assert_eq!(found[0].total.unwrap().millionths, volumes + machine.monthly.unwrap().millionths);
+    assert!(machine.binds.as_ref().is_some_and(|limit| limit.over >= 1.0), "{machine:?}");
+    assert!(of(30_000.0, "aws/m5.large").is_empty(), "a small machine does not carry both volumes");
 }
 
 #[test]

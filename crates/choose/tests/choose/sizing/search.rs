@@ -238,10 +238,54 @@ fn an_unverified_price_ranks_a_quarter_higher() {
     let unverified: Vec<&Choice> = sizing.choices.iter().filter(|choice| choice.has_unverified_price()).collect();
     assert!(!unverified.is_empty());
     for choice in &sizing.choices {
-        let Some(total) = choice.total() else { continue };
+        let Some(storage) = choice.price.as_ref().map(|price| price.monthly.as_f64()) else { continue };
+        let Some(machine) = choice.machine.as_ref().map(|machine| machine.monthly) else { continue };
+        let Some(machine) = machine.map(plimsoll_catalogue::Money::as_f64) else { continue };
         let times = if choice.has_unverified_price() { 1.25 } else { 1.0 };
-        assert!((choice.cost() / total.as_f64() - times).abs() < 1e-9, "{}", short(choice));
+        assert!((choice.cost() - storage * times - machine).abs() < 1e-6, "{}", short(choice));
     }
+}
+
+#[test]
+fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
+    let wanted = database(10_000.0, Bytes::gib(1000));
+    let sizing = sized(&wanted, &["aws", "oci"]);
+    let names: Vec<&str> = sizing.providers.iter().map(|one| one.provider.as_str()).collect();
+    assert!(names.len() == 2 && names.contains(&"aws") && names.contains(&"oci"), "{names:?}");
+    let costs: Vec<f64> = sizing.providers.iter().map(|one| one.choices[0].cost()).collect();
+    assert!(costs.is_sorted(), "{costs:?}");
+    let point = &wanted.points[0];
+    for one in &sizing.providers {
+        let is_faster = |pair: &[Choice]| pair[1].waiting(point) < pair[0].waiting(point);
+        assert!(one.choices.windows(2).all(is_faster));
+        let outline = one.outline(point, 3);
+        assert_eq!(outline.len(), one.choices.len().min(3));
+        assert_eq!(short(outline[0]), short(&one.choices[0]));
+        assert_eq!(short(outline[outline.len() - 1]), short(&one.choices[one.choices.len() - 1]));
+        assert_eq!(one.outline(point, 1).len(), 1);
+        assert_eq!(one.outline(point, 100).len(), one.choices.len());
+    }
+}
+
+#[test]
+fn classes_without_an_answer_in_the_simulation_do_not_hide_the_waiting_sessions() {
+    let wanted = database(10_000.0, Bytes::gib(1000));
+    let mut choice = sized(&wanted, &["aws/io2"]).choices.remove(0);
+    choice.latency.retain(|one| one.class != Class::SequentialRead);
+    let mean = |class| choice.latency.iter().find(|one| one.class == class).unwrap().mean.as_secs_f64();
+    // 6,000 reads and 1,500 log writes a second; sessions do not wait for data writes.
+    let expected = 6_000.0 * mean(Class::RandomRead) + 1_500.0 * mean(Class::RedoWrite);
+    assert!((choice.waiting(&wanted.points[0]).unwrap() - expected).abs() < 1e-9);
+    choice.latency.clear();
+    assert_eq!(choice.waiting(&wanted.points[0]), None);
+}
+
+#[test]
+fn rare_operations_have_the_response_times_of_idle_storage() {
+    // An operation in a day; AWS states 500 us on average for io2.
+    let sizing = sized(&database(1e-5, Bytes::gib(1000)), &["aws/io2"]);
+    let mean = sizing.choices[0].latency[0].mean;
+    assert!((Span::from_micros(450)..Span::from_micros(600)).contains(&mean), "{mean}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
         let measure = match measure {
             "iops" => Measure::Iops,
             "bytes" => Measure::Throughput,
+            "latency" => Measure::Latency,
             _ => Measure::Size,
         };
         let statistic = if statistic == "max" { Statistic::Maximum } else { Statistic::Mean };

@@ -6,8 +6,13 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Money};
 use plimsoll_choose::hours::Rule;
 use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, judge, size, wanted};
-use plimsoll_choose::what_if::{CacheWhatIf, EstimateSource, HORIZON_MONTHS, Tuning, cache, growth, levels};
-use plimsoll_ingest::{Account, CacheCurve, DatabaseDemand, InputPosition, MissCurve, Origin, SessionTime};
+use plimsoll_choose::what_if::{
+    CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, levels, memory_first,
+};
+use plimsoll_ingest::{
+    Account, CacheCurve, DatabaseDemand, EventTime, InputPosition, MissCurve, Origin, SessionTime, WaitCause,
+};
+use plimsoll_units::Bytes;
 
 use crate::sizing::support::{plain, subject, terms};
 
@@ -146,6 +151,58 @@ fn a_trace_determines_misses_by_share_of_its_working_set() {
     assert_eq!((found.by, left), (EstimateSource::Trace, vec![1.0, 1.0, 0.4, 0.0]));
     let writes_alone = found.sizes[3].wanted.points[0].iops();
     assert!((writes_alone - 3_000.0).abs() < 1e-6, "{writes_alone}");
+}
+
+/// The memory to buy for random reads per second that sessions wait for, with a cache of 8 GiB.
+fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
+    let search = among(&["aws"]);
+    let of = |class: &str, rate: f64| {
+        format!("08:00 3600 {class} iops mean {rate}\n08:00 3600 {class} bytes mean {}\n", rate * 8_192.0)
+    };
+    let subject = subject(&(of("random-reads", reads) + &of("data-writes", reads / 3.0)));
+    let sizing = sized(&subject, &plain(), &search);
+    memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, (account, None))
+}
+
+/// The account with this share of its time in single-block reads of 1 ms.
+fn reading(share: f64) -> Account {
+    let mut account = account();
+    let total_s = account.whole.database_s * share;
+    account.whole.waits.push(EventTime {
+        event: "db file sequential read".into(),
+        cause: WaitCause::of("db file sequential read"),
+        foreground: true,
+        count: total_s / 0.001,
+        total_s,
+        histogram: Vec::new(),
+        place: place(),
+    });
+    account
+}
+
+#[test]
+fn memory_is_bought_if_it_saves_more_than_storage_for_the_money() {
+    let found = memory(20_000.0, Some(&reading(0.5))).expect("8 GiB of memory are cheaper than IOPS");
+    assert_eq!(found.by, EstimateSource::Database);
+    let [before, after] = found.waiting;
+    assert!(found.reads < 1.0 && after <= 0.75 * before && found.saved >= Some(0.05), "{found:?}");
+    let has = |choice: &plimsoll_choose::sizing::Choice| {
+        choice.machine.as_ref().and_then(|machine| machine.offer.machine_shape()?.memory).map(Bytes::get)
+    };
+    assert!(has(&found.choice) >= Some(found.more_bytes as u64));
+    if let Some((_, price)) = &found.storage {
+        assert!(found.total.millionths < price.millionths, "{found:?}");
+    }
+    assert!(memory(20_000.0, Some(&reading(0.01))).is_none(), "reads of 1 % of the time are not worth memory");
+}
+
+#[test]
+fn all_data_in_memory_is_evaluated_without_an_estimate() {
+    // 100 GiB of data, and more sessions waiting than any volume removes.
+    let found = memory(60_000.0, None).expect("a machine with 100 GiB more costs less than 60,000 IOPS");
+    assert_eq!((found.by, found.reads), (EstimateSource::AllData, 0.0));
+    assert!((found.more_bytes / f64::from(1_u32 << 30) - 100.0).abs() < 1e-6, "{}", found.more_bytes);
+    assert!(memory(20.0, None).is_none(), "few reads are not worth memory");
 }
 
 #[test]

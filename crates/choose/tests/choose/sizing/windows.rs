@@ -197,3 +197,27 @@ fn free_space_is_added_to_the_capacity() {
     let wanted = wanted(&subject("08:00 60 reads iops mean 100"), &Design { free: 0.2, ..plain() }).unwrap();
     assert_eq!(wanted.capacity, Bytes::gib(125));
 }
+
+#[test]
+fn response_times_of_a_cache_in_memory_are_not_those_of_storage() {
+    let lines = |seconds: &str| {
+        format!(
+            "08:00 3600 random-reads iops mean 100
+             08:00 3600 random-reads bytes mean 819200
+             08:00 3600 random-reads latency mean {seconds}
+             08:00 3600 redo iops mean 10
+             08:00 3600 redo bytes mean 40960
+             08:00 3600 redo latency mean 0.0004"
+        )
+    };
+    let of = |seconds: &str| wanted(&subject(&lines(seconds)), &plain()).unwrap();
+    let classes = |wanted: &Wanted| wanted.today.iter().map(|(class, _)| *class).collect::<Vec<_>>();
+    assert_eq!(classes(&of("0.0003")), [Class::RandomRead, Class::RedoWrite]);
+    let cached = of("0.00002");
+    assert_eq!(classes(&cached), [Class::RedoWrite]);
+    assert!(
+        cached.assumptions.iter().any(|text| text.contains("random reads took 20 us today")),
+        "{:?}",
+        cached.assumptions
+    );
+}

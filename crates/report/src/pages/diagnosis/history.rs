@@ -69,8 +69,9 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
                 Cell::three(unusual.score),
             ]
         });
-        let note =
-            "distance: modified z-score, in median absolute deviations, 3.5 and more; the largest are shown".to_owned();
+        let note = "the most unusual quantity of each window, at most a twentieth of the windows; distance: modified \
+                    z-score, in median absolute deviations, 3.5 and more"
+            .to_owned();
         blocks.push(Block::Table(unusual.with_notes([note])));
     }
     if !history.with_load.is_empty() {

@@ -72,7 +72,7 @@ const fn elsewhere(part: TimePart) -> &'static str {
         TimePart::Concurrency => "Check hot blocks, parsing and latches; storage has no effect.",
         TimePart::Cluster => "Check the interconnect and the distribution of work among instances.",
         TimePart::Network => "Check round trips, the network, and synchronous standbys.",
-        TimePart::Managed => "Its plan throttles sessions: change the plan, or add processors.",
+        TimePart::Managed => "Its plan throttles sessions: change the plan.",
         _ => "See the events below.",
     }
 }

@@ -1,0 +1,137 @@
+//! Memory before storage: a larger cache on a larger machine, if it saves as much waiting as faster storage for less
+//! money.
+
+use plimsoll_catalogue::{Catalogue, Money, PriceTerms};
+use plimsoll_ingest::{Account, Class, MissCurve};
+use plimsoll_units::Bytes;
+
+use super::cache::{CacheStep, EstimateSource, steps, with_reads};
+use crate::diagnosis::{Latencies, effect};
+use crate::sizing::{Choice, Search, Sizing, size};
+
+/// A larger cache, with the storage and the machine that it needs.
+#[derive(Clone, Debug)]
+pub struct MemoryFirst {
+    /// Source of the estimate of the remaining reads.
+    pub by: EstimateSource,
+    /// Size of the cache in bytes.
+    pub bytes: f64,
+    /// Additional bytes.
+    pub more_bytes: f64,
+    /// Remaining reads relative to the present.
+    pub reads: f64,
+    /// Saved share of the database's time, in addition to that of the cheapest choice; `None` if unknown.
+    pub saved: Option<f64>,
+    /// Storage for the remaining load, on a machine with the memory.
+    pub choice: Choice,
+    /// Monthly price of storage and machine.
+    pub total: Money,
+    /// The same for the cheapest choice with the present cache.
+    pub present: Money,
+    /// Waiting sessions with the cheapest choice, and with the larger cache.
+    pub waiting: [f64; 2],
+    /// The cheapest configuration of the same provider that leaves as few sessions waiting with the present cache, and
+    /// its monthly price; `None` if none does.
+    pub storage: Option<(Choice, Money)>,
+}
+
+/// Maximum remaining share of the waiting sessions.
+const LEFT: f64 = 0.75;
+/// Minimum saved share of the database's time, and minimum number of saved waiting sessions if that is unknown.
+const NOTABLE: f64 = 0.05;
+const SESSIONS: f64 = 0.25;
+/// Maximum ratio to the present price if no storage saves as much.
+const AFFORDABLE: f64 = 1.5;
+
+/// The smallest larger cache that is worth more than faster storage. `None` if there is none, or if the machine or the
+/// storage has no price.
+pub fn memory_first(
+    catalogue: &Catalogue,
+    terms: &PriceTerms,
+    search: &Search,
+    sizing: &Sizing,
+    (account, misses): (Option<&Account>, Option<&MissCurve>),
+) -> Option<MemoryFirst> {
+    let first = priced(sizing)?;
+    let machine = first.machine.as_ref()?;
+    let present = machine.monthly.and(first.total())?;
+    let shape = machine.offer.machine_shape()?.memory?;
+    let memory = sizing.wanted.compute.memory.unwrap_or(shape);
+    let waiting = first.waiting(&sizing.wanted.points[0])?;
+    let instances = sizing.wanted.platform.cluster.as_ref().map_or(1, |cluster| cluster.instances.len().max(1));
+    let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
+    let search = Search { products: vec![first.offer.product().name().to_owned()], ..search.clone() };
+    let larger = |(bytes, more_bytes, reads): CacheStep| {
+        let mut wanted = with_reads(&sizing.wanted, by, reads);
+        wanted.compute.memory = Some(Bytes::new(memory.get() + (more_bytes / instances as f64) as u64));
+        let choice = priced(&size(catalogue, &wanted, terms, &search))?.clone();
+        let total = choice.machine.as_ref()?.monthly.and(choice.total())?;
+        let left = choice.waiting(&wanted.points[0])?;
+        let saved = account.and_then(|account| saved(account, first, reads));
+        let storage = alternative(sizing, first, left);
+        let found = MemoryFirst {
+            by,
+            bytes,
+            more_bytes,
+            reads,
+            saved,
+            choice,
+            total,
+            present,
+            waiting: [waiting, left],
+            storage,
+        };
+        found.is_worth_it().then_some(found)
+    };
+    steps.into_iter().filter(|(_, more_bytes, _)| *more_bytes > 0.0).find_map(larger)
+}
+
+/// The cheapest choice with a price; of those that are slower than today, if there is no other.
+fn priced(sizing: &Sizing) -> Option<&Choice> {
+    sizing.choices.iter().chain(&sizing.slower).find(|choice| choice.price.is_some())
+}
+
+impl MemoryFirst {
+    fn is_worth_it(&self) -> bool {
+        let [before, after] = self.waiting;
+        let is_notable = self.saved.map_or(before - after >= SESSIONS, |saved| saved >= NOTABLE);
+        let is_cheaper = match &self.storage {
+            Some((_, price)) => self.total.millionths < price.millionths,
+            None => self.total.millionths as f64 <= self.present.millionths as f64 * AFFORDABLE,
+        };
+        after <= before * LEFT && is_notable && is_cheaper
+    }
+}
+
+/// A cache of all data, for inputs without an estimate.
+fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSource, Vec<CacheStep>)> {
+    let stored = sizing.wanted.capacity.get() as f64 * (1.0 - sizing.wanted.free);
+    let cached = account.and_then(|account| account.cache_bytes).unwrap_or(0.0);
+    (stored > cached).then(|| (EstimateSource::AllData, vec![(stored, stored - cached, 0.0)]))
+}
+
+/// Share of the database's time in the reads that the larger cache saves, on the storage of a choice.
+fn saved(account: &Account, choice: &Choice, reads: f64) -> Option<f64> {
+    let latencies = choice.latency.iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
+    let effect = effect(account, &Latencies(latencies))?;
+    let cached: Vec<f64> = effect
+        .parts
+        .iter()
+        .filter(|part| matches!(part.class, Class::RandomRead | Class::Read))
+        .map(|part| part.after_s)
+        .collect();
+    let saved_s = cached.iter().sum::<f64>() * (1.0 - reads);
+    (!cached.is_empty()).then_some(saved_s / effect.before_s)
+}
+
+/// The cheapest configuration of the provider with at most these waiting sessions.
+fn alternative(sizing: &Sizing, first: &Choice, waiting: f64) -> Option<(Choice, Money)> {
+    let point = &sizing.wanted.points[0];
+    let is_own = |choice: &&Choice| {
+        choice.offer.product().name().split('/').next() == first.offer.product().name().split('/').next()
+    };
+    let own = sizing.providers.iter().flat_map(|provider| &provider.choices).filter(is_own);
+    let mut enough = own.filter(|choice| choice.waiting(point).is_some_and(|own| own <= waiting));
+    let choice = enough.next()?;
+    Some((choice.clone(), choice.total()?))
+}

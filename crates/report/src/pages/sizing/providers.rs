@@ -1,0 +1,169 @@
+//! Price against waiting sessions for each provider, and providers without a choice.
+
+use std::collections::BTreeMap;
+
+use plimsoll_choose::sizing::{Choice, ProviderFrontier};
+
+use super::{Sized, read, saved};
+use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
+use crate::words::{clean, offer, sizing as words};
+
+/// Maximum number of configurations of a provider; more for a single provider.
+const OF_EACH: usize = 3;
+const OF_ONLY: usize = 6;
+
+impl Sized<'_> {
+    /// The frontier of each provider in outline.
+    pub(super) fn by_provider(&self) -> Option<PageSection> {
+        let point = &self.sizing.wanted.points[0];
+        let providers = &self.sizing.providers;
+        let most = if providers.len() == 1 { OF_ONLY } else { OF_EACH };
+        let (mut rows, mut groups) = (Vec::new(), Vec::new());
+        for frontier in providers {
+            let shown = frontier.outline(point, most);
+            groups.push((rows.len(), self.group(frontier, shown.len())));
+            rows.extend(shown.into_iter().map(|choice| (choice, &frontier.choices[0])));
+        }
+        let columns = [
+            Column::configuration(),
+            Column::monthly("with machine", 0),
+            Column::new("sessions", "waiting", ColumnKind::Share, 0),
+            Column::new("reads", "mean", ColumnKind::Text, 3),
+            Column::text("more", 0),
+            Column::new("database", "time", ColumnKind::Text, 2),
+            Column::new("losses", "a year", ColumnKind::Share, 4),
+            Column::text("doubts", 1),
+        ];
+        let row = |(choice, cheapest): (&Choice, &Choice)| {
+            let is_cheapest = std::ptr::eq(choice, cheapest);
+            let more = if is_cheapest { String::new() } else { words::against(point, cheapest, choice) };
+            vec![
+                Cell::text(offer::configuration(&choice.offer)),
+                Cell::money(choice.total()),
+                Cell::or_unknown(choice.waiting(point), Cell::three),
+                Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
+                Cell::text(more),
+                Cell::or_unknown(self.effect(choice), |effect| Cell::text(saved(&effect))),
+                Cell::or_unknown(choice.yearly_loss, |share| Cell::text(words::loss(share))),
+                Cell::text(words::doubts(choice)),
+            ]
+        };
+        let mut table = Table::of("Configurations by provider", columns, rows, row).without_unknown();
+        table.groups = groups;
+        table.notes.push(
+            "Waiting: mean number of sessions that wait for reads and log writes at the expected load, simulated."
+                .to_owned(),
+        );
+        table.notes.extend(self.without_choice());
+        let single = if self.sizing.layouts.is_empty() { "" } else { " of a single volume" };
+        let heading = format!("Price against waiting{single}, by provider");
+        (!providers.is_empty()).then(|| PageSection::new(heading, vec![Block::Table(table)]))
+    }
+
+    fn group(&self, frontier: &ProviderFrontier, shown: usize) -> String {
+        let more = frontier.choices.len() - shown;
+        let more = if more == 0 {
+            String::new()
+        } else {
+            format!(", {more} more levels with --provider {}", frontier.provider)
+        };
+        let more = if self.sizing.providers.len() == 1 { String::new() } else { more };
+        let machine = frontier.choices[0].machine.as_ref().map_or_else(String::new, |machine| {
+            let name = machine.offer.short().machine.map_or_else(String::new, |machine| machine.to_string());
+            let price = if machine.monthly.is_none() { " without a price" } else { "" };
+            format!(" on {}{price}", clean(&name))
+        });
+        let slower = if frontier.is_slower { ", slower than today (--may-be-slower)" } else { "" };
+        format!("{}{machine}{slower}{more}:", frontier.provider)
+    }
+
+    /// The reason of each provider without a priced choice: `azure: premium-ssd ... is slower than today: ...`.
+    fn without_choice(&self) -> Vec<String> {
+        let sizing = self.sizing;
+        let mut reasons: BTreeMap<String, String> = BTreeMap::new();
+        let mut add = |name: &str, reason: String| {
+            let provider = provider(name).to_owned();
+            if !sizing.providers.iter().any(|known| known.provider == provider) {
+                reasons.entry(provider).or_insert(reason);
+            }
+        };
+        for choice in sizing.choices.iter().filter(|choice| choice.price.is_none()) {
+            add(choice.offer.product().name(), "no price in the catalogue for these terms".to_owned());
+        }
+        for choice in &sizing.slower {
+            let name = offer::configuration(&choice.offer);
+            let text = format!("{name} is slower than today: {} (--may-be-slower)", words::slower(&choice.slower));
+            add(choice.offer.product().name(), text);
+        }
+        for choice in &sizing.nearly {
+            let name = offer::configuration(&choice.offer);
+            add(choice.offer.product().name(), format!("{name} has {}", words::reached(&choice.reached)));
+        }
+        for rejection in &sizing.rejected {
+            add(&rejection.name, format!("{}: {}", clean(&rejection.name), words::why(&rejection.reason)));
+        }
+        reasons.into_iter().map(|(provider, reason)| format!("{provider}: none. {reason}")).collect()
+    }
+
+    /// The cheapest notable step on the frontier from the cheapest choice: `More money: X for 300 USD a month, +14 %: 3.4
+    /// times faster.`
+    pub(super) fn more_money(&self) -> Option<String> {
+        /// Smaller gains, shorter waits in sessions, and higher prices are not worth a sentence.
+        const GAIN: f64 = 1.25;
+        const SESSIONS: f64 = 0.1;
+        const PRICE: f64 = 3.0;
+        let point = &self.sizing.wanted.points[0];
+        let cheapest = self.sizing.frontier.first()?;
+        let before = cheapest.waiting(point)?;
+        let is_notable = |choice: &&Choice| {
+            let after = choice.waiting(point).unwrap_or(before);
+            before >= GAIN * after && before - after >= SESSIONS && choice.cost() <= PRICE * cheapest.cost()
+        };
+        let next = self.sizing.frontier.iter().find(is_notable)?;
+        let (name, against) = (offer::configuration(&next.offer), words::against(point, cheapest, next));
+        Some(format!("More money: {name} for {}, {against}.", words::price(next)))
+    }
+
+    /// Prices of a choice, with the machine as far as the input determines it.
+    pub(super) fn price(&self, choice: &Choice) -> String {
+        let price = words::price(choice);
+        let compute = self.sizing.wanted.compute;
+        let is_known = compute.processors.is_some() || compute.memory.is_some();
+        if is_known || choice.machine.is_none() {
+            return price;
+        }
+        format!("{price}, the cheapest with sufficient limits, as the input has neither processors nor memory")
+    }
+
+    /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD.`
+    pub(super) fn other_providers(&self) -> Option<String> {
+        let others: Vec<String> = self
+            .sizing
+            .providers
+            .iter()
+            .filter(|other| !other.is_slower)
+            .skip(1)
+            .filter_map(|other| Some(format!("{} from {}", other.provider, other.choices[0].total()?)))
+            .collect();
+        let list = others.join(", ");
+        (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month."))
+    }
+}
+
+/// The provider in the name of a product or configuration: `aws` of `stripe(4,64KiB) of aws/gp3:100GiB`.
+fn provider(name: &str) -> &str {
+    let product = name.rsplit_once(" of ").map_or(name, |(_, product)| product);
+    product.split_once('/').map_or(product, |(provider, _)| provider)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::provider;
+
+    #[test]
+    fn the_provider_is_the_beginning_of_the_product() {
+        for name in ["aws/gp3", "aws/gp3:100GiB,iops=4000", "stripe(4,64KiB) of aws/io2:16GiB on aws/m5.large"] {
+            assert_eq!(provider(name), "aws");
+        }
+    }
+}
