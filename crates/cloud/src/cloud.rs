@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use plimsoll_service::{GroupGlance, Refusal, Service, Tags, VolumeGlance};
+use plimsoll_service::{GroupGlance, Initial, Refusal, Service, Tags, VolumeGlance};
 
 use crate::durable;
 use crate::identifiers::{self, derived_ec2, derived_ocid, hex, kind, random};
@@ -350,9 +350,14 @@ impl Operation<'_> {
     }
 }
 
-/// Tags of a new volume.
+/// Tags of a new volume or snapshot.
 pub(crate) fn tags(record: &VolumeRecord) -> Tags {
     Tags::from([(TAG.to_owned(), record.text())])
+}
+
+/// Properties of a new volume.
+pub(crate) fn initial(record: &VolumeRecord) -> Initial {
+    Initial { tags: tags(record), autotune: None }
 }
 
 /// True for boot volumes and their backups.

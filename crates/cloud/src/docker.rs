@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use hyper::{Method, StatusCode};
 use plimsoll_service::api::Create;
-use plimsoll_service::{Service, Tags};
+use plimsoll_service::{Initial, Service, Tags};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -113,8 +113,8 @@ impl Docker {
         };
         let create =
             Create { name: call.name.clone(), like, size_bytes, group: options.get("group").cloned(), seed: None };
-        let tags = Tags::from([(TAG.to_owned(), filesystem.to_owned())]);
-        self.service.create_tagged(&create, tags).map_err(|refusal| refusal.message)?;
+        let initial = Initial { tags: Tags::from([(TAG.to_owned(), filesystem.to_owned())]), autotune: None };
+        self.service.create_with(&create, initial).map_err(|refusal| refusal.message)?;
         Ok(json!({}))
     }
 

@@ -94,6 +94,9 @@ pub(crate) struct AttachmentRecord {
     pub shareable: bool,
     pub agent_login: bool,
     pub login_state: String,
+    /// Secret of the initiators, if CHAP was requested; their name is the identifier of the volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chap_secret: Option<String>,
     pub created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transition: Option<Transition>,

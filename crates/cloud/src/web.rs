@@ -1,24 +1,16 @@
 //! Requests and replies of the control planes, independent of the HTTP library, and the router that serves them.
 
-use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::HttpBody;
 use axum::response::{IntoResponse, Response};
-use http_body_util::LengthLimitError;
 use hyper::body::Bytes;
 use hyper::header::CONTENT_TYPE;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
-
-/// Maximum length of a request body; the largest real request has a few KiB.
-const BODY_MAX: usize = 64 << 10;
-/// Timeout for the body of a request.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+use plimsoll_service::http::read_body;
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -127,21 +119,9 @@ pub(crate) fn router(plane: impl Plane) -> Router {
 
 async fn respond(plane: impl Plane, request: axum::extract::Request) -> Reply {
     let (head, body) = request.into_parts();
-    let too_long = "the body of the request is longer than 64 KiB";
-    if body.size_hint().lower() > BODY_MAX as u64 {
-        return plane.unreadable(StatusCode::PAYLOAD_TOO_LARGE, too_long);
-    }
-    let body = if body.is_end_stream() {
-        Bytes::new()
-    } else {
-        match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await {
-            Ok(Ok(body)) => body,
-            Ok(Err(error)) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => {
-                return plane.unreadable(StatusCode::PAYLOAD_TOO_LARGE, too_long);
-            }
-            Ok(Err(_)) => return plane.unreadable(StatusCode::BAD_REQUEST, "the body of the request broke off"),
-            Err(_) => return plane.unreadable(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come"),
-        }
+    let body = match read_body(body).await {
+        Ok(body) => body,
+        Err((status, why)) => return plane.unreadable(status, why),
     };
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
     let Some(request) = Request::new(head.method, target, head.headers, body) else {

@@ -8,13 +8,19 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use plimsoll_device::{AccessMode, Clock, LoopDevice};
 use plimsoll_front::{DataFiles, Limits, Offer, Server, fuse};
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Volumes};
+
+use self::peer::{Process, number};
+
+#[allow(dead_code)] // the server of this comparison has a file
+#[path = "shared/peer.rs"]
+mod peer;
 
 const SIZE: u64 = 512 << 20;
 
@@ -80,7 +86,8 @@ fn serve(home: &Path) {
 
 /// A server with its file and a loop device on it.
 struct Rig {
-    server: Child,
+    /// qemu-storage-daemon ends with its process only.
+    server: Process,
     file: PathBuf,
     mounted: PathBuf,
     device: Option<LoopDevice>,
@@ -111,7 +118,7 @@ impl Rig {
     }
 
     fn start(mut command: Command, file: PathBuf, mounted: PathBuf) -> Self {
-        let server = command.stdin(Stdio::null()).spawn().unwrap();
+        let server = Process::start(&mut command).unwrap();
         let begun = Instant::now();
         while !fs::read_to_string("/proc/self/mounts").unwrap().contains(mounted.to_str().unwrap()) {
             assert!(begun.elapsed() < DEADLINE, "the server has not mounted {}", mounted.display());
@@ -121,21 +128,13 @@ impl Rig {
         Self { server, file, mounted, device: Some(device) }
     }
 
-    /// Processor time of all threads of the server in microseconds.
-    fn cpu_us(&self) -> f64 {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.id())).unwrap();
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
-        ticks * 1e6 / rustix::param::clock_ticks_per_second() as f64
-    }
-
     fn measure(&self, path: &Path, (_, direction, block, depth): (&str, &str, &str, u32)) -> Seen {
-        let before = self.cpu_us();
+        let before = self.server.processor_us();
         let output = Command::new("fio")
             .args(["--name=bench", "--ioengine=io_uring", "--direct=1", "--time_based", "--norandommap", "--thread"])
             .args(["--output-format=terse", "--terse-version=3"])
             .args([format!("--rw={direction}"), format!("--bs={block}"), format!("--iodepth={depth}")])
-            .args([format!("--size={SIZE}"), format!("--runtime={}", seconds())])
+            .args([format!("--size={SIZE}"), format!("--runtime={}", number("PLIMSOLL_BENCH_SECONDS", 3))])
             .arg(format!("--filename={}", path.display()))
             .output()
             .unwrap();
@@ -147,7 +146,11 @@ impl Rig {
         let number = |at: usize| fields[first + at].parse::<f64>().unwrap();
         let p50 = fields[first..].iter().find_map(|field| field.strip_prefix("50.000000%=")).unwrap();
         let operations = number(2) * number(3) / 1e3;
-        Seen { iops: number(2), p50_us: p50.parse().unwrap(), cpu_us: (self.cpu_us() - before) / operations }
+        Seen {
+            iops: number(2),
+            p50_us: p50.parse().unwrap(),
+            cpu_us: (self.server.processor_us() - before) / operations,
+        }
     }
 }
 
@@ -157,9 +160,6 @@ impl Drop for Rig {
             device.detach().unwrap();
         }
         let _ = Command::new("umount").arg(&self.mounted).status();
-        // Only qemu-storage-daemon has to be killed.
-        let _ = self.server.kill();
-        let _ = self.server.wait();
     }
 }
 
@@ -176,7 +176,7 @@ fn table(name: &str, ours: &Rig, theirs: &Rig, path: impl Fn(&Rig) -> &Path) {
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for work in WORK {
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        for pair in 0..pairs() {
+        for pair in 0..number("PLIMSOLL_BENCH_PAIRS", 5) {
             // ABBA order cancels drift of the host.
             if pair % 2 == 0 {
                 a.push(ours.measure(path(ours), work));
@@ -205,16 +205,4 @@ fn median(seen: &[Seen], of: fn(&Seen) -> f64) -> f64 {
     let mut values: Vec<f64> = seen.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-fn pairs() -> usize {
-    number("PLIMSOLL_BENCH_PAIRS", 5)
-}
-
-fn seconds() -> usize {
-    number("PLIMSOLL_BENCH_SECONDS", 3)
-}
-
-fn number(variable: &str, usual: usize) -> usize {
-    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }

@@ -12,13 +12,16 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use plimsoll_device::Clock;
+use plimsoll_front::SocketProtocol;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_front::{DataFiles, Limits, Offer, Server, SocketProtocol};
-use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+
+use self::peer::{Process, median, number};
+
+#[path = "shared/peer.rs"]
+mod peer;
 
 /// Bytes of the unit.
 const SIZE: u64 = 1 << 30;
@@ -59,7 +62,7 @@ const LOADS: [(&str, Client, u64, u32); 8] = [
 /// A server.
 struct Peer {
     name: &'static str,
-    child: Child,
+    process: Process,
     url: String,
 }
 
@@ -96,9 +99,9 @@ fn free_port() -> u16 {
 }
 
 fn start(name: &'static str, command: &mut Command, port: u16, unit: u8) -> Peer {
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let process = Process::start(command.stderr(Stdio::null())).unwrap();
     let url = format!("iscsi://127.0.0.1:{port}/{TARGET}/{unit}");
-    let peer = Peer { name, child, url };
+    let peer = Peer { name, process, url };
     let begun = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(begun.elapsed() < START_TIMEOUT, "{name} does not come up");
@@ -126,17 +129,6 @@ fn start_tgtd(disk: &Path) -> Peer {
         assert!(done.unwrap().success(), "{arguments:?}");
     }
     peer
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn number(name: &str, usual: u32) -> u32 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
 fn bench(peers: &[Peer; 2]) {
@@ -170,16 +162,8 @@ fn bench(peers: &[Peer; 2]) {
     }
 }
 
-/// The median and the range, as text.
-fn median(mut values: Vec<f64>, digits: usize) -> (String, String) {
-    values.sort_by(f64::total_cmp);
-    let (middle, last) = (values.len() / 2, values.len() - 1);
-    let median = if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) };
-    (format!("{median:.digits$}"), format!("{:.digits$} to {:.digits$}", values[0], values[last]))
-}
-
 fn measure(peer: &Peer, client: Client, (bytes, depth): (u64, u32), seconds: u32) -> Seen {
-    let before = processor_us(&peer.child);
+    let before = peer.process.processor_us();
     let (rate, operations) = match client {
         Client::Perf => {
             let rate = run_perf(peer, bytes, depth, seconds);
@@ -189,12 +173,12 @@ fn measure(peer: &Peer, client: Client, (bytes, depth): (u64, u32), seconds: u32
             // As many operations as fill the time at the rate of a short run.
             let short = run_qemu(peer, writes, bytes, depth, (64 << 20) / bytes);
             let count = (short * f64::from(seconds)) as u64;
-            let between = processor_us(&peer.child);
+            let between = peer.process.processor_us();
             let rate = run_qemu(peer, writes, bytes, depth, count);
-            return Seen { rate, cost_us: (processor_us(&peer.child) - between) / count as f64 };
+            return Seen { rate, cost_us: (peer.process.processor_us() - between) / count as f64 };
         }
     };
-    Seen { rate, cost_us: (processor_us(&peer.child) - before) / operations }
+    Seen { rate, cost_us: (peer.process.processor_us() - before) / operations }
 }
 
 /// Operations per second of iscsi-perf.
@@ -232,32 +216,11 @@ fn number_behind(output: &Output, words: &str) -> Option<f64> {
     text.rsplit_once(words)?.1.split_whitespace().next()?.parse().ok()
 }
 
-/// Processor time of all threads of a process, in microseconds.
-fn processor_us(child: &Child) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-    let behind = stat.rsplit(')').next().unwrap();
-    let fields: Vec<&str> = behind.split_whitespace().collect();
-    // User and system time, in ticks of 10 ms.
-    let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
-    ticks as f64 * 10_000.0
-}
-
 /// The server that is measured: one volume in memory.
 fn serve(port: &str) {
-    let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
-    let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
-    let create = Edit::Create { size: SIZE, text: String::new() };
-    let open = |server: &mut Server| {
-        let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 };
-        let model = plimsoll_model::parse(MODEL).unwrap();
-        let (volumes, now, _) = server.volumes();
-        let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };
-        let export = volumes.serve(now, &serving).unwrap();
-        server.offer(Offer::new(export, "", SIZE));
-    };
-    server.edit(&create, move |server, outcome| outcome.map(|()| open(server)).unwrap()).unwrap();
-    let listener = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
-    let targets = Targets::new(TargetSettings { name: TARGET.into(), ..TargetSettings::default() });
-    server.listen_for(listener, SocketProtocol::Iscsi(targets)).unwrap();
-    server.run().unwrap();
+    peer::serve(MODEL, SIZE, |server| {
+        let listener = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+        let targets = Targets::new(TargetSettings { name: TARGET.into(), ..TargetSettings::default() });
+        server.listen_for(listener, SocketProtocol::Iscsi(targets)).unwrap();
+    });
 }

@@ -10,12 +10,13 @@
 
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use plimsoll_device::Clock;
-use plimsoll_front::{DataFiles, Limits, Offer, Server};
-use plimsoll_volume::{Edit, Geometry, Serving, Slow, Store, VolumeId, Volumes};
+use self::peer::{Process, median, number};
+
+#[path = "shared/peer.rs"]
+mod peer;
 
 const SIZE: u64 = 512 << 20;
 const MODEL: &str = "limit(2M) then limit(20GB/s) then link(1us)";
@@ -35,7 +36,7 @@ const LOADS: [(&str, u64, &[&str]); 6] = [
 /// A server under test.
 struct Peer {
     name: &'static str,
-    child: Child,
+    process: Process,
     socket: PathBuf,
 }
 
@@ -89,12 +90,11 @@ fn start(home: &Path, disk: &Path) -> Vec<Peer> {
         ),
     ];
     let started = commands.into_iter().filter_map(|(name, program, arguments)| {
-        let child = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-        let Ok(child) = child else {
+        let Some(process) = Process::start(Command::new(program).args(arguments)) else {
             eprintln!("skipped: {name} is not installed");
             return None;
         };
-        Some(Peer { name, child, socket: socket(name) })
+        Some(Peer { name, process, socket: socket(name) })
     });
     let peers: Vec<Peer> = started.collect();
     let begun = Instant::now();
@@ -103,17 +103,6 @@ fn start(home: &Path, disk: &Path) -> Vec<Peer> {
         std::thread::sleep(Duration::from_millis(10));
     }
     peers
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn number(name: &str, usual: u32) -> u32 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
 fn bench(peers: &mut [Peer]) {
@@ -158,19 +147,11 @@ fn bench(peers: &mut [Peer]) {
     }
 }
 
-/// Median and range as text.
-fn median(mut values: Vec<f64>, digits: usize) -> (String, String) {
-    values.sort_by(f64::total_cmp);
-    let (middle, last) = (values.len() / 2, values.len() - 1);
-    let median = if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) };
-    (format!("{median:.digits$}"), format!("{:.digits$} to {:.digits$}", values[0], values[last]))
-}
-
 fn measure(peer: &Peer, bytes: u64, arguments: &[&str], seconds: u32) -> Seen {
-    let before = processor_us(&peer.child);
+    let before = peer.process.processor_us();
     let runtime = format!("--runtime={seconds}");
     let line = fio(peer, &[arguments, &["--time_based", &runtime, "--norandommap", "--randrepeat=0"]].concat());
-    let spent = processor_us(&peer.child) - before;
+    let spent = peer.process.processor_us() - before;
     let fields: Vec<&str> = line.split(';').collect();
     // Terse format 3: kilobytes, bandwidth, IOPS and milliseconds of reads; those of writes are 41 fields later.
     let side = if fields[5] == "0" { 46 } else { 5 };
@@ -191,30 +172,7 @@ fn fio(peer: &Peer, arguments: &[&str]) -> String {
     line.unwrap_or_else(|| panic!("{}: fio fails: {text}{}", peer.name, String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Processor time of all threads of a process, in microseconds.
-fn processor_us(child: &Child) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-    let behind = stat.rsplit(')').next().unwrap();
-    let fields: Vec<&str> = behind.split_whitespace().collect();
-    // User and system time, in ticks of 10 ms.
-    let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
-    ticks as f64 * 10_000.0
-}
-
 /// The measured server: a volume in memory.
 fn serve(socket: &Path) {
-    let volumes = Volumes::new(Store::new(Geometry::default(), 8 * SIZE), Slow::NOT);
-    let mut server = Server::new(volumes, DataFiles::memory(), Limits::default(), Clock::start()).unwrap();
-    let create = Edit::Create { size: SIZE, text: String::new() };
-    let open = |server: &mut Server| {
-        let limits = plimsoll_volume::Limits { requests: 4096, bytes: 256 << 20, payload: 64 << 20, block: 1 };
-        let model = plimsoll_model::parse(MODEL).unwrap();
-        let (volumes, now, _) = server.volumes();
-        let serving = Serving { volume: VolumeId(0), model, seed: 1, limits, group: None };
-        let export = volumes.serve(now, &serving).unwrap();
-        server.offer(Offer::new(export, "", SIZE));
-    };
-    server.edit(&create, move |server, outcome| outcome.map(|()| open(server)).unwrap()).unwrap();
-    server.listen(UnixListener::bind(socket).unwrap()).unwrap();
-    server.run().unwrap();
+    peer::serve(MODEL, SIZE, |server| drop(server.listen(UnixListener::bind(socket).unwrap()).unwrap()));
 }

@@ -21,7 +21,7 @@ mod wire;
 use plimsoll_volume::{Errno, Export};
 
 pub use self::chap::{Chap, Credentials, ENTROPY_BYTES};
-pub use self::identity::{InquiryNames, Paths, UnitIdentity};
+pub use self::identity::{Admission, InquiryNames, Paths, UnitIdentity};
 pub use self::target::{Controller, TargetSettings, Targets};
 
 use self::cdb::block_status;

@@ -217,6 +217,16 @@ impl Server {
         }
     }
 
+    /// Ends the iSCSI sessions of an export after their requests in flight were answered.
+    pub fn end_sessions(&mut self, export: Export) {
+        let is_session = |connection: &Connection| connection.is_iscsi() && connection.export() == Some(export);
+        for number in self.connections.numbers() {
+            if self.connections.get(number).is_some_and(is_session) {
+                self.close(number);
+            }
+        }
+    }
+
     /// Makes a controller the owner of an export with [`Paths::TwoControllers`](crate::iscsi::Paths): its paths are
     /// optimized from now on.
     pub fn set_owner(&mut self, export: Export, owner: Controller) {
@@ -228,10 +238,11 @@ impl Server {
         self.listeners.iter().filter_map(Listener::targets).for_each(each);
     }
 
-    /// Ends a connection after the requests in flight, and announces that.
+    /// Ends a connection after the requests in flight, and announces that once.
     fn close(&mut self, number: u32) {
         self.out.clear();
-        if let Some(connection) = self.connections.get_mut(number) {
+        let open = |connection: &&mut Connection| connection.lifecycle == Lifecycle::Open;
+        if let Some(connection) = self.connections.get_mut(number).filter(open) {
             connection.codec.close(&mut self.out);
             if !self.out.is_empty() {
                 connection.put(None, |_, out| out.append(&mut self.out));

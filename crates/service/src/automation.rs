@@ -15,7 +15,7 @@ use crate::metadata::VolumeMetadata;
 use crate::open::capacity;
 use crate::product::Product;
 use crate::refusal::Refusal;
-use crate::service::{Inner, Service, ServiceOptions};
+use crate::service::{Inner, Service, ServiceOptions, ServiceState};
 use crate::volume::Volume;
 use crate::watch::fresh;
 
@@ -199,17 +199,27 @@ impl Service {
     /// Enables automatic level changes of a volume.
     pub fn set_autotune(&self, name: &str, autotune: &api::Autotune) -> Result<api::Volume, Refusal> {
         let mut state = self.state();
-        if let Some(most) = autotune.most {
-            let volume = state.volume(name)?;
-            let product = volume.product.at_level(most, self.products())?;
-            state.fits(&product, volume.metadata.group.as_deref(), self.products())?;
-        }
+        let volume = state.volume(name)?;
+        let automation = self.automation(&state, autotune, &volume.product, volume.metadata.group.as_deref())?;
         let volume = state.volume_mut(name)?;
-        let automation = Automation::requested(self.model_now(), autotune, &volume.product, &self.inner.options)?;
         let metadata = VolumeMetadata { autotune: Some(autotune.clone()), ..volume.metadata.clone() };
         self.store_metadata(volume, metadata)?;
         volume.automation = automation;
         self.show(volume)
+    }
+
+    /// Automation of a product in a group.
+    pub(crate) fn automation(
+        &self,
+        state: &ServiceState,
+        autotune: &api::Autotune,
+        product: &Product,
+        group: Option<&str>,
+    ) -> Result<Automation, Refusal> {
+        if let Some(most) = autotune.most {
+            state.fits(&product.at_level(most, self.products())?, group, self.products())?;
+        }
+        Automation::requested(self.model_now(), autotune, product, &self.inner.options)
     }
 
     /// Disables automatic level changes; a resting volume returns to its level at once.

@@ -3,6 +3,7 @@
 //! Independent of volumes: `routes` maps paths to actions. Clients cannot block or exhaust the service: their number,
 //! the size of requests, and all waits are limited.
 
+mod body;
 mod metrics;
 mod openapi;
 mod routes;
@@ -29,6 +30,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
+pub use body::read_body;
 pub use openapi::document as openapi;
 pub use token::{Token, TokenError};
 

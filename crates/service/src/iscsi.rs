@@ -1,8 +1,9 @@
 //! Volumes as iSCSI targets: their names, identifiers and paths.
 
 use plimsoll_catalogue::IscsiFacts;
-use plimsoll_front::iscsi::{Controller, InquiryNames, Paths, TargetSettings, UnitIdentity};
+use plimsoll_front::iscsi::{Admission, Controller, Credentials, InquiryNames, Paths, TargetSettings, UnitIdentity};
 use plimsoll_volume::{StoreId, VolumeId};
+use serde::{Deserialize, Serialize};
 
 use crate::api;
 use crate::metadata::VolumeMetadata;
@@ -25,6 +26,51 @@ pub struct IscsiOptions {
     pub chap_user: Option<String>,
 }
 
+/// The initiators that may log in to a volume.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Initiators {
+    /// Those that the service admits.
+    #[default]
+    OfService,
+    /// Those that have the secret of an attachment.
+    WithSecret(ChapSecret),
+    /// None: a control plane has detached the volume.
+    None,
+}
+
+/// The secret of an attachment, for CHAP.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChapSecret {
+    /// Name by which the initiator authenticates.
+    pub user: String,
+    /// At least 12 bytes.
+    pub secret: String,
+}
+
+impl std::fmt::Debug for ChapSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChapSecret").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+impl Initiators {
+    fn admission(&self) -> Admission {
+        match self {
+            Self::OfService => Admission::Settings,
+            Self::WithSecret(ChapSecret { user, secret }) => {
+                Admission::Secret(Credentials { name: user.clone(), secret: secret.clone().into_bytes() })
+            }
+            Self::None => Admission::Closed,
+        }
+    }
+
+    /// True for the initiators of a new volume.
+    pub(crate) fn are_usual(&self) -> bool {
+        *self == Self::OfService
+    }
+}
+
 impl Default for IscsiOptions {
     fn default() -> Self {
         let TargetSettings { name, queue_depth, .. } = TargetSettings::default();
@@ -42,11 +88,12 @@ impl IscsiOptions {
         product: &Product,
     ) -> UnitIdentity {
         let uuid = uuid(store, volume, &metadata.created);
+        let admission = metadata.initiators.admission();
         let facts = product.offer.as_ref().and_then(|offer| offer.iscsi());
         let Some(IscsiFacts { vendor, model, revision, prefix, paths, queue_depth, controllers, .. }) = facts else {
             let target = format!("{}:{}", self.prefix, name_or_uuid(&metadata.name, uuid));
             let (names, paths) = (InquiryNames::default(), Paths::Equal);
-            return UnitIdentity { target, uuid, names, queue_depth: None, paths, portals: None };
+            return UnitIdentity { target, uuid, names, queue_depth: None, paths, portals: None, admission };
         };
         let target = match prefix {
             Some(prefix) => format!("{prefix}:{}", hyphenated(uuid)),
@@ -59,6 +106,7 @@ impl IscsiOptions {
             queue_depth,
             paths: if controllers == 2 { Paths::TwoControllers } else { Paths::Equal },
             portals: paths.map(|paths| paths.try_into().unwrap_or(u16::MAX)),
+            admission,
         }
     }
 
@@ -71,6 +119,10 @@ impl IscsiOptions {
             Paths::Equal => None,
             Paths::TwoControllers => Some(portals.iter().skip(first).step_by(2).cloned().collect()),
         };
+        let chap_user = match &unit.admission {
+            Admission::Secret(Credentials { name, .. }) => Some(name.clone()),
+            Admission::Settings | Admission::Closed => self.chap_user.clone(),
+        };
         // The type of the designator, and its digits.
         let wwid = unit.naa().iter().fold("3".to_owned(), |text, byte| format!("{text}{byte:02x}"));
         api::IscsiTarget {
@@ -78,7 +130,7 @@ impl IscsiOptions {
             portals,
             queue_depth: unit.queue_depth.unwrap_or(self.queue_depth),
             wwid,
-            chap_user: self.chap_user.clone(),
+            chap_user,
             vendor: unit.names.vendor.clone(),
             product: unit.names.product.clone(),
             optimized,
@@ -116,6 +168,12 @@ impl Service {
     }
 
     fn target(&self, volume: &Volume) -> Result<api::IscsiTarget, Refusal> {
+        if volume.metadata.initiators == Initiators::None {
+            return Err(Refusal::conflict(format!(
+                "{} was detached by a control plane, which has closed its target: attach it there again",
+                volume.name()
+            )));
+        }
         self.shown_target(volume).ok_or_else(|| {
             Refusal::conflict("the service has no iSCSI portal: start it with plimsoll serve --iscsi HOST:PORT")
         })
@@ -123,7 +181,8 @@ impl Service {
 
     pub(crate) fn shown_target(&self, volume: &Volume) -> Option<api::IscsiTarget> {
         let options = self.inner.options.iscsi.as_ref()?;
-        Some(options.target(volume.unit.as_ref()?, volume.owner))
+        let unit = volume.unit.as_ref().filter(|unit| unit.admission != Admission::Closed)?;
+        Some(options.target(unit, volume.owner))
     }
 
     /// The identity of a volume over iSCSI; `None` if the service has no portal.

@@ -16,7 +16,7 @@ use crate::moment;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
 use crate::service::{Service, ServiceState};
-use crate::tags::{Tags, check_tags};
+use crate::tags::{Initial, check_tags};
 use crate::volume::{RingVolume, Volume};
 use crate::watch::RecentSeconds;
 
@@ -30,12 +30,12 @@ pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(2);
 impl Service {
     /// Creates a volume.
     pub fn create(&self, create: &api::Create) -> Result<api::Volume, Refusal> {
-        self.create_tagged(create, Tags::new())
+        self.create_with(create, Initial::default())
     }
 
-    /// Creates a volume with tags, in a single commit.
-    pub fn create_tagged(&self, create: &api::Create, tags: Tags) -> Result<api::Volume, Refusal> {
-        check_tags(&tags)?;
+    /// Creates a volume with the properties of a control plane, in a single commit.
+    pub fn create_with(&self, create: &api::Create, initial: Initial) -> Result<api::Volume, Refusal> {
+        check_tags(&initial.tags)?;
         let mut state = self.state();
         state.free(&create.name)?;
         let product = Product::read(&create.like, self.products(), create.size_bytes)?;
@@ -45,7 +45,8 @@ impl Service {
         let mut metadata = VolumeMetadata::new(&create.name, &product.like, &product.model.to_string(), moment::now());
         metadata.seed = create.seed.unwrap_or(metadata.seed);
         metadata.group.clone_from(&create.group);
-        metadata.tags = tags;
+        metadata.tags = initial.tags;
+        metadata.autotune = self.checked(&state, initial.autotune, &product, create.group.as_deref())?;
         metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
         let edit = Edit::Create { size, text: metadata.text() };
         self.make(&mut state, edit, metadata, product, (size, VolumeAccess::ReadWrite))
@@ -56,25 +57,33 @@ impl Service {
         if fork.like.is_some() {
             return Err(Refusal::bad("a snapshot is like its volume: make a clone of it that is like something else"));
         }
-        self.fork(name, fork, VolumeAccess::ReadOnly, Tags::new())
+        self.fork(name, fork, VolumeAccess::ReadOnly, None)
     }
 
     /// Creates a clone: a writable volume with the present content of this volume.
     pub fn clone_volume(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
-        self.fork(name, fork, VolumeAccess::ReadWrite, Tags::new())
+        self.fork(name, fork, VolumeAccess::ReadWrite, None)
     }
 
-    /// Creates a clone with tags, in a single commit.
-    pub fn clone_tagged(&self, name: &str, fork: &api::Fork, tags: Tags) -> Result<api::Volume, Refusal> {
-        self.fork(name, fork, VolumeAccess::ReadWrite, tags)
+    /// Creates a clone with the properties of a control plane, in a single commit. It is in no group.
+    pub fn clone_with(&self, name: &str, fork: &api::Fork, initial: Initial) -> Result<api::Volume, Refusal> {
+        self.fork(name, fork, VolumeAccess::ReadWrite, Some(initial))
     }
 
-    fn fork(&self, name: &str, fork: &api::Fork, access: VolumeAccess, tags: Tags) -> Result<api::Volume, Refusal> {
+    fn fork(
+        &self,
+        name: &str,
+        fork: &api::Fork,
+        access: VolumeAccess,
+        initial: Option<Initial>,
+    ) -> Result<api::Volume, Refusal> {
+        let has_group = initial.is_none();
+        let Initial { tags, autotune } = initial.unwrap_or_default();
         check_tags(&tags)?;
         let mut state = self.state();
         let (of, size, group, mut product) = {
             let of = state.volume(name)?;
-            (of.id, of.size, of.metadata.group.clone(), of.product.clone())
+            (of.id, of.size, of.metadata.group.clone().filter(|_| has_group), of.product.clone())
         };
         state.free(&fork.name)?;
         if let Some(like) = &fork.like {
@@ -89,6 +98,7 @@ impl Service {
         let mut metadata = VolumeMetadata::new(&fork.name, &product.like, &product.model.to_string(), moment::now());
         metadata.of = Some(name.to_owned());
         metadata.tags = tags;
+        metadata.autotune = self.checked(&state, autotune, &product, group.as_deref())?;
         if access == VolumeAccess::ReadWrite {
             metadata.group = group;
             metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
@@ -103,6 +113,20 @@ impl Service {
             }
             None => Ok(made),
         }
+    }
+
+    /// Automatic level changes that a product in a group can make.
+    fn checked(
+        &self,
+        state: &ServiceState,
+        autotune: Option<api::Autotune>,
+        product: &Product,
+        group: Option<&str>,
+    ) -> Result<Option<api::Autotune>, Refusal> {
+        if let Some(autotune) = &autotune {
+            self.automation(state, autotune, product, group)?;
+        }
+        Ok(autotune)
     }
 
     /// Makes a volume durable, serves it, and registers its name.

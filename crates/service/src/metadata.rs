@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api;
 use crate::bill::Bill;
+use crate::iscsi::Initiators;
 use crate::tags::Tags;
 
 const VOLUME: &str = "plimsoll.volume/1";
@@ -39,6 +40,9 @@ pub(crate) struct VolumeMetadata {
     /// Texts of control planes.
     #[serde(default, skip_serializing_if = "Tags::is_empty")]
     pub tags: Tags,
+    /// Initiators that may log in over iSCSI.
+    #[serde(default, skip_serializing_if = "Initiators::are_usual")]
+    pub initiators: Initiators,
 }
 
 /// Metadata of a group.
@@ -78,6 +82,7 @@ impl VolumeMetadata {
             autotune: None,
             rests_from: None,
             tags: Tags::new(),
+            initiators: Initiators::OfService,
         }
     }
 

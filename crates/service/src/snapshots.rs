@@ -47,10 +47,12 @@ impl Service {
         let mut shown = Vec::new();
         for (number, (metadata, product, size)) in made.into_iter().enumerate() {
             let (id, access) = (VolumeId(first + number as u32), VolumeAccess::ReadOnly);
+            let unit = self.unit_of(id, &metadata, &product);
             let served = RingVolume::new(id, &metadata, &product, (size, access), None, self.inner.options.slow);
+            let served = served.with_unit(unit.clone());
             let export = self.inner.handle.call(move |server| served.begin(server))??;
             let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
-            let volume = Volume::new(id, export, (size, access), metadata, product, automation);
+            let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
             shown.push(self.show(&volume)?);
             state.volumes.insert(volume.metadata.name.clone(), volume);
         }

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use crate::api;
+use crate::iscsi::Initiators;
 use crate::manage::{IN_FLIGHT_TIMEOUT, POLL_INTERVAL, unanswered};
 use crate::metadata::VolumeMetadata;
 use crate::refusal::Refusal;
@@ -11,6 +13,15 @@ use crate::service::Service;
 
 /// Texts by key.
 pub type Tags = BTreeMap<String, String>;
+
+/// Properties that a control plane gives to a new volume; durable in the commit of its creation.
+#[derive(Clone, Debug, Default)]
+pub struct Initial {
+    /// Texts of the control plane.
+    pub tags: Tags,
+    /// Automatic level changes.
+    pub autotune: Option<api::Autotune>,
+}
 
 /// Maximum length of all tags of a volume in bytes; metadata have at most 64 KiB.
 const TAGS_BYTES: usize = 32 << 10;
@@ -36,9 +47,33 @@ impl Service {
         self.store_metadata(volume, metadata)
     }
 
-    /// Moves a volume into a group, or out of its group, and replaces a tag in the same commit. Waits until no request
-    /// of the volume is in flight: its model restarts idle.
-    pub fn set_group(&self, name: &str, group: Option<&str>, tag: (&str, String)) -> Result<(), Refusal> {
+    /// Moves a volume into a group, or out of its group, with the initiators that may use it from now on, and replaces
+    /// a tag, in a single commit. Waits until no request of the volume is in flight: its model restarts idle. Without
+    /// initiators its sessions end first.
+    pub fn set_group(
+        &self,
+        name: &str,
+        group: Option<&str>,
+        initiators: &Initiators,
+        tag: (&str, String),
+    ) -> Result<(), Refusal> {
+        let moved = self.regroup(name, group, initiators, tag);
+        // The target as the metadata have it, whether they were changed or not.
+        let state = self.state();
+        if let Ok(volume) = state.volume(name) {
+            let offer = volume.offer(self.inner.options.slow);
+            self.inner.handle.call(move |server| server.offer(offer))?;
+        }
+        moved
+    }
+
+    fn regroup(
+        &self,
+        name: &str,
+        group: Option<&str>,
+        initiators: &Initiators,
+        tag: (&str, String),
+    ) -> Result<(), Refusal> {
         let begun = Instant::now();
         loop {
             let mut state = self.state();
@@ -47,14 +82,20 @@ impl Service {
             let group_id = group.map(|group| state.group(group).map(|group| group.id)).transpose()?;
             let is_moved = volume.metadata.group.as_deref() == group;
             let (export, seed, before) = (volume.export, volume.metadata.seed, volume.metadata.group.clone());
+            let closed = (*initiators == Initiators::None).then(|| volume.closed_offer(self.inner.options.slow));
             let regroup = move |server: &mut plimsoll_front::Server| {
+                if let Some(offer) = closed {
+                    server.offer(offer);
+                    server.end_sessions(export);
+                }
                 let (volumes, now, _) = server.volumes();
-                volumes.regroup(now, export, seed, group_id)
+                is_moved || volumes.regroup(now, export, seed, group_id)
             };
-            if is_moved || self.inner.handle.call(regroup)? {
+            if self.inner.handle.call(regroup)? {
                 let before = before.and_then(|group| state.groups.get(&group)).map(|group| group.id);
                 let volume = state.volume_mut(name)?;
                 let mut metadata = VolumeMetadata { group: group.map(str::to_owned), ..volume.metadata.clone() };
+                metadata.initiators.clone_from(initiators);
                 metadata.tags.insert(tag.0.to_owned(), tag.1);
                 let stored = check_tags(&metadata.tags).and_then(|()| self.store_metadata(volume, metadata));
                 if stored.is_err() && !is_moved {
@@ -64,6 +105,7 @@ impl Service {
                         volumes.regroup(now, export, seed, before)
                     })?;
                 }
+                volume.unit = self.unit_of(volume.id, &volume.metadata, &volume.product);
                 return stored;
             }
             if begun.elapsed() >= IN_FLIGHT_TIMEOUT {

@@ -1,7 +1,7 @@
 //! A served volume: its metadata and its present state.
 
 use plimsoll_device::nbd::Emulation;
-use plimsoll_front::iscsi::{Controller, UnitIdentity};
+use plimsoll_front::iscsi::{Admission, Controller, UnitIdentity};
 use plimsoll_front::{Offer, Server};
 use plimsoll_volume::{Export, GroupId, Limits, NotServed, Serving, Slow, VolumeAccess, VolumeId};
 
@@ -121,6 +121,15 @@ impl Volume {
     pub fn offer(&self, slow: Slow) -> Offer {
         let offer = offer(self.export, self.name(), &self.product, (self.size, self.access), slow);
         Offer { unit: self.unit.clone(), ..offer }
+    }
+
+    /// The same with a target that admits no initiator.
+    pub fn closed_offer(&self, slow: Slow) -> Offer {
+        let mut offer = self.offer(slow);
+        if let Some(unit) = &mut offer.unit {
+            unit.admission = Admission::Closed;
+        }
+        offer
     }
 
     /// Metadata after a change to `product`.

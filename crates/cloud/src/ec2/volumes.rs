@@ -1,14 +1,14 @@
 //! Volumes of EBS and their attachments to instances.
 
-use plimsoll_service::GroupGlance;
 use plimsoll_service::api::{Create, Fork};
+use plimsoll_service::{GroupGlance, Initiators};
 use serde_json::{Map, Value};
 
 use super::error::Ec2Error;
 use super::query::{Filter, Query, selects};
 use super::xml::Element;
 use super::{Ec2Result, is_repeated, page, retry};
-use crate::cloud::{Held, Operation, gigabytes, tags};
+use crate::cloud::{Held, Operation, gigabytes, initial};
 use crate::identifiers::ec2;
 use crate::lifecycle::Transition;
 use crate::record::{AttachmentRecord, Ec2Settings, Provider, TAG, VolumeRecord, VolumeSource};
@@ -188,11 +188,11 @@ fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: 
     match of {
         None => {
             let create = Create { name, like, ..Create::default() };
-            operation.service().create_tagged(&create, tags(record))?;
+            operation.service().create_with(&create, initial(record))?;
         }
         Some(of) => {
             let fork = Fork { name, like: Some(like) };
-            operation.service().clone_tagged(&of.glance.name, &fork, tags(record))?;
+            operation.service().clone_with(&of.glance.name, &fork, initial(record))?;
         }
     }
     let held = find(operation, &record.id)?;
@@ -301,7 +301,8 @@ pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         ..AttachmentRecord::default()
     };
     held.record.attachments = vec![attachment.clone()];
-    operation.service().set_group(&held.glance.name, Some(&group.name), (TAG, held.record.text()))?;
+    let tag = (TAG, held.record.text());
+    operation.service().set_group(&held.glance.name, Some(&group.name), &Initiators::OfService, tag)?;
     Ok(attached(&id, &attachment, "attaching"))
 }
 
@@ -350,6 +351,6 @@ pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     attachment.transition = Some(operation.cloud.durations.transition(now_ns, "detaching", "ec2_detach"));
     attachment.ended_ns = Some(now_ns);
     held.record.attachments = vec![attachment.clone()];
-    operation.service().set_group(&held.glance.name, None, (TAG, held.record.text()))?;
+    operation.service().set_group(&held.glance.name, None, &Initiators::None, (TAG, held.record.text()))?;
     Ok(attached(&id, &attachment, "detaching"))
 }

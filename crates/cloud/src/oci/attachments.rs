@@ -1,8 +1,8 @@
 //! Attachments of volumes to instances: the volume joins the group of the instance and shares its limits.
 
 use hyper::{Method, StatusCode};
-use plimsoll_service::GroupGlance;
 use plimsoll_service::api::Level;
+use plimsoll_service::{ChapSecret, GroupGlance, Initiators};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::page::{Compartment, page};
 use super::volumes::{UHP_VPUS, any_volume, available};
 use super::{OciResult, check_etag, display_name, etag_of, found, is_repeated, parse, retry};
 use crate::cloud::{Held, Operation, is_boot, new_ocid};
-use crate::identifiers::kind;
+use crate::identifiers::{hex, kind, random};
 use crate::lifecycle::Transition;
 use crate::record::{AttachmentRecord, Provider, Retry, TAG, WorkRequest};
 use crate::web::{Reply, Request};
@@ -19,6 +19,8 @@ use crate::web::{Reply, Request};
 /// Letters of device names after `/dev/oracleoci/oraclevd`; `a` is the boot volume.
 const DEVICE_LETTERS: &[u8] = b"bcdefghijklmnopqrstuvwxyz";
 const DEVICES: u8 = 32;
+/// Random bytes of a CHAP secret, which is written in hexadecimal digits.
+const SECRET_BYTES: usize = 16;
 const LOGIN_STATES: [&str; 7] =
     ["UNKNOWN", "LOGGING_IN", "LOGIN_SUCCEEDED", "LOGIN_FAILED", "LOGGING_OUT", "LOGOUT_SUCCEEDED", "LOGOUT_FAILED"];
 
@@ -155,7 +157,7 @@ fn add_target(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRec
     view["ipv6"] = Value::Null;
     view["multipathDevices"] = others.into();
     view["chapUsername"] = target.as_ref().and_then(|target| target.chap_user.as_deref()).into();
-    view["chapSecret"] = Value::Null;
+    view["chapSecret"] = attachment.chap_secret.as_deref().into();
     view["encryptionInTransitType"] = "NONE".into();
     view["isAgentAutoIscsiLoginEnabled"] = attachment.agent_login.into();
 }
@@ -209,7 +211,10 @@ pub(super) fn attach(operation: &mut Operation<'_>, request: &Request) -> OciRes
 
 fn refuse_unsupported(details: &AttachDetails) -> Result<(), OciError> {
     let refused = [
-        (details.use_chap == Some(true), "useChap: the targets of attachments here have no CHAP"),
+        (
+            details.use_chap == Some(true) && details.kind == "paravirtualized",
+            "useChap: an attachment of type paravirtualized has no CHAP",
+        ),
         (
             details.encryption_in_transit_type.as_deref().is_some_and(|kind| kind != "NONE")
                 || details.is_pv_encryption_in_transit_enabled == Some(true),
@@ -231,7 +236,8 @@ fn join(
     details: AttachDetails,
     retry: Option<Retry>,
 ) -> OciResult {
-    let AttachDetails { kind, device, display_name: name, is_agent_auto_iscsi_login_enabled: login, .. } = details;
+    let AttachDetails { kind, device, display_name: name, is_agent_auto_iscsi_login_enabled: login, use_chap, .. } =
+        details;
     let is_boot = is_boot(&held.glance);
     let kind = match kind.as_str() {
         "iscsi" | "paravirtualized" => kind,
@@ -250,6 +256,7 @@ fn join(
         shareable: details.is_shareable.unwrap_or(false),
         login_state: if agent_login { "UNKNOWN".to_owned() } else { String::new() },
         agent_login,
+        chap_secret: (use_chap == Some(true)).then(|| hex(&random::<SECRET_BYTES>())),
         created: operation.moment(),
         transition: Some(operation.cloud.durations.transition(operation.now_ns, "ATTACHING", "oci_attach")),
         retry,
@@ -260,7 +267,11 @@ fn join(
     held.record.attachments.push(attachment.clone());
     let name = &held.glance.name;
     set_kind(operation, name, &attachment.kind)?;
-    let moved = operation.service().set_group(name, Some(&group.name), (TAG, held.record.text()));
+    let initiators = match &attachment.chap_secret {
+        Some(secret) => Initiators::WithSecret(ChapSecret { user: held.record.id.clone(), secret: secret.clone() }),
+        None => Initiators::OfService,
+    };
+    let moved = operation.service().set_group(name, Some(&group.name), &initiators, (TAG, held.record.text()));
     if let Err(refusal) = moved {
         // A volume that is not attached has the usual kind.
         let _ = set_kind(operation, name, if is_boot { "paravirtualized" } else { "iscsi" });
@@ -346,9 +357,10 @@ fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResu
     let transition = operation.cloud.durations.transition(now_ns, "DETACHING", "oci_detach");
     let until_ns = transition.until_ns;
     (attachment.transition, attachment.ended_ns) = (Some(transition), Some(now_ns));
+    attachment.chap_secret = None;
     held.record.attachments.retain(|other| other.id != id);
     held.record.attachments.push(attachment);
-    operation.service().set_group(&held.glance.name, None, (TAG, held.record.text()))?;
+    operation.service().set_group(&held.glance.name, None, &Initiators::None, (TAG, held.record.text()))?;
     if !is_boot(&held.glance) {
         set_kind(operation, &held.glance.name, "iscsi")?;
     }

@@ -13,7 +13,7 @@ use super::{
     OciResult, all_ended, availability_domain, backups, check_etag, display_name, ended, etag_of, find, found,
     is_repeated, parse, retry, tag_map,
 };
-use crate::cloud::{Held, Operation, gigabytes, is_boot, new_ocid, tags};
+use crate::cloud::{Held, Operation, gigabytes, initial, is_boot, new_ocid};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
 use crate::record::{GroupBackupRecord, VolumeGroupRecord, VolumeRecord, VolumeSource};
@@ -270,10 +270,7 @@ fn copy(
     let name = operation.free_name(&record.display_name, "volume");
     let like = format!("{product}:{}GB,vpu={}", gigabytes(&of.glance), chosen_level(&of));
     let fork = Fork { name: name.clone(), like: Some(like) };
-    let made = operation.service().clone_tagged(&of.glance.name, &fork, tags(&record))?;
-    if made.group.is_some() {
-        operation.service().set_group(&name, None, (crate::record::TAG, record.text()))?;
-    }
+    operation.service().clone_with(&of.glance.name, &fork, initial(&record))?;
     Ok((record.id, name))
 }
 

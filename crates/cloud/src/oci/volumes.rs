@@ -1,7 +1,7 @@
 //! Block volumes and boot volumes.
 
 use hyper::{Method, StatusCode};
-use plimsoll_service::Tags;
+use plimsoll_service::Initial;
 use plimsoll_service::api::{Autotune, Create, Fork, Level, Resize};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use super::{
     OciResult, all_ended, availability_domain, check_etag, display_name, ended, etag, find, found, is_repeated, only,
     parse, retry, tag_map,
 };
-use crate::cloud::{Held, Operation, UhpChange, gigabytes, is_boot, tags};
+use crate::cloud::{Held, Operation, UhpChange, gigabytes, initial, is_boot};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
 use crate::record::{Provider, VolumeRecord, VolumeSource};
@@ -261,25 +261,11 @@ fn make(
 ) -> OciResult {
     let autotune = autotune(operation, policies, level)?;
     let name = operation.free_name(&record.display_name, "volume");
-    let tags: Tags = tags(record);
+    let initial = Initial { autotune, ..initial(record) };
     match of {
-        None => operation.service().create_tagged(&Create { name: name.clone(), like, ..Create::default() }, tags)?,
-        Some(of) => {
-            let fork = Fork { name: name.clone(), like: Some(like) };
-            let made = operation.service().clone_tagged(of, &fork, tags)?;
-            // A clone is detached, whatever its origin is.
-            if made.group.is_some() {
-                operation.service().set_group(&name, None, (crate::record::TAG, record.text()))?;
-            }
-            made
-        }
+        None => operation.service().create_with(&Create { name, like, ..Create::default() }, initial)?,
+        Some(of) => operation.service().clone_with(of, &Fork { name, like: Some(like) }, initial)?,
     };
-    if let Some(autotune) = autotune
-        && let Err(refusal) = operation.service().set_autotune(&name, &autotune)
-    {
-        operation.service().delete(&name)?;
-        return Err(refusal.into());
-    }
     let held = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
     Ok(found(&view(operation, &held), etag(&held)))
 }

@@ -22,7 +22,7 @@ fn volume_is_created_listed_and_removed() {
     assert!(create(json!({ "like": "oci:50GB", "fs": "ntfs" }))["Err"].as_str().unwrap().contains("ext4"));
     assert_eq!(create(json!({ "like": "oci:50GB@10vpu" }))["Err"], "");
     assert_eq!(create(json!({ "like": "oci:50GB@10vpu" }))["Err"], "", "Docker repeats calls");
-    assert_eq!(plane.service.volume("data").unwrap().level, Some(10));
+    assert_eq!(plane.home.service.volume("data").unwrap().level, Some(10));
     assert_eq!(call(&plane, "VolumeDriver.Get", &json!({ "Name": "data" }))["Volume"]["Name"], "data");
     assert_eq!(call(&plane, "VolumeDriver.List", &json!({}))["Volumes"].as_array().map(Vec::len), Some(1));
     let mount = |name: &str, id: &str| call(&plane, name, &json!({ "Name": "data", "ID": id }));
@@ -32,7 +32,7 @@ fn volume_is_created_listed_and_removed() {
     assert_eq!(mount("VolumeDriver.Unmount", "a")["Err"], "");
     assert_eq!(mount("VolumeDriver.Unmount", "b")["Err"], "");
     assert_eq!(call(&plane, "VolumeDriver.Remove", &json!({ "Name": "data" }))["Err"], "");
-    assert!(plane.service.volume("data").is_err());
+    assert!(plane.home.service.volume("data").is_err());
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn volumes_of_others_are_not_touched_and_errors_are_passed_on() {
     let plane = Plane::start();
     let like = "oci:50GB@10vpu".to_owned();
     let other = plimsoll_service::api::Create { name: "other".into(), like: like.clone(), ..Default::default() };
-    plane.service.create(&other).unwrap();
+    plane.home.service.create(&other).unwrap();
     for name in ["Remove", "Mount", "Unmount", "Path", "Get"] {
         let reply = call(&plane, &format!("VolumeDriver.{name}"), &json!({ "Name": "other", "ID": "a" }));
         assert!(reply["Err"].as_str().unwrap().contains("created by the plugin"), "{name}: {reply}");
     }
-    assert!(plane.service.volume("other").is_ok());
+    assert!(plane.home.service.volume("other").is_ok());
     let taken = call(&plane, "VolumeDriver.Create", &json!({ "Name": "other", "Opts": { "like": like } }));
     assert!(taken["Err"].as_str().unwrap().contains("already"), "{taken}");
     let create = json!({ "Name": "broken", "Opts": { "like": like } });

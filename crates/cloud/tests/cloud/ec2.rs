@@ -59,7 +59,7 @@ impl Client<'_> {
 
 fn client(plane: &Plane) -> Client<'_> {
     let key = Ec2Key::generate();
-    add_ec2_key(&plane.directory, key.clone()).unwrap();
+    add_ec2_key(&plane.home.directory, key.clone()).unwrap();
     Client { plane, key }
 }
 
@@ -99,7 +99,7 @@ fn volume_attaches_modifies_and_rests_for_six_hours() {
     let plane = Plane::start();
     let client = client(&plane);
     let group = plimsoll_service::api::Group { name: "db".into(), like: "aws/m6i.4xlarge".into() };
-    plane.service.create_group(&group).unwrap();
+    plane.home.service.create_group(&group).unwrap();
     let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&Iops=4000&ClientToken=t";
     let made = client.ask(create);
     assert_eq!((made.status, element(&made, "status"), element(&made, "iops")), (200, "creating", "4000"));
@@ -116,7 +116,7 @@ fn volume_attaches_modifies_and_rests_for_six_hours() {
     let instance = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
     let attach = format!("Action=AttachVolume&VolumeId={id}&InstanceId={instance}&Device=/dev/sdf");
     assert_eq!(element(&client.ask(&attach), "status"), "attaching");
-    let glance = || plane.service.glances().into_iter().next().unwrap();
+    let glance = || plane.home.service.glances().into_iter().next().unwrap();
     assert_eq!(glance().group.as_deref(), Some("db"), "it shares the limits of the instance");
     client.refuses(&attach, "VolumeInUse");
     client.refuses(&format!("Action=DeleteVolume&VolumeId={id}"), "VolumeInUse");
@@ -149,5 +149,5 @@ fn malformed_requests_are_refused() {
     assert!(made.text.contains("<value>&lt;data&gt;/..</value>"), "{made:?}");
     let found = client.ask("Action=DescribeVolumes&Filter.1.Name=tag:Name&Filter.1.Value.1=%3Cda*");
     assert_eq!(element(&found, "volumeId"), element(&made, "volumeId"));
-    assert!(plane.service.glances().iter().all(|volume| !volume.name.contains('/')));
+    assert!(plane.home.service.glances().iter().all(|volume| !volume.name.contains('/')));
 }

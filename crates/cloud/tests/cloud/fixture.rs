@@ -4,27 +4,29 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll_catalogue::Catalogue;
 use plimsoll_cloud::{
     Cloud, NewKey, OciKey, Options, PluginMounts, TENANCY, USER, UhpChange, add_oci_key, state_directory,
 };
-use plimsoll_front::Checksums;
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
-use plimsoll_service::api::{Floor, Group};
+use plimsoll_service::api::Group;
 use plimsoll_service::http::{Control, Entrance};
-use plimsoll_service::{IscsiOptions, Service, ServiceOptions};
-use plimsoll_volume::Slow;
+use plimsoll_service::{IscsiOptions, ServiceOptions};
 use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::Value;
+
+// Of the service: the same directory, server and clients of NBD.
+#[path = "../../../service/tests/service/home.rs"]
+#[allow(dead_code)] // not all of it is needed here
+mod home;
+
+pub use home::directory as new_directory;
+use home::{Home, options};
 
 /// Timeout that suffices on a busy host.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -33,10 +35,9 @@ pub const SPEED_UP: u32 = 200;
 pub const COMPARTMENT: &str = "ocid1.compartment.oc1..c";
 pub const API: &str = "/20160918";
 
-/// A service with the control plane of OCI.
+/// A service with control planes, which end first.
 pub struct Plane {
-    pub service: Service,
-    pub directory: PathBuf,
+    controls: Vec<Control>,
     /// Port of the API of OCI.
     pub port: u16,
     /// Port of the API of EC2.
@@ -45,8 +46,7 @@ pub struct Plane {
     pub metadata: u16,
     /// Port of Docker's plugin.
     pub docker: u16,
-    controls: Vec<Control>,
-    thread: Option<JoinHandle<()>>,
+    pub home: Home,
 }
 
 /// A reply.
@@ -90,14 +90,6 @@ pub struct Ask<'a> {
     pub headers: &'a [(&'a str, &'a str)],
 }
 
-pub fn new_directory() -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("plimsoll-cloud-{}-{number}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&directory);
-    directory
-}
-
 /// Five portals, as an ultra-high-performance volume has them. Nothing listens there.
 fn portals() -> IscsiOptions {
     let portals = (2..7).map(|host| format!("169.254.2.{host}:3260")).collect();
@@ -110,30 +102,9 @@ impl Plane {
     }
 
     pub fn open(directory: PathBuf, speed_up: u32, uhp_change: UhpChange) -> Self {
-        let options = ServiceOptions {
-            directory: directory.clone(),
-            capacity: Some(1 << 40),
-            slow: Slow::NOT,
-            listens: vec!["nbd+unix:///?socket=nbd.sock".into()],
-            iscsi: Some(portals()),
-            products: Catalogue::built_in(),
-            realtime: false,
-            floor: Floor::default(),
-            checksums: Checksums::AsMade,
-            log: |_| (),
-            made_by: "plimsoll test".into(),
-        };
-        let (told, opened) = channel();
-        let home = directory.clone();
-        // The server is not `Send`.
-        let thread = std::thread::spawn(move || {
-            let (service, mut server) = Service::open(options).unwrap();
-            let nbd = ListenAddress::Unix(home.join("nbd.sock")).listen(SocketAccess::Owner).unwrap();
-            server.listen(nbd.socket).unwrap();
-            told.send(service).unwrap();
-            server.run().unwrap();
-        });
-        let service = opened.recv().unwrap();
+        let home =
+            Home::open(ServiceOptions { capacity: Some(1 << 40), iscsi: Some(portals()), ..options(&directory) });
+        let service = home.service.clone();
         let cloud = Cloud::open(Options {
             service: service.clone(),
             directory: state_directory(&directory),
@@ -147,7 +118,7 @@ impl Plane {
             plimsoll_cloud::oci(&cloud),
             plimsoll_cloud::ec2(&cloud),
             plimsoll_cloud::instance_metadata(&cloud, "vm"),
-            plimsoll_cloud::docker(&service, Arc::new(Directories(directory.clone()))),
+            plimsoll_cloud::docker(&service, Arc::new(Directories(directory))),
         ];
         let (mut controls, mut ports) = (Vec::new(), Vec::new());
         for router in routers {
@@ -157,18 +128,18 @@ impl Plane {
             ports.push(port);
         }
         let [port, ec2, metadata, docker] = ports[..] else { panic!("there are four ports") };
-        Self { service, directory, port, ec2, metadata, docker, controls, thread: Some(thread) }
+        Self { controls, port, ec2, metadata, docker, home }
     }
 
     /// Registers a new key.
     pub fn signer(&self) -> Signer {
-        Signer::registered(&self.directory)
+        Signer::registered(&self.home.directory)
     }
 
     /// Creates an instance; its identifier.
     pub fn instance(&self, signer: &Signer, name: &str, shape: &str) -> String {
         let group = Group { name: name.into(), like: format!("oci/{shape}") };
-        self.service.create_group(&group).unwrap();
+        self.home.service.create_group(&group).unwrap();
         let list = self.get(signer, &format!("/instances?compartmentId={TENANCY}&displayName={name}"));
         list.body[0]["id"].as_str().unwrap().to_owned()
     }
@@ -236,27 +207,10 @@ impl Plane {
     }
 
     /// Stops everything; the directory stays.
-    pub fn keep(mut self) -> PathBuf {
-        self.end();
-        std::mem::take(&mut self.directory)
-    }
-
-    fn end(&mut self) {
-        self.controls.clear();
-        self.service.close();
-        let ended = self.thread.take().map(JoinHandle::join);
-        assert!(std::thread::panicking() || ended.is_none_or(|ended| ended.is_ok()), "the server has panicked");
-    }
-}
-
-impl Drop for Plane {
-    fn drop(&mut self) {
-        if self.thread.is_some() {
-            self.end();
-        }
-        if !self.directory.as_os_str().is_empty() {
-            let _ = std::fs::remove_dir_all(&self.directory);
-        }
+    pub fn keep(self) -> PathBuf {
+        let Self { controls, home, .. } = self;
+        drop(controls);
+        home.keep()
     }
 }
 

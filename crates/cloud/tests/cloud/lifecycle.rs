@@ -10,7 +10,7 @@ fn volume_passes_its_states_and_is_what_the_service_has() {
     let plane = Plane::start();
     let signer = plane.signer();
     let id = plane.volume(&signer, "data", 100, 20);
-    let volume = plane.service.volume("data").unwrap();
+    let volume = plane.home.service.volume("data").unwrap();
     assert_eq!((volume.level, volume.size_bytes), (Some(20), 100 << 30));
     let reply = plane.put(&signer, &format!("/volumes/{id}"), &json!({ "vpusPerGB": 10, "displayName": "renamed" }));
     assert_eq!((reply.status, &reply.body["lifecycleState"]), (200, &"PROVISIONING".into()));
@@ -20,10 +20,10 @@ fn volume_passes_its_states_and_is_what_the_service_has() {
     assert_eq!(plane.put(&signer, &format!("/volumes/{id}"), &json!({ "sizeInGBs": 99 })).status, 400);
     assert_eq!(plane.put(&signer, &format!("/volumes/{id}"), &json!({ "sizeInGBs": 200 })).status, 200);
     plane.until(&signer, &format!("/volumes/{id}"), "AVAILABLE");
-    let volume = plane.service.volume("data").unwrap();
+    let volume = plane.home.service.volume("data").unwrap();
     assert_eq!((volume.level, volume.size_bytes), (Some(10), 200 << 30));
     assert_eq!(plane.delete(&signer, &format!("/volumes/{id}")).status, 204);
-    assert!(plane.service.volume("data").is_err());
+    assert!(plane.home.service.volume("data").is_err());
     let view = plane.until(&signer, &format!("/volumes/{id}"), "TERMINATED");
     assert_eq!(view["displayName"], "renamed");
     assert_eq!(plane.delete(&signer, &format!("/volumes/{id}")).status, 204, "a repeated request");
@@ -35,7 +35,7 @@ fn changes_elsewhere_are_shown() {
     let signer = plane.signer();
     let create = |name: &str, like: &str| {
         let create = plimsoll_service::api::Create { name: name.into(), like: like.into(), ..Default::default() };
-        plane.service.create(&create).unwrap()
+        plane.home.service.create(&create).unwrap()
     };
     create("plain", "oci:50GB@0vpu");
     create("foreign", "aws/gp3:10GiB");
@@ -43,9 +43,9 @@ fn changes_elsewhere_are_shown() {
     assert_eq!((list.body.as_array().map(Vec::len), &list.body[0]["vpusPerGB"]), (Some(1), &0.into()));
     let id = list.body[0]["id"].as_str().unwrap().to_owned();
     let level = plimsoll_service::api::Level { to: "20".into(), ..Default::default() };
-    plane.service.level("plain", &level).unwrap();
+    plane.home.service.level("plain", &level).unwrap();
     assert_eq!(plane.get(&signer, &format!("/volumes/{id}")).body["vpusPerGB"], 20);
-    plane.service.delete("plain").unwrap();
+    plane.home.service.delete("plain").unwrap();
     assert_eq!(plane.get(&signer, &format!("/volumes/{id}")).error(), (404, "NotAuthorizedOrNotFound"));
     create("plain", "oci:50GB@0vpu");
     let list = plane.get(&signer, "/volumes");
@@ -113,7 +113,7 @@ fn attachment_shares_limits_of_the_instance_and_ends_with_a_work_request() {
     assert_eq!(attach(&small).status, 400, "Ultra High Performance needs 16 OCPUs");
     let attached = attach(&instance);
     assert_eq!((attached.status, &attached.body["lifecycleState"]), (200, &"ATTACHING".into()), "{attached:?}");
-    assert_eq!(plane.service.volume("data").unwrap().group.as_deref(), Some("vm"));
+    assert_eq!(plane.home.service.volume("data").unwrap().group.as_deref(), Some("vm"));
     assert_eq!(attached.body["isMultipath"], true);
     assert_eq!((&attached.body["ipv4"], &attached.body["port"]), (&"169.254.2.2".into(), &3260.into()));
     assert_eq!(attached.body["multipathDevices"].as_array().map(Vec::len), Some(4));
@@ -130,7 +130,7 @@ fn attachment_shares_limits_of_the_instance_and_ends_with_a_work_request() {
     assert_eq!(login.body["iscsiLoginState"], "LOGIN_SUCCEEDED");
     let detached = plane.delete(&signer, &path);
     let work = detached.header("opc-work-request-id").unwrap().to_owned();
-    assert_eq!(plane.service.volume("data").unwrap().group, None);
+    assert_eq!(plane.home.service.volume("data").unwrap().group, None);
     plane.until(&signer, &path, "DETACHED");
     let work = plane.get(&signer, &format!("/workRequests/{work}"));
     assert_eq!((&work.body["status"], &work.body["percentComplete"]), (&"SUCCEEDED".into(), &100.0.into()));
@@ -146,6 +146,35 @@ fn attached_volume_changes_online_with_the_switch() {
     assert_eq!(plane.post(&signer, "/volumeAttachments", &body).status, 200);
     let reply = plane.put(&signer, &format!("/volumes/{id}"), &json!({ "vpusPerGB": 50 }));
     assert_eq!((reply.status, &reply.body["vpusPerGB"]), (200, &50.into()), "{reply:?}");
+}
+
+#[test]
+fn requested_secret_admits_initiators_until_the_detachment() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
+    let id = plane.volume(&signer, "data", 100, 30);
+    let attach = |kind: &str| {
+        let body = json!({ "type": kind, "instanceId": instance, "volumeId": id, "useChap": true });
+        plane.post(&signer, "/volumeAttachments", &body)
+    };
+    assert_eq!(attach("paravirtualized").status, 400);
+    let attached = attach("iscsi").body;
+    assert_eq!(attached["chapUsername"], id.as_str());
+    let secret = attached["chapSecret"].as_str().unwrap().to_owned();
+    assert_eq!(secret.len(), 32);
+    let target = plane.home.service.iscsi_target("data").unwrap();
+    assert_eq!((target.chap_user.as_deref(), &*target.iqn), (Some(&*id), attached["iqn"].as_str().unwrap()));
+    let path = format!("/volumeAttachments/{}", attached["id"].as_str().unwrap());
+    plane.until(&signer, &path, "ATTACHED");
+    assert_eq!(plane.get(&signer, &path).body["chapSecret"], secret.as_str());
+    assert_eq!(plane.delete(&signer, &path).status, 204);
+    assert!(plane.home.service.iscsi_target("data").is_err(), "the target is closed");
+    let detached = plane.until(&signer, &path, "DETACHED");
+    assert_eq!((&detached["chapSecret"], &detached["iqn"]), (&json!(null), &json!(null)));
+    let body = json!({ "type": "iscsi", "instanceId": instance, "volumeId": id });
+    let again = plane.post(&signer, "/volumeAttachments", &body).body;
+    assert_eq!((&again["chapUsername"], &again["iqn"]), (&json!(null), &attached["iqn"]));
 }
 
 #[test]
@@ -171,9 +200,9 @@ fn backups_of_a_group_are_volumes_again() {
     let restored =
         plane.post(&signer, "/volumeGroups", &json!({ "compartmentId": COMPARTMENT, "sourceDetails": source }));
     assert_eq!((restored.status, &restored.body["sizeInGBs"]), (200, &110.into()), "{restored:?}");
-    assert_eq!(plane.service.list().unwrap().iter().filter(|volume| volume.writable).count(), 4);
+    assert_eq!(plane.home.service.list().unwrap().iter().filter(|volume| volume.writable).count(), 4);
     assert_eq!(plane.delete(&signer, &path).status, 204);
-    assert_eq!(plane.service.list().unwrap().iter().filter(|volume| !volume.writable).count(), 0);
+    assert_eq!(plane.home.service.list().unwrap().iter().filter(|volume| !volume.writable).count(), 0);
 }
 
 #[test]
@@ -194,5 +223,24 @@ fn rules_of_the_product_are_enforced() {
     assert_eq!(with("autotunePolicies", json!([{ "autotuneType": "PERFORMANCE_BASED", "maxVpusPerGB": 10 }])), 400);
     assert_eq!(with("availabilityDomain", "Else:EU-NOWHERE-1-AD-1".into()), 400);
     assert_eq!(with("sourceDetails", json!({ "type": "volume", "id": "ocid1.volume.oc1..x" })), 404);
-    assert!(plane.service.list().unwrap().is_empty(), "nothing was made");
+    assert!(plane.home.service.list().unwrap().is_empty(), "nothing was made");
+}
+
+#[test]
+fn policies_are_part_of_the_creation() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let policies = json!([{ "autotuneType": "PERFORMANCE_BASED", "maxVpusPerGB": 120 }]);
+    let body =
+        json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50, "displayName": "a", "autotunePolicies": policies });
+    let made = plane.post(&signer, "/volumes", &body).body;
+    assert_eq!(made["autotunePolicies"], policies);
+    let autotune = plane.home.service.volume("a").unwrap().autotune.unwrap();
+    assert_eq!((autotune.default, autotune.most), (Some(10), Some(120)));
+    let path = format!("/volumes/{}", made["id"].as_str().unwrap());
+    plane.until(&signer, &path, "AVAILABLE");
+    let source = json!({ "type": "volume", "id": made["id"] });
+    let body = json!({ "sourceDetails": source, "displayName": "b", "autotunePolicies": [{ "autotuneType": "DETACHED_VOLUME" }] });
+    assert_eq!(plane.post(&signer, "/volumes", &body).status, 200);
+    assert!(plane.home.service.volume("b").unwrap().autotune.unwrap().detached_after_ns.is_some());
 }

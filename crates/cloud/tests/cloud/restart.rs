@@ -74,7 +74,7 @@ fn objects_survive_a_kill() {
     assert_eq!(plane.delete(&signer, &format!("/volumes/{gone}")).status, 204);
     plane.until(&signer, &format!("/volumes/{gone}"), "TERMINATED");
     let before = seen(&plane, &signer);
-    let killed = Plane::open(copy(&plane.directory), SPEED_UP, UhpChange::Detached);
+    let killed = Plane::open(copy(&plane.home.directory), SPEED_UP, UhpChange::Detached);
     assert_eq!(seen(&killed, &signer), before);
-    assert_eq!(killed.service.volume("data").unwrap().group.as_deref(), Some("vm"));
+    assert_eq!(killed.home.service.volume("data").unwrap().group.as_deref(), Some("vm"));
 }

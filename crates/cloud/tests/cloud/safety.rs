@@ -55,7 +55,7 @@ fn body_has_to_match_its_digest_and_its_limit() {
     assert_eq!(changed.error(), (401, "NotAuthenticated"));
     let long = json!({ "compartmentId": COMPARTMENT, "displayName": "x".repeat(70_000) }).to_string();
     assert_eq!(plane.ask(&signer, "POST", "/volumes", &long, &[]).error(), (413, "RequestEntityTooLarge"));
-    assert!(plane.service.list().unwrap().is_empty(), "nothing was made");
+    assert!(plane.home.service.list().unwrap().is_empty(), "nothing was made");
     assert_eq!(plane.send(right.as_bytes()).status, 200);
 }
 
@@ -86,7 +86,7 @@ fn malformed_requests_are_refused() {
     assert_eq!(plane.get(&signer, "/nothing").error(), (404, "NotFound"));
     let name = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50, "displayName": "../../x\u{0}/é" });
     assert_eq!(post("/volumes", &name.to_string()).status, 200, "display names are free, names of volumes are not");
-    assert!(plane.service.list().unwrap().iter().all(|volume| !volume.name.contains('/')));
+    assert!(plane.home.service.list().unwrap().iter().all(|volume| !volume.name.contains('/')));
 }
 
 #[test]
@@ -95,6 +95,6 @@ fn key_that_is_removed_is_refused() {
     let signer = plane.signer();
     assert_eq!(plane.get(&signer, "/volumes").status, 200);
     let fingerprint = signer.id.rsplit('/').next().unwrap();
-    assert_eq!(plimsoll_cloud::remove_oci_key(&plane.directory, fingerprint).unwrap(), 1);
+    assert_eq!(plimsoll_cloud::remove_oci_key(&plane.home.directory, fingerprint).unwrap(), 1);
     assert_eq!(plane.get(&signer, "/volumes").status, 401);
 }

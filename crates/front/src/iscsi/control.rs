@@ -3,7 +3,7 @@
 use super::identity::Paths;
 use super::login::Purpose;
 use super::sense::Sense;
-use super::target::Portal;
+use super::target::{Portal, is_open};
 use super::task::{Place, TaskState};
 use super::text::{pairs, put};
 use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, reject, request, response};
@@ -154,7 +154,7 @@ impl IscsiCodec {
             SessionPhase::Full(session) => Purpose::Normal(session.export),
             SessionPhase::Login(_) | SessionPhase::Discovery => Purpose::Discovery,
         };
-        for offer in exports.offers {
+        for offer in exports.offers.iter().filter(|offer| is_open(offer)) {
             let name = state.settings.target_name(offer);
             let is_wanted = match own {
                 Purpose::Discovery => wanted == "All" || wanted == name,

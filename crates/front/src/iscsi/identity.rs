@@ -2,6 +2,7 @@
 
 use plimsoll_volume::VolumeAccess;
 
+use super::chap::Credentials;
 use super::sense::Sense;
 use super::target::{Controller, Portal, TargetSettings};
 use crate::offer::{Medium, Offer};
@@ -67,6 +68,20 @@ pub struct UnitIdentity {
     pub paths: Paths,
     /// Portals that discovery returns, from the first one on; `None` for all.
     pub portals: Option<u16>,
+    /// The initiators that may log in.
+    pub admission: Admission,
+}
+
+/// The initiators that a target admits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Admission {
+    /// Those that the settings of the server admit.
+    #[default]
+    Settings,
+    /// Those that prove the knowledge of this secret, whatever the settings are.
+    Secret(Credentials),
+    /// None: neither discovery nor login finds the target.
+    Closed,
 }
 
 impl UnitIdentity {
@@ -75,7 +90,8 @@ impl UnitIdentity {
         let low = hash(target.as_bytes());
         let high = hash(&low.to_be_bytes());
         let uuid = u128::from(high) << 64 | u128::from(low);
-        Self { target, uuid, names, queue_depth: None, paths: Paths::Equal, portals: None }
+        let admission = Admission::Settings;
+        Self { target, uuid, names, queue_depth: None, paths: Paths::Equal, portals: None, admission }
     }
 
     /// The designator of type NAA 6, without a company.

@@ -41,6 +41,8 @@ pub(super) struct Login {
     initiator: String,
     isid: [u8; 6],
     purpose: Option<Purpose>,
+    /// The authentication that the session needs.
+    chap: Option<Chap>,
     portal: Portal,
     /// Commands of the session in flight, if the target limits them itself.
     queue_depth: Option<u32>,
@@ -96,6 +98,7 @@ impl Login {
             initiator: String::new(),
             isid: [0; 6],
             purpose: None,
+            chap: None,
             declared: false,
             parameters: Parameters::default(),
         }
@@ -169,13 +172,12 @@ impl Login {
         if self.purpose.is_none() {
             self.introduce(&pairs, state, exports, reply)?;
         }
-        let chap = state.settings.chap.as_ref();
         if self.stage == SECURITY {
-            self.authenticate(&pairs, chap, reply)?;
+            self.authenticate(&pairs, reply)?;
         } else {
             self.negotiate(&pairs, state.settings.initial_r2t, reply);
         }
-        let open = chap.is_none() || self.proof == Proof::Given;
+        let open = self.chap.is_none() || self.proof == Proof::Given;
         let (transits, next) = (header.has(flag::FINAL), header.flags() & 3);
         if transits && !open && (self.stage == OPERATIONAL || (next == FULL_FEATURE && self.proof == Proof::Missing)) {
             return Err(refusal::AUTHENTICATION);
@@ -218,13 +220,17 @@ impl Login {
         }
         initiator.clone_into(&mut self.initiator);
         self.purpose = Some(match value("SessionType").unwrap_or("Normal") {
-            "Discovery" => Purpose::Discovery,
+            "Discovery" => {
+                self.chap.clone_from(&state.settings.chap);
+                Purpose::Discovery
+            }
             "Normal" => {
                 let name = value("TargetName").ok_or(refusal::MISSING)?;
                 let offer = state.target(exports.offers, &name.to_ascii_lowercase()).ok_or(refusal::NO_TARGET)?;
                 let unit = offer.unit.as_ref();
                 let paths = unit.map_or(Paths::Equal, |unit| unit.paths);
                 self.queue_depth = unit.and_then(|unit| unit.queue_depth).map(|depth| depth.max(1));
+                self.chap = state.chap(offer);
                 put(reply, "TargetPortalGroupTag", self.portal.group(paths));
                 Purpose::Normal(offer.export)
             }
@@ -234,12 +240,7 @@ impl Login {
     }
 
     /// The security stage.
-    fn authenticate(
-        &mut self,
-        pairs: &[(&str, &str)],
-        chap: Option<&Chap>,
-        reply: &mut Vec<u8>,
-    ) -> Result<(), LoginRefusal> {
+    fn authenticate(&mut self, pairs: &[(&str, &str)], reply: &mut Vec<u8>) -> Result<(), LoginRefusal> {
         let value = |wanted: &str| pairs.iter().find(|(key, _)| *key == wanted).map(|(_, value)| *value);
         let offers =
             |list: Option<&str>, method: &str| list.is_some_and(|list| list.split(',').any(|one| one == method));
@@ -261,7 +262,7 @@ impl Login {
                 put(reply, key, "NotUnderstood");
             }
         }
-        let Some(chap) = chap else {
+        let Some(chap) = self.chap.clone() else {
             match value("AuthMethod") {
                 Some(list) if offers(Some(list), "None") => put(reply, "AuthMethod", "None"),
                 Some(_) => return Err(refusal::AUTHENTICATION),
@@ -285,7 +286,7 @@ impl Login {
                 self.proof = Proof::Challenged;
                 Ok(())
             }
-            Proof::Challenged => self.prove(chap, value, reply),
+            Proof::Challenged => self.prove(&chap, value, reply),
             Proof::Given if pairs.is_empty() => Ok(()),
             _ => Err(refusal::AUTHENTICATION),
         }

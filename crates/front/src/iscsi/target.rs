@@ -7,7 +7,7 @@ use std::rc::Rc;
 use plimsoll_volume::Export;
 
 use super::chap::Chap;
-use super::identity::{InquiryNames, Paths};
+use super::identity::{Admission, InquiryNames, Paths};
 use super::reservation::Reservations;
 use super::sense::Sense;
 use crate::offer::Offer;
@@ -186,10 +186,23 @@ impl Targets {
     }
 }
 
+/// Whether the target of an offer admits initiators.
+pub(super) fn is_open(offer: &Offer) -> bool {
+    offer.unit.as_ref().is_none_or(|unit| unit.admission != Admission::Closed)
+}
+
 impl TargetState {
-    /// Names of targets, and their exports.
+    /// The offer of a target that admits initiators.
     pub(super) fn target<'a>(&self, offers: &'a [Offer], name: &str) -> Option<&'a Offer> {
-        offers.iter().find(|offer| self.settings.target_name(offer) == name)
+        offers.iter().find(|offer| is_open(offer) && self.settings.target_name(offer) == name)
+    }
+
+    /// The authentication that a login to an offer needs.
+    pub(super) fn chap(&self, offer: &Offer) -> Option<Chap> {
+        match offer.unit.as_ref().map(|unit| &unit.admission) {
+            Some(Admission::Secret(initiator)) => Some(Chap { initiator: initiator.clone(), target: None }),
+            _ => self.settings.chap.clone(),
+        }
     }
 
     /// Begins a session with a portal group, which ends an earlier one of the same initiator port with that group

@@ -306,6 +306,11 @@ impl Connection {
         self.codec.is_replaced()
     }
 
+    /// Whether its client is an iSCSI initiator.
+    pub(super) const fn is_iscsi(&self) -> bool {
+        matches!(self.codec, Protocol::Iscsi(_))
+    }
+
     /// The export that the client has chosen.
     pub(super) fn export(&self) -> Option<Export> {
         self.session.map(|session| session.export)

@@ -4,8 +4,9 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use md5::{Digest, Md5};
-use plimsoll_front::iscsi::{Chap, Credentials, TargetSettings, Targets};
-use plimsoll_front::{Limits, SocketProtocol};
+use plimsoll_front::iscsi::{Admission, Chap, Credentials, InquiryNames, Paths, TargetSettings, Targets, UnitIdentity};
+use plimsoll_front::{Limits, Offer, SocketProtocol};
+use plimsoll_volume::Export;
 
 use super::initiator::{Initiator, KEYS, Pdu, TARGET, cdb_10, command, data_out, login, login_stage};
 use super::serving::Serving;
@@ -163,6 +164,26 @@ fn chap_admits_those_who_know_the_secret() {
     assert_eq!(Initiator::log_in(&socket, &KEYS).map(drop), Err(0x0201), "no authentication at all");
     let none = login_stage(0x81, &[&KEYS[..], &[("AuthMethod", "None")]].concat());
     assert_eq!(Initiator::connect(&socket).exchange(&none).word(36) >> 16, 0x0201);
+}
+
+#[test]
+fn secret_of_a_target_replaces_the_settings() {
+    let (serving, socket) = served();
+    let admit = |admission: Admission| {
+        let (target, names, paths) = (TARGET.to_owned(), InquiryNames::default(), Paths::Equal);
+        let unit = UnitIdentity { target, uuid: 1, names, queue_depth: None, paths, portals: None, admission };
+        let offer = Offer { unit: Some(Box::new(unit)), ..Offer::new(Export(0), "data", super::serving::SIZE) };
+        serving.handle.call(move |server| server.offer(offer)).unwrap();
+    };
+    admit(Admission::Secret(chap().initiator));
+    assert_eq!(authenticate(&socket, "correct secret", None), Ok(None));
+    assert_eq!(authenticate(&socket, "wrong secret..", None), Err(0x0201));
+    assert_eq!(authenticate(&socket, "correct secret", Some("0x01020304")), Err(0x0201), "the target has no secret");
+    assert_eq!(Initiator::log_in(&socket, &KEYS).map(drop), Err(0x0201), "no authentication at all");
+    admit(Admission::Closed);
+    assert_eq!(Initiator::log_in(&socket, &KEYS).map(drop), Err(0x0203), "no target");
+    admit(Admission::Settings);
+    assert!(Initiator::log_in(&socket, &KEYS).is_ok());
 }
 
 #[test]

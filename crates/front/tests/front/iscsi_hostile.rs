@@ -7,7 +7,9 @@ use std::os::unix::net::UnixListener;
 
 use fastrand::Rng;
 use plimsoll_front::codec::{Codec, Division, Exports, Incoming, Message, Operation, ReadPart, ReplyBody};
-use plimsoll_front::iscsi::{ENTROPY_BYTES, InquiryNames, IscsiCodec, Paths, TargetSettings, Targets, UnitIdentity};
+use plimsoll_front::iscsi::{
+    Admission, ENTROPY_BYTES, InquiryNames, IscsiCodec, Paths, TargetSettings, Targets, UnitIdentity,
+};
 use plimsoll_front::{Offer, SocketProtocol};
 use plimsoll_volume::{Command, Errno, Export, Extent};
 use proptest::prelude::*;
@@ -97,6 +99,7 @@ fn offers() -> Vec<Offer> {
         queue_depth: None,
         paths: Paths::TwoControllers,
         portals: Some(1),
+        admission: Admission::Settings,
     };
     let data = Offer { unit: Some(Box::new(unit)), ..Offer::new(Export(0), "data", SIZE) };
     vec![data, Offer::new(Export(1), "fixed", SIZE)]

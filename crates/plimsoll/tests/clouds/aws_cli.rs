@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::home::Home;
-use crate::oci_cli::client;
+use crate::oci::client;
 
 /// States pass within milliseconds, and the pause of six hours between modifications takes 36 s.
 const FLAGS: &[&str] = &["--ec2", "127.0.0.1:0", "--slow", "100", "--speed-up", "600"];

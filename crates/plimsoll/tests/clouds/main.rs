@@ -7,4 +7,5 @@ mod home;
 
 mod aws_cli;
 mod commands;
+mod oci;
 mod oci_cli;

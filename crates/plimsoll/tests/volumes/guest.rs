@@ -1,5 +1,4 @@
-//! A Linux guest in QEMU, with open-iscsi and multipathd, uses a volume over five paths: a path is cut and restored, the
-//! volume grows, the guest is started again.
+//! A Linux guest in QEMU with open-iscsi and multipathd, and the jobs that it does with volumes.
 //!
 //! Software emulation of a Debian kernel; the guest sees the programs of this host, read-only. It needs
 //! `PLIMSOLL_GUEST_KERNEL`, the directory of an unpacked package `linux-image-*-amd64`:
@@ -15,15 +14,22 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::home::{Home, Running};
 
-const INIT: &str = include_str!("guest/init.sh");
-const JOB: &str = include_str!("guest/job.sh");
+mod articles;
+mod controllers;
+mod paths;
 
-/// Paths of an ultra-high-performance volume.
-const PATHS: usize = 5;
+const INIT: &str = include_str!("guest/init.sh");
+const COMMON: &str = include_str!("guest/common.sh");
+
+/// Size of the boot volume, which keeps the state of the guest.
+const BOOT_BYTES: u64 = 64 << 20;
+
+/// Guests run in turns: each needs both processors of a small host.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Modules that the guest needs before it has the host's files, in the order of their dependencies.
 const MODULES: [&str; 8] = [
@@ -96,8 +102,13 @@ fn missing(package: Option<&Path>) -> Option<String> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = std::env::split_paths(&paths).chain(["/usr/sbin".into(), "/sbin".into()]).collect();
     let is_missing = |program: &&str| !directories.iter().any(|directory| directory.join(program).is_file());
-    let programs = ["qemu-system-x86_64", "busybox", "iscsid", "multipathd", "udevadm", "mkfs.ext4", "depmod", "xz"];
-    programs.iter().find(|program| is_missing(program)).map(|program| format!("{program} is not installed"))
+    let of_guest = ["iscsid", "multipathd", "kpartx", "udevadm", "fdisk", "mkfs.ext4", "mkfs.xfs", "fio"];
+    let programs = ["qemu-system-x86_64", "busybox", "depmod", "xz"];
+    programs
+        .iter()
+        .chain(&of_guest)
+        .find(|program| is_missing(program))
+        .map(|program| format!("{program} is not installed"))
 }
 
 /// An entry of an archive in the format newc of cpio.
@@ -127,83 +138,100 @@ fn initramfs(modules: &Path) -> Vec<u8> {
     archive
 }
 
-/// Runs the guest to its end, and acts on its steps. Returns all of them.
-fn run(folder: &Path, package: &Path, again: bool, mut act: impl FnMut(&str)) -> Vec<String> {
-    let (image, modules) = kernel(package).unwrap();
-    std::fs::write(folder.join("initrd"), initramfs(&modules)).unwrap();
-    let share = |path: &Path, tag: &str| {
-        let path = path.display();
-        format!("local,path={path},mount_tag={tag},security_model=none,readonly=on,multidevs=remap")
-    };
-    let word = if again { "again" } else { "first" };
-    let mut qemu = Command::new("qemu-system-x86_64");
-    qemu.args(["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1500", "-display", "none"])
-        .args(["-serial", "stdio", "-no-reboot", "-append", &format!("console=ttyS0 quiet panic=-1 {word}")])
-        .arg("-kernel")
-        .arg(image)
-        .arg("-initrd")
-        .arg(folder.join("initrd"))
-        .args(["-virtfs", &share(Path::new("/"), "root"), "-virtfs", &share(folder, "guest")])
-        .args(["-virtfs", &share(modules.parent().unwrap(), "kernel")])
-        .args(["-netdev", "user,id=n", "-device", "virtio-net-pci,netdev=n"]);
-    let mut guest = Running(qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
-    let mut steps = Vec::new();
-    for line in BufReader::new(guest.0.stdout.take().unwrap()).split(b'\n') {
-        let line = String::from_utf8_lossy(&line.unwrap()).trim_end().to_owned();
-        eprintln!("guest: {line}");
-        if let Some(step) = line.split_once("STEP ").map(|(_, step)| step.to_owned()) {
-            assert!(!step.starts_with("FAILED"), "{step}");
-            act(&step);
-            steps.push(step);
-        }
-    }
-    steps
-}
-
-#[test]
-fn guest_uses_a_volume_over_five_paths() {
-    let package = std::env::var_os("PLIMSOLL_GUEST_KERNEL").map(PathBuf::from);
-    if let Some(reason) = missing(package.as_deref()) {
-        eprintln!("skipped: {reason}");
-        return;
-    }
-    let package = package.unwrap();
-    let version = kernel(&package).unwrap().1.file_name().unwrap().to_owned();
-    let indexed = Command::new("/sbin/depmod").arg("-b").arg(&package).arg(version).status();
-    assert!(indexed.unwrap().success());
-    let mut home = Home::new("guest");
-    let listeners: Vec<TcpListener> = (0..PATHS).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+/// Portals of a service, each behind a relay that the guest reaches.
+fn portals(count: usize) -> (Vec<Relay>, Vec<String>) {
+    let listeners: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let ports: Vec<u16> = listeners.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
     drop(listeners);
     let relays: Vec<Relay> = ports.iter().map(|port| Relay::start(*port)).collect();
     let portals = ports.iter().flat_map(|port| ["--iscsi".to_owned(), format!("127.0.0.1:{port}")]);
     let advertised = relays.iter().flat_map(|relay| ["--iscsi-advertise".into(), format!("10.0.2.2:{}", relay.port)]);
-    let flags: Vec<String> = portals.chain(advertised).chain(["--slow".into(), "4".into()]).collect();
-    home.serve(&flags.iter().map(String::as_str).collect::<Vec<_>>());
-    home.does(&["volume", "create", "uhp", "--like", "oci:50GB@120vpu,queue_depth=128"]);
-    let folder = home.path().join("share");
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("attach.sh"), home.does(&["volume", "attach", "uhp", "--iscsi"])).unwrap();
-    std::fs::write(folder.join("job.sh"), JOB).unwrap();
-    let act = |step: &str| match step {
-        "cut a path" => relays[2].cut(),
-        "restore the path" => relays[2].restore(),
-        "grow the volume" => {
-            home.does(&["volume", "resize", "uhp", "60GiB"]);
+    let flags = portals.chain(advertised).collect();
+    (relays, flags)
+}
+
+/// A guest, its job, and the folder that it shares with the test.
+struct Guest {
+    package: PathBuf,
+    folder: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Guest {
+    /// A guest with a job; `None`, and the reason on standard error, where it cannot run.
+    fn new(home: &Home, job: &str) -> Option<Self> {
+        let package = std::env::var_os("PLIMSOLL_GUEST_KERNEL").map(PathBuf::from);
+        if let Some(reason) = missing(package.as_deref()) {
+            eprintln!("skipped: {reason}");
+            return None;
         }
-        _ => {}
-    };
-    let steps = run(&folder, &package, false, act);
-    let layout = steps.iter().filter(|step| step.starts_with("layout")).cloned().collect::<Vec<_>>().join("\n");
-    for part in ["mpatha (3600", "ORACLE,BlockVolume", "policy='queue-length 0'"] {
-        assert!(layout.contains(part), "no {part} in {layout}");
+        let package = package?;
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = kernel(&package)?.1.file_name()?.to_owned();
+        let indexed = Command::new("/sbin/depmod").arg("-b").arg(&package).arg(version).status();
+        assert!(indexed.unwrap().success());
+        let folder = home.path().join("share");
+        std::fs::create_dir(&folder).unwrap();
+        let guest = Self { package, folder, _turn: turn };
+        guest.gets("job.sh", &format!("{COMMON}{job}"));
+        let boot = std::fs::File::create(guest.boot()).unwrap();
+        boot.set_len(BOOT_BYTES).unwrap();
+        assert!(Command::new("/sbin/mkfs.ext4").args(["-q", "-F"]).arg(guest.boot()).status().unwrap().success());
+        Some(guest)
     }
-    assert_eq!(layout.matches("active ready running").count(), PATHS, "{layout}");
-    for step in ["filesystem on /dev/mapper/mpatha", "written cut", "written restored", "size 64424509440", "clean"] {
-        assert!(steps.iter().any(|seen| seen == step), "no step {step:?} in {steps:?}");
+
+    fn boot(&self) -> PathBuf {
+        self.folder.with_file_name("boot")
     }
-    // A session takes 113 of 128 commands: the kernel keeps the rest for its own.
-    assert!(steps.contains(&"sessions 5, depth 113".to_owned()), "{steps:?}");
-    let steps = run(&folder, &package, true, |_| {});
-    assert!(steps.contains(&"same data after the reboot".to_owned()), "{steps:?}");
+
+    /// Writes a file that the guest sees.
+    fn gets(&self, name: &str, content: &str) {
+        std::fs::write(self.folder.join(name), content).unwrap();
+    }
+
+    /// Starts the guest, for the first time or again, and acts on its steps until it ends. Returns all steps.
+    fn run(&self, again: bool, mut act: impl FnMut(&str)) -> Vec<String> {
+        let mut guest = self.start(if again { "again" } else { "first" });
+        let mut steps = Vec::new();
+        for line in BufReader::new(guest.0.stdout.take().unwrap()).split(b'\n') {
+            let line = String::from_utf8_lossy(&line.unwrap()).trim_end().to_owned();
+            eprintln!("guest: {line}");
+            if let Some(step) = line.split_once("STEP ").map(|(_, step)| step.to_owned()) {
+                assert!(!step.starts_with("FAILED"), "{step}");
+                act(&step);
+                steps.push(step);
+            }
+        }
+        steps
+    }
+
+    fn start(&self, word: &str) -> Running {
+        let (image, modules) = kernel(&self.package).unwrap();
+        let initrd = self.folder.join("initrd");
+        std::fs::write(&initrd, initramfs(&modules)).unwrap();
+        let share = |path: &Path, tag: &str| {
+            let path = path.display();
+            format!("local,path={path},mount_tag={tag},security_model=none,readonly=on,multidevs=remap")
+        };
+        let mut qemu = Command::new("qemu-system-x86_64");
+        qemu.args(["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1500", "-display", "none"])
+            .args(["-serial", "stdio", "-no-reboot", "-append", &format!("console=ttyS0 quiet panic=-1 {word}")])
+            .arg("-kernel")
+            .arg(image)
+            .arg("-initrd")
+            .arg(initrd)
+            .args(["-virtfs", &share(Path::new("/"), "root"), "-virtfs", &share(&self.folder, "guest")])
+            .args(["-virtfs", &share(modules.parent().unwrap(), "kernel")])
+            .args(["-drive", &format!("file={},format=raw,if=virtio", self.boot().display())])
+            .args(["-netdev", "user,id=n", "-device", "virtio-net-pci,netdev=n"]);
+        Running(qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
+    }
+}
+
+/// Checks that a guest took these steps.
+#[track_caller]
+fn took(steps: &[String], expected: &[&str]) {
+    for step in expected {
+        assert!(steps.iter().any(|taken| taken == step), "no step {step:?} in {steps:#?}");
+    }
 }

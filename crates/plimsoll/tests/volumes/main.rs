@@ -9,5 +9,7 @@ mod data;
 mod guest;
 mod home;
 mod iscsi;
+#[path = "../clouds/oci.rs"]
+mod oci;
 mod record;
 mod serve;

@@ -3,31 +3,26 @@
 //! Each entry binds a verb and a path to a method of [`Service`]. The types of bodies and responses are those of the
 //! method, so document and implementation cannot diverge.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Bytes, HttpBody};
+use axum::body::Bytes;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use http_body_util::LengthLimitError;
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{CLIENT_TIMEOUT, metrics, openapi};
+use super::{metrics, openapi, read_body};
 use crate::api::{
     About, Attachment, Autotune, Create, ErrorBody, Faults, Fork, Group, Level, Recording, Resize, Restore, Scrub,
     Stats,
 };
 use crate::{Refusal, RefusalKind, Service};
-
-/// Maximum length of a request body.
-const BODY_MAX: usize = 64 << 10;
 
 /// HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -353,15 +348,9 @@ impl Route {
         let Ok(number) = self.number_in(request.uri().query()) else {
             return refused(StatusCode::BAD_REQUEST, "the query parameter is not a number: see GET /openapi.json");
         };
-        let body = request.into_body();
-        if body.size_hint().lower() > BODY_MAX as u64 {
-            return too_long();
-        }
-        let body = match tokio::time::timeout(CLIENT_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await {
-            Ok(Ok(body)) => body,
-            Ok(Err(error)) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => return too_long(),
-            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body of the request broke off"),
-            Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request did not come in time"),
+        let body = match read_body(request.into_body()).await {
+            Ok(body) => body,
+            Err((status, why)) => return refused(status, why),
         };
         let Self { act, content, status, .. } = self;
         let done = tokio::task::spawn_blocking(move || act(&service, &RouteInput { name, number, body })).await;
@@ -396,10 +385,6 @@ fn refused(status: StatusCode, error: &str) -> Response {
 
 pub(super) fn busy() -> Response {
     refused(StatusCode::SERVICE_UNAVAILABLE, "the service is busy with other requests: try again later")
-}
-
-fn too_long() -> Response {
-    refused(StatusCode::PAYLOAD_TOO_LARGE, "the body of the request is longer than 64 KiB")
 }
 
 /// Router of the table.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use plimsoll_front::SocketProtocol as Front;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_service::{IscsiOptions, ServiceOptions, api};
+use plimsoll_service::{ChapSecret, Initiators, IscsiOptions, ServiceOptions, api};
 
 use crate::home::{Home, TIMEOUT, directory, options};
 use crate::initiator::{Initiator, Outcome, Pdu};
@@ -159,6 +159,40 @@ fn restart_keeps_targets_and_data() {
     let home = open(directory);
     assert_eq!(["data", "fast"].map(|name| home.service.volume(name).unwrap().iscsi), before);
     assert_eq!(session(&home, 0, &iqn).read(8, 8).data, [9; 4096]);
+}
+
+#[test]
+fn detachment_ends_sessions_and_closes_the_target() {
+    let home = open(directory());
+    let iqn = home.create("data", "oci:1500GB@120vpu").iscsi.unwrap().iqn;
+    home.create("other", "limit(100000)");
+    let mut paths = [0, 1].map(|place| session(&home, place, &iqn));
+    let mut other = session(&home, 0, "iqn.2026-01.local.plimsoll:other");
+    let admit = |home: &Home, initiators: &Initiators| {
+        home.service.set_group("data", None, initiators, ("cloud", "detached".to_owned())).unwrap();
+    };
+    admit(&home, &Initiators::None);
+    for path in &mut paths {
+        let announced = path.receive().unwrap();
+        assert_eq!((announced.header[0], announced.header[36]), (0x32, 3), "the target drops the session");
+        assert!(path.receive().is_err(), "the connection has ended");
+    }
+    assert!(other.read(0, 8).is_good(), "sessions of other volumes go on");
+    home.until("data", |volume| volume.clients == 0);
+    assert_eq!(log_in(&home, 0, &iqn).map(drop), Err(0x0203), "no target");
+    assert_eq!((discovered(&home).len(), home.service.volume("data").unwrap().iscsi), (1, None));
+    let refused = home.service.iscsi_target("data").unwrap_err().message;
+    assert!(refused.contains("data was detached by a control plane"), "{refused}");
+    let home = open(home.keep());
+    assert_eq!(log_in(&home, 0, &iqn).map(drop), Err(0x0203), "it stays closed after a restart");
+    let secret = ChapSecret { user: "initiator".into(), secret: "a secret of sixteen".into() };
+    admit(&home, &Initiators::WithSecret(secret));
+    assert_eq!(home.service.iscsi_target("data").unwrap().chap_user.as_deref(), Some("initiator"));
+    let home = open(home.keep());
+    assert_eq!(log_in(&home, 0, &iqn).map(drop), Err(0x0201), "it needs the secret");
+    session(&home, 0, "iqn.2026-01.local.plimsoll:other");
+    admit(&home, &Initiators::OfService);
+    session(&home, 0, &iqn);
 }
 
 /// REPORT TARGET PORT GROUPS: state, group and first port of each.

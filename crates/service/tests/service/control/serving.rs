@@ -4,33 +4,26 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use plimsoll_catalogue::Catalogue;
-use plimsoll_front::Checksums;
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
-use plimsoll_service::api::Floor;
+use plimsoll_service::ServiceOptions;
 use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance, Token};
-use plimsoll_service::{Service, ServiceOptions};
-use plimsoll_volume::Slow;
+
+use crate::home::{Home, directory, options};
 
 /// Timeout that suffices on a busy host.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A service with a private directory, on a separate thread.
+/// A service with a private directory and its control API, which ends first.
 pub struct Serving {
+    control: Option<Control>,
     pub socket: PathBuf,
     /// `host:port` of the TCP listener of the control API.
     pub port: String,
-    service: Service,
-    directory: PathBuf,
-    control: Option<Control>,
-    thread: Option<JoinHandle<()>>,
+    home: Home,
 }
 
 /// A raw response.
@@ -43,41 +36,15 @@ pub struct Answer {
 
 impl Serving {
     pub fn start() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let directory = std::env::temp_dir().join(format!("plimsoll-control-{}-{number}", std::process::id()));
-        let options = ServiceOptions {
-            directory: directory.clone(),
-            capacity: Some(1 << 40),
-            slow: Slow::NOT,
-            listens: vec!["nbd+unix:///?socket=nbd.sock".into()],
-            products: Catalogue::built_in(),
-            iscsi: None,
-            realtime: false,
-            floor: Floor::default(),
-            checksums: Checksums::AsMade,
-            log: |_| (),
-            made_by: "plimsoll test".into(),
-        };
-        let (told, opened) = channel();
-        let home = directory.clone();
-        // The server is not `Send`.
-        let thread = std::thread::spawn(move || {
-            let (service, mut server) = Service::open(options).unwrap();
-            // Without a listener the server would end at once.
-            let nbd = ListenAddress::Unix(home.join("nbd.sock")).listen(SocketAccess::Owner).unwrap();
-            server.listen(nbd.socket).unwrap();
-            told.send(service).unwrap();
-            server.run().unwrap();
-        });
-        let service = opened.recv().unwrap();
+        let directory = directory();
+        let home = Home::open(ServiceOptions { capacity: Some(1 << 40), ..options(&directory) });
         let unix = ListenAddress::Unix(directory.join("control.sock")).listen(SocketAccess::Owner).unwrap();
         let tcp = "tcp:127.0.0.1:0".parse::<ListenAddress>().unwrap().listen(SocketAccess::Owner).unwrap();
         let port = tcp.place.to_string().trim_start_matches("tcp:").to_owned();
         let entrances =
             vec![Entrance { listening: unix, token: None }, Entrance { listening: tcp, token: Token::new(TOKEN) }];
-        let control = Some(Control::open(&service, entrances).unwrap());
-        Self { socket: directory.join("control.sock"), port, service, directory, control, thread: Some(thread) }
+        let control = Some(Control::open(&home.service, entrances).unwrap());
+        Self { control, socket: directory.join("control.sock"), port, home }
     }
 
     /// A client on the Unix socket.
@@ -118,17 +85,7 @@ impl Serving {
     }
 
     pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        self.close_control();
-        self.service.close();
-        let ended = self.thread.take().unwrap().join();
-        let _ = std::fs::remove_dir_all(&self.directory);
-        assert!(ended.is_ok() || std::thread::panicking(), "the server broke off");
+        &self.home.directory
     }
 }
 

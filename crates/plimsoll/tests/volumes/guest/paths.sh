@@ -1,34 +1,13 @@
-# What the guest does with the volume. Lines that begin with STEP go to the test, which acts on some of them.
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-cd /run
-sudo() { "$@"; }
-systemctl() { :; }
-step() { echo "STEP $*"; }
-# Waits until as many paths as $1 are active, for $2 seconds.
-paths() {
-    for _ in $(seq "$2"); do
-        active=$(multipathd show paths format "%t" | grep -c active)
-        [ "$active" = "$1" ] && return
-        sleep 1
-    done
-    step "FAILED $1 paths wanted, $active active"
-    multipath -ll
-}
-for module in iscsi_tcp sd_mod dm-mod dm-multipath dm-queue-length ext4 crc32c; do modprobe $module; done
-mkdir -p /run/udev /run/lock/iscsi /etc/iscsi /var/lib/iscsi
-echo "InitiatorName=iqn.2026-01.local.guest:1" > /etc/iscsi/initiatorname.iscsi
-/lib/systemd/systemd-udevd --daemon 2> /dev/null
-udevadm trigger
-udevadm settle
-iscsid
+# The printed commands of a volume with five paths.
+start_iscsi
 . /guest/attach.sh > /run/attach.log 2>&1 || cat /run/attach.log
-multipathd > /run/multipathd.log 2>&1
+start_multipath
 paths 5 60
 step "sessions $(iscsiadm -m session | wc -l), depth $(cat /sys/block/sda/device/queue_depth)"
 multipath -ll | sed 's/\x1b\[[0-9;]*m//g;s/^/STEP layout /'
 device=/dev/mapper/mpatha
 mkdir -p /mnt/volume
-if grep -q again /proc/cmdline; then
+if is_again; then
     mount $device /mnt/volume && cd /mnt/volume && sha256sum --status -c sums && step "same data after the reboot"
     cd / && umount /mnt/volume
     exit
