@@ -3,7 +3,8 @@
 //! Accepts [`Evidence`] only: the type excludes curves of models, because a model fitted to model output would confirm
 //! itself. A few shapes, from a single delay to dies between a path and a pipeline, are evaluated with the analytic
 //! solution. The shape with the best predictions of left-out depths is chosen, with the fewest parameters among those
-//! that are equally good. If the two best differ in extrapolation, both are reported.
+//! that are equally good. If the two best differ in extrapolation, both are reported. Fewer than three loads do not show
+//! a shape: it is then a single time, behind the limits that the vendor states if they are given, or none.
 //!
 //! Independent of products.
 
@@ -94,8 +95,17 @@ fn notation<S: Serializer>(spec: &ChainSpec, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(spec)
 }
 
+/// Limits that the vendor states of the measured storage: known before any measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct StatedLimits<'a> {
+    /// The configuration.
+    pub of: &'a str,
+    /// Its limits, as stages.
+    pub stages: &'a ChainSpec,
+}
+
 /// Reason why no model could be fitted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotFitted {
     /// No curves.
     #[error("no curve to fit a model to: give at least one measured or published curve")]
@@ -106,6 +116,25 @@ pub enum NotFitted {
     /// No usable run.
     #[error("cannot fit a model: no run is steady, completed something and is free of void findings")]
     NoRun,
+    /// Two loads with different response times.
+    #[error(
+        "cannot fit a model to two loads: a limit, a disk and a pool of servers fit them alike and differ elsewhere; measure \
+         at least three depths, or give the vendor's limits with --like CONFIG"
+    )]
+    TwoLoads,
+    /// A run with more operations per second than the stated limits allow.
+    #[error(
+        "cannot fit a model behind the limits of {of}: {measured:.0} IOPS were measured, and they allow {allowed:.0}; give the \
+             configuration that was measured"
+    )]
+    BeyondLimits {
+        /// The configuration.
+        of: String,
+        /// The highest measured rate.
+        measured: f64,
+        /// The rate that the limits allow.
+        allowed: f64,
+    },
 }
 
 /// A shape with its best parameters.
@@ -126,11 +155,19 @@ const NEARLY: f64 = 1.5;
 const ELSEWHERE: f64 = 0.05;
 /// Errors below this share of the mean response time are negligible.
 const NOTHING: f64 = 0.003;
+/// Response times that differ by less are the same.
+const FLAT: f64 = 0.03;
 
-/// Fits all shapes to all runs of `evidence`, and chooses the best.
-pub fn fit(evidence: &[Evidence<'_>]) -> Result<Fitted, NotFitted> {
-    let (points, mut doubts) = points::points(evidence)?;
+/// Fits all shapes to all runs of `evidence`, behind the vendor's limits if they are known, and chooses the best.
+pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Result<Fitted, NotFitted> {
+    let (mut points, mut doubts) = points::points(evidence)?;
+    if let Some(limits) = limits {
+        points::put_behind(&mut points, limits, &mut doubts)?;
+    }
     let mut candidates = candidates(&points);
+    if limits.is_none() && points::different(&points) == 2 && candidates[0].error.worst > FLAT {
+        return Err(NotFitted::TwoLoads);
+    }
     candidates.sort_by(|a, b| a.score().total_cmp(&b.score()));
     let least = candidates[0].score();
     let as_good = |candidate: &Candidate| candidate.score() <= (least * AS_GOOD).max(NOTHING);

@@ -8,6 +8,7 @@
 //! No clocks, file names or data. It implements [`Model`] and obeys its laws: [`crate::Simulated`] makes it a target.
 
 mod ahead;
+mod deadline;
 mod direct;
 mod elevator;
 mod files;
@@ -131,7 +132,7 @@ impl<M: Model> Cached<M> {
             streams: Vec::new(),
             free_requests: Vec::new(),
             reads: BTreeMap::new(),
-            scheduler: Scheduler::default(),
+            scheduler: settings.elevator.into(),
             syncs: Vec::new(),
             turn: 0,
             write_backs: BTreeMap::new(),
@@ -244,9 +245,7 @@ impl<M: Model> Cached<M> {
         } else {
             self.requests[number as usize] = below;
         }
-        if self.settings.elevator == Elevator::Cfq && op.kind == Kind::Read {
-            self.scheduler.enter(number, *op);
-        } else {
+        if op.kind != Kind::Read || !self.scheduler.enter(now, number, *op) {
             self.model.submit(now, Slot(number), op);
         }
         number

@@ -12,8 +12,8 @@ use crate::coarsen::coarsen;
 use crate::form::{FormatInput, FormatName};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve, Origin,
-    Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
+    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
+    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Snapshot};
@@ -383,6 +383,13 @@ impl Builder {
             return self.caution(Some(advice.origin), "an estimate with impossible numbers: skipped");
         }
         self.reading.advice.push(advice);
+    }
+
+    /// A disk over several paths.
+    pub fn multipath(&mut self, multipath: Multipath) {
+        if self.reading.multipaths.len() < Self::MAX_PARTS {
+            self.reading.multipaths.push(multipath);
+        }
     }
 
     /// The miss ratio of caches by size.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::reading::{Class, Measure, Reading, ReadingScope, ReadingWindow, Statistic};
+use crate::reading::{Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
 pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
 pub use work::PartWork;
@@ -38,6 +38,8 @@ pub struct DatabaseDemand {
     pub account: Option<Account>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<PartWork>,
+    /// The disks of its hosts that have several paths.
+    pub multipaths: Vec<Multipath>,
     /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
 }
@@ -122,7 +124,12 @@ impl DatabaseDemand {
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
         let works = work::works(readings, is_own);
-        Self { name, instances, slots: placed.slots, series, account, works, doubts }
+        let of_hosts = |reading: &&Reading| {
+            let own = reading.multipaths.iter().filter(|multipath| is_own(reading, multipath.scope));
+            own.cloned().collect::<Vec<_>>()
+        };
+        let multipaths = readings.iter().flat_map(of_hosts).collect();
+        Self { name, instances, slots: placed.slots, series, account, works, multipaths, doubts }
     }
 
     /// The series of a class and measure, as means.

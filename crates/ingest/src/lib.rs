@@ -43,8 +43,8 @@ pub use events::{WaitCause, is_through_cache};
 pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve, Origin,
-    Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait, WindowCount,
+    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
+    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait, WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

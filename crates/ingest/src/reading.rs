@@ -43,6 +43,8 @@ pub struct Reading {
     pub advice: Vec<CacheAdvice>,
     /// Miss ratios by cache size, from the operations themselves.
     pub curves: Vec<MissCurve>,
+    /// Disks that the hosts reach over several paths.
+    pub multipaths: Vec<Multipath>,
     /// Indices into [`Reading::scopes`] of scopes whose operations are also counted by other scopes: totals exclude
     /// them.
     pub beneath: BTreeSet<u32>,
@@ -251,6 +253,19 @@ impl MissCurve {
     pub fn ratio(&self, cache_bytes: f64) -> Option<f64> {
         self.points.iter().rev().find(|(bytes, _)| *bytes <= cache_bytes).map(|(_, ratio)| *ratio)
     }
+}
+
+/// A disk over several paths, of which the paths of a single group are in use at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Multipath {
+    /// An index into [`Reading::scopes`]: its host.
+    pub scope: u32,
+    /// Its name, such as `mpatha`.
+    pub name: String,
+    /// Number of paths in each group, in the order of their use.
+    pub groups: Vec<u32>,
+    /// Operations that a path has in flight at most, if known.
+    pub queue_depth: Option<u32>,
 }
 
 /// The subject of a figure. Unknown fields are empty.

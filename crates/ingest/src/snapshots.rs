@@ -16,7 +16,9 @@ use crate::json;
 use crate::layers::{self, Layer};
 use crate::mysql::{self, ServerSamples};
 use crate::postgres::{self, Cluster};
-use crate::reading::{Class, Database, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Statistic, Wait};
+use crate::reading::{
+    Class, Database, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Statistic, Wait,
+};
 use crate::refusal::Refusal;
 use crate::sampled::{self, SampledColumn, Wraps};
 use crate::snapshot::{Counted, Counters, Snapshot};
@@ -230,6 +232,14 @@ fn linux_head(head: &Map<String, Value>, scope: &ReadingScope, out: &mut Builder
             members.join(", "),
         );
         out.caution(None, text);
+    }
+    for (name, multipath) in head.get("multipaths").and_then(Value::as_object).into_iter().flatten() {
+        let groups = multipath.get("groups").and_then(Value::as_array).into_iter().flatten();
+        let small = |value: &Value| value.as_u64().and_then(|value| u32::try_from(value).ok());
+        let groups: Vec<u32> = groups.filter_map(small).collect();
+        let scope = out.scope(scope.clone());
+        let queue_depth = multipath.get("queue_depth").and_then(small);
+        out.multipath(Multipath { scope, name: name.clone(), groups, queue_depth });
     }
     for name in head.get("left_out").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         out.part(name, Fate::Ignored);

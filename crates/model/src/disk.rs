@@ -2,7 +2,8 @@
 //!
 //! A seek over a share `d` of the disk takes `settle + b * sqrt(d)` (Ruemmler and Wilkes 1994, their short seeks; the
 //! mean of `sqrt(d)` between two random places is 8/15). Choosing from `n` waiting operations shortens positioning by
-//! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order.
+//! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order. A read that
+//! skips a short way forward is not sought: the drive reads on, at the rate of a transfer.
 
 use alloc::collections::VecDeque;
 
@@ -55,10 +56,16 @@ impl Disk {
         }
         let place = op.offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
         let (outer, inner) = (self.spec.outer.get() as f64, self.spec.inner.get() as f64);
-        let transfer = f64::from(op.length) / (outer + (inner - outer) * place) * 1e9;
+        let rate = outer + (inner - outer) * place;
+        let transfer = f64::from(op.length) / rate * 1e9;
         let is_moved = self.spec.idle.is_some_and(|idle| now.since(self.left) > idle);
-        let follows = op.offset == self.head && !is_moved;
-        let positioning = if follows { 0.0 } else { self.positioning(place, choice) };
+        let skipped = op.offset.checked_sub(self.head).filter(|_| !is_moved);
+        let positioning = match skipped {
+            Some(0) => 0.0,
+            // The drive reads on: what is skipped passes below the head, cheaper than a seek if it is a part of a track.
+            Some(bytes) if op.kind == Kind::Read => self.positioning(place, choice).min(bytes as f64 / rate * 1e9),
+            _ => self.positioning(place, choice),
+        };
         self.head = op.offset + u64::from(op.length);
         Span::from_nanos((positioning + transfer + 0.5) as u64)
     }

@@ -5,6 +5,7 @@
 mod client;
 mod linux;
 mod log;
+mod multipath;
 mod mysql;
 mod oracle;
 mod postgres;

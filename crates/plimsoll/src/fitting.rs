@@ -1,11 +1,13 @@
 //! `plimsoll fit`: fits a model to measured storage and writes it as a product file.
 
-use plimsoll_analyse::{Fitted, Parameter, fit};
+use plimsoll_analyse::{Fitted, Parameter, StatedLimits, fit};
+use plimsoll_model::ChainSpec;
 use plimsoll_record::{Curve, Evidence};
 use plimsoll_units::Bytes;
 
 use crate::args::FitArgs;
 use crate::cli_error::CliError;
+use crate::offers::Offers;
 use crate::output::{Forms, put};
 use crate::store;
 
@@ -24,7 +26,9 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let curves = curves?;
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
-    let fitted = fit(&evidence.map_err(|error| refused(&error))?).map_err(|error| refused(&error))?;
+    let limits = args.like.as_ref().map(|config| limits(config, args)).transpose()?;
+    let stated = args.like.as_ref().zip(limits.as_ref()).map(|(of, stages)| StatedLimits { of, stages });
+    let fitted = fit(&evidence.map_err(|error| refused(&error))?, stated).map_err(|error| refused(&error))?;
     let mut page = plimsoll_report::pages::fit(&fitted);
     page.subject.extend(curves.iter().map(plimsoll_report::words::run));
     page.next.push(match &args.output {
@@ -37,6 +41,12 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
         }
     });
     forms.write(&page, || plimsoll_report::fit_json(&fitted))
+}
+
+/// The limits that the catalogue has of a configuration.
+fn limits(config: &str, args: &FitArgs) -> Result<ChainSpec, CliError> {
+    let offer = Offers::new(&args.terms)?.offer(config)?;
+    offer.limits().map_err(|why| CliError::usage(format!("{config}: {why}")))
 }
 
 /// The fitted model as a product file.
@@ -67,10 +77,28 @@ fn product_file(args: &FitArgs, curves: &[Curve], fitted: &Fitted) -> String {
         fitted.error.mean * 100.0,
         fitted.error.worst * 100.0
     );
-    for doubt in std::iter::once(&described).chain(&fitted.doubts) {
+    for doubt in std::iter::once(&described).chain(&uncertainties(fitted)).chain(&fitted.doubts) {
         file += &format!("  {},\n", text(doubt));
     }
     file + "]\n"
+}
+
+/// What every answer of the model is uncertain by: quote, simulate and size print the doubts of a product.
+fn uncertainties(fitted: &Fitted) -> Vec<String> {
+    let predicted = fitted.held_out.map(|held_out| {
+        format!(
+            "loads that were left out of the fit were predicted within {:.1} % on average, {:.1} % at worst",
+            held_out.mean * 100.0,
+            held_out.worst * 100.0
+        )
+    });
+    let ranges = fitted.parameters.iter().filter_map(|parameter| {
+        let (low, high) = parameter.interval?;
+        let shown = |number: f64| plimsoll_report::words::fitted_value(parameter.unit, number);
+        let value = shown(parameter.value);
+        Some(format!("{}: {value}, 95 % interval {} to {}", parameter.name, shown(low), shown(high)))
+    });
+    predicted.into_iter().chain(ranges).collect()
 }
 
 fn figure(parameter: &Parameter, text: &dyn Fn(&str) -> String) -> String {

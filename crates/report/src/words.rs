@@ -174,6 +174,15 @@ pub fn finding(finding: &Finding) -> String {
     }
 }
 
+/// The value of a fitted parameter: `104 us`, `56,000 per second`, `32`.
+pub fn fitted_value(unit: &str, value: f64) -> String {
+    match unit {
+        "ns" => number::time(value),
+        "" => number::three(value),
+        unit => format!("{} {unit}", number::three(value)),
+    }
+}
+
 /// Removes control characters from external text, such as file names, which could control the terminal or break XML.
 pub fn clean(text: &str) -> String {
     let allowed = |c: char| {

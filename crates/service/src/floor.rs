@@ -75,8 +75,8 @@ mod tests {
         assert_eq!(refusal("oci:50GB@0vpu", 1), None);
         assert_eq!(refusal("limit(50000) then link(1ms)", 1), None);
         let message = refusal("oci:2000GB@120vpu", 1).unwrap();
-        assert!(message.contains("236699 IOPS") && message.contains("--slow 5,"), "{message}");
-        assert_eq!(refusal("oci:2000GB@120vpu", 5), None);
+        assert!(message.contains("300000 IOPS") && message.contains("--slow 6,"), "{message}");
+        assert_eq!(refusal("oci:2000GB@120vpu", 6), None);
         let message = refusal("link(2us) then limit(20000)", 1);
         assert_eq!(message, None, "one at a time it answers every 50 us");
         let message = refusal("window(1: link(5us)) then station(1, 1us)", 1).unwrap();

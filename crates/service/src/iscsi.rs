@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(optimized(Controller::A), ["a:1", "c:1", "e:1"]);
         assert_eq!(optimized(Controller::B), ["b:1", "d:1", "f:1"]);
         let target = options.target(&check("data", "oci:1500GB@120vpu"), Controller::A);
-        assert_eq!((target.portals.len(), target.queue_depth, target.optimized), (5, 32, None));
+        assert_eq!((target.portals.len(), target.queue_depth, target.optimized), (5, 128, None));
         assert!(target.wwid.starts_with("36000000") && target.wwid.len() == 33, "{}", target.wwid);
         assert_eq!(options.target(&check("data", "oci:50GB@10vpu"), Controller::A).portals, ["a:1"]);
     }

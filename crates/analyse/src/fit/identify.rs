@@ -9,6 +9,8 @@ use super::{Candidate, Parameter};
 
 /// Maximum increase of the loss for an equally good description: two standard deviations of a point.
 const AS_WELL: f64 = 4.0;
+/// Error from which a single time does not describe two loads.
+const TIME_ALONE: f64 = 0.1;
 /// Throughput below this share of the maximum at a heavier load is not saturation.
 const FALLS: f64 = 0.95;
 
@@ -105,6 +107,10 @@ pub(super) fn doubts(
     doubt(
         best.held_out.is_none() && depths > 1,
         "too few loads to leave one out: how well the model foretells is not known",
+    );
+    doubt(
+        depths == 2 && best.error.worst > TIME_ALONE,
+        "a single time behind the limits does not describe both loads: measure at least three depths",
     );
     doubt(!intervals, "the runs have no intervals, so that the numbers have none");
     let last = most(points);

@@ -1,11 +1,14 @@
 //! Points of a fit: loads with their mean response times.
 
-use plimsoll_load::{Pace, Pattern, StreamSpec};
-use plimsoll_model::analytic::{Offered, Workload};
-use plimsoll_record::{Estimate, Evidence, Finding, Run, Steadiness, Tally, Weight};
-use plimsoll_units::{Bytes, Kind};
+use std::sync::Arc;
 
-use super::NotFitted;
+use plimsoll_load::{Pace, Pattern, StreamSpec};
+use plimsoll_model::analytic::{Offered, Workload, iops_at};
+use plimsoll_model::{ChainSpec, Duplex, Named, StageSpec};
+use plimsoll_record::{Estimate, Evidence, Finding, Run, Steadiness, Tally, Weight};
+use plimsoll_units::{Bytes, Kind, Span};
+
+use super::{NotFitted, StatedLimits};
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub(super) struct FitPoint {
     pub(super) scatter: Option<f64>,
     /// Mean response times of reads and of writes, if both were counted.
     pub(super) kinds: Option<(f64, f64)>,
+    /// The stated limits of the storage.
+    pub(super) limits: Arc<[Named]>,
 }
 
 impl FitPoint {
@@ -86,6 +91,35 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<St
     if all.is_empty() { Err(NotFitted::NoRun) } else { Ok((all, doubts)) }
 }
 
+/// Puts the points behind stated limits, which no point may exceed.
+pub(super) fn put_behind(
+    points: &mut [FitPoint],
+    limits: StatedLimits<'_>,
+    doubts: &mut Vec<String>,
+) -> Result<(), NotFitted> {
+    /// Accuracy of a measured rate against a limit.
+    const ACCURACY: f64 = 1.03;
+    let stages: Arc<[Named]> = limits.stages.stages().into();
+    let link = StageSpec::Link { latency: Span::from_nanos(1), bandwidth: None, duplex: Duplex::Half };
+    let fastest = stages.iter().cloned().chain([Named { stage: link, name: None }]).collect();
+    let fastest = ChainSpec::new(fastest).expect("limits and a link are a model");
+    let mut used: f64 = 0.0;
+    for point in &mut *points {
+        let allowed = iops_at(&fastest, &point.workload, &[4096])[0];
+        if point.iops > ACCURACY * allowed {
+            return Err(NotFitted::BeyondLimits { of: limits.of.to_owned(), measured: point.iops, allowed });
+        }
+        used = used.max(point.iops / allowed);
+        point.limits = Arc::clone(&stages);
+    }
+    doubts.push(format!(
+        "its limits are those that the vendor states of {}; the runs reached {:.0} % of them",
+        limits.of,
+        100.0 * used.min(1.0)
+    ));
+    Ok(())
+}
+
 /// Distinct loads, in the order of the points.
 pub(super) fn loads(points: &[FitPoint]) -> Vec<Offered> {
     let mut loads: Vec<Offered> = Vec::new();
@@ -125,7 +159,15 @@ fn point(stream: &StreamSpec, run: &Run) -> FitPoint {
         (Offered::Closed { depth }, None, Some(_)) => f64::from(depth) * 1e9 / iops,
         _ => mean_ns,
     };
-    FitPoint { workload: workload(stream), offered, iops, mean_ns, scatter, kinds: kinds(&run.total) }
+    FitPoint {
+        workload: workload(stream),
+        offered,
+        iops,
+        mean_ns,
+        scatter,
+        kinds: kinds(&run.total),
+        limits: Arc::from([]),
+    }
 }
 
 /// The half width of a 95 % interval is 1.96 standard deviations.

@@ -70,9 +70,10 @@ impl ModelShape {
         ]
     }
 
-    /// False for shapes with more parameters than the loads support, or with response times that they cannot have.
+    /// False for shapes with more parameters than the loads support, or with response times that they cannot have. Fewer
+    /// than three loads do not show more than a time.
     pub(super) fn is_possible(self, points: &[FitPoint], loads: usize) -> bool {
-        let most = if loads < 3 { loads } else { loads - 1 };
+        let most = if loads < 3 { 1 } else { loads - 1 };
         let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
         self.count() <= most && (turns || self != Self::Disk)
     }
@@ -201,8 +202,14 @@ impl ModelShape {
         }
     }
 
-    /// Stages with these parameters, for the loads of `points`.
+    /// Stages with these parameters, for the loads of `points`, behind the stated limits.
     pub(super) fn spec(self, numbers: &[f64], points: &[FitPoint]) -> ChainSpec {
+        let limits = points.first().map_or(&[][..], |point| &point.limits);
+        let stages = limits.iter().cloned().chain(self.stages(numbers, points)).collect();
+        ChainSpec::new(stages).expect("all counts and times are at least 1")
+    }
+
+    fn stages(self, numbers: &[f64], points: &[FitPoint]) -> Vec<Named> {
         let largest = points.iter().map(|point| point.workload.length).max().unwrap_or(Bytes::kib(4));
         let path = || named("path", link(numbers[0]));
         let write_ns = extra_of_writes(points);
@@ -215,7 +222,7 @@ impl ModelShape {
             let queues = whole(numbers[at + 1]);
             named("dies", StageSpec::Bank { queues, grain, demand: demand(numbers[at], write_ns, spread) })
         };
-        let stages = match self {
+        match self {
             Self::Delay => vec![path()],
             Self::Limit => {
                 let rate = Rate::Operations(Iops::from_f64(numbers[1].max(1e-3)));
@@ -233,8 +240,7 @@ impl ModelShape {
                 let demand = Demand::constant(nanos(numbers[3]));
                 vec![path(), dies(1, spread), named("pipeline", StageSpec::Station { servers: 1, demand })]
             }
-        };
-        ChainSpec::new(stages).expect("all counts and times are at least 1")
+        }
     }
 }
 

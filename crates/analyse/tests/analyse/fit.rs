@@ -1,7 +1,7 @@
 //! Fitting recovers the parameters of models from their figures, and reports unidentified parameters.
 
 use fastrand::Rng;
-use plimsoll_analyse::{Fitted, NotFitted, Parameter, fit};
+use plimsoll_analyse::{Fitted, NotFitted, Parameter, StatedLimits, fit};
 use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_model::{Chain, Model, ModelAnswer, parse};
 use plimsoll_record::{
@@ -100,7 +100,7 @@ fn measured() -> Source {
 fn fit_to(model: &str, depths: &[u32]) -> Fitted {
     let runs = depths.iter().map(|depth| run(*depth, simulate(model, *depth, 60_000), Some(0.01))).collect();
     let curve = curve(measured(), 1.0, runs);
-    fit(&[Evidence::try_from(&curve).expect("measured")]).expect("steady runs")
+    fit(&[Evidence::try_from(&curve).expect("measured")], None).expect("steady runs")
 }
 
 /// Checks that a parameter is recovered: within its interval, or within a tolerance of the truth.
@@ -164,7 +164,7 @@ fn a_measured_disk_is_a_power_law() {
     let iops = [57.6, 64.5, 71.2, 78.6, 86.3, 93.6];
     let runs = (0..6).map(|power| run(1 << power, iops[power], None)).collect();
     let curve = curve(Source::Published { document: "a table".into() }, 1.0, runs);
-    let fitted = fit(&[Evidence::try_from(&curve).unwrap()]).unwrap();
+    let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
     assert_eq!(fitted.spec.names(), ["disk"], "{fitted:#?}");
     let gain = named(&fitted, "disk, exponent of the queue");
     assert!((0.1..0.2).contains(&gain.value), "{gain:?}");
@@ -192,17 +192,17 @@ fn number_of_servers_needs_waiting() {
 fn reads_and_writes_measured_together_are_doubted() {
     let runs = [1, 4, 16].into_iter().map(|depth| run(depth, f64::from(depth) * 1e4, Some(0.02))).collect();
     let curve = curve(measured(), 0.7, runs);
-    let fitted = fit(&[Evidence::try_from(&curve).unwrap()]).unwrap();
+    let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
     assert!(fitted.doubts.iter().any(|doubt| doubt.contains("only measured together")), "{:?}", fitted.doubts);
 }
 
 #[test]
 fn missing_evidence_is_an_error() {
-    assert_eq!(fit(&[]).unwrap_err(), NotFitted::NoEvidence);
+    assert_eq!(fit(&[], None).unwrap_err(), NotFitted::NoEvidence);
     let mut drifting = run(1, 1e4, None);
     drifting.figures.steadiness = Steadiness::Drifting;
     let curve = curve(measured(), 1.0, vec![drifting]);
-    assert_eq!(fit(&[Evidence::try_from(&curve).unwrap()]).unwrap_err(), NotFitted::NoRun);
+    assert_eq!(fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap_err(), NotFitted::NoRun);
 }
 /// Twice the depth would show whether the dies or a pipeline bind.
 #[test]
@@ -210,4 +210,42 @@ fn rival_with_other_extrapolation_is_shown() {
     let fitted = fit_to("link(20us) then bank(64, 60us, lognormal 0.3) then station(1, 3us)", &[1, 2, 4, 6, 8, 12]);
     let rival = fitted.rival.as_ref().unwrap_or_else(|| panic!("{fitted:#?}"));
     assert!(rival.error.mean < 0.01, "{rival:?}");
+}
+
+/// With two loads a limit, a disk and servers would each pass through both points.
+#[test]
+fn two_loads_do_not_show_a_form() {
+    let two = |model: &str, limits: Option<&str>| {
+        let runs = [1, 32].into_iter().map(|depth| run(depth, simulate(model, depth, 60_000), Some(0.01))).collect();
+        let curve = curve(measured(), 1.0, runs);
+        let stages = limits.map(|limits| parse(limits).expect("a notation"));
+        let stated = stages.as_ref().map(|stages| StatedLimits { of: "cloud:50GB", stages });
+        fit(&[Evidence::try_from(&curve).expect("measured")], stated)
+    };
+    let model = "limit(3000) then link(1ms)";
+    assert_eq!(two(model, None).unwrap_err(), NotFitted::TwoLoads);
+    let fitted = two(model, Some("limit(3000) \"IOPS as bought\"")).expect("the limits are known");
+    assert_eq!(fitted.spec.names(), ["IOPS as bought", "path"]);
+    came_back(&fitted, "path, time of one operation", 1e6);
+    assert!(fitted.error.worst < 0.01, "{fitted:#?}");
+    assert!(fitted.doubts.iter().any(|doubt| doubt.contains("the runs reached 100 %")), "{:?}", fitted.doubts);
+    let low = two(model, Some("limit(2000)")).unwrap_err();
+    assert!(low.to_string().contains("3000 IOPS were measured, and they allow 2000"), "{low}");
+    let flat = two("station(512, 90us, lognormal 0.3)", None).expect("no load changes the time");
+    came_back(&flat, "path, time of one operation", 90e3);
+    let slower = two("station(1, 1ms)", Some("limit(5000)")).expect("the limits are known");
+    assert!(slower.doubts.iter().any(|doubt| doubt.contains("does not describe both")), "{:?}", slower.doubts);
+}
+
+/// Limits far above the measured loads leave the shape to the runs.
+#[test]
+fn limits_that_did_not_bind_are_kept() {
+    let truth = "link(100us) then station(4, 300us, exponential)";
+    let runs = [1, 2, 4, 6, 8, 16].into_iter().map(|depth| run(depth, simulate(truth, depth, 60_000), Some(0.01)));
+    let curve = curve(measured(), 1.0, runs.collect());
+    let stages = parse("limit(100000)").expect("a notation");
+    let stated = StatedLimits { of: "cloud:50GB", stages: &stages };
+    let fitted = fit(&[Evidence::try_from(&curve).expect("measured")], Some(stated)).expect("steady runs");
+    assert!(fitted.spec.to_string().starts_with("limit(100000) then "), "{}", fitted.spec);
+    came_back(&fitted, "servers, number", 4.0);
 }

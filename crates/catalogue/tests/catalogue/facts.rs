@@ -144,8 +144,9 @@ fn paths_over_iscsi_depend_on_the_configuration() {
         let facts = offer(config, "").iscsi()?;
         Some((facts.vendor, facts.paths, facts.queue_depth, facts.controllers))
     };
-    assert_eq!(facts("oci:1500GB@120vpu"), Some(("ORACLE".into(), Some(5), Some(32), 1)));
-    assert_eq!(facts("oci:1500GB@120vpu,queue_depth=128"), Some(("ORACLE".into(), Some(5), Some(128), 1)));
+    assert_eq!(facts("oci:1500GB@120vpu"), Some(("ORACLE".into(), Some(5), Some(128), 1)));
+    assert_eq!(facts("oci:1500GB@120vpu,policy=failover"), Some(("ORACLE".into(), Some(5), Some(32), 1)));
+    assert_eq!(facts("oci:1500GB@120vpu,queue_depth=64"), Some(("ORACLE".into(), Some(5), Some(64), 1)));
     assert_eq!(facts("oci:1500GB@20vpu"), Some(("ORACLE".into(), Some(1), Some(32), 1)));
     assert_eq!(facts("netapp/aff-a800"), Some(("NETAPP".into(), None, None, 2)));
     assert_eq!(facts("gp3:100GiB"), None);
@@ -201,4 +202,20 @@ fn old_prices_are_doubtful() {
     assert_eq!(aged("oci:100GB", "2026-11-23", "JPY"), (Some(723), true));
     // A source without a date has no age.
     assert_eq!(aged("oci:100GB", "2026-11-23", "EUR"), (None, false));
+}
+
+#[test]
+fn a_server_has_the_model_of_the_drive_that_holds_its_data() {
+    let model = |config: &str| {
+        let notation = offer(config, "").model_notation().unwrap();
+        plimsoll_model::parse(&notation).unwrap_or_else(|error| panic!("{config}: {error}"))
+    };
+    for (storage, drive) in [
+        ("sata-hdd", "sakura/sata-hdd"),
+        ("sas-hdd", "sakura/sas-hdd"),
+        ("ssd", "intel-dc-s3500-240"),
+        ("sata-hdd-iodrive", "iodrive-320"),
+    ] {
+        assert_eq!(model(&format!("sakura/server:storage={storage}")), model(drive), "{storage}");
+    }
 }

@@ -200,6 +200,17 @@ pub enum DiagnosisVerdict {
         /// 99th percentile, seconds; none if it is in the last, unbounded bucket.
         within_s: Option<f64>,
     },
+    /// A disk with several paths uses one of them at a time.
+    IdlePaths {
+        /// Its name, such as `mpatha`.
+        name: String,
+        /// Its paths.
+        paths: usize,
+        /// Operations that a path has in flight at most, if known.
+        queue_depth: Option<u32>,
+        /// Seconds of an operation in quiet windows, if known.
+        latency_s: Option<f64>,
+    },
     /// A rate is pinned at a value in many windows, while others are lower.
     Pinned {
         /// The class.
@@ -362,6 +373,7 @@ impl DiagnosisVerdict {
             Self::Many { .. } => "many",
             Self::Quick { .. } => "quick",
             Self::Tail { .. } => "tail",
+            Self::IdlePaths { .. } => "idle-paths",
             Self::Pinned { .. } => "pinned",
             Self::AtCeiling { .. } => "at-ceiling",
             Self::BelowCeilings { .. } => "below-ceilings",

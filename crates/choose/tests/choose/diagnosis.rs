@@ -237,6 +237,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         ],
         account: None,
         works: Vec::new(),
+        multipaths: Vec::new(),
         doubts: Vec::new(),
     }
 }

@@ -32,6 +32,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         slots,
         account: None,
         works: Vec::new(),
+        multipaths: Vec::new(),
         doubts: Vec::new(),
     }
 }

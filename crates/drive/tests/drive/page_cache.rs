@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use plimsoll_drive::{CacheCounters, Cached, PageCache, Simulated, StreamSet, Target};
+use plimsoll_drive::{CacheCounters, Cached, Elevator, PageCache, Simulated, StreamSet, Target};
 use plimsoll_load::Region;
 use plimsoll_model::{Chain, Change, ChangeError, Model, ModelAnswer, Stage, parse};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
@@ -44,10 +44,14 @@ impl Model for Recorded {
 
 /// A cache that copies a page in 1 us, and the submissions of its model.
 fn cached(model: &str, memory: Bytes) -> (Cached<Recorded>, Submissions) {
+    cached_as(model, settings(memory))
+}
+
+fn cached_as(model: &str, settings: PageCache) -> (Cached<Recorded>, Submissions) {
     let submissions = Rc::default();
     let model =
         Recorded { model: Chain::new(&parse(model).expect("a notation"), 1), submissions: Rc::clone(&submissions) };
-    (Cached::new(model, settings(memory), MEMORY), submissions)
+    (Cached::new(model, settings, MEMORY), submissions)
 }
 
 fn settings(memory: Bytes) -> PageCache {
@@ -298,8 +302,11 @@ struct Story {
     seen: CacheCounters,
 }
 
+/// Each size of memory has one of the elevators.
 fn play(model: &str, memory: Bytes, steps: &[Step], drains: bool) -> Story {
-    let (mut cache, submissions) = cached(model, memory);
+    const ELEVATORS: [Elevator; 3] = [Elevator::None, Elevator::Deadline, Elevator::Cfq];
+    let elevator = ELEVATORS[(memory.get() / PAGE % 3) as usize];
+    let (mut cache, submissions) = cached_as(model, PageCache { elevator, ..settings(memory) });
     cache.set_files(&[Region { start: 0, length: Bytes::kib(600) }, Region { start: 1 << 20, length: Bytes::mib(8) }]);
     // Stream 2 is direct.
     cache.open([0, 1].into_iter().collect());

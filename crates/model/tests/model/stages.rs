@@ -199,6 +199,22 @@ fn a_shared_disk_is_positioned_anew_after_a_gap() {
     near(one_by_one(&disk(", idle 500us"), reads()), 400.0 * (follows + gap), 0.02);
 }
 
+/// Cached pages of a file leave holes in the reads of a scan.
+#[test]
+fn a_short_skip_forward_passes_below_the_head() {
+    const DISK: &str = "disk(1TB, 7200rpm, seek 8ms to 8ms, 100MB/s to 100MB/s)";
+    let half: i64 = 65_536;
+    let reads = |count: i64, step: i64| {
+        let from = if step < 0 { -step * count } else { 0 };
+        (0..count).map(move |i| op(Kind::Read, (from + step * i) as u64, half as u64))
+    };
+    let passes = 2.0 * half as f64 / 100e6;
+    near(one_by_one(DISK, reads(1000, 2 * half)), 1000.0 * passes, 0.01);
+    let seeks = 8e-3 + 4.17e-3 + half as f64 / 100e6;
+    near(one_by_one(DISK, reads(1000, -2 * half)), 1000.0 * seeks, 0.02);
+    near(one_by_one(DISK, reads(1000, 1 << 24)), 1000.0 * seeks, 0.02);
+}
+
 /// IOPS of a closed load of random reads.
 fn closed(model: &str, depth: u32, count: u64) -> f64 {
     let mut chain = Chain::new(&parse(model).expect("the models of this file can be read"), 1);

@@ -151,9 +151,14 @@ pub struct FitArgs {
     /// Write the product file, for quote, simulate and explain
     #[arg(short, long, value_name = "FILE.toml")]
     pub output: Option<PathBuf>,
+    /// The configuration that was bought, whose stated limits then hold in the model: two loads suffice with them
+    #[arg(long, value_name = "CONFIG")]
+    pub like: Option<String>,
     /// Name of the product
     #[arg(long, value_name = "PROVIDER/NAME", default_value = "own/fitted")]
     pub name: String,
+    #[command(flatten)]
+    pub terms: TermsArgs,
     #[command(flatten)]
     pub forms: FormArgs,
 }

@@ -55,8 +55,14 @@ pub struct PlaceArgs {
     /// Memory of the host. With a product, its page cache is simulated; on a real host it replaces the detected size
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
-    /// I/O scheduler of the simulated host, in front of the product: none, or cfq (slices of time for each reader)
-    #[arg(long, value_name = "none|cfq", requires = "memory", default_value = "none", hide_default_value = true)]
+    /// I/O scheduler of the simulated host, in front of the product: none, deadline (sorted by address) or cfq (slices of time for each reader)
+    #[arg(
+        long,
+        value_name = "none|deadline|cfq",
+        requires = "memory",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub elevator: Elevator,
     #[command(flatten)]
     pub terms: TermsArgs,

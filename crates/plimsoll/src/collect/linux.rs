@@ -68,6 +68,7 @@ impl CounterSource for Linux {
         let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), about(name))).collect();
         self.devices = devices;
         self.devices.truncate(MOST_DEVICES);
+        let multipaths = super::multipath::multipaths();
         let processors = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
         let fields = [
             ("host", json!(read("/proc/sys/kernel/hostname"))),
@@ -76,6 +77,7 @@ impl CounterSource for Linux {
             ("memory_bytes", json!(memory(&read("/proc/meminfo")))),
             ("devices", Value::Object(about)),
             ("arrays", if arrays.is_empty() { Value::Null } else { Value::Object(arrays) }),
+            ("multipaths", if multipaths.is_empty() { Value::Null } else { Value::Object(multipaths) }),
             ("left_out", json!(left_out)),
         ];
         Ok(fields
@@ -105,7 +107,7 @@ impl CounterSource for Linux {
 }
 
 /// The text of a file without the line end; empty if it cannot be read.
-fn read(path: &str) -> String {
+pub(super) fn read(path: &str) -> String {
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
@@ -124,8 +126,8 @@ fn is_array(name: &str) -> bool {
     is_named && !members(name).is_empty()
 }
 
-/// The disks of an array, directly or through partitions.
-fn members(array: &str) -> Vec<String> {
+/// The disks below an array or a multipath device, directly or through partitions.
+pub(super) fn members(array: &str) -> Vec<String> {
     let slaves = fs::read_dir(Path::new("/sys/block").join(array).join("slaves")).into_iter().flatten().flatten();
     let disk = |slave: fs::DirEntry| {
         let device = slave.path().canonicalize().ok()?;

@@ -11,6 +11,7 @@ mod oci_levels;
 mod oci_uhp;
 mod page;
 mod sakura;
+mod sakura_suite;
 mod sakura_tables;
 mod scorecard;
 mod shelf;

@@ -1,6 +1,7 @@
 //! An article of about 2013 about disks, SSDs and ioDrives in rented servers.
 
 use crate::figure::{Article, By, Figure, Published};
+use crate::sakura_suite;
 use crate::sakura_tables;
 use crate::shelf::{model, parsed};
 use crate::trial::Trial;
@@ -35,9 +36,10 @@ pub fn article() -> Article {
     Article {
         title: "Disks, SSDs and ioDrives of a dedicated server",
         about: "First steps with Sakura's dedicated server, part 4 (Japanese, about 2013, undated): Bonnie++, tiobench and \
-                MySQL's sql-bench on a SATA disk, two Intel 330 SSDs and a Fusion-io ioDrive, in a Fujitsu RX100 S7 restricted to 512 MB of its \
-                memory; the disk also with all 16 GB. The models are the drives in `catalogue/sakura`, behind a page cache of 400 MB \
-                where data can be read again. The file system and the layout of the two drives of a server are not published.",
+                MySQL's sql-bench on a SATA disk, two Intel 330 SSDs and a Fusion-io ioDrive, in a Fujitsu RX100 S7 restricted to \
+                512 MB of its memory; the disk also with all 16 GB. The figures of storage are those \
+                that `plimsoll suite articles --article sakura` prints for the servers and drives in `catalogue/sakura`, behind the page cache \
+                of a host with 400 MB for pages. The file system and the layout of the two drives of a server are not published.",
         figures: parts.into_iter().flatten().collect(),
         missed: missed(),
     }
@@ -47,34 +49,27 @@ fn cached(drive: &str) -> ChainSpec {
     model(&format!("{PAGES}{drive}"))
 }
 
-/// Readers with separate files; the kernel reads a request ahead for each.
-fn read_in_order(drive: &str, readers: u32) -> f64 {
-    let trial = Trial::random_reads(AHEAD, 2).sequential().streams(readers).over(GIB);
+/// Reads in order; the kernel reads a request ahead.
+fn read_in_order(drive: &str) -> f64 {
+    let trial = Trial::random_reads(AHEAD, 2).sequential().over(GIB);
     trial.lasting(500, 1_500).on(&model(drive)).bytes
 }
 
-/// Threads that write separate files in requests of 512 KiB.
-fn written_in_order(drive: &str, threads: u32) -> f64 {
-    let trial = Trial::random_reads(MERGED, 1).writes().sequential().streams(threads).over(GIB);
+/// Writes in order in requests of 512 KiB.
+fn written_in_order(drive: &str) -> f64 {
+    let trial = Trial::random_reads(MERGED, 1).writes().sequential().over(GIB);
     trial.lasting(5_000, 20_000).on(&model(drive)).bytes
 }
 
 /// Rewriting in units of 512 KiB: a disk seeks between read and write.
-fn rewritten(drive: &str) -> (f64, String) {
-    if drive == "sata-hdd" {
-        let trial = Trial::random_reads(MERGED, 1).mixed(0.5).sequential().streams(2).over(GIB);
-        let bytes = trial.lasting(2_000, 10_000).on(&model(drive)).bytes / 2.0;
-        return (bytes, format!("`{drive}`, 512 KiB at two places in turn"));
-    }
-    let seconds = 1.0 / read_in_order(drive, 1) + 1.0 / written_in_order(drive, 1);
-    (1.0 / seconds, format!("`{drive}`, read and then written, in order"))
+fn rewritten(drive: &str) -> f64 {
+    let trial = Trial::random_reads(MERGED, 1).mixed(0.5).sequential().streams(2).over(GIB);
+    trial.lasting(2_000, 10_000).on(&model(drive)).bytes / 2.0
 }
 
-/// Concurrent random reads of 4 KiB, once the page cache is full.
+/// Concurrent random reads of 4 KiB of an SSD, once the page cache is full.
 fn read_at_random(drive: &str, readers: u32) -> f64 {
-    let full_ms = if drive == "sata-hdd" { 400_000 } else { 40_000 / readers };
-    let trial = Trial::random_reads(4096, readers).over(GIB);
-    trial.lasting(full_ms, if drive == "sata-hdd" { 50_000 } else { 1_000 }).on(&cached(drive)).iops
+    Trial::random_reads(4096, readers).over(GIB).lasting(40_000 / readers, 1_000).on(&cached(drive)).iops
 }
 
 /// The same on 32 GiB with 16 GB of memory, which caches about 45 %.
@@ -86,6 +81,9 @@ fn read_at_random_of_32_gib() -> f64 {
 
 const PER_CHARACTER: &str = "byte by byte, this measures the processor, not the storage";
 
+/// Bonnie++ of the column with 16 GB writes 32 GiB, more than the suite does: the disk alone.
+const DIRECT: &str = "`sata-hdd` without a page cache, 32 GiB";
+
 fn bonnie() -> Vec<Figure> {
     let table = |row: &str, drive: usize, kib: f64| {
         Figure::new(format!("table 6, {row}"), NAMES[drive], Published::Exactly(kib), "KiB/s")
@@ -94,41 +92,44 @@ fn bonnie() -> Vec<Figure> {
     for (drive, kib) in [1214.0, 1238.0, 1221.0, 1234.0].into_iter().enumerate() {
         figures.push(table("write by character", drive, kib).missing(PER_CHARACTER));
     }
-    for (drive, kib) in [101_934.0, 258_506.0, 578_389.0, 106_982.0].into_iter().enumerate() {
-        let value = written_in_order(DRIVES[drive], 1) / 1024.0;
-        let figure = table("write by block", drive, kib).given(By::Simulation, direct(drive), value, 0.46);
-        figures.push(if drive == 1 { figure.fitted() } else { figure });
-    }
-    for (drive, kib) in [43_441.0, 124_805.0, 260_766.0, 52_700.0].into_iter().enumerate() {
-        let (value, how) = rewritten(DRIVES[drive]);
-        figures.push(table("rewrite", drive, kib).given(By::Simulation, how, value / 1024.0, 0.45));
-    }
+    let mut row = |row: &str, label: &str, published: [f64; 4], direct: f64, fitted: &[usize], allowed: f64| {
+        for (drive, kib) in published.into_iter().enumerate() {
+            let figure = table(row, drive, kib);
+            let figure = match drive {
+                3 => figure.given(By::Simulation, DIRECT, direct / 1024.0, allowed),
+                _ => from_suite(figure, drive, label, allowed),
+            };
+            figures.push(if fitted.contains(&drive) { figure.fitted() } else { figure });
+        }
+    };
+    let disk = DRIVES[3];
+    let written = [101_934.0, 258_506.0, 578_389.0, 106_982.0];
+    row("write by block", "Bonnie++ write, block", written, written_in_order(disk), &[1], 0.5);
+    let again = [43_441.0, 124_805.0, 260_766.0, 52_700.0];
+    row("rewrite", "Bonnie++ rewrite", again, rewritten(disk), &[], 0.55);
+    let read = [141_667.0, 300_527.0, 824_549.0, 154_720.0];
+    row("read by block", "Bonnie++ read, block", read, read_in_order(disk), &[], 0.45);
     for (drive, kib) in [5793.0, 5963.0, 5425.0].into_iter().enumerate() {
         figures.push(table("read by character", drive, kib).missing(PER_CHARACTER));
     }
-    for (drive, kib) in [141_667.0, 300_527.0, 824_549.0, 154_720.0].into_iter().enumerate() {
-        let value = read_in_order(DRIVES[drive], 1) / 1024.0;
-        figures.push(table("read by block", drive, kib).given(By::Simulation, direct(drive), value, 0.3));
-    }
-    let seeks =
-        |drive: usize, published, value, how: String| {
-            Figure::new("table 6, seeks (printed as KB/s)", NAMES[drive], Published::Exactly(published), "a second")
-                .given(By::Simulation, how, value, 0.25)
-        };
-    let how = |drive: usize| format!("three at once on `{PAGES}{}`", DRIVES[drive]);
-    figures.push(seeks(0, 489.0, read_at_random(DRIVES[0], SEEKERS), how(0)));
-    figures.push(seeks(1, 15_958.0, read_at_random(DRIVES[1], SEEKERS), how(1)).fitted());
-    figures.push(seeks(
-        3,
-        445.8,
+    let seeks = |drive: usize, published| {
+        Figure::new("table 6, seeks (printed as KB/s)", NAMES[drive], Published::Exactly(published), "a second")
+    };
+    figures.push(from_suite(seeks(0, 489.0), 0, "Bonnie++ seeks", 0.1));
+    figures.push(from_suite(seeks(1, 15_958.0), 1, "Bonnie++ seeks", 0.3).fitted());
+    figures.push(seeks(3, 445.8).given(
+        By::Simulation,
+        "three at once on `sata-hdd`, 32 GiB of which memory holds 45 %",
         read_at_random_of_32_gib(),
-        "three at once on `sata-hdd`, 32 GiB of which memory holds 45 %".into(),
+        0.25,
     ));
     figures
 }
 
-fn direct(drive: usize) -> String {
-    format!("`{}`, in order", DRIVES[drive])
+/// A figure as the suite prints it.
+fn from_suite(figure: Figure, drive: usize, label: &str, allowed: f64) -> Figure {
+    let printed = sakura_suite::column(drive);
+    figure.given(By::Simulation, format!("suite on `{}`", printed.flags), printed.figure(label), allowed)
 }
 
 const WRITES_IN_ORDER: [f64; 4] = [83.826, 251.427, 535.675, 92.085];
@@ -137,70 +138,33 @@ const READS_IN_ORDER: [f64; 4] = [158.834, 712.450, 437.936, 19_339.364];
 const READS_AT_RANDOM: [f64; 4] = [2.264, 98.142, 120.311, 18_175.686];
 const IN_MEMORY: &str = "the page cache held all of the file: this measures memory, not the disk";
 
+/// Row of the article, line of the suite, published values, columns that set a parameter, and tolerance.
+type SuiteRow = (&'static str, &'static str, [f64; 4], &'static [usize], f64);
+
 fn tiobench() -> Vec<Figure> {
-    let mib = f64::from(1 << 20);
-    let table = |row: &str, drive: usize, published: f64| {
-        Figure::new(format!("table 8, {row}"), NAMES[drive], Published::Exactly(published), "MiB/s")
-    };
     let mut figures = vec![Figure::new("table 5", "8 threads of 128 MB", Published::Exactly(1.0), "GiB").given(
         By::Law,
         "8 x 128 MiB",
         f64::from(THREADS) * 128.0 / 1024.0,
         0.0,
     )];
-    for drive in 0..4 {
-        let value = written_in_order(DRIVES[drive], THREADS) / mib;
-        let how = format!("`{}`, eight files in requests of 512 KiB", DRIVES[drive]);
-        let figure = table("writes in order", drive, WRITES_IN_ORDER[drive]).given(By::Simulation, how, value, 0.2);
-        figures.push(if drive == 1 { figure.fitted() } else { figure });
+    let rows: [SuiteRow; 4] = [
+        ("writes in order", "tiotest write", WRITES_IN_ORDER, &[1], 0.75),
+        ("random writes", "tiotest random write", WRITES_AT_RANDOM, &[1], 0.55),
+        ("reads in order", "tiotest read", READS_IN_ORDER, &[], 0.7),
+        ("`random write` again, which is random read", "tiotest random read", READS_AT_RANDOM, &[0, 1, 2], 0.2),
+    ];
+    for (row, label, published, fitted, allowed) in rows {
+        for (drive, mib) in published.into_iter().enumerate() {
+            let figure = Figure::new(format!("table 8, {row}"), NAMES[drive], Published::Exactly(mib), "MiB/s");
+            figures.push(match (drive, label) {
+                (3, "tiotest read" | "tiotest random read") => figure.missing(IN_MEMORY),
+                _ if fitted.contains(&drive) => from_suite(figure, drive, label, allowed).fitted(),
+                _ => from_suite(figure, drive, label, allowed),
+            });
+        }
     }
-    figures.extend(random_writes(table));
-    for drive in 0..3 {
-        // The kernel's scheduler favours the current reader of a disk, which does not apply to flash.
-        let readers = if drive == 0 { 1 } else { THREADS };
-        let value = read_in_order(DRIVES[drive], readers) / mib;
-        let how = format!("{} by {readers} at once, without the page cache", direct(drive));
-        figures.push(table("reads in order", drive, READS_IN_ORDER[drive]).given(By::Simulation, how, value, 0.65));
-    }
-    figures.push(table("reads in order", 3, READS_IN_ORDER[3]).missing(IN_MEMORY));
-    for drive in 0..3 {
-        let value = read_at_random(DRIVES[drive], THREADS) * 4096.0 / mib;
-        let how = format!("eight at once on `{PAGES}{}`", DRIVES[drive]);
-        let row = "`random write` again, which is random read";
-        figures.push(table(row, drive, READS_AT_RANDOM[drive]).given(By::Simulation, how, value, 0.1).fitted());
-    }
-    figures.push(table("`random write` again, which is random read", 3, READS_AT_RANDOM[3]).missing(IN_MEMORY));
     figures
-}
-
-fn random_writes(table: impl Fn(&str, usize, f64) -> Figure) -> Vec<Figure> {
-    let mib = f64::from(1 << 20);
-    let writes = |drive: &ChainSpec| {
-        let trial = Trial::random_reads(4096, THREADS).writes().over(GIB);
-        trial.lasting(2_000, 4_000).on(drive).bytes / mib
-    };
-    // The kernel sorts 128 requests, the disk 32.
-    let sorted = parsed(&model("sata-hdd").to_string().replace("queue 32", "queue 128"));
-    let row = "random writes";
-    vec![
-        table(row, 0, WRITES_AT_RANDOM[0]).given(
-            By::Simulation,
-            "`sata-hdd` with a queue of 128, as many as the kernel sorts",
-            writes(&sorted),
-            0.3,
-        ),
-        table(row, 1, WRITES_AT_RANDOM[1])
-            .given(By::Simulation, "`intel-330-180`", writes(&model("intel-330-180")), 0.03)
-            .fitted(),
-        table(row, 2, WRITES_AT_RANDOM[2]).given(
-            By::Simulation,
-            "`iodrive-320`, which knows the printed specification only",
-            writes(&model("iodrive-320")),
-            0.6,
-        ),
-        table(row, 3, WRITES_AT_RANDOM[3])
-            .missing("a gigabyte is collected in memory and written by address at the end, with unknown request sizes"),
-    ]
 }
 
 fn latencies() -> Vec<Figure> {

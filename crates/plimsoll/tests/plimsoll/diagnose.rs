@@ -88,3 +88,38 @@ fn errors_have_remedies() {
     check(&diagnose(&folder.0, &["--on", "azure/2041:1023GB"]), 2, &["azure/2014"]);
     check(&diagnose(&folder.0.join("nothing"), &[]), 2, &["nothing: no such file or directory: check the path"]);
 }
+
+/// A volume of OCI with five paths, as `collect linux` records it with the defaults of multipath-tools.
+#[test]
+fn a_failover_policy_leaves_paths_idle() {
+    let folder = Folder::new("paths");
+    let log = |groups: &str| {
+        let idle = ["sdc", "sdd", "sde", "sdf"]
+            .map(|name| format!(r#""{name}":{{"reads":0,"sectors_read":0,"ms_reading":0}}"#));
+        let sample = |second: u32, reads: u32| {
+            // 4 KiB and 0.69 ms each.
+            let (sectors, ms) = (reads * 8, u64::from(reads) * 69 / 100);
+            format!(
+                r#"{{"at":"2026-03-02T09:00:{second:02}Z","uptime_s":{second},"devices":{{"sdb":{{"reads":{reads},"sectors_read":{sectors},"ms_reading":{ms}}},{}}}}}"#,
+                idle.join(",")
+            )
+        };
+        let head = format!(
+            r#"{{"format":"plimsoll.snapshots/1","source":"linux","host":"db1","processors":32,"multipaths":{{"mpatha":{{"paths":["sdb","sdc","sdd","sde","sdf"],"groups":{groups},"queue_depth":32}}}}}}"#
+        );
+        [head, sample(1, 0), sample(11, 460_000), sample(21, 920_000)].join("\n") + "\n"
+    };
+    folder.put("failover.jsonl", &log("[1,1,1,1,1]"));
+    check(
+        &diagnose(&folder.0.join("failover.jsonl"), &[]),
+        0,
+        &[
+            "mpatha has 5 paths and uses one at a time: its paths are grouped for failover.",
+            "it carries 46,400 IOPS; 5 would carry 232,000 IOPS",
+            "Set path_grouping_policy to multibus",
+        ],
+    );
+    folder.put("multibus.jsonl", &log("[5]"));
+    let output = diagnose(&folder.0.join("multibus.jsonl"), &[]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("mpatha"), "all paths are in use");
+}

@@ -113,7 +113,7 @@ fn an_article_is_repeated_on_its_own_product() {
     let suite = simulated("oci:50GB@0vpu", "articles", &["--article", "oci-levels", "--as-of", "2026-11-21"]);
     let verdicts = suite.verdicts.join("\n");
     assert!(verdicts.contains("lower cost, 50 GB is the nearest"), "{verdicts}");
-    assert!(verdicts.contains("the article's host would print 15.8 MB/s"), "{verdicts}");
+    assert!(verdicts.contains("the article's host would print 15.4 MB/s"), "{verdicts}");
     assert!(suite.listings[0].text.contains("  12.3  "), "{}", suite.listings[0].text);
 }
 

@@ -2,8 +2,8 @@
 
 use plimsoll_analyse::{Fitted, Misfit, Parameter};
 
-use crate::number;
 use crate::page::{Block, Cell, Column, Fact, Headline, Page, PageSection, Table};
+use crate::words::fitted_value;
 
 /// A model fitted to runs.
 pub fn fit(fitted: &Fitted) -> Page {
@@ -30,7 +30,7 @@ fn misfit(misfit: Misfit) -> String {
 }
 
 fn row(parameter: &Parameter) -> Vec<Cell> {
-    let shown = |number: f64| value(parameter.unit, number);
+    let shown = |number: f64| fitted_value(parameter.unit, number);
     let interval = match parameter.interval {
         Some((low, high)) => format!("{} to {}", shown(low), shown(high)),
         None if parameter.identified => "no interval".into(),
@@ -45,15 +45,6 @@ fn row(parameter: &Parameter) -> Vec<Cell> {
         }
         .with_interval(interval),
     ]
-}
-
-/// `104 us`, `56,000 IOPS`, `32`.
-fn value(unit: &str, value: f64) -> String {
-    match unit {
-        "ns" => number::time(value),
-        "" => number::three(value),
-        unit => format!("{} {unit}", number::three(value)),
-    }
 }
 
 fn alternatives(fitted: &Fitted) -> Vec<Fact> {

@@ -158,7 +158,7 @@ fn dilation_is_reported() {
         ..api::Create::default()
     });
     let message = refused.unwrap_err().message;
-    assert!(message.contains("236699 IOPS") && message.contains("--slow 12"), "{message}");
+    assert!(message.contains("300000 IOPS") && message.contains("--slow 15"), "{message}");
 }
 
 #[test]

@@ -26,10 +26,10 @@ fn line(text: &str, label: &str) -> Vec<f64> {
 
 #[test]
 fn a_copy_through_memory_explains_the_published_rate() {
-    let mut ground = model("limit(12MB/s, burst 1MiB) then station(512, 700us)", Bytes::gib(50));
+    let mut ground = model("limit(12288kB/s, burst 1MiB) then station(512, 700us)", Bytes::gib(50));
     let (recipe, outcome) = made(ArticlesOptions::of(Article::OciLevels), &mut ground);
     let text = &recipe.listings(&outcome.done, ground.facts())[0].text;
-    assert_eq!(line(text, "dd, buffered"), [0.78, 12.0], "{text}");
+    assert_eq!(line(text, "dd, buffered"), [0.80, 12.3], "{text}");
     let verdicts = recipe.verdicts(&outcome.done, ground.facts());
     assert!(verdicts.iter().any(|verdict| verdict.contains("would print 15.4 MB/s")), "{verdicts:?}");
 }

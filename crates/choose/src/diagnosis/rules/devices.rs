@@ -18,7 +18,26 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
     });
     let responses = diagnosis.responses.iter().filter(|response| matters(response, diagnosis));
     let responses = responses.filter_map(|response| of(response, diagnosis));
-    pinned.chain(responses).chain(agreement(subject)).collect()
+    pinned.chain(idle_paths(subject, diagnosis)).chain(responses).chain(agreement(subject)).collect()
+}
+
+/// Disks of which a single path of at least three is in use. With two paths the other may lead to the other controller,
+/// which is slower.
+fn idle_paths<'a>(
+    subject: &'a DatabaseDemand,
+    diagnosis: &'a Diagnosis,
+) -> impl Iterator<Item = DiagnosisVerdict> + 'a {
+    const FEWEST: usize = 3;
+    let all = diagnosis.response(Class::All).or_else(|| diagnosis.response(Class::Read));
+    let latency_s = all.map(|response| response.quiet_s.unwrap_or(response.latency_s)).filter(|seconds| *seconds > 0.0);
+    let is_failover = |groups: &[u32]| groups.len() >= FEWEST && groups.iter().all(|paths| *paths == 1);
+    let found = subject.multipaths.iter().filter(move |multipath| is_failover(&multipath.groups));
+    found.map(move |multipath| DiagnosisVerdict::IdlePaths {
+        name: multipath.name.clone(),
+        paths: multipath.groups.len(),
+        queue_depth: multipath.queue_depth,
+        latency_s,
+    })
 }
 
 /// The classes that sessions wait for and whose latency is meaningful.

@@ -99,8 +99,28 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     })
 }
 
+const USE_ALL_PATHS: &str = "Set path_grouping_policy to multibus in /etc/multipath.conf, if the vendor of the storage supports it, and run multipathd \
+     reconfigure.";
+
+/// `window`: the queue depth of a path, and the seconds of an operation.
+fn idle_paths(name: &str, paths: usize, window: Option<(u32, f64)>) -> String {
+    let rates = window.map_or_else(String::new, |(depth, latency_s)| {
+        let one = f64::from(depth) / latency_s;
+        format!(
+            " With at most {depth} operations in flight that take {} each it carries {}; {paths} would carry {}.",
+            seconds(latency_s),
+            iops(one),
+            iops(one * paths as f64)
+        )
+    });
+    format!("{} has {paths} paths and uses one at a time: its paths are grouped for failover.{rates}", clean(name))
+}
+
 fn limits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
+        DiagnosisVerdict::IdlePaths { name, paths, queue_depth, latency_s } => {
+            (idle_paths(name, *paths, queue_depth.zip(*latency_s)), USE_ALL_PATHS)
+        }
         DiagnosisVerdict::Pinned { class, measure, value, windows, of } => {
             let (rate, subject) = match measure {
                 Measure::Throughput => (number::throughput(*value), "The throughput"),
