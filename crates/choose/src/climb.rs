@@ -114,7 +114,7 @@ fn levels(catalogue: &Catalogue, start: &Offer, terms: &PriceTerms) -> Vec<Offer
     let few = options.map(|(_, chosen)| chosen).find(|chosen| (2..=FEW).contains(&OptionValues::all(chosen).count()));
     let Some(chosen) = few else { return vec![start.clone()] };
     let values = OptionValues::all(chosen);
-    let at = |n| catalogue.offer(&with(&start.config, Owner::Volume, &chosen.name, &values.value(n)), terms).ok();
+    let at = |n| catalogue.offer(&with(&start.short(), Owner::Volume, &chosen.name, &values.value(n)), terms).ok();
     std::iter::once(start.clone()).chain((1..=values.count()).filter_map(at)).collect()
 }
 
@@ -160,7 +160,7 @@ impl Climb<'_, '_> {
         let ceiling = &offer.ceilings[tight.bound.ceiling];
         let most = |name: &std::sync::Arc<str>| {
             let (owner, chosen) = option(offer, name)?;
-            let raised = highest(self.goal.catalogue, self.goal.terms, (&offer.config, owner, chosen))?;
+            let raised = highest(self.goal.catalogue, self.goal.terms, (&offer.short(), owner, chosen))?;
             Some((self.goal.requirements.tightest(&raised)?, raised))
         };
         let higher = ceiling.lift.iter().filter_map(most).filter(|(raised, _)| raised.over > tight.over);
@@ -187,7 +187,7 @@ impl Climb<'_, '_> {
                 .is_none_or(|tight| tight.allows(self.goal.rooms[self.room]))
         };
         let (owner, chosen) = option(offer, option_name)?;
-        lowest(self.goal.catalogue, self.goal.terms, (&offer.config, owner, chosen), &enough)
+        lowest(self.goal.catalogue, self.goal.terms, (&offer.short(), owner, chosen), &enough)
     }
 
     /// The range of an option can depend on others, such as the size: the lowest value of each of these at which one of
@@ -196,7 +196,7 @@ impl Climb<'_, '_> {
         let opening = |chosen: &Chosen| {
             let rest = || ceiling.lift.iter().filter(|name| **name != chosen.name);
             let liftable = |raised: &Offer| rest().any(|name| self.lifted(raised, name, &ceiling.name).is_some());
-            lowest(self.goal.catalogue, self.goal.terms, (&offer.config, Owner::Volume, chosen), &liftable)
+            lowest(self.goal.catalogue, self.goal.terms, (&offer.short(), Owner::Volume, chosen), &liftable)
         };
         offer.options.iter().filter_map(opening).collect()
     }

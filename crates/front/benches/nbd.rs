@@ -174,5 +174,7 @@ fn fio(peer: &Peer, arguments: &[&str]) -> String {
 
 /// The measured server: a volume in memory.
 fn serve(socket: &Path) {
-    peer::serve(MODEL, SIZE, |server| drop(server.listen(UnixListener::bind(socket).unwrap()).unwrap()));
+    peer::serve(MODEL, SIZE, |server| {
+        server.listen(UnixListener::bind(socket).unwrap()).unwrap();
+    });
 }

@@ -23,7 +23,7 @@ mod controllers;
 mod paths;
 
 const INIT: &str = include_str!("guest/init.sh");
-const COMMON: &str = include_str!("guest/common.sh");
+const GUEST_STEPS: &str = include_str!("guest/common.sh");
 
 /// Size of the boot volume, which keeps the state of the guest.
 const BOOT_BYTES: u64 = 64 << 20;
@@ -173,7 +173,7 @@ impl Guest {
         let folder = home.path().join("share");
         std::fs::create_dir(&folder).unwrap();
         let guest = Self { package, folder, _turn: turn };
-        guest.gets("job.sh", &format!("{COMMON}{job}"));
+        guest.gets("job.sh", &format!("{GUEST_STEPS}{job}"));
         let boot = std::fs::File::create(guest.boot()).unwrap();
         boot.set_len(BOOT_BYTES).unwrap();
         assert!(Command::new("/sbin/mkfs.ext4").args(["-q", "-F"]).arg(guest.boot()).status().unwrap().success());

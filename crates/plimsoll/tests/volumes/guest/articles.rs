@@ -239,9 +239,8 @@ fn performance_levels_from_creation_to_price() {
 fn published(file: &str) -> (&'static str, f64) {
     match file {
         "low_50G" => ("15.4 MB/s", 12.0),
-        "balance_50G" => ("30.8 MB/s", 24.0),
+        "balance_50G" | "low_100G" => ("30.8 MB/s", 24.0),
         "higher_50G" => ("no rate", 30.0),
-        "low_100G" => ("30.8 MB/s", 24.0),
         _ => ("62.3 MB/s", 48.0),
     }
 }
