@@ -92,12 +92,21 @@ fn contents(sections: &[&PageSection]) -> Markup {
     html! {
         nav class="contents" aria-label="Contents" {
             ol {
-                @for (index, section) in sections.iter().enumerate().filter(|(_, section)| !section.heading.is_empty()) {
+                @for (index, section) in sections.iter().enumerate().filter(|(index, _)| is_listed(sections, *index)) {
                     li { a href={ "#" (anchor(section, index)) } { (text(&section.heading)) } }
                 }
             }
         }
     }
+}
+
+/// Sections without a heading and parts of an earlier section (`RUN: Findings` after `RUN`) are not listed.
+fn is_listed(sections: &[&PageSection], index: usize) -> bool {
+    let heading = &sections[index].heading;
+    let holds = |earlier: &&PageSection| {
+        !earlier.heading.is_empty() && heading.strip_prefix(&earlier.heading).is_some_and(|rest| rest.starts_with(": "))
+    };
+    !heading.is_empty() && !sections[..index].iter().any(holds)
 }
 
 fn anchor(section: &PageSection, index: usize) -> String {
