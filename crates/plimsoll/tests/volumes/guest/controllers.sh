@@ -7,7 +7,17 @@ paths 2 60
 device=/dev/mapper/$(multipathd show maps format "%n" | tail -n 1)
 show multipath -ll
 mkdir -p /mnt/volume
-mkfs.ext4 -q -E nodiscard $device && mount $device /mnt/volume && step "filesystem"
+# udev names the device some time after multipathd has made it.
+for _ in $(seq 60); do
+    [ -b "$device" ] && break
+    sleep 1
+done
+if mkfs.ext4 -q -E nodiscard $device && mount $device /mnt/volume; then
+    step "filesystem"
+else
+    step "FAILED no filesystem: $(ls -l /dev/mapper)"
+    exit
+fi
 # The kernel's device of the path with the highest priority.
 best() { multipathd show paths format "%p %d" | sort -rn | head -1 | awk '{ print $2 }'; }
 # Writes files until it is stopped, and notes the sum of each that is durable.
