@@ -48,7 +48,7 @@ fn together(slots: &[&Run], objective: Option<Objective>) -> Run {
         run.unserved += slot.unserved;
         run.lateness.merge(&slot.lateness.coarse());
         let cpu = run.cpu.zip(slot.cpu);
-        run.cpu = cpu.map(|(a, b)| plimsoll_record::CpuTime { user: a.user + b.user, system: a.system + b.system });
+        run.cpu = cpu.map(|(a, b)| a + b);
         run.findings.extend(
             slot.findings.iter().filter(|finding| !run.findings.contains(finding)).cloned().collect::<Vec<_>>(),
         );

@@ -155,12 +155,15 @@ const NEARLY: f64 = 1.5;
 const ELSEWHERE: f64 = 0.05;
 /// Errors below this share of the mean response time are negligible.
 const NOTHING: f64 = 0.003;
+/// Largest error with which a tested shape is preferred to one that no load is left to test.
+const DESCRIBED: f64 = 0.02;
 /// Response times that differ by less are the same.
 const FLAT: f64 = 0.03;
 
 /// Fits all shapes to all runs of `evidence`, behind the vendor's limits if they are known, and chooses the best.
 pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Result<Fitted, NotFitted> {
     let (mut points, mut doubts) = points::points(evidence)?;
+    points::drop_sleeping(&mut points, &mut doubts);
     if let Some(limits) = limits {
         points::put_behind(&mut points, limits, &mut doubts)?;
     }
@@ -169,10 +172,7 @@ pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Resul
         return Err(NotFitted::TwoLoads);
     }
     candidates.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    let least = candidates[0].score();
-    let as_good = |candidate: &Candidate| candidate.score() <= (least * AS_GOOD).max(NOTHING);
-    let fewest = candidates.iter().filter(|candidate| as_good(candidate)).map(|c| c.numbers.len()).min();
-    let chosen = candidates.iter().position(|c| as_good(c) && Some(c.numbers.len()) == fewest).unwrap_or(0);
+    let chosen = chosen(&candidates, points::different(&points));
     let best = candidates.remove(chosen);
     let ranges = scatter(best.shape, &best.numbers, &points);
     let parameters = identify::parameters(&best, &points, ranges.as_deref());
@@ -199,6 +199,19 @@ pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Resul
     })
 }
 
+/// Index of the best candidate: of those that predict left-out loads about equally well, the one with the fewest
+/// parameters. A shape that no load is left to test must describe them much better.
+fn chosen(candidates: &[Candidate], loads: usize) -> usize {
+    let is_tested = |candidate: &&Candidate| !candidate.shape.is_determined(loads);
+    let least = candidates.iter().filter(is_tested).map(Candidate::score).fold(f64::INFINITY, f64::min);
+    let as_good = |candidate: &Candidate| is_tested(&candidate) && candidate.score() <= (least * AS_GOOD).max(NOTHING);
+    let fewest = candidates.iter().filter(|candidate| as_good(candidate)).map(|c| c.numbers.len()).min();
+    let best = candidates.iter().position(|c| as_good(c) && Some(c.numbers.len()) == fewest).unwrap_or(0);
+    let worst = candidates[best].error.worst;
+    let far_better = |c: &Candidate| c.shape.is_determined(loads) && worst > DESCRIBED && c.error.worst < worst / 2.0;
+    candidates.iter().position(far_better).unwrap_or(best)
+}
+
 impl Candidate {
     /// Mean error of predictions if available, otherwise of the fit.
     fn score(&self) -> f64 {
@@ -206,7 +219,7 @@ impl Candidate {
     }
 }
 
-/// All possible shapes; the best two also with other spreads of service times.
+/// All possible shapes; the best two also with other spreads of service times, which few loads do not show.
 fn candidates(points: &[FitPoint]) -> Vec<Candidate> {
     let loads = points::different(points);
     let candidate = |shape: ModelShape, numbers: ShapeParameters| {
@@ -217,7 +230,7 @@ fn candidates(points: &[FitPoint]) -> Vec<Candidate> {
     let shapes = ModelShape::all().into_iter().filter(|shape| shape.is_possible(points, loads));
     let mut all: Vec<Candidate> = shapes.map(|shape| candidate(shape, search::search(shape, points))).collect();
     all.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    for one in all.iter_mut().take(2) {
+    for one in all.iter_mut().take(if loads > shape::FEW_LOADS { 2 } else { 0 }) {
         for shape in one.shape.other_spreads() {
             let numbers = adjust(shape, &one.numbers, points, search::THOROUGH);
             let other = candidate(shape, numbers);

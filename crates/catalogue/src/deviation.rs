@@ -56,6 +56,11 @@ impl SaturatingLoad {
 pub struct Deviation {
     /// The loads.
     pub loads: Vec<SaturatingLoad>,
+    /// Range of the simulated rate over the quoted one, less 1, in whole percent; `None` if no rate is quoted.
+    #[serde(rename = "difference_percent")]
+    pub difference: Option<(i32, i32)>,
+    /// Operations in flight with which both agree, if their number is the cause.
+    pub depth: Option<u32>,
     /// The reason.
     pub why: String,
 }

@@ -24,6 +24,8 @@ pub struct MachineShape {
     pub network_bits_per_second: Option<f64>,
     /// Volumes that can be attached, at most.
     pub volumes: Option<u32>,
+    /// True if its processors are Arm instead of x86-64.
+    pub arm: bool,
 }
 
 impl Offer {
@@ -31,7 +33,7 @@ impl Offer {
     pub fn machine_shape(&self) -> Option<MachineShape> {
         let is_machine = self.volume.product.kind == ProductKind::Machine;
         let machine = self.machine.as_ref().or_else(|| is_machine.then_some(&self.volume))?;
-        let Machines { vcpus, memory_gib, network_gbps, volumes, .. } = machine.product.machines.as_ref()?;
+        let Machines { vcpus, memory_gib, network_gbps, volumes, arm, .. } = machine.product.machines.as_ref()?;
         let number = |expression: &Option<Expression>| expression.as_ref()?.number(&machine.values);
         Some(MachineShape {
             name: Arc::clone(&machine.name),
@@ -39,6 +41,7 @@ impl Offer {
             memory: number(memory_gib).map(|gib| Bytes::new((gib * 1_073_741_824.0).round() as u64)),
             network_bits_per_second: number(network_gbps).map(|gbps| gbps * 1e9),
             volumes: number(volumes).map(|volumes| volumes as u32),
+            arm: number(arm) == Some(1.0),
         })
     }
 }

@@ -191,6 +191,8 @@ pub(crate) struct Machines {
     /// Of the network that carries the volumes.
     pub network_gbps: Option<Expression>,
     pub volumes: Option<Expression>,
+    /// 1 for Arm processors.
+    pub arm: Option<Expression>,
 }
 
 /// A row of a table.

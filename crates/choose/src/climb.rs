@@ -48,6 +48,17 @@ pub(crate) struct ClimbResult {
     pub(crate) nearest: Option<(TightBound, Offer)>,
 }
 
+impl ClimbResult {
+    /// Adds the offers of another width, and its nearest miss if that is nearer.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.offers.extend(other.offers);
+        let over = |nearest: &Option<(TightBound, Offer)>| nearest.as_ref().map_or(0.0, |(tight, _)| tight.over);
+        if over(&other.nearest) > over(&self.nearest) {
+            self.nearest = other.nearest;
+        }
+    }
+}
+
 /// The smallest sufficient configurations of a product, one for each of its levels: single, or striped if no single
 /// volume suffices.
 pub(crate) fn offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, String> {

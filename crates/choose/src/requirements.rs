@@ -1,6 +1,6 @@
 //! Requirements on ceilings: mixes of operations with their rates, each of which has to fit separately.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use plimsoll_catalogue::{Ask, Bound, Offer};
 
@@ -11,11 +11,11 @@ const SAME: f64 = 1e-9;
 pub(crate) type Mix = Vec<(Ask, f64)>;
 
 /// Requirements on ceilings.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Requirements {
     /// Each mix with its total operations per second.
     mixes: Vec<(Mix, f64)>,
-    evaluated: Cell<u64>,
+    evaluated: AtomicU64,
 }
 
 /// The ceiling with the least headroom, or the largest deficit.
@@ -36,17 +36,17 @@ impl Requirements {
             let rate = mix.iter().map(|(_, rate)| rate).sum();
             (mix, rate)
         };
-        Self { mixes: mixes.into_iter().map(rated).collect(), evaluated: Cell::new(0) }
+        Self { mixes: mixes.into_iter().map(rated).collect(), evaluated: AtomicU64::new(0) }
     }
 
     /// Number of offers checked so far.
     pub(crate) fn evaluated(&self) -> u64 {
-        self.evaluated.get()
+        self.evaluated.load(Ordering::Relaxed)
     }
 
     /// Every ceiling in relation to the requirements, the tightest first.
     pub(crate) fn bounds(&self, offer: &Offer) -> Vec<TightBound> {
-        self.evaluated.set(self.evaluated.get() + 1);
+        self.evaluated.fetch_add(1, Ordering::Relaxed);
         let mut all: Vec<TightBound> = Vec::new();
         for (number, (mix, rate)) in self.mixes.iter().enumerate() {
             let bounds = offer.standing_of(mix).bounds;

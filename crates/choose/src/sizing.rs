@@ -5,8 +5,10 @@
 //! given configuration, and [`layouts`] separates redo and temporary data.
 
 mod assess;
+mod attempt;
 mod backlog;
 mod burst;
+mod candidates;
 mod classes;
 mod compute;
 mod design;
@@ -15,9 +17,12 @@ mod layout;
 mod machines;
 mod objective;
 mod platform;
+mod pool;
 mod product_facts;
+mod search;
 mod series;
 mod size;
+mod today;
 mod wanted;
 
 use std::sync::Arc;
@@ -34,14 +39,27 @@ pub use frontier::ProviderFrontier;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
-pub use size::{Search, UnknownProvider, judge, size};
+pub use pool::{InOrder, Pool};
+pub use search::{Search, UnknownProvider};
+pub use size::{judge, size};
+pub use today::Best;
 pub use wanted::{DesignError, wanted};
 
-/// Ranking factor for list prices that were not verified: public tables of the same price (Hyperdisk Balanced, 0.08 and
-/// 0.10 USD per GiB) differ by a quarter.
-const UNVERIFIED_PRICE: f64 = 1.25;
-/// Added to a total without the price of its machine: above every real total, below a choice without any price.
-const PARTIAL_PRICE: f64 = 1e12;
+/// Added to a total for the ranking, for each grade of [`PriceDoubt`]: above every real total.
+const DOUBT_COST: f64 = 1e12;
+
+/// Completeness of a price, best first. Choices rank by it before the price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PriceDoubt {
+    /// All parts have a price, and that of the storage was read in a document.
+    Firm,
+    /// The price of the storage was inferred or recalled.
+    Unverified,
+    /// The machine has no price.
+    Partial,
+    /// The storage has no price.
+    Unpriced,
+}
 
 /// Result of a sizing.
 #[derive(Clone, Debug)]
@@ -79,6 +97,8 @@ pub struct Choice {
     pub next: Option<DesignLimit>,
     /// Simulated latency at the expected load by class; empty if the catalogue has no model.
     pub latency: Vec<ClassLatency>,
+    /// Simulated mean latency at the mean load of the input by class, for comparison with today's; empty without a model.
+    pub usual: Vec<ClassLatency>,
     /// Backlog of the series at its limits, without peaks inside windows; `None` if a percentile was requested.
     pub backlog: Option<Backlog>,
     /// Classes that are slower than with today's storage, by at least a fifth.
@@ -131,7 +151,7 @@ pub struct Slower {
     pub class: Class,
     /// Mean response time today, measured.
     pub today: Span,
-    /// Mean response time of the choice, simulated at the expected load.
+    /// Mean response time of the choice, simulated at the mean load of the input.
     pub then: Span,
 }
 
@@ -226,20 +246,12 @@ impl Slower {
 }
 
 impl Choice {
-    /// Mean number of sessions that wait for reads and log writes at a point: rate times simulated response time (Little
-    /// 1961); for all writes if the input does not separate those of the log. Classes too rare for an answer in the
+    /// Mean number of sessions that wait for reads and log writes at a point, with the response times of the expected
+    /// load; for all writes if the input does not separate those of the log. Classes too rare for an answer in the
     /// simulation are omitted. `None` without a model.
     pub fn waiting(&self, point: &DesignPoint) -> Option<f64> {
-        let has_parts = point.classes.iter().any(|load| matches!(load.class, Class::DataWrite | Class::RedoWrite));
-        let is_awaited =
-            |load: &&ClassLoad| load.reads > 0.0 || load.durable || (load.class == Class::Write && !has_parts);
-        let sessions = |load: &ClassLoad| {
-            let of_class = self.latency.iter().find(|latency| latency.class == load.class)?;
-            Some(load.iops * of_class.mean.as_secs_f64())
-        };
-        let is_simulated = !self.latency.is_empty();
-        is_simulated
-            .then(|| point.classes.iter().filter(is_awaited).filter_map(sessions).fold(0.0, |sum, own| sum + own))
+        let mean = |class| self.latency.iter().find(|latency| latency.class == class).map(|latency| latency.mean);
+        (!self.latency.is_empty()).then(|| point.waiting(mean))
     }
 
     /// True if it meets all objectives with operations in scope.
@@ -254,29 +266,34 @@ impl Choice {
         Some(machine.and_then(|machine| storage.plus(machine)).unwrap_or(storage))
     }
 
-    /// Ranking cost in units of the currency: unverified prices count a quarter more, totals without the price of their
-    /// machine come after all others; infinite without a price.
+    /// Completeness of its price.
+    pub fn price_doubt(&self) -> PriceDoubt {
+        match (&self.price, &self.machine) {
+            (None, _) => PriceDoubt::Unpriced,
+            (_, Some(Attachment { monthly: None, .. })) => PriceDoubt::Partial,
+            (Some(price), _) => price_doubt(price),
+        }
+    }
+
+    /// Ranking cost: the total in units of the currency, after all totals with less [`PriceDoubt`]; infinite without a
+    /// price.
     pub fn cost(&self) -> f64 {
-        let Some(price) = &self.price else { return f64::INFINITY };
-        let factor = if self.has_unverified_price() { UNVERIFIED_PRICE } else { 1.0 };
-        let machine = self.machine.as_ref().map(|machine| machine.monthly.map_or(PARTIAL_PRICE, Money::as_f64));
-        price.monthly.as_f64() * factor + machine.unwrap_or_default()
+        self.total().map_or(f64::INFINITY, |total| total.as_f64() + f64::from(self.price_doubt() as u8) * DOUBT_COST)
     }
 
     /// True if an amount of its price list was inferred or recalled.
     pub fn has_unverified_price(&self) -> bool {
-        self.price.as_ref().is_some_and(|price| price.cite.status >= Status::Inferred)
+        self.price.as_ref().is_some_and(|price| price_doubt(price) > PriceDoubt::Firm)
     }
 
     /// Largest ratio of a response time to its objective; 0 without objectives.
     fn miss(&self) -> f64 {
         self.reached.iter().map(Reached::over).fold(0.0, f64::max)
     }
+}
 
-    /// Ratio of the most slowed class to today; 1 if none is slower.
-    fn slowdown(&self) -> f64 {
-        self.slower.iter().map(Slower::times).fold(1.0, f64::max)
-    }
+fn price_doubt(price: &Price) -> PriceDoubt {
+    if price.cite.status >= Status::Inferred { PriceDoubt::Unverified } else { PriceDoubt::Firm }
 }
 
 impl RejectionReason {

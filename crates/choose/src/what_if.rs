@@ -8,7 +8,7 @@ mod memory;
 mod parts;
 mod tiers;
 
-pub use cache::{CacheSize, CacheWhatIf, EstimateSource, cache};
+pub use cache::{CacheSize, CacheWhatIf, EstimateSource, cache, with_reads_left};
 pub use growth::{HORIZON_MONTHS, Later, Outgrown, OutgrownBy, growth};
 pub use levels::{LevelsOfChoice, Tuning, levels};
 pub use memory::{MemoryFirst, memory_first};

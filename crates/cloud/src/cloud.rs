@@ -226,14 +226,14 @@ impl Operation<'_> {
     /// Record of a volume that was created without a control plane.
     fn derived(&self, glance: &VolumeGlance, provider: Provider) -> VolumeRecord {
         let identity = self.state.objects.identity.as_str();
-        let is_boot = is_boot(glance);
-        let id = match (provider, glance.writable, is_boot) {
-            (Provider::Ec2, true, _) => derived_ec2("vol", identity, glance.id),
-            (Provider::Ec2, false, _) => derived_ec2("snap", identity, glance.id),
-            (Provider::Oci, true, false) => derived_ocid(kind::VOLUME, self.region(), identity, glance.id),
-            (Provider::Oci, true, true) => derived_ocid(kind::BOOT_VOLUME, self.region(), identity, glance.id),
-            (Provider::Oci, false, false) => derived_ocid(kind::BACKUP, self.region(), identity, glance.id),
-            (Provider::Oci, false, true) => derived_ocid(kind::BOOT_BACKUP, self.region(), identity, glance.id),
+        let [of_volume, of_backup] = match provider {
+            Provider::Ec2 => ["vol", "snap"],
+            Provider::Oci => VolumeKind::of(glance).identifiers(),
+        };
+        let kind = if glance.writable { of_volume } else { of_backup };
+        let id = match provider {
+            Provider::Ec2 => derived_ec2(kind, identity, glance.id),
+            Provider::Oci => derived_ocid(kind, self.region(), identity, glance.id),
         };
         let origin = glance.of.as_deref().and_then(|of| self.service().glance(of));
         let origin = origin.and_then(|origin| self.held(origin, provider)).map(|held| held.record.id);
@@ -362,7 +362,45 @@ pub(crate) fn initial(record: &VolumeRecord) -> Initial {
 
 /// True for boot volumes and their backups.
 pub(crate) fn is_boot(glance: &VolumeGlance) -> bool {
-    glance.product.as_deref() == Some("oci/boot-volume")
+    VolumeKind::of(glance) == VolumeKind::Boot
+}
+
+/// The two kinds of volumes of OCI, which have collections of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VolumeKind {
+    Block,
+    Boot,
+}
+
+impl VolumeKind {
+    /// Kind of a volume or backup.
+    pub fn of(glance: &VolumeGlance) -> Self {
+        if glance.product.as_deref() == Some(Self::Boot.product()) { Self::Boot } else { Self::Block }
+    }
+
+    /// Product of the catalogue.
+    pub const fn product(self) -> &'static str {
+        match self {
+            Self::Block => "oci/block-volume",
+            Self::Boot => "oci/boot-volume",
+        }
+    }
+
+    /// Path segments of its volumes and of their backups.
+    pub const fn collections(self) -> [&'static str; 2] {
+        match self {
+            Self::Block => ["volumes", "volumeBackups"],
+            Self::Boot => ["bootVolumes", "bootVolumeBackups"],
+        }
+    }
+
+    /// Kinds of the identifiers of its volumes and of their backups.
+    pub const fn identifiers(self) -> [&'static str; 2] {
+        match self {
+            Self::Block => [kind::VOLUME, kind::BACKUP],
+            Self::Boot => [kind::BOOT_VOLUME, kind::BOOT_BACKUP],
+        }
+    }
 }
 
 /// Size in GiB, which the vendors call GB.

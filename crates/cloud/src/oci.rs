@@ -1,6 +1,7 @@
 //! The API of OCI Block Volume and Compute (version 20160918), as far as volumes need it.
 
 mod attachments;
+mod autotune;
 mod backups;
 mod compute;
 mod error;
@@ -17,10 +18,11 @@ use axum::Router;
 use hyper::{Method, StatusCode};
 use ring::digest::{SHA256, digest};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::error::OciError;
-use crate::cloud::{Cloud, Held, Operation};
+use self::page::{Compartment, page};
+use crate::cloud::{Cloud, Held, Operation, VolumeKind};
 use crate::identifiers::hex;
 use crate::record::{Provider, Retry};
 use crate::web::{Plane, Reply, Request};
@@ -70,8 +72,10 @@ impl Oci {
 /// Calls the operation of a path.
 fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
     match collection {
-        "volumes" | "bootVolumes" => volumes::route(operation, request, collection, rest),
-        "volumeBackups" | "bootVolumeBackups" => backups::route(operation, request, collection, rest),
+        "volumes" => volumes::route(operation, request, VolumeKind::Block, rest),
+        "bootVolumes" => volumes::route(operation, request, VolumeKind::Boot, rest),
+        "volumeBackups" => backups::route(operation, request, VolumeKind::Block, rest),
+        "bootVolumeBackups" => backups::route(operation, request, VolumeKind::Boot, rest),
         "volumeGroups" => groups::route(operation, request, rest),
         "volumeGroupBackups" => groups::route_backups(operation, request, rest),
         "volumeAttachments" => attachments::route(operation, request, rest),
@@ -164,11 +168,6 @@ fn availability_domain(given: Option<String>, operation: &Operation<'_>) -> Resu
     }
 }
 
-/// Tags of a request as a map.
-fn tag_map(given: Option<Map<String, Value>>) -> Map<String, Value> {
-    given.unwrap_or_default()
-}
-
 /// An object that has ended and is still shown.
 fn ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value> {
     let ended = operation.state.objects.ended.get(id).filter(|ended| ended.collection == collection)?;
@@ -182,9 +181,42 @@ fn ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value>
     Some(view)
 }
 
-/// All objects of a collection that have ended and are still shown.
-fn all_ended(operation: &Operation<'_>, collection: &str) -> Vec<Value> {
-    operation.state.objects.ended.keys().filter_map(|id| ended(operation, collection, id)).collect()
+/// A page of the present objects of a collection, and of those that have ended and are still shown.
+fn list(
+    operation: &Operation<'_>,
+    request: &Request,
+    collection: &str,
+    mut views: Vec<Value>,
+    compartment: Compartment,
+) -> OciResult {
+    views.extend(operation.state.objects.ended.keys().filter_map(|id| ended(operation, collection, id)));
+    page(request, views, compartment)
+}
+
+/// An object and its etag, or an object that has ended and is still shown, or else the error.
+fn get(operation: &Operation<'_>, collection: &str, id: &str, present: Result<(Value, String), OciError>) -> OciResult {
+    let (view, etag) =
+        present.or_else(|error| ended(operation, collection, id).map(|view| (view, etag_of(id))).ok_or(error))?;
+    Ok(found(&view, etag))
+}
+
+/// Reply to a deletion without an object: a repeated request succeeds.
+fn deleted_before(operation: &Operation<'_>, collection: &str, id: &str, error: OciError) -> OciResult {
+    ended(operation, collection, id).map(|_| Reply::empty(StatusCode::NO_CONTENT)).ok_or(error)
+}
+
+/// The volume or backup that a repeated request has created.
+fn created_before(
+    operation: &Operation<'_>,
+    retry: Option<&Retry>,
+    is_wanted: impl Fn(&Held) -> bool,
+) -> Result<Option<Held>, OciError> {
+    for held in operation.volumes(Provider::Oci).into_iter().filter(is_wanted) {
+        if is_repeated(held.record.retry.as_ref(), retry, operation.now_ns)? {
+            return Ok(Some(held));
+        }
+    }
+    Ok(None)
 }
 
 /// A volume or backup by identifier.

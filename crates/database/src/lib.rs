@@ -13,6 +13,7 @@ mod made;
 pub mod mysql;
 mod oracle;
 pub mod postgres;
+mod private_folder;
 pub mod processes;
 pub mod server_process;
 mod sqlite;

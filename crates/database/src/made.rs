@@ -1,13 +1,12 @@
 //! A server for a run: created on the storage under test, started, stopped, removed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
-use crate::leftovers;
 use crate::sqlite;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
@@ -49,17 +48,6 @@ pub trait MadeServer: Send + Sync {
     fn post_mortem(&self) -> Option<String> {
         None
     }
-}
-
-/// Joins the reasons of a post-mortem, with the folder that is kept; `None` without reasons.
-pub(crate) fn kept_with(folder: &Path, reasons: &[Option<String>]) -> Option<String> {
-    let reasons: Vec<&str> = reasons.iter().flatten().map(String::as_str).collect();
-    if reasons.is_empty() {
-        return None;
-    }
-    leftovers::keep(folder);
-    let folder = folder.display();
-    Some(format!("{}: its data and its log are kept in {folder}: remove them when they are read", reasons.join("; ")))
 }
 
 /// A server created for a run. Dropping it stops and removes the server.

@@ -9,6 +9,7 @@ mod failures;
 mod made;
 mod observer;
 mod place;
+mod programs;
 mod session;
 pub mod snapshots;
 mod threads;

@@ -27,7 +27,7 @@ impl Sub for ThreadUsage {
     /// Usage since `before`.
     fn sub(self, before: Self) -> Self {
         Self {
-            cpu: CpuTime { user: self.cpu.user - before.cpu.user, system: self.cpu.system - before.cpu.system },
+            cpu: self.cpu - before.cpu,
             voluntary: self.voluntary - before.voluntary,
             involuntary: self.involuntary - before.involuntary,
             minor_faults: self.minor_faults - before.minor_faults,

@@ -49,6 +49,37 @@ pub struct PartialRun<T> {
     pub until: T,
 }
 
+/// A result, or the fault that ended it early with the result until then.
+pub type Partial<T> = Result<T, Box<PartialRun<T>>>;
+
+impl<T> PartialRun<T> {
+    /// The result of a run, whole or until its fault, and the fault.
+    pub fn split(ended: Partial<T>) -> (T, Option<Fault>) {
+        match ended {
+            Ok(whole) => (whole, None),
+            Err(partial) => (partial.until, Some(partial.fault)),
+        }
+    }
+
+    /// The reverse of [`Self::split`].
+    ///
+    /// # Errors
+    /// The fault, if any, with the result.
+    pub fn join(until: T, fault: Option<Fault>) -> Partial<T> {
+        match fault {
+            None => Ok(until),
+            Some(fault) => Err(Box::new(Self { fault, until })),
+        }
+    }
+}
+
+impl<T: Default> PartialRun<T> {
+    /// A fault before any result.
+    pub fn at_once(fault: Fault) -> Box<Self> {
+        Box::new(Self { fault, until: T::default() })
+    }
+}
+
 impl<T> From<Box<PartialRun<T>>> for Fault {
     fn from(torn: Box<PartialRun<T>>) -> Self {
         torn.fault

@@ -12,7 +12,7 @@ use plimsoll_load::{Due, Load, OpOutcome, Streams};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
-use crate::{Completion, Fault, PartialRun, Target};
+use crate::{Completion, Fault, Partial, PartialRun, Target};
 
 /// Limits of the loop.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ pub fn drive_streams(
     load: &mut Streams,
     rules: &Rules,
     observe: Observe<'_>,
-) -> Result<LoopResult, Box<PartialRun<LoopResult>>> {
+) -> Partial<LoopResult> {
     drive(target, load, rules, observe)
 }
 
@@ -108,7 +108,7 @@ pub fn drive<L: Load + ?Sized>(
     load: &mut L,
     rules: &Rules,
     observe: Observe<'_>,
-) -> Result<LoopResult, Box<PartialRun<LoopResult>>> {
+) -> Partial<LoopResult> {
     let start = target.now();
     let unused = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
     let mut run = Loop {
@@ -135,10 +135,7 @@ pub fn drive<L: Load + ?Sized>(
     }
     let lateness = run.lateness.take();
     let result = LoopResult { lateness, ..run.result };
-    match ran {
-        Ok(()) => Ok(result),
-        Err(fault) => Err(Box::new(PartialRun { fault, until: result })),
-    }
+    PartialRun::join(result, ran.err())
 }
 
 impl Loop<'_> {

@@ -75,6 +75,11 @@ pub trait Codec {
         false
     }
 
+    /// The client's path to its export, from 0, if the protocol has several.
+    fn path(&self) -> Option<u8> {
+        None
+    }
+
     /// Called about once per second.
     fn tick(&mut self, out: &mut Vec<u8>) -> Message {
         let _ = out;
@@ -410,6 +415,10 @@ impl Codec for Protocol {
 
     fn is_replaced(&self) -> bool {
         self.extended().is_some_and(Codec::is_replaced)
+    }
+
+    fn path(&self) -> Option<u8> {
+        self.extended().and_then(Codec::path)
     }
 
     fn tick(&mut self, out: &mut Vec<u8>) -> Message {

@@ -375,6 +375,10 @@ impl Codec for IscsiCodec {
         id.is_some_and(|id| self.targets.state().session(id).is_none_or(|session| session.ended))
     }
 
+    fn path(&self) -> Option<u8> {
+        Some(self.targets.portal.path())
+    }
+
     fn tick(&mut self, out: &mut Vec<u8>) -> Message {
         if self.is_replaced() {
             return Message::Invalid;

@@ -81,15 +81,10 @@ impl AtopSamples {
             None => out.sample(ReadingWindow { begin, length }),
         };
         for disk in &sample.disks {
-            let scope = out.scope(ReadingScope {
-                host: sample.host.clone(),
-                part: disk.name.clone(),
-                ..ReadingScope::default()
-            });
-            let values = disk
-                .values
-                .iter()
-                .map(|(value, number, field)| (value.clone(), *number, out.origin(disk.line, &disk.name, field)));
+            let (host, part) = (sample.host.clone(), disk.name.clone());
+            let scope = out.scope(ReadingScope { host, part, ..ReadingScope::default() });
+            let mut origin = |field| out.origin(disk.line, &disk.name, field);
+            let values = disk.values.iter().map(|(value, number, field)| (value.clone(), *number, origin(field)));
             sampled::put(values.collect::<Vec<_>>(), (scope, window), length.as_secs_f64(), out);
         }
         self.count += 1;
@@ -138,7 +133,6 @@ struct Labelled {
     seconds: Option<f64>,
     samples: AtopSamples,
     others: u32,
-    broken: Option<u64>,
     last: u64,
 }
 
@@ -163,13 +157,8 @@ impl LineFormat for Labelled {
         if self.others > 0 {
             out.part("LVM, MDD", Fate::Ignored);
         }
-        if self.broken == Some(self.last) {
-            out.part("last line", Fate::Broken);
-        }
-        if rows == 0 {
-            let what = "it has no lines of disks: run `atop -r FILE -P DSK`".to_owned();
-            return Err(out.unusable(what));
-        }
+        out.end_at(self.last);
+        out.require(rows > 0, "it has no lines of disks: run `atop -r FILE -P DSK`")?;
         out.part("DSK", Fate::Read(rows));
         Ok(())
     }
@@ -184,8 +173,7 @@ impl Labelled {
     fn disk(&mut self, line: &str, number: u64, out: &mut Builder) {
         let disk = fields(line).and_then(|mut fields| Some((labelled_disk(&mut fields, number)?, fields)));
         let Some((disk, fields)) = disk else {
-            self.broken = Some(number);
-            return out.caution(Some(Origin::line(number)), "a line without its values: skipped");
+            return out.skip(number, "a line without its values: skipped");
         };
         // Without separators, a new time begins a sample.
         if self.seconds.is_some_and(|seconds| (seconds - fields.seconds).abs() > 0.5) {
@@ -284,10 +272,8 @@ impl LineFormat for AtopPages {
         if self.others > 0 {
             out.part("LVM, MDD", Fate::Ignored);
         }
-        if rows == 0 {
-            let what = "none of its pages has a line of disks: let atop print more lines, or run `atop -r FILE -P DSK`";
-            return Err(out.unusable(what));
-        }
+        let reason = "none of its pages has a line of disks: let atop print more lines, or run `atop -r FILE -P DSK`";
+        out.require(rows > 0, reason)?;
         out.part("DSK", Fate::Read(rows));
         if rows < self.count {
             out.caution(None, "pages omit idle disks, so means cover busy times only: run `atop -r FILE -P DSK`");

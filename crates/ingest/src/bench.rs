@@ -27,6 +27,19 @@ use crate::builder::Builder;
 use crate::reading::{Origin, ReadingScope};
 use crate::refusal::Refusal;
 
+/// A phase of a test: its name, the share of reads, and whether addresses are consecutive.
+#[derive(Clone, Copy)]
+struct Phase {
+    name: &'static str,
+    reads: f64,
+    sequential: bool,
+}
+
+/// The quantiles of a test with a known maximum latency.
+fn longest(seconds: Option<f64>) -> Vec<(f64, f64)> {
+    seconds.map(|seconds| (1.0, seconds)).into_iter().collect()
+}
+
 /// The index of a scope that only has a part: a path, a drive, a device.
 fn part(out: &mut Builder, part: &str) -> u32 {
     out.scope(ReadingScope { part: part.to_owned(), ..ReadingScope::default() })

@@ -37,6 +37,8 @@ pub struct Builder {
     room: usize,
     /// Time zone of times without an offset.
     zone: TimeZone,
+    /// The last line that was skipped.
+    skipped: Option<u64>,
     /// The builder's own first refusal, kept because formats do not check every figure.
     refusal: Option<Refusal>,
 }
@@ -70,6 +72,7 @@ impl Builder {
             joined: None,
             room: Self::MAX_FINE,
             zone: TimeZone::UTC,
+            skipped: None,
             refusal: None,
         }
     }
@@ -285,11 +288,9 @@ impl Builder {
             let text = format!("{} is not a plausible figure: skipped", figure.value);
             return self.caution(Some(figure.origin), text);
         }
-        if self.reading.figures.len() >= Self::MAX_FIGURES {
-            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MAX_FIGURES });
-            return;
+        if self.has_room(self.reading.figures.len()) {
+            self.reading.figures.push(figure);
         }
-        self.reading.figures.push(figure);
     }
 
     /// Adds a mean, as nearly all figures are.
@@ -299,11 +300,18 @@ impl Builder {
 
     /// Adds the result of a benchmark.
     pub fn evidence(&mut self, evidence: ReadingEvidence) {
-        if self.reading.evidence.len() >= Self::MAX_FIGURES {
-            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MAX_FIGURES });
-            return;
+        if self.has_room(self.reading.evidence.len()) {
+            self.reading.evidence.push(evidence);
         }
-        self.reading.evidence.push(evidence);
+    }
+
+    /// False, with a refusal, beyond the maximum number of figures.
+    fn has_room(&mut self, count: usize) -> bool {
+        let has_room = count < Self::MAX_FIGURES;
+        if !has_room {
+            self.refusal.get_or_insert(Refusal::TooMany { limit: Self::MAX_FIGURES });
+        }
+        has_room
     }
 
     /// Adds counters at a time. With an earlier snapshot of the same scope they become figures of the window in
@@ -443,6 +451,29 @@ impl Builder {
     /// The last window.
     pub(crate) fn latest_window(&self) -> Option<u32> {
         (self.reading.windows.len() as u32).checked_sub(1)
+    }
+
+    /// Refuses the input without this condition.
+    pub(crate) fn require(&self, condition: bool, reason: &str) -> Result<(), Refusal> {
+        if condition { Ok(()) } else { Err(self.unusable(reason)) }
+    }
+
+    /// Refuses an input without benchmark results.
+    pub(crate) fn require_results(&self, reason: &str) -> Result<(), Refusal> {
+        self.require(!self.reading.evidence.is_empty(), reason)
+    }
+
+    /// Adds a doubt about a line that is skipped.
+    pub(crate) fn skip(&mut self, line: u64, text: impl Into<String>) {
+        self.skipped = Some(line);
+        self.caution(Some(Origin::line(line)), text);
+    }
+
+    /// Lists the last line of an input as broken, if it was skipped.
+    pub(crate) fn end_at(&mut self, last: u64) {
+        if self.skipped == Some(last) {
+            self.part("last line", Fate::Broken);
+        }
     }
 
     /// Continues a finished reading.

@@ -44,6 +44,19 @@ impl Volumes {
         }
     }
 
+    /// Adds a series of means or sums, and one of the maxima of shorter windows if the points have any.
+    fn add_both(&mut self, name: &str, scope: u32, meaning: Meaning, points: &[(DateTime, [Option<f64>; 2], Origin)]) {
+        let of = |index: usize| {
+            let values = points.iter().filter_map(|(at, values, origin)| Some((*at, values[index]?, origin.clone())));
+            values.collect::<Vec<_>>()
+        };
+        let (means, highest) = (of(0), of(1));
+        if let Some(meaning) = maximum(&meaning).filter(|_| !highest.is_empty()) {
+            self.add(MetricSeries { name: format!("{name} (maximum)"), scope, meaning, points: highest });
+        }
+        self.add(MetricSeries { name: name.to_owned(), scope, meaning, points: means });
+    }
+
     /// Counts a metric that is irrelevant for a volume's demand.
     fn ignore(&mut self, name: &str) {
         *self.ignored.entry(name.to_owned()).or_default() += 1;
@@ -208,7 +221,7 @@ impl CloudWatch {
         let label = json::text(value, &["Label"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label) else { return self.volumes.ignore(label) };
         let scope = out.scope(ReadingScope { part: volume(label, &name), ..ReadingScope::default() });
-        let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), 0);
+        let (mut points, mut lacking) = (Vec::new(), false);
         for (index, point) in json::list(value, &["Datapoints"]).iter().enumerate() {
             let get = |name: &str| point.get(name).and_then(json::number);
             let Some(at) = point.get("Timestamp").and_then(|at| at_of(at, out)) else { continue };
@@ -217,19 +230,15 @@ impl CloudWatch {
                 Meaning::Sum(_) => get("Sum").or_else(|| Some(get("Average")? * get("SampleCount")?)),
                 _ => get("Average"),
             };
-            lacking += u32::from(mean.is_none());
-            highest.extend(get("Maximum").map(|value| (at, value * metric.unit, origin.clone())));
-            means.extend(mean.map(|value| (at, value * metric.unit, origin)));
+            lacking |= mean.is_none();
+            points.push((at, [mean, get("Maximum")].map(|value| Some(value? * metric.unit)), origin));
         }
-        if lacking > 0 {
+        if lacking {
             let text = "points without the required statistic are skipped: query Sum for operations, bytes and times, Average \
                         for other metrics";
             out.caution(Some(Origin::line(line)), text);
         }
-        if let Some(meaning) = maximum(&metric.meaning).filter(|_| !highest.is_empty()) {
-            self.volumes.add(MetricSeries { name: format!("{label} (maximum)"), scope, meaning, points: highest });
-        }
-        self.volumes.add(MetricSeries { name: label.to_owned(), scope, meaning: metric.meaning, points: means });
+        self.volumes.add_both(label, scope, metric.meaning, &points);
     }
 }
 
@@ -337,7 +346,7 @@ fn take_series(
     (line, path): (u64, &str),
     out: &mut Builder,
 ) {
-    let (mut means, mut highest, mut lacking) = (Vec::new(), Vec::new(), false);
+    let (mut points, mut lacking) = (Vec::new(), false);
     for (index, point) in json::list(series, &["data"]).iter().enumerate() {
         let get = |name: &str| json::get(point, &[name]).and_then(json::number);
         let Some(at) = json::text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
@@ -346,18 +355,13 @@ fn take_series(
         let unit = if matches!(meaning, Meaning::Gauge(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
         let mean = if matches!(meaning, Meaning::Sum(_)) { get("total") } else { get("average") };
         lacking |= mean.is_none() && (get("total").is_some() || get("average").is_some());
-        highest.extend(get("maximum").map(|value| (at, value * unit, origin.clone())));
-        means.extend(mean.map(|value| (at, value * unit, origin)));
+        points.push((at, [mean, get("maximum")].map(|value| Some(value? * unit)), origin));
     }
     if lacking {
         let text = "points without the required statistic are skipped: query Average of rates and Total of bytes";
         out.caution_once(Some(Origin::line(line)), text);
     }
-    let name = format!("{metric} {part}").trim_end().to_owned();
-    if let Some(maximum) = maximum(meaning).filter(|_| !highest.is_empty()) {
-        volumes.add(MetricSeries { name: format!("{name} (maximum)"), scope, meaning: maximum, points: highest });
-    }
-    volumes.add(MetricSeries { name, scope, meaning: meaning.clone(), points: means });
+    volumes.add_both(format!("{metric} {part}").trim_end(), scope, meaning.clone(), &points);
 }
 
 /// The meaning of a metric, from the words of its name.
@@ -470,7 +474,7 @@ fn oci_counted(name: &str) -> Option<Counted> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, cloudwatch_metric, volume};
+    use super::{Meaning, azure_meaning, cloudwatch_metric, resource, volume};
     use crate::reading::{Class, Measure, Statistic};
     use crate::snapshot::Counted;
 
@@ -492,13 +496,6 @@ mod tests {
             assert_eq!(cloudwatch_metric(label), None, "{label}");
         }
     }
-}
-
-#[cfg(test)]
-mod azure_tests {
-    use super::{Meaning, azure_meaning, resource};
-    use crate::reading::{Class, Measure, Statistic};
-    use crate::snapshot::Counted;
 
     #[test]
     fn metrics_are_recognised_by_their_words() {

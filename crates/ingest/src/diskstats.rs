@@ -8,7 +8,7 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin};
+use crate::reading::{Class, Origin};
 use crate::refusal::Refusal;
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
 use crate::snapshot::Counted;
@@ -24,7 +24,6 @@ pub(crate) const FORM: Form = Form::lines("diskstats", "/proc/diskstats", resemb
         age: None,
         heading: None,
         timed: false,
-        broken: None,
         last: 0,
     })
 });
@@ -57,8 +56,6 @@ struct Diskstats {
     heading: Option<String>,
     /// True once a snapshot has a time.
     timed: bool,
-    /// The last unreadable line.
-    broken: Option<u64>,
     last: u64,
 }
 
@@ -76,9 +73,8 @@ impl LineFormat for Diskstats {
                 }
                 self.counters.add(&name, number, values(&numbers, count));
                 if !matches!(count, 4 | 11 | 15 | 17..) {
-                    self.broken = Some(number);
                     let text = format!("{count} counters, while kernels have 11, 15 or 17: the last ones are skipped");
-                    out.caution(Some(Origin::line(number)), text);
+                    out.skip(number, text);
                 }
             }
             DiskstatsLine::Heading(name) => self.heading = Some(name.to_owned()),
@@ -90,10 +86,7 @@ impl LineFormat for Diskstats {
                 self.take(out);
                 self.age = Some(age);
             }
-            DiskstatsLine::Short => {
-                self.broken = Some(number);
-                out.caution(Some(Origin::line(number)), "a row without its counters: skipped");
-            }
+            DiskstatsLine::Short => out.skip(number, "a row without its counters: skipped"),
             DiskstatsLine::Other => out.caution_once(Some(Origin::line(number)), "lines without counters: skipped"),
         }
         Ok(())
@@ -101,20 +94,12 @@ impl LineFormat for Diskstats {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.take(out);
-        if self.broken == Some(self.last) {
-            out.part("last line", Fate::Broken);
-        }
+        out.end_at(self.last);
         let samples = self.counters.samples;
-        if samples == 0 {
-            return Err(out.unusable("it has no counters of a device: provide the output of `cat /proc/diskstats`"));
-        }
-        if self.counters.devices().list(samples, out) == 0 {
-            return Err(out.unusable("it only has memory and loop devices: record it on the host itself"));
-        }
-        if samples > 1 && !self.timed {
-            return Err(out.unusable("several snapshots without times: specify their interval"));
-        }
-        Ok(())
+        out.require(samples > 0, "it has no counters of a device: provide the output of `cat /proc/diskstats`")?;
+        let listed = self.counters.devices().list(samples, out);
+        out.require(listed > 0, "it only has memory and loop devices: record it on the host itself")?;
+        out.require(samples < 2 || self.timed, "several snapshots without times: specify their interval")
     }
 }
 

@@ -22,6 +22,7 @@ use plimsoll_units::{Bytes, Span};
 use crate::builder::Builder;
 use crate::reading::Origin;
 use crate::refusal::Refusal;
+use crate::text::lines::{LineBuffer, without_return};
 use crate::trace::Dialect;
 use crate::unpack::Decoder;
 use crate::{
@@ -198,7 +199,7 @@ impl Form {
     /// Creates a reader for an input.
     pub(crate) fn open(&self, input: &FormatInput) -> Box<dyn Format> {
         match self.reader {
-            FormatReader::Lines(open) => Box::new(Lines { format: open(input), rest: Vec::new(), count: 0 }),
+            FormatReader::Lines(open) => Box::new(Lines { format: open(input), lines: LineBuffer::default() }),
             FormatReader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
             FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
             FormatReader::Refused(remedy) => Box::new(RefusedInput(remedy)),
@@ -359,60 +360,43 @@ pub trait LineFormat {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
 }
 
-/// Splits bytes into lines.
+/// Passes the lines of a text to a format.
 struct Lines {
     format: Box<dyn LineFormat>,
-    /// The beginning of an incomplete line.
-    rest: Vec<u8>,
-    /// Number of lines so far.
-    count: u64,
-}
-
-impl Lines {
-    fn hand_on(&mut self, line: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        self.count += 1;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match std::str::from_utf8(line) {
-            Ok(line) => self.format.line(line, self.count, out),
-            Err(_) => self.format.line(&String::from_utf8_lossy(line), self.count, out),
-        }
-    }
-
-    fn keep(&mut self, bytes: &[u8], out: &Builder) -> Result<(), Refusal> {
-        if self.rest.len() + bytes.len() > Form::MAX_LINE {
-            let reason = format!("a line of more than {} bytes: check that the file is text", Form::MAX_LINE);
-            return Err(out.unusable_at(Origin::line(self.count + 1), reason));
-        }
-        self.rest.extend_from_slice(bytes);
-        Ok(())
-    }
+    lines: LineBuffer,
 }
 
 impl Format for Lines {
-    fn feed(&mut self, mut bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let line = &bytes[..end];
-            bytes = &bytes[end + 1..];
-            if self.rest.is_empty() && line.len() <= Form::MAX_LINE {
-                self.hand_on(line, out)?;
-            } else {
-                self.keep(line, out)?;
-                let mut whole = std::mem::take(&mut self.rest);
-                self.hand_on(&whole, out)?;
-                whole.clear();
-                self.rest = whole;
-            }
-        }
-        self.keep(bytes, out)
+    fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        let Self { format, lines } = self;
+        lines.feed(bytes, Form::MAX_LINE + 1, |line, number| hand_on(format.as_mut(), line, number, out))?;
+        // A text without line ends is refused before it ends.
+        lines.last().map_or(Ok(()), |(line, number)| check_length(line, number, out))
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        let last = std::mem::take(&mut self.rest);
-        if !last.is_empty() {
-            self.hand_on(&last, out)?;
+        if let Some((line, number)) = self.lines.last() {
+            hand_on(self.format.as_mut(), line, number, out)?;
         }
         self.format.end(out)
     }
+}
+
+fn hand_on(format: &mut dyn LineFormat, line: &[u8], number: u64, out: &mut Builder) -> Result<(), Refusal> {
+    check_length(line, number, out)?;
+    let line = without_return(line);
+    match std::str::from_utf8(line) {
+        Ok(line) => format.line(line, number, out),
+        Err(_) => format.line(&String::from_utf8_lossy(line), number, out),
+    }
+}
+
+fn check_length(line: &[u8], number: u64, out: &Builder) -> Result<(), Refusal> {
+    if line.len() <= Form::MAX_LINE {
+        return Ok(());
+    }
+    let reason = format!("a line of more than {} bytes: check that the file is text", Form::MAX_LINE);
+    Err(out.unusable_at(Origin::line(number), reason))
 }
 
 /// Collects the bytes of a document.

@@ -160,6 +160,16 @@ impl Tables {
     }
 }
 
+/// The kind of the current sar table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum In {
+    /// Unknown or not about disks.
+    #[default]
+    Other,
+    Disks,
+    Transfers,
+}
+
 /// Parts with their outcomes.
 #[derive(Debug, Default)]
 struct Noted(Vec<(&'static str, Fate)>);

@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::text::table::{NamedTable, Row, plain, spaced};
+use crate::text::table::{NamedTable, Row, spaced, titles};
 
 /// The relevant pieces of a document.
 #[derive(Debug, PartialEq)]
@@ -214,22 +214,8 @@ impl Drawing {
 
 /// A name for each column: spanning headings precede its own.
 fn joined(heads: &[Vec<(String, usize)>]) -> Vec<String> {
-    let mut columns: Vec<String> = Vec::new();
-    for head in heads {
-        let names = head.iter().flat_map(|(name, span)| std::iter::repeat_n(plain(name), *span)).take(MAX_CELLS);
-        for (index, name) in names.enumerate() {
-            match columns.get_mut(index) {
-                Some(column) if column.is_empty() => *column = name,
-                Some(column) if !name.is_empty() => {
-                    column.push(' ');
-                    column.push_str(&name);
-                }
-                Some(_) => {}
-                None => columns.push(name),
-            }
-        }
-    }
-    columns
+    let spread = |(name, span): &(String, usize)| std::iter::repeat_n(name.clone(), *span);
+    titles(heads.iter().map(|head| head.iter().flat_map(spread).take(MAX_CELLS)))
 }
 
 /// The text of a cell without an end tag that lost its `<`, as in reports whose names were removed by hand.
@@ -425,7 +411,7 @@ fn value(text: &[u8]) -> (&[u8], &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Piece, pieces};
+    use super::{Piece, Scan, Token, pieces};
     use crate::text::table::NamedTable;
 
     fn read(document: &str) -> (Vec<String>, Vec<NamedTable>) {
@@ -489,11 +475,6 @@ mod tests {
         });
         assert_eq!(rows, [0, 1]);
     }
-}
-
-#[cfg(test)]
-mod scan_tests {
-    use super::{Scan, Token};
 
     fn attribute(tag: &str, name: &str) -> Option<String> {
         match Scan::new(tag.as_bytes()).next() {

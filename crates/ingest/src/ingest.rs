@@ -297,7 +297,7 @@ impl<'a> Member<'a> {
 }
 
 /// The format of an input: the one with the most marks, the first among equals.
-fn recognised<'a>(forms: &'a [Form], head: &Head<'_>) -> Result<&'a Form, Refusal> {
+pub(crate) fn recognised<'a>(forms: impl IntoIterator<Item = &'a Form>, head: &Head<'_>) -> Result<&'a Form, Refusal> {
     if head.bytes().iter().all(u8::is_ascii_whitespace) {
         return Err(Refusal::Empty);
     }

@@ -4,7 +4,7 @@
 
 use memchr::memchr2;
 use plimsoll_units::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::builder::Builder;
 use crate::reading::{Fate, Origin};
@@ -13,11 +13,14 @@ use crate::refusal::Refusal;
 /// Maximum bytes of a document: its values take about ten times as much memory.
 const MAX_BYTES: usize = 64 << 20;
 
+/// Refuses documents whose values take too much memory.
+pub(crate) fn check_size(bytes: &[u8]) -> Result<(), Refusal> {
+    if bytes.len() > MAX_BYTES { Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) }) } else { Ok(()) }
+}
+
 /// All documents of an input, each with its first line. The rest after a broken document is skipped with a caution.
 pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
-    if bytes.len() > MAX_BYTES {
-        return Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) });
-    }
+    check_size(bytes)?;
     let mut documents = Vec::new();
     let mut lines = LineCount { bytes, offset: 0, line: 1 };
     let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
@@ -35,10 +38,8 @@ pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Val
                     let reason = format!("not JSON ({error}): export it again");
                     return Err(out.unusable_at(place, reason));
                 }
-                out.caution(
-                    Some(place),
-                    "it is truncated or damaged from here on, and the part before is used: export it again",
-                );
+                let text = "it is truncated or damaged from here on, and the part before is used: export it again";
+                out.caution(Some(place), text);
                 out.part("rest of the document", Fate::Broken);
                 return Ok(documents);
             }
@@ -120,6 +121,16 @@ pub(crate) fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
 /// The list under any of these names, or an empty list.
 pub(crate) fn list<'a>(value: &'a Value, names: &[&str]) -> &'a [Value] {
     get(value, names).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Text under a key of an object.
+pub(crate) fn text_at<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    object.get(key)?.as_str()
+}
+
+/// A number under a key of an object, possibly quoted.
+pub(crate) fn number_at(object: &Map<String, Value>, key: &str) -> Option<f64> {
+    number(object.get(key)?)
 }
 
 /// A number, possibly quoted.

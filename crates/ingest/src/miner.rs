@@ -52,10 +52,8 @@ impl LineFormat for Miner {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.leave(Ending::Cut, out);
-        if self.history.snapshots.is_empty() {
-            let reason = "its block MAIN-METRICS has no usable row: run it over a time span with snapshots";
-            return Err(out.unusable(reason));
-        }
+        let reason = "its block MAIN-METRICS has no usable row: run it over a time span with snapshots";
+        out.require(!self.history.snapshots.is_empty(), reason)?;
         make(&self.history, out);
         Ok(())
     }
@@ -335,9 +333,7 @@ impl Snapshot {
 
     /// Total seconds of sessions of all instances.
     fn database_s(&self) -> Option<f64> {
-        let all: Option<Vec<f64>> =
-            self.instances.iter().map(|instance| Some(instance.sessions? * instance.seconds)).collect();
-        all.map(|all| all.iter().sum())
+        self.instances.iter().map(|instance| Some(instance.sessions? * instance.seconds)).sum()
     }
 }
 
@@ -379,11 +375,9 @@ fn make(history: &MinerHistory, out: &mut Builder) {
         out.caution(None, text);
     }
     if estimated {
-        out.caution(
-            None,
-            "the time of waits that are not among the first is estimated from their histograms, at three quarters of \
-             each bound",
-        );
+        let text = "the time of waits that are not among the first is estimated from their histograms, at three \
+                    quarters of each bound";
+        out.caution(None, text);
     }
 }
 

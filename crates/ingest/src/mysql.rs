@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
@@ -151,8 +150,7 @@ type Values = BTreeMap<Variable, (f64, u64)>;
 #[derive(Default)]
 pub(crate) struct ServerSamples {
     pub(crate) scope: ReadingScope,
-    begin: Option<DateTime>,
-    interval: Option<Span>,
+    pace: SampleInterval,
     /// The current samples side by side.
     block: Vec<Values>,
     line: u64,
@@ -177,16 +175,13 @@ enum MySqlNumbers {
 
 impl ServerSamples {
     pub(crate) fn new(input: &FormatInput, scope: ReadingScope) -> Self {
-        Self { scope, begin: input.begin, interval: input.interval, ..Self::default() }
+        Self { scope, pace: SampleInterval::new(input), ..Self::default() }
     }
 
     /// Sets the time of the next sample, or its interval.
     pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
         self.finish(out);
-        match taken {
-            Taken::At(at) => self.at = Some(out.instant(at)),
-            Taken::Every(every) => self.interval = self.interval.or(Some(every)),
-        }
+        self.at = self.pace.taken(taken, out).or(self.at);
     }
 
     /// Adds the values of a variable, one for each sample side by side.
@@ -272,7 +267,7 @@ impl ServerSamples {
 
     /// The time from the first sample to this one, if an interval is given.
     fn apart(&self) -> Option<Span> {
-        self.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * f64::from(self.samples)))
+        self.pace.interval.map(|interval| Span::from_secs_f64(interval.as_secs_f64() * f64::from(self.samples)))
     }
 
     fn later(&self, uptime: Option<f64>) -> Option<DateTime> {
@@ -280,17 +275,14 @@ impl ServerSamples {
             (Some(now), Some(first)) => now - first,
             _ => self.apart().map_or(0.0, Span::as_secs_f64),
         };
-        self.begin?.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
+        timestamp::later(self.pace.begin?, seconds)
     }
 
     /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
-        if self.samples == 0 {
-            let reason =
-                "no counter of InnoDB's I/O: provide SHOW GLOBAL STATUS with all variables, taken twice".to_owned();
-            return Err(out.unusable(reason));
-        }
+        let reason = "no counter of InnoDB's I/O: provide SHOW GLOBAL STATUS with all variables, taken twice";
+        out.require(self.samples > 0, reason)?;
         out.part("global status", if self.cut { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }
@@ -299,42 +291,42 @@ impl ServerSamples {
 /// The counters of variables. Servers with counters of the log's flushes or pending writes include writes of the log in
 /// all writes; MariaDB has dropped these two (10.11 has neither), and counts the log separately.
 fn counters(values: &Values) -> Counters {
-    let get = |variable| values.get(&variable).copied();
+    let of = |variable| values.get(&variable).map(|(value, _)| *value);
     let mut counters = Counters::default();
     let mut put = |counted, variable, value: Option<f64>| {
-        let Some((_, line)) = get(variable) else { return };
-        counters.add(counted, value, (line, "status", variable));
+        let Some((_, line)) = values.get(&variable) else { return };
+        counters.add(counted, value, (*line, "status", variable));
     };
-    let of = |variable| get(variable).map(|(value, _)| value);
-    put(Counted::Operations(Class::Read), "Innodb_data_reads", of("Innodb_data_reads"));
-    put(Counted::Bytes(Class::Read), "Innodb_data_read", of("Innodb_data_read"));
-    put(Counted::Operations(Class::Flush), "Innodb_data_fsyncs", of("Innodb_data_fsyncs"));
-    put(Counted::Tally(WindowCount::LOG_BUFFER_WAITS), "Innodb_log_waits", of("Innodb_log_waits"));
-    let free_page_waits = of("Innodb_buffer_pool_wait_free");
-    put(Counted::Tally(WindowCount::FREE_PAGE_WAITS), "Innodb_buffer_pool_wait_free", free_page_waits);
+    for (counted, variable) in [
+        (Counted::Operations(Class::Read), "Innodb_data_reads"),
+        (Counted::Bytes(Class::Read), "Innodb_data_read"),
+        (Counted::Operations(Class::Flush), "Innodb_data_fsyncs"),
+        (Counted::Tally(WindowCount::LOG_BUFFER_WAITS), "Innodb_log_waits"),
+        (Counted::Tally(WindowCount::FREE_PAGE_WAITS), "Innodb_buffer_pool_wait_free"),
+    ] {
+        put(counted, variable, of(variable));
+    }
     let within = of("Innodb_os_log_fsyncs").or(of("Innodb_os_log_pending_writes")).is_some();
-    let (writes, written) = (of("Innodb_data_writes"), of("Innodb_data_written"));
-    let (log_writes, log_written) = (of("Innodb_log_writes"), of("Innodb_os_log_written"));
+    let (data, log) = (["Innodb_data_writes", "Innodb_data_written"], ["Innodb_log_writes", "Innodb_os_log_written"]);
+    let of_log = log.map(of);
     let rest = |all: Option<f64>, log: Option<f64>| match (all, log) {
         (Some(all), Some(log)) if within => Some(all - log).filter(|rest| *rest >= 0.0),
         (all, Some(_)) => all,
         (_, None) => None,
     };
-    match (rest(writes, log_writes), rest(written, log_written)) {
-        (None, None) => {
-            put(Counted::Operations(Class::Write), "Innodb_data_writes", writes);
-            put(Counted::Bytes(Class::Write), "Innodb_data_written", written);
-        }
-        (data_writes, data_written) => {
-            put(Counted::Operations(Class::DataWrite), "Innodb_data_writes", data_writes);
-            put(Counted::Bytes(Class::DataWrite), "Innodb_data_written", data_written);
-            for class in [Class::RedoWrite, Class::Write] {
-                put(Counted::Operations(class), "Innodb_log_writes", log_writes);
-                put(Counted::Bytes(class), "Innodb_os_log_written", log_written);
-            }
-            put(Counted::Operations(Class::Write), "Innodb_data_writes", data_writes);
-            put(Counted::Bytes(Class::Write), "Innodb_data_written", data_written);
-        }
+    let of_data = [0, 1].map(|column| rest(of(data[column]), of_log[column]));
+    let writes = match of_data {
+        [None, None] => vec![(Class::Write, data, data.map(of))],
+        _ => vec![
+            (Class::DataWrite, data, of_data),
+            (Class::RedoWrite, log, of_log),
+            (Class::Write, log, of_log),
+            (Class::Write, data, of_data),
+        ],
+    };
+    for (class, [writes, written], values) in writes {
+        put(Counted::Operations(class), writes, values[0]);
+        put(Counted::Bytes(class), written, values[1]);
     }
     counters
 }
@@ -396,18 +388,13 @@ impl LineFormat for Monitor {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         if let Some(output) = self.output.take() {
             self.broken += 1;
-            out.caution(
-                Some(Origin::line(output.line)),
-                "the output is truncated, by the server's limit of 1 MB or by an incomplete copy: use a file of the server's monitor",
-            );
+            let text = "the output is truncated, by the server's limit of 1 MB or by an incomplete copy: use a file of \
+                        the server's monitor";
+            out.caution(Some(Origin::line(output.line)), text);
             self.put(&output, out);
         }
-        if self.outputs == 0 {
-            let reason =
-                "no line of reads, writes and fsyncs a second in its section FILE I/O: provide the whole output"
-                    .to_owned();
-            return Err(out.unusable(reason));
-        }
+        let reason = "no line of reads, writes and fsyncs a second in its section FILE I/O: provide the whole output";
+        out.require(self.outputs > 0, reason)?;
         out.part("FILE I/O", if self.broken > 0 { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }
@@ -553,12 +540,7 @@ fn taken(head: &str) -> Option<Stamp> {
 /// Statements of the performance schema.
 pub(crate) const DIGESTS: Form =
     Form::lines("mysql-digests", "statements of MySQL's performance schema", is_digests, |input| {
-        Box::new(FileSamples {
-            rows: RowReader::new(known),
-            pace: SampleInterval::new(input),
-            digests: true,
-            ..FileSamples::default()
-        })
+        Box::new(FileSamples { digests: true, ..FileSamples::new(input) })
     });
 
 fn is_digests(head: &Head<'_>) -> Resemblance {
@@ -569,7 +551,7 @@ fn is_digests(head: &Head<'_>) -> Resemblance {
 
 /// Files of the performance schema.
 pub(crate) const FILES: Form = Form::lines("mysql-files", "files of MySQL's performance schema", is_files, |input| {
-    Box::new(FileSamples { rows: RowReader::new(known), pace: SampleInterval::new(input), ..FileSamples::default() })
+    Box::new(FileSamples::new(input))
 });
 
 /// Maximum files of a sample kept separately, by operations.
@@ -585,11 +567,8 @@ fn known(name: &str) -> ColumnWeight {
 fn is_files(head: &Head<'_>) -> Resemblance {
     let text = head.text();
     let near = text.contains("count_read") || text.contains("COUNT_READ");
-    Resemblance::is(10, near && RowReader::any(text, known, |rows| File::of(rows).is_some())).or_near(
-        2,
-        near,
-        "row of a file with count_read and count_write",
-    )
+    let is = Resemblance::is(10, near && RowReader::any(text, known, |rows| File::of(rows).is_some()));
+    is.or_near(2, near, "row of a file with count_read and count_write")
 }
 
 /// The counters of a file in a row.
@@ -715,6 +694,10 @@ struct FileSamples {
 }
 
 impl FileSamples {
+    fn new(input: &FormatInput) -> Self {
+        Self { rows: RowReader::new(known), pace: SampleInterval::new(input), ..Self::default() }
+    }
+
     fn row(&mut self, out: &mut Builder) {
         let found = item(&self.rows);
         if self.rows.table != self.table || found.as_ref().is_some_and(|(name, ..)| self.sample.contains_key(name)) {
@@ -735,10 +718,7 @@ impl FileSamples {
         if files.is_empty() {
             return;
         }
-        let (at, age) = match self.at.take() {
-            None => self.pace.next(),
-            at => (at, None),
-        };
+        let (at, age) = self.pace.time(self.at.take());
         let mut whole = Counters::default();
         for counters in files.values() {
             whole.merge(counters, |_| true);
@@ -764,10 +744,7 @@ impl LineFormat for FileSamples {
                 self.row(out);
             }
             self.finish(out);
-            match taken {
-                Taken::At(at) => self.at = Some(out.instant(at)),
-                Taken::Every(every) => self.pace.interval = self.pace.interval.or(Some(every)),
-            }
+            self.at = self.pace.taken(taken, out).or(self.at);
             return Ok(());
         }
         match self.rows.line(line, number) {

@@ -14,7 +14,7 @@ use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::layers::{Devices, Layers};
 use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow};
 use crate::refusal::Refusal;
-use crate::text::{KIB, MILLI, Numerals, timestamp};
+use crate::text::{KIB, MILLI, Numerals, lists, timestamp};
 
 /// Files of nmon and topas.
 pub(crate) const FORM: Form = Form::lines("nmon", "nmon file", resembles, |_| Box::new(Nmon::default()));
@@ -41,7 +41,6 @@ struct Nmon {
     samples: NmonSamples,
     /// The last time, to add missing dates and to detect midnight.
     last_at: Option<DateTime>,
-    broken: Option<u64>,
     last: u64,
 }
 
@@ -75,8 +74,7 @@ impl LineFormat for Nmon {
                 let numerals = if self.semicolons { Numerals::Comma } else { Numerals::Point };
                 let values = fields.map(|field| numerals.number(field));
                 if !self.samples.add(sample, (name, quantity), number, values) {
-                    self.broken = Some(number);
-                    out.caution(Some(Origin::line(number)), "fewer values than its section has columns, or no columns");
+                    out.skip(number, "fewer values than its section has columns, or no columns");
                 }
             }
         }
@@ -86,9 +84,7 @@ impl LineFormat for Nmon {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let begin = self.begin(out);
         self.samples.finish((begin, self.interval), &self.host, out);
-        if self.broken == Some(self.last) {
-            out.part("last line", Fate::Broken);
-        }
+        out.end_at(self.last);
         if out.count() == 0 {
             return Err(out.unusable(if self.samples.has_columns() {
                 "none of its samples of disks has a time: provide the complete file"
@@ -287,12 +283,12 @@ impl NmonSamples {
 
 /// The figures of a disk in a sample.
 fn put(row: &[Option<NmonCell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, out: &mut Builder) {
-    let place = |class, measure| COLUMNS.iter().position(|column| (column.0, column.1) == (class, measure));
+    let place = |class, measure| COLUMNS.iter().position(|column| (column.1, column.2) == (class, measure));
     let of = |class, measure| place(class, measure).and_then(|place| row[place]).map(|cell| cell.value);
     // If reads and writes have latencies, the total is their sum rather than their mean.
     let is_split = [Class::Read, Class::Write].into_iter().any(|class| of(class, Measure::Latency).is_some());
     let wait = row[WAIT].map_or(0.0, |cell| cell.value);
-    for ((class, measure, unit, name), cell) in COLUMNS.iter().zip(row) {
+    for ((_, class, measure, unit, name), cell) in COLUMNS.iter().zip(row) {
         let Some(NmonCell { value, line }) = *cell else { continue };
         let some = of(*class, Measure::Iops).is_some_and(|operations| operations > 0.0);
         let value = match measure {
@@ -308,52 +304,30 @@ fn put(row: &[Option<NmonCell>; QUANTITIES], at: (u32, u32), device: &Arc<str>, 
     }
 }
 
-/// Quantities of a disk with figures: class, measure, factor to base units, and the name in origins.
-const COLUMNS: [(Class, Measure, f64, &str); 10] = [
-    (Class::All, Measure::Iops, 1.0, "transfers/s"),
-    (Class::Read, Measure::Iops, 1.0, "reads/s"),
-    (Class::Write, Measure::Iops, 1.0, "writes/s"),
-    (Class::Read, Measure::Throughput, KIB, "read KB/s"),
-    (Class::Write, Measure::Throughput, KIB, "write KB/s"),
-    (Class::All, Measure::Size, KIB, "block size"),
-    (Class::All, Measure::Busy, 0.01, "% busy"),
-    (Class::Read, Measure::Latency, MILLI, "read service + wait"),
-    (Class::Write, Measure::Latency, MILLI, "write service + wait"),
-    (Class::All, Measure::Latency, MILLI, "service + wait"),
+/// Quantities of a disk with figures: their sections, class, measure, factor to base units, and the name in origins.
+const COLUMNS: [(&str, Class, Measure, f64, &str); 10] = [
+    ("DISKXFER", Class::All, Measure::Iops, 1.0, "transfers/s"),
+    ("DISKRIO DISKRXFER DISKREADS DGREADS", Class::Read, Measure::Iops, 1.0, "reads/s"),
+    ("DISKWIO DISKWRITES DGWRITES", Class::Write, Measure::Iops, 1.0, "writes/s"),
+    ("DISKREAD", Class::Read, Measure::Throughput, KIB, "read KB/s"),
+    ("DISKWRITE", Class::Write, Measure::Throughput, KIB, "write KB/s"),
+    ("DISKBSIZE", Class::All, Measure::Size, KIB, "block size"),
+    ("DISKBUSY", Class::All, Measure::Busy, 0.01, "% busy"),
+    ("DISKREADSERV DGREADSERV", Class::Read, Measure::Latency, MILLI, "read service + wait"),
+    ("DISKWRITESERV DGWRITESERV", Class::Write, Measure::Latency, MILLI, "write service + wait"),
+    ("DISKSERV", Class::All, Measure::Latency, MILLI, "service + wait"),
 ];
 
-/// The quantity after [`COLUMNS`]: milliseconds in the queue before service.
-const WAIT: usize = 10;
+/// The quantity after [`COLUMNS`], in the section `DISKWAIT`: milliseconds in the queue before service.
+const WAIT: usize = COLUMNS.len();
 
 /// The number of quantities.
-const QUANTITIES: usize = 11;
-
-/// Sections with their quantities.
-const SECTIONS: [(&str, usize); 18] = [
-    ("DISKXFER", 0),
-    ("DISKRIO", 1),
-    ("DISKRXFER", 1),
-    ("DISKREADS", 1),
-    ("DGREADS", 1),
-    ("DISKWIO", 2),
-    ("DISKWRITES", 2),
-    ("DGWRITES", 2),
-    ("DISKREAD", 3),
-    ("DISKWRITE", 4),
-    ("DISKBSIZE", 5),
-    ("DISKBUSY", 6),
-    ("DISKREADSERV", 7),
-    ("DGREADSERV", 7),
-    ("DISKWRITESERV", 8),
-    ("DGWRITESERV", 8),
-    ("DISKSERV", 9),
-    ("DISKWAIT", WAIT),
-];
+const QUANTITIES: usize = WAIT + 1;
 
 /// The quantity of a section, and whether its columns are groups of disks. Sections continue under a number if there
 /// are more disks than fit on a line.
 fn section(name: &str) -> Option<(usize, bool)> {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    let (_, quantity) = SECTIONS.iter().find(|(section, _)| *section == stem)?;
-    Some((*quantity, stem.starts_with("DG")))
+    let quantity = COLUMNS.iter().position(|(sections, ..)| lists(sections, stem));
+    Some((quantity.or((stem == "DISKWAIT").then_some(WAIT))?, stem.starts_with("DG")))
 }

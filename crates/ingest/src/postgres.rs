@@ -295,22 +295,16 @@ impl Cluster {
 
     /// Begins another sample time.
     pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) {
-        let at = match taken {
-            Taken::At(at) => Some(out.instant(at)),
-            Taken::Every(_) => None,
-        };
-        self.begin(at, out);
-        if let Taken::Every(every) = taken {
-            self.pace.interval = self.pace.interval.or(Some(every));
-        }
+        // An interval applies to samples from here on.
+        self.complete(out);
+        self.sample.at = self.pace.taken(taken, out).or(self.sample.at);
     }
 
-    /// Begins a sample.
-    fn begin(&mut self, at: Option<DateTime>, out: &mut Builder) {
+    /// Completes the sample, if it has rows.
+    fn complete(&mut self, out: &mut Builder) {
         if !self.sample.layers.is_empty() || !self.sample.statements.is_empty() {
             self.finish(out);
         }
-        self.sample.at = at.or(self.sample.at);
     }
 
     /// Adds a row of the table with that number. False if it belongs to no view.
@@ -368,7 +362,8 @@ impl Cluster {
         if same {
             self.sample.at = self.sample.at.or(Some(at));
         } else {
-            self.begin(Some(at), out);
+            self.complete(out);
+            self.sample.at = Some(at);
         }
     }
 
@@ -545,11 +540,8 @@ impl Cluster {
         for (view, numbers) in &self.numbers {
             out.part(view.name(), Fate::Read(*numbers));
         }
-        if self.samples == 0 {
-            let reason = "no row of a view of statistics: provide the output of SELECT * FROM pg_stat_io, taken twice"
-                .to_owned();
-            return Err(out.unusable(reason));
-        }
+        let reason = "no row of a view of statistics: provide the output of SELECT * FROM pg_stat_io, taken twice";
+        out.require(self.samples > 0, reason)?;
         for doubt in &self.doubts {
             out.caution(None, doubt.text());
         }
@@ -715,18 +707,9 @@ struct Layer {
     has_bytes: bool,
 }
 
-/// A kind of operation of `pg_stat_io`.
-struct IoKind {
-    count: &'static str,
-    bytes: &'static str,
-    time: &'static str,
-    /// All reads, all writes, or flushes.
-    total: Class,
-    /// Their class, if any.
-    class: Option<Class>,
-    /// The name of waits for them.
-    event: &'static str,
-}
+/// A kind of operation of `pg_stat_io`: the columns of its count, bytes and time; all reads, all writes, or flushes; its
+/// class, if any; and the name of waits for it.
+type IoKind = ([&'static str; 3], Class, Option<Class>, &'static str);
 
 impl Layer {
     /// Adds the numbers of a row.
@@ -772,16 +755,13 @@ impl Layer {
         let context = row.get("context").unwrap_or("normal");
         let (read, write) = classes(object, context);
         let event = |data: &'static str, log: &'static str| if object == "wal" { log } else { data };
-        let kind = |count, bytes, time, total, class, event| IoKind { count, bytes, time, total, class, event };
-        let (reads, writes) = (event("DataFileRead", "WALRead"), event("DataFileWrite", "WALWrite"));
-        let kinds = [
-            kind("reads", "read_bytes", "read_time", Class::Read, read, reads),
-            kind("writes", "write_bytes", "write_time", Class::Write, write, writes),
-            kind("extends", "extend_bytes", "extend_time", Class::Write, write, "DataFileExtend"),
-            kind("fsyncs", "", "fsync_time", Class::Flush, None, event("DataFileSync", "WALSync")),
-        ];
-        for kind in kinds {
-            self.operations(row, &kind);
+        for kind in [
+            (["reads", "read_bytes", "read_time"], Class::Read, read, event("DataFileRead", "WALRead")),
+            (["writes", "write_bytes", "write_time"], Class::Write, write, event("DataFileWrite", "WALWrite")),
+            (["extends", "extend_bytes", "extend_time"], Class::Write, write, "DataFileExtend"),
+            (["fsyncs", "", "fsync_time"], Class::Flush, None, event("DataFileSync", "WALSync")),
+        ] {
+            self.operations(row, kind);
         }
         let place = |column| (row.line, View::Io.name(), column);
         match (row.get("backend_type"), object, context) {
@@ -797,28 +777,27 @@ impl Layer {
         }
     }
 
-    fn operations(&mut self, row: &PostgresRow<'_>, kind: &IoKind) {
-        let table = View::Io.name();
-        let (line, count, seconds) = (row.line, row.number(kind.count), row.seconds(kind.time));
-        let (counted, timed) = ((line, table, kind.count), (line, table, kind.time));
+    fn operations(&mut self, row: &PostgresRow<'_>, ([count, bytes, time], total, class, event): IoKind) {
+        let place = |column| (row.line, View::Io.name(), column);
+        let (number, seconds) = (row.number(count), row.seconds(time));
         if row.get("backend_type") == Some("client backend") {
-            self.counters.add(Counted::Waits(kind.event.to_owned()), count, counted);
-            self.counters.add(Counted::WaitSeconds(kind.event.to_owned()), seconds, timed);
+            self.counters.add(Counted::Waits(event.to_owned()), number, place(count));
+            self.counters.add(Counted::WaitSeconds(event.to_owned()), seconds, place(time));
         }
-        for class in [Some(kind.total), kind.class].into_iter().flatten() {
-            self.counters.add(Counted::Operations(class), count, counted);
-            self.counters.add(Counted::OperationSeconds(class), seconds, timed);
-            if kind.bytes.is_empty() {
+        for class in [Some(total), class].into_iter().flatten() {
+            self.counters.add(Counted::Operations(class), number, place(count));
+            self.counters.add(Counted::OperationSeconds(class), seconds, place(time));
+            let counted = Counted::Bytes(class);
+            if bytes.is_empty() {
                 continue;
             }
-            let bytes = Counted::Bytes(class);
-            if row.has(kind.bytes) {
+            if row.has(bytes) {
                 self.has_bytes = true;
-                self.counters.add(bytes, row.number(kind.bytes), (line, table, kind.bytes));
+                self.counters.add(counted, row.number(bytes), place(bytes));
             } else if let Some(size) = row.number("op_bytes") {
-                self.counters.add(bytes, count.map(|count| count * size), counted);
+                self.counters.add(counted, number.map(|number| number * size), place(count));
             } else {
-                self.blocks.add(bytes, count, counted);
+                self.blocks.add(counted, number, place(count));
             }
         }
     }

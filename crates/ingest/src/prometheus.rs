@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
 use crate::snapshot::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
 use crate::snapshot::{Count, Counted, Snapshot};
-use crate::text::timestamp;
+use crate::text::{lists, timestamp};
 
 /// An exporter. Several of them count the same operations: the first one present is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ enum Family {
     Container,
 }
 
-/// A counter: the rest of its name, quantity, class and unit. Without a class, a label contains it.
+/// A counter: the rest of its name in each version, quantity, class and unit. Without a class, a label contains it.
 type Counter = (&'static str, fn(Class) -> Counted, Option<Class>, f64);
 
 impl Family {
@@ -52,13 +52,11 @@ const READ: Option<Class> = Some(Class::Read);
 const WRITE: Option<Class> = Some(Class::Write);
 const ALL: Option<Class> = Some(Class::All);
 
-const NODE: [Counter; 19] = [
+const NODE: [Counter; 17] = [
     ("reads_completed", Operations, READ, 1.0),
     ("writes_completed", Operations, WRITE, 1.0),
-    ("read_bytes", Bytes, READ, 1.0),
-    ("bytes_read", Bytes, READ, 1.0),
-    ("written_bytes", Bytes, WRITE, 1.0),
-    ("bytes_written", Bytes, WRITE, 1.0),
+    ("read_bytes bytes_read", Bytes, READ, 1.0),
+    ("written_bytes bytes_written", Bytes, WRITE, 1.0),
     ("read_time_seconds", OperationSeconds, READ, 1.0),
     ("write_time_seconds", OperationSeconds, WRITE, 1.0),
     ("read_time_ms", OperationSeconds, READ, 1e-3),
@@ -73,16 +71,12 @@ const NODE: [Counter; 19] = [
     ("flush_requests", Operations, Some(Class::Flush), 1.0),
     ("flush_requests_time_seconds", OperationSeconds, Some(Class::Flush), 1.0),
 ];
-const OTEL: [Counter; 9] = [
+const OTEL: [Counter; 5] = [
     ("operations", Operations, None, 1.0),
-    ("io", Bytes, None, 1.0),
-    ("io_bytes", Bytes, None, 1.0),
-    ("operation_time", OperationSeconds, None, 1.0),
-    ("operation_time_seconds", OperationSeconds, None, 1.0),
-    ("io_time", BusySeconds, ALL, 1.0),
-    ("io_time_seconds", BusySeconds, ALL, 1.0),
-    ("weighted_io_time", QueueSeconds, ALL, 1.0),
-    ("weighted_io_time_seconds", QueueSeconds, ALL, 1.0),
+    ("io io_bytes", Bytes, None, 1.0),
+    ("operation_time operation_time_seconds", OperationSeconds, None, 1.0),
+    ("io_time io_time_seconds", BusySeconds, ALL, 1.0),
+    ("weighted_io_time weighted_io_time_seconds", QueueSeconds, ALL, 1.0),
 ];
 const TELEGRAF: [Counter; 8] = [
     ("reads", Operations, READ, 1.0),
@@ -132,7 +126,7 @@ fn metric(name: &str, direction: Option<&str>) -> Option<Metric> {
         Some("write") => Class::Write,
         _ => Class::All,
     };
-    let (_, counted, class, unit) = counters.iter().find(|(name, ..)| *name == rest)?;
+    let (_, counted, class, unit) = counters.iter().find(|(names, ..)| lists(names, rest))?;
     Some(Metric { family: *family, counted: counted(class.unwrap_or(labelled)), unit: *unit })
 }
 
@@ -383,18 +377,11 @@ impl LineFormat for PrometheusText {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.hand_over(out);
-        if self.count == 0 {
-            return Err(out.unusable("it has no counters of disks: enable the diskstats collector"));
-        }
+        out.require(self.count > 0, "it has no counters of disks: enable the diskstats collector")?;
         self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
-        if self.chosen.is_empty() {
-            return Err(out.unusable("it only has memory and loop devices: record it on the host itself"));
-        }
-        if self.count > 1 && !self.timed {
-            return Err(out.unusable("several expositions without times: specify their interval"));
-        }
-        Ok(())
+        out.require(!self.chosen.is_empty(), "it only has memory and loop devices: record it on the host itself")?;
+        out.require(self.count < 2 || self.timed, "several expositions without times: specify their interval")
     }
 }
 
@@ -447,7 +434,7 @@ impl PrometheusText {
         }
         let counts = std::mem::take(&mut self.counts);
         let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix));
-        let (at, paced) = at.map_or_else(|| self.pace.next(), |at| (Some(at), None));
+        let (at, paced) = self.pace.time(at);
         let boot = times.boot.and_then(timestamp::of_unix);
         let uptime = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
         let uptime = uptime.filter(|age| *age > 0.0).map(Span::from_secs_f64);
@@ -567,25 +554,17 @@ impl DiskSeriesSet {
             [_, name, operation] => (*name, operation.contains("rate")),
             _ => (full, false),
         };
-        let Some(metric) = metric(name, label("direction")) else {
+        let Some(Metric { family, counted, unit }) = metric(name, label("direction")) else {
             *self.others.entry(full.to_owned()).or_default() += 1;
             return;
         };
-        let owner = Owner::new(metric.family, label);
+        let owner = Owner::new(family, label);
         let values = json::list(result, &["values"]).iter().chain(result.get("value"));
         let mut points: Vec<(DateTime, f64)> = values.filter_map(point).collect();
         points.sort_by_key(|(at, _)| *at);
         points.dedup_by_key(|(at, _)| *at);
         let place = format!("{path} {full}{{{}}}", owner.device);
-        self.series.push(DiskSeries {
-            owner,
-            counted: metric.counted,
-            unit: metric.unit,
-            is_rate,
-            points,
-            line,
-            place,
-        });
+        self.series.push(DiskSeries { owner, counted, unit, is_rate, points, line, place });
     }
 
     /// Adds cautions for missing and unused series.
@@ -723,7 +702,7 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, metric};
+    use super::{Family, Marks, ValueKind, label, metric, sample};
     use crate::reading::Class;
     use crate::snapshot::Counted;
 
@@ -744,11 +723,6 @@ mod tests {
         assert_eq!(metric("node_disk_reads_merged_total", None), None);
         assert_eq!(metric("node_cpu_seconds_total", None), None);
     }
-}
-
-#[cfg(test)]
-mod text_tests {
-    use super::{label, sample};
 
     #[test]
     fn samples_are_read_with_labels_and_times() {
@@ -765,13 +739,6 @@ mod text_tests {
             assert!(sample(line).is_none(), "{line}");
         }
     }
-}
-
-#[cfg(test)]
-mod rates_tests {
-    use super::{Marks, ValueKind};
-    use crate::reading::Class;
-    use crate::snapshot::Counted;
 
     fn check(counted: &Counted, values: &[f64], expected: ValueKind) {
         let mut marks = Marks::default();

@@ -392,7 +392,7 @@ pub enum Measure {
 }
 
 /// The place of a figure in its input.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
     /// The line, from 1; 0 if the input has no lines.
     pub line: u64,
@@ -405,7 +405,7 @@ pub struct Origin {
 impl Origin {
     /// The whole of a line.
     pub fn line(line: u64) -> Self {
-        Self { line, table: None, field: Arc::from("") }
+        Self { line, ..Self::default() }
     }
 }
 
@@ -444,7 +444,7 @@ pub struct Figure {
 }
 
 /// The result of a load. Values that the input lacks are absent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadingEvidence {
     /// An index into [`Reading::scopes`].
     pub scope: u32,
@@ -473,19 +473,7 @@ pub struct ReadingEvidence {
 impl ReadingEvidence {
     /// A result without values.
     pub fn new(scope: u32, test: impl Into<String>, origin: Origin) -> Self {
-        Self {
-            scope,
-            test: test.into(),
-            setting: Setting::default(),
-            iops: None,
-            bytes_s: None,
-            transactions_s: None,
-            mean_s: None,
-            quantiles: Vec::new(),
-            lasted_s: None,
-            at_s: None,
-            origin,
-        }
+        Self { scope, test: test.into(), origin, ..Self::default() }
     }
 }
 

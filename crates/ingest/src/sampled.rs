@@ -14,7 +14,7 @@ use crate::form::FormatInput;
 use crate::layers::{Devices, Layer};
 use crate::reading::{Class, Figure, Measure, Origin, ReadingWindow, Statistic};
 use crate::snapshot::{Count, Counted, Risen, Snapshot};
-use crate::text::timestamp;
+use crate::text::timestamp::{self, Taken};
 
 /// A column of counts: its name in origins, the quantity, and the factor to base units.
 pub(crate) struct SampledColumn(pub(crate) &'static str, pub(crate) Counted, pub(crate) f64);
@@ -128,6 +128,22 @@ pub(crate) struct SampleInterval {
 impl SampleInterval {
     pub(crate) fn new(input: &FormatInput) -> Self {
         Self { begin: input.begin, interval: input.interval, samples: 0 }
+    }
+
+    /// The time of the next sample from a line between samples, or its interval unless the caller has specified one.
+    pub(crate) fn taken(&mut self, taken: Taken, out: &mut Builder) -> Option<DateTime> {
+        match taken {
+            Taken::At(at) => Some(out.instant(at)),
+            Taken::Every(every) => {
+                self.interval.get_or_insert(every);
+                None
+            }
+        }
+    }
+
+    /// Time and age of the next sample: `at` if it is known.
+    pub(crate) fn time(&mut self, at: Option<DateTime>) -> (Option<DateTime>, Option<Span>) {
+        at.map_or_else(|| self.next(), |at| (Some(at), None))
     }
 
     /// Time and age of the next sample without a time. Its age is its distance from the first sample, which needs the

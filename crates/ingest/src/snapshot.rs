@@ -278,7 +278,8 @@ fn gaps(covered: &[Covered], builders: &mut [Builder]) {
 
 fn alone(only: &Snapshot, out: &mut Builder) {
     let Some(age) = only.age.filter(|age| *age > Span::ZERO) else {
-        let text = "a single snapshot of counters without their start: provide a second snapshot";
+        let text = "a single snapshot: its counters have no known start, so there are no rates; take a second snapshot \
+                    some minutes later and give both files, or run plimsoll collect, which takes a series";
         return out.caution_once(Some(only.origin.clone()), text);
     };
     let zero = |count: &Count| Count { value: 0.0, ..count.clone() };

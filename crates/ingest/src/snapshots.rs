@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::json;
+use crate::json::{self, number_at as number, text_at as text};
 use crate::layers::{self, Layer};
 use crate::mysql::{self, ServerSamples};
 use crate::postgres::{self, Cluster};
@@ -89,9 +89,7 @@ impl LineFormat for SnapshotLog {
         let Some(source) = self.source.take() else {
             return Err(out.unusable("it has no head line: provide the unmodified file from plimsoll collect"));
         };
-        if self.samples == 0 {
-            return Err(out.unusable("it has a head but no snapshot: collect again, for longer than the interval"));
-        }
+        out.require(self.samples > 0, "it has a head but no snapshot: collect again, for longer than the interval")?;
         let scope = source.end(out)?;
         self.database(scope, out);
         if self.broken > 0 {
@@ -199,14 +197,6 @@ impl CounterOwner {
             Self::Oracle(script) => script.end(out),
         }
     }
-}
-
-fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    object.get(key)?.as_str()
-}
-
-fn number(object: &Map<String, Value>, key: &str) -> Option<f64> {
-    json::number(object.get(key)?)
 }
 
 fn at(object: &Map<String, Value>) -> Option<Stamp> {
@@ -384,10 +374,7 @@ impl Script {
 
     /// Ends the input.
     fn end(self, out: &mut Builder) -> Result<ReadingScope, Refusal> {
-        if self.read.is_empty() {
-            let reason = "it has no readable row: run the script again, and check its last lines".to_owned();
-            return Err(out.unusable(reason));
-        }
+        out.require(!self.read.is_empty(), "it has no readable row: run the script again, and check its last lines")?;
         let mut before: Option<(&SnapshotKey, &Moment)> = None;
         for (key, moment) in &self.moments {
             let earlier = before.filter(|(other, _)| other.0 == key.0);

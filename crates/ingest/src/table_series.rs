@@ -36,7 +36,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     let Some(columns) = head.text().lines().find(|line| !line.trim().is_empty()).and_then(Columns::of) else {
         return Resemblance::None;
     };
-    match (columns.time().is_some(), columns.rates()) {
+    match (columns.meanings.contains(&SeriesColumn::Time), columns.rates()) {
         (true, 1..) => Resemblance::Is { marks: 2 },
         (true, 0) => Resemblance::Near { marks: 1, missing: "column such as read_iops" },
         (false, 2..) => Resemblance::Near { marks: 1, missing: "column of the time" },
@@ -53,7 +53,6 @@ struct SeriesSamples {
     length: Option<Span>,
     last: Option<DateTime>,
     fields: Vec<Arc<str>>,
-    broken: Option<u64>,
     line: u64,
 }
 
@@ -73,7 +72,8 @@ impl LineFormat for SeriesSamples {
         self.line = number;
         let Some(columns) = &self.columns else {
             let columns = Columns::of(line);
-            self.fields = columns.iter().flat_map(Columns::names).map(|name| Arc::from(name.as_str())).collect();
+            self.fields =
+                columns.iter().flat_map(|columns| &columns.names).map(|name| Arc::from(name.as_str())).collect();
             self.columns = columns;
             return Ok(());
         };
@@ -85,10 +85,7 @@ impl LineFormat for SeriesSamples {
                     self.flush(out);
                 }
             }
-            None => {
-                self.broken = Some(number);
-                out.caution(Some(Origin::line(number)), "a row without its time or its values: skipped");
-            }
+            None => out.skip(number, "a row without its time or its values: skipped"),
         }
         Ok(())
     }
@@ -98,9 +95,7 @@ impl LineFormat for SeriesSamples {
         for column in self.columns.iter().flat_map(Columns::unknown) {
             out.part(column, Fate::Ignored);
         }
-        if self.broken == Some(self.line) {
-            out.part("last line", Fate::Broken);
-        }
+        out.end_at(self.line);
         match (self.length, out.count()) {
             (None, _) if !self.waiting.is_empty() => {
                 Err(out.unusable("a single row without the length of its window: specify the interval"))
@@ -141,7 +136,7 @@ impl SeriesSamples {
         let begin = timestamp::before(row.at, length);
         let window = out.window(ReadingWindow { begin, length });
         let scope = out.scope(row.scope.clone());
-        for ((column, value), field) in columns.iter().zip(&row.values).zip(&self.fields) {
+        for ((column, value), field) in columns.meanings.iter().zip(&row.values).zip(&self.fields) {
             if let (SeriesColumn::Figure { class, measure, unit }, Some(value)) = (column, value) {
                 let origin = Origin { line: row.line, table: None, field: Arc::clone(field) };
                 out.mean((scope, window), *class, *measure, value * unit, origin);
@@ -152,8 +147,8 @@ impl SeriesSamples {
 
 fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<SeriesRow> {
     let mut scope = ReadingScope::default();
-    let (mut at, mut values) = (None, Vec::with_capacity(columns.len()));
-    for (column, cell) in columns.iter().zip(cells(line, columns.separator())) {
+    let (mut at, mut values) = (None, Vec::with_capacity(columns.meanings.len()));
+    for (column, cell) in columns.meanings.iter().zip(cells(line, columns.separator)) {
         let cell = cell.trim();
         values.push(match column {
             SeriesColumn::Figure { .. } => columns.numerals().number(cell).filter(|value| value.is_finite()),
@@ -167,7 +162,7 @@ fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<
             SeriesColumn::Figure { .. } | SeriesColumn::Unknown => {}
         }
     }
-    let is_whole = values.len() == columns.len() && values.iter().any(Option::is_some);
+    let is_whole = values.len() == columns.meanings.len() && values.iter().any(Option::is_some);
     Some(SeriesRow { line: number, at: at.filter(|_| is_whole)?, scope, values })
 }
 
@@ -220,29 +215,9 @@ impl Columns {
         (is_header && names.len() > 1).then_some(Self { separator, names, meanings })
     }
 
-    fn separator(&self) -> char {
-        self.separator
-    }
-
     /// With semicolons as separators, numbers have decimal commas.
     fn numerals(&self) -> Numerals {
         if self.separator == ';' { Numerals::Comma } else { Numerals::Point }
-    }
-
-    fn len(&self) -> usize {
-        self.meanings.len()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &SeriesColumn> {
-        self.meanings.iter()
-    }
-
-    fn names(&self) -> impl Iterator<Item = &String> {
-        self.names.iter()
-    }
-
-    fn time(&self) -> Option<usize> {
-        self.meanings.iter().position(|column| *column == SeriesColumn::Time)
     }
 
     /// Number of columns with operations or bytes per second.
@@ -296,11 +271,8 @@ fn column(name: &str) -> SeriesColumn {
         (true, true) => return SeriesColumn::Unknown,
         (false, false) => Class::All,
     };
-    figure(&lower, &words).map_or(SeriesColumn::Unknown, |(measure, unit)| SeriesColumn::Figure {
-        class,
-        measure,
-        unit,
-    })
+    let meaning = |(measure, unit)| SeriesColumn::Figure { class, measure, unit };
+    figure(&lower, &words).map_or(SeriesColumn::Unknown, meaning)
 }
 
 fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {

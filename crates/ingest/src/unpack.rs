@@ -246,8 +246,8 @@ impl Archive {
         match &mut self.state {
             State::Header => self.header(bytes, members),
             State::Body(body) => {
-                let progress = body.step(bytes, &mut self.meter, members)?;
-                if let Progress::Over(_) = progress {
+                let (unpacked, is_over) = body.step(bytes, &mut self.meter, members)?;
+                if is_over {
                     let crc = body.crc.sum();
                     self.state = match body.left {
                         None => State::Descriptor { crc },
@@ -257,10 +257,7 @@ impl Archive {
                         }
                     };
                 }
-                Ok(match progress {
-                    Progress::Over(used) | Progress::More(used) => Unpacked::Used(used),
-                    Progress::Starved => Unpacked::Starved,
-                })
+                Ok(unpacked)
             }
             State::Descriptor { crc } => {
                 let Some((length, expected)) = descriptor(bytes) else { return Ok(Unpacked::Starved) };
@@ -315,8 +312,13 @@ impl Archive {
 }
 
 impl Body {
-    /// Decompresses a piece of `bytes`.
-    fn step(&mut self, bytes: &[u8], meter: &mut Meter, members: &mut impl Members) -> Result<Progress, Refusal> {
+    /// Decompresses a piece of `bytes`. True at the end of the body.
+    fn step(
+        &mut self,
+        bytes: &[u8],
+        meter: &mut Meter,
+        members: &mut impl Members,
+    ) -> Result<(Unpacked, bool), Refusal> {
         let most = self.left.map_or(PIECE, |left| PIECE.min(usize::try_from(left).unwrap_or(PIECE)));
         let bytes = &bytes[..bytes.len().min(most)];
         let mut buffer = [0; 16 << 10];
@@ -333,21 +335,14 @@ impl Body {
         self.crc.update(unpacked);
         members.bytes(unpacked);
         self.left = self.left.map(|left| left - read as u64);
-        match (over, read > 0 || !unpacked.is_empty()) {
-            (true, _) => Ok(Progress::Over(read)),
-            (false, true) => Ok(Progress::More(read)),
-            (false, false) if bytes.is_empty() && self.left != Some(0) => Ok(Progress::Starved),
-            (false, false) => Err(Refusal::Archive { reason: DAMAGED }),
+        if over || read > 0 || !unpacked.is_empty() {
+            Ok((Unpacked::Used(read), over))
+        } else if bytes.is_empty() && self.left != Some(0) {
+            Ok((Unpacked::Starved, false))
+        } else {
+            Err(Refusal::Archive { reason: DAMAGED })
         }
     }
-}
-
-/// The result for a piece of a body: the number of bytes used.
-#[derive(Clone, Copy)]
-enum Progress {
-    Starved,
-    More(usize),
-    Over(usize),
 }
 
 const STORED: u16 = 0;

@@ -8,6 +8,7 @@ use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use crate::agenda::Agenda;
 use crate::array::MemberPart;
 use crate::curve::CurveEffect;
+use crate::disk::{DiskEffect, DiskStart};
 use crate::program::{Program, ProgramStep, Remaining, Resource};
 use crate::spec::ChainSpec;
 use crate::write_back::{Arrival, WritePiece};
@@ -53,6 +54,27 @@ struct Passage {
     since: Instant,
     longest: Span,
     bound_by: Stage,
+    path: OnPath,
+}
+
+/// The path of an operation through stages with several.
+#[derive(Clone, Copy, Debug)]
+enum OnPath {
+    Undecided,
+    /// The submitter's choice.
+    Given(u8),
+    /// The choice of the first window.
+    Chosen(u8),
+}
+
+impl OnPath {
+    #[inline]
+    const fn number(self) -> Option<u8> {
+        match self {
+            Self::Undecided => None,
+            Self::Given(path) | Self::Chosen(path) => Some(path),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +89,8 @@ enum Role {
     Behind(u32),
     /// The read that a write needs before it is accepted.
     Before(u32),
+    /// The time after which this half of a memory drains.
+    Timer(u32),
     /// A read-ahead operation, with the step at which it ends.
     Ahead(u16),
 }
@@ -88,11 +112,23 @@ impl Chain {
         }
     }
 
+    /// Accepts an operation at `now` as [`Model::submit`] does, on a path of the stages with several. A path beyond
+    /// their number counts from the first again.
+    #[inline]
+    pub fn submit_on(&mut self, now: Instant, slot: Slot, op: &Op, path: Option<u8>) {
+        // Earlier events first: otherwise the order of simultaneous events would depend on the time of the last drain.
+        self.advance(now);
+        let number = self.begin(*op, Role::Whole(slot), 0, 0);
+        if let Some(path) = path {
+            self.passages[number as usize].path = OnPath::Given(path);
+        }
+        self.run(now, number);
+    }
+
     #[inline]
     fn begin(&mut self, op: Op, role: Role, step: u16, base: u16) -> u32 {
-        let since = Instant::ZERO;
-        let passage =
-            Passage { op, role, step, base, progress: 0, parts: 0, since, longest: Span::ZERO, bound_by: Stage(0) };
+        let (since, longest, bound_by, path) = (Instant::ZERO, Span::ZERO, Stage(0), OnPath::Undecided);
+        let passage = Passage { op, role, step, base, progress: 0, parts: 0, since, longest, bound_by, path };
         if let Some(number) = self.free.pop() {
             self.passages[number as usize] = passage;
             number
@@ -112,12 +148,22 @@ impl Chain {
         self.advance(now + lead.min(self.program.entry));
         answers.append(&mut self.ready);
         while let Some((at, number)) = self.known.take(now + lead) {
-            let Passage { role, bound_by, .. } = self.passages[number as usize];
-            if let Role::Whole(slot) = role {
-                answers.push(ModelAnswer { slot, at, bound_by });
-            }
+            answers.extend(self.answer(at, number));
             self.free.push(number);
         }
+    }
+
+    /// The answer of a passage, unless answered before.
+    #[inline]
+    fn answer(&self, at: Instant, number: u32) -> Option<ModelAnswer> {
+        let Passage { role: Role::Whole(slot), bound_by, path, .. } = self.passages[number as usize] else {
+            return None;
+        };
+        let bound_by = match path {
+            OnPath::Given(path) => self.program.path_of(bound_by, path),
+            OnPath::Undecided | OnPath::Chosen(_) => bound_by,
+        };
+        Some(ModelAnswer { slot, at, bound_by })
     }
 
     /// Time of the next event for [`drain_ahead`](Self::drain_ahead) with this lead.
@@ -168,7 +214,8 @@ impl Chain {
             let (step, base) = (self.program.steps[usize::from(passage.step)], passage.base);
             match step {
                 ProgramStep::Pass(resource) => {
-                    let at = pass(&mut self.program.resources[usize::from(base + resource)], now, &passage.op);
+                    let resource = &mut self.program.resources[usize::from(base + resource)];
+                    let at = pass(resource, now, &passage.op, passage.path);
                     held(passage, at.since(now), self.program.stages[usize::from(passage.step)]);
                     passage.step += 1;
                     let step = usize::from(passage.step);
@@ -242,10 +289,7 @@ impl Chain {
     /// Answers an operation, unless answered before, and frees its passage.
     #[inline]
     fn end(&mut self, now: Instant, number: u32) {
-        let Passage { role, bound_by, .. } = self.passages[number as usize];
-        if let Role::Whole(slot) = role {
-            self.ready.push(ModelAnswer { slot, at: now, bound_by });
-        }
+        self.ready.extend(self.answer(now, number));
         self.free.push(number);
     }
 
@@ -264,11 +308,11 @@ impl Chain {
 
     /// Separates the determined answer of a passage from its remaining effects.
     fn foretell(&mut self, at: Instant, number: u32) {
-        let Passage { op, role, longest, bound_by, .. } = self.passages[number as usize];
+        let Passage { op, role, longest, bound_by, path, .. } = self.passages[number as usize];
         self.passages[number as usize].role = Role::Known;
         let answer = self.begin(op, role, 0, 0);
         let passage = &mut self.passages[answer as usize];
-        (passage.longest, passage.bound_by) = (longest, bound_by);
+        (passage.longest, passage.bound_by, passage.path) = (longest, bound_by, path);
         self.known.enter(at, self.sequence, answer);
         self.sequence += 1;
     }
@@ -311,11 +355,15 @@ impl Chain {
     /// Processes an event of a disk or a curve; false if no passage was served.
     fn leave(&mut self, now: Instant, number: u32, resource: usize) -> bool {
         match &mut self.program.resources[resource] {
-            Resource::Disk(disk) => {
-                if let Some((next, at)) = disk.leave(now) {
-                    self.depart_disk(at, next);
+            Resource::Disk(disk) => match disk.event(now) {
+                DiskEffect::Chosen(at) => {
+                    self.depart_disk(at, number);
+                    return false;
                 }
-            }
+                DiskEffect::Served(Some((next, DiskStart::Known(at)))) => self.depart_disk(at, next),
+                DiskEffect::Served(Some((next, DiskStart::Chosen(at)))) => self.depart_later(at, next),
+                DiskEffect::Served(None) => {}
+            },
             Resource::Curve(curve) => match curve.serve(now) {
                 CurveEffect::Again(at) => {
                     self.depart_later(at, number);
@@ -359,15 +407,22 @@ impl Chain {
     }
 
     fn enter_window(&mut self, now: Instant, number: u32, window: usize) -> bool {
-        let entered = self.window(window).enter(number);
+        let given = self.passages[number as usize].path;
+        let window = self.window(window);
+        let path = given.number().unwrap_or_else(|| window.choose());
+        let entered = window.enter(number, path);
         let passage = &mut self.passages[number as usize];
+        if let OnPath::Undecided = given {
+            passage.path = OnPath::Chosen(path);
+        }
         passage.since = now;
         passage.step += u16::from(entered);
         entered
     }
 
     fn leave_window(&mut self, now: Instant, number: u32, window: usize) {
-        if let Some(next) = self.window(window).leave() {
+        let path = self.passages[number as usize].path.number().unwrap_or(0);
+        if let Some(next) = self.window(window).leave(path) {
             self.waited(now, next).step += 1;
             self.woken.push_back(next);
         }
@@ -423,11 +478,11 @@ impl Chain {
             self.woken.push_back(read);
             return false;
         }
-        self.take_in(number, memory, after)
+        self.take_in(now, number, memory, after)
     }
 
     /// False if the passage has to wait.
-    fn take_in(&mut self, number: u32, memory: usize, after: u16) -> bool {
+    fn take_in(&mut self, now: Instant, number: u32, memory: usize, after: u16) -> bool {
         let passage = self.passages[number as usize];
         let mut progress = passage.progress;
         let arrival = self.memory(memory).enter(number, &passage.op, &mut progress);
@@ -445,11 +500,17 @@ impl Chain {
             }
             Arrival::Waits => false,
         };
-        self.start_pieces(memory, passage.step + 1, passage.base);
+        self.start_pieces(now, memory, (passage.step + 1, after - 1), passage.base);
         goes_on
     }
 
-    fn start_pieces(&mut self, memory: usize, body: u16, base: u16) {
+    /// Starts write-back, from the first step of the memory's body, and the timer of a half, at its end.
+    fn start_pieces(&mut self, now: Instant, memory: usize, (body, end): (u16, u16), base: u16) {
+        if let Some((time, half)) = self.memory(memory).timer() {
+            let idle = Op { offset: 0, length: 0, kind: Kind::Write, stream: 0 };
+            let timer = self.begin(idle, Role::Timer(half), end, base);
+            self.depart_later(now + time, timer);
+        }
         while let Some(WritePiece { op, epoch }) = self.memory(memory).start() {
             let piece = self.begin(op, Role::Behind(epoch), body, base);
             self.woken.push_back(piece);
@@ -462,9 +523,15 @@ impl Chain {
         let after = passage.step + 1;
         let epoch = match passage.role {
             Role::Behind(epoch) => epoch,
+            Role::Timer(half) => {
+                self.free.push(number);
+                self.memory(memory).expire(half);
+                self.start_pieces(now, memory, (body, passage.step), passage.base);
+                return false;
+            }
             Role::Before(write) if self.passages[write as usize].step + 1 == body => {
                 self.free.push(number);
-                if self.take_in(write, memory, after) {
+                if self.take_in(now, write, memory, after) {
                     self.waited_at(now, write, body - 1);
                     self.woken.push_back(write);
                 }
@@ -494,7 +561,7 @@ impl Chain {
             accepted.step = after;
             self.woken.push_back(first);
         }
-        self.start_pieces(memory, body, passage.base);
+        self.start_pieces(now, memory, (body, passage.step), passage.base);
         false
     }
 
@@ -546,12 +613,12 @@ impl Chain {
 
 /// Time at which an operation that enters now leaves. Called in order of time.
 #[inline]
-fn pass(resource: &mut Resource, now: Instant, op: &Op) -> Instant {
+fn pass(resource: &mut Resource, now: Instant, op: &Op, path: OnPath) -> Instant {
     match resource {
         Resource::Station(station) => station.enter(now, op),
         Resource::Bank(bank) => bank.enter(now, op),
         Resource::Limit(limit) => limit.enter(now, op),
-        Resource::Link(link) => link.enter(now, op),
+        Resource::Link(link) => link.enter(now, op, path.number()),
         Resource::Buffer(buffer) => buffer.enter(now, op),
         Resource::Stall(stall) => stall.enter(now),
         Resource::Pressure(pressure) => pressure.enter(now, op),
@@ -571,10 +638,7 @@ fn held(passage: &mut Passage, span: Span, by: Stage) {
 impl Model for Chain {
     #[inline]
     fn submit(&mut self, now: Instant, slot: Slot, op: &Op) {
-        // Earlier events first: otherwise the order of simultaneous events would depend on the time of the last drain.
-        self.advance(now);
-        let number = self.begin(*op, Role::Whole(slot), 0, 0);
-        self.run(now, number);
+        self.submit_on(now, slot, op, None);
     }
 
     #[inline]

@@ -19,8 +19,8 @@ pub(crate) struct Curve {
     points: Vec<(u32, f64)>,
     /// Passages in the queue; the first is being served.
     queue: VecDeque<u32>,
-    /// The rate for which the next event was drawn.
-    drawn: f64,
+    /// The highest rate, at which events are drawn.
+    fastest: f64,
     unit: Variate,
     rng: Rng,
 }
@@ -41,8 +41,9 @@ pub(crate) const DRAWN: Demand = Demand { spread: Service::Exponential, ..Demand
 impl Curve {
     /// `unit` draws [`DRAWN`].
     pub(crate) fn new(points: &[(u32, Iops)], unit: Variate, seed: u64) -> Self {
-        let points = points.iter().map(|(number, iops)| (*number, iops.as_f64())).collect();
-        Self { points, queue: VecDeque::new(), drawn: 0.0, unit, rng: Rng::with_seed(!seed) }
+        let points: Vec<(u32, f64)> = points.iter().map(|(number, iops)| (*number, iops.as_f64())).collect();
+        let fastest = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+        Self { points, queue: VecDeque::new(), fastest, unit, rng: Rng::with_seed(!seed) }
     }
 
     /// The next event, if `passage` is alone.
@@ -54,7 +55,7 @@ impl Curve {
     /// Processes the event that was drawn last.
     pub(crate) fn serve(&mut self, now: Instant) -> CurveEffect {
         let rate = rate(&self.points, self.queue.len());
-        if rate < self.drawn && self.rng.f64() * self.drawn >= rate {
+        if rate < self.fastest && self.rng.f64() * self.fastest >= rate {
             return CurveEffect::Again(self.draw(now));
         }
         self.queue.pop_front();
@@ -62,13 +63,10 @@ impl Curve {
         CurveEffect::Through(next.map(|passage| (passage, self.draw(now))))
     }
 
-    /// Draws the next event as if an operation more were in the queue. If it is absent, the event serves none with the
-    /// probability that gives the right rate (thinning, Lewis and Shedler 1979). In a closed load an arrival follows
-    /// each answer at once, and every event serves.
+    /// Draws the next event at the highest rate. It serves with the probability that gives the rate of the number that
+    /// is in the queue by then (thinning, Lewis and Shedler 1979), so that each arrival changes the rate at once.
     fn draw(&mut self, now: Instant) -> Instant {
-        let there = self.queue.len();
-        self.drawn = rate(&self.points, there).max(rate(&self.points, there + 1));
-        now + Span::from_nanos((self.unit.spread_out(UNIT).as_nanos() as f64 / self.drawn + 0.5) as u64)
+        now + Span::from_nanos((self.unit.spread_out(UNIT).as_nanos() as f64 / self.fastest + 0.5) as u64)
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! A seek over a share `d` of the disk takes `settle + b * sqrt(d)` (Ruemmler and Wilkes 1994, their short seeks; the
 //! mean of `sqrt(d)` between two random places is 8/15). Choosing from `n` waiting operations shortens positioning by
-//! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order. A read that
-//! skips a short way forward is not sought: the drive reads on, at the rate of a transfer.
+//! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order. The choice is made shortly
+//! after the previous operation: the client of a closed load has submitted its next one by then, while a member of an
+//! array rarely receives it. An operation a short way ahead is not sought: its place comes by at the rate of a transfer,
+//! after the time in which the head settles for a write.
 
 use alloc::collections::VecDeque;
 
@@ -14,6 +16,9 @@ use crate::spec::DiskSpec;
 
 /// Mean of the square root of the distance between two uniform places on a unit interval.
 const MEAN_ROOT: f64 = 8.0 / 15.0;
+/// Time after an operation in which the drive accepts others before it chooses: more than a client takes to submit its
+/// next one, and less than any positioning.
+const CHOICE: Span = Span::from_micros(100);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Disk {
@@ -24,12 +29,31 @@ pub(crate) struct Disk {
     head: u64,
     /// Completion time of the last operation.
     left: Instant,
+    /// True while the next operation is not chosen.
+    choosing: bool,
     rng: Rng,
+}
+
+/// Effect of an event of a [`Disk`].
+pub(crate) enum DiskEffect {
+    /// The next operation is chosen: its completion time.
+    Chosen(Instant),
+    /// The first passage is served: the next passage, and the time of its completion or of the choice.
+    Served(Option<(u32, DiskStart)>),
+}
+
+/// Start of a service.
+pub(crate) enum DiskStart {
+    /// Completes at this time.
+    Known(Instant),
+    /// Chosen at this time.
+    Chosen(Instant),
 }
 
 impl Disk {
     pub(crate) fn new(spec: DiskSpec, seed: u64) -> Self {
-        Self { spec, queue: VecDeque::new(), head: 0, left: Instant::ZERO, rng: Rng::with_seed(seed) }
+        let (queue, left, rng) = (VecDeque::new(), Instant::ZERO, Rng::with_seed(seed));
+        Self { spec, queue, head: 0, left, choosing: false, rng }
     }
 
     /// Completion time of `passage`, if it is served at once.
@@ -38,14 +62,43 @@ impl Disk {
         (self.queue.len() == 1).then(|| now + self.serve(now, 1))
     }
 
-    /// Completes the first passage; returns the next with its completion time.
-    pub(crate) fn leave(&mut self, now: Instant) -> Option<(u32, Instant)> {
+    /// Completes the first passage, or chooses it.
+    pub(crate) fn event(&mut self, now: Instant) -> DiskEffect {
+        if core::mem::take(&mut self.choosing) {
+            let choice = self.queue.len() as u32;
+            let left = self.left;
+            return DiskEffect::Chosen((left + self.serve(left, choice)).max(now));
+        }
         self.queue.pop_front();
         self.left = now;
-        let (passage, _) = *self.queue.front()?;
-        // In a closed load the answered client submits again at once, and the drive seeks after that.
-        let choice = self.queue.len() as u32 + 1;
-        Some((passage, now + self.serve(now, choice)))
+        let Some(&(passage, op)) = self.queue.front() else { return DiskEffect::Served(None) };
+        let is_near =
+            op.kind == Kind::Flush || self.comes_by(now, &op).is_some_and(|ns| ns <= CHOICE.as_nanos() as f64);
+        let start = if is_near {
+            DiskStart::Known(now + self.serve(now, 1))
+        } else {
+            self.choosing = true;
+            DiskStart::Chosen(now + CHOICE)
+        };
+        DiskEffect::Served(Some((passage, start)))
+    }
+
+    /// Bytes per ns at the place of an operation.
+    fn rate(&self, op: &Op) -> f64 {
+        let (outer, inner) = (self.spec.outer.get() as f64, self.spec.inner.get() as f64);
+        (outer + (inner - outer) * self.place(op.offset)) / 1e9
+    }
+
+    /// Share of the disk before an offset.
+    fn place(&self, offset: u64) -> f64 {
+        offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64
+    }
+
+    /// Time until the place of an operation ahead of the head comes by without a seek, ns.
+    fn comes_by(&self, now: Instant, op: &Op) -> Option<f64> {
+        let is_moved = self.spec.idle.is_some_and(|idle| now.since(self.left) > idle);
+        let ahead = op.offset.checked_sub(self.head).filter(|_| !is_moved)?;
+        Some(ahead as f64 / self.rate(op))
     }
 
     /// Service time of the first in the queue from `now` on, if chosen from `choice` operations.
@@ -54,24 +107,20 @@ impl Disk {
         if op.kind == Kind::Flush {
             return Span::ZERO;
         }
-        let place = op.offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
-        let (outer, inner) = (self.spec.outer.get() as f64, self.spec.inner.get() as f64);
-        let rate = outer + (inner - outer) * place;
-        let transfer = f64::from(op.length) / rate * 1e9;
-        let is_moved = self.spec.idle.is_some_and(|idle| now.since(self.left) > idle);
-        let skipped = op.offset.checked_sub(self.head).filter(|_| !is_moved);
-        let positioning = match skipped {
-            Some(0) => 0.0,
-            // The drive reads on: what is skipped passes below the head, cheaper than a seek if it is a part of a track.
-            Some(bytes) if op.kind == Kind::Read => self.positioning(place, choice).min(bytes as f64 / rate * 1e9),
-            _ => self.positioning(place, choice),
+        let transfer = f64::from(op.length) / self.rate(&op);
+        let positioning = match self.comes_by(now, &op) {
+            Some(0.0) => 0.0,
+            Some(ns) if op.kind == Kind::Read => self.positioning(op.offset, choice).min(ns),
+            // The head has to settle before it writes, also on the track on which it is.
+            Some(ns) => self.positioning(op.offset, choice).min(ns.max(self.spec.settle.as_nanos() as f64)),
+            None => self.positioning(op.offset, choice),
         };
         self.head = op.offset + u64::from(op.length);
         Span::from_nanos((positioning + transfer + 0.5) as u64)
     }
 
-    fn positioning(&mut self, place: f64, choice: u32) -> f64 {
-        let from = self.head.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64;
+    fn positioning(&mut self, offset: u64, choice: u32) -> f64 {
+        let (place, from) = (self.place(offset), self.place(self.head));
         let settle = self.spec.settle.as_nanos() as f64;
         let slope = (self.spec.seek.as_nanos() as f64 - settle) / MEAN_ROOT;
         let seek = settle + slope * libm::sqrt((place - from).abs());

@@ -41,7 +41,8 @@ use alloc::vec::Vec;
 
 use plimsoll_units::{Instant, Op, Slot};
 
-/// Index of a stage of a model, in the order in which operations pass; nested stages follow their parent.
+/// Index of a stage of a model, in the order in which operations pass; nested stages follow their parent. Behind all stages
+/// follow the paths of those that have several ([`ChainSpec::names`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stage(pub u8);
 
@@ -52,7 +53,8 @@ pub struct ModelAnswer {
     pub slot: Slot,
     /// The time of the answer.
     pub at: Instant,
-    /// The stage that held it longest: the limit that binds.
+    /// The stage that held it longest: the limit that binds. Of an operation that was submitted on a path, the path of
+    /// that stage.
     pub bound_by: Stage,
 }
 

@@ -124,6 +124,8 @@ pub(crate) struct Program {
     pub(crate) resources: Vec<Resource>,
     /// The stage that each resource belongs to.
     pub(crate) owners: Vec<Stage>,
+    /// The stages with several paths, their number, and that of their first path.
+    paths: Vec<(Stage, u8, u8)>,
     /// Minimum time of every operation in a first link. Zero with limits, whose rate may change at any time.
     pub(crate) entry: Span,
 }
@@ -147,7 +149,20 @@ impl Program {
         };
         let owners = frame.iter().map(|template| template.stage).collect();
         let remaining = (0..writer.steps.len()).map(|step| remaining(&writer.steps, step)).collect();
-        Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, entry }
+        let mut next = writer.next_stage;
+        let numbered = |(stage, paths)| {
+            next += paths;
+            (stage, paths, next - paths)
+        };
+        let paths = spec.paths().into_iter().map(numbered).collect();
+        Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, paths, entry }
+    }
+
+    /// The number of a path of a stage; that of the stage if it has a single path.
+    #[inline]
+    pub(crate) fn path_of(&self, stage: Stage, path: u8) -> Stage {
+        let found = self.paths.iter().find(|(with_paths, ..)| *with_paths == stage);
+        found.map_or(stage, |(_, paths, first)| Stage(first + path % paths))
     }
 }
 
@@ -294,7 +309,9 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Station { servers, demand } => Resource::Station(Station::new(*servers, service(demand))),
         StageSpec::Bank { queues, grain, demand } => Resource::Bank(Bank::new(*queues, *grain, service(demand))),
         StageSpec::Disk(disk) => Resource::Disk(Disk::new(*disk, seed)),
-        StageSpec::Link { latency, bandwidth, duplex } => Resource::Link(Link::new(*latency, *bandwidth, *duplex)),
+        StageSpec::Link { latency, bandwidth, duplex, paths } => {
+            Resource::Link(Link::new(*latency, *bandwidth, *duplex, *paths))
+        }
         StageSpec::Curve { points } => Resource::Curve(Curve::new(points, service(&DRAWN), seed)),
         StageSpec::Prefetch { window, unit, streams, .. } => {
             Resource::Prefetch(Prefetch::new(*window, *unit, *streams))
@@ -303,15 +320,15 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Pressure { rate, burst, delay } => Resource::Pressure(Pressure::new(*rate, *burst, *delay)),
         StageSpec::Cold { rest, extra, grain, share } => Resource::Cold(Cold::new(*rest, *extra, *grain, *share)),
         StageSpec::Buffer { capacity, drain, flushing } => Resource::Buffer(Buffer::new(*capacity, *drain, *flushing)),
-        StageSpec::Window { slots, .. } => Resource::Window(AdmissionWindow::new(*slots)),
+        StageSpec::Window { slots, paths, .. } => Resource::Window(AdmissionWindow::new(*slots, *paths)),
         StageSpec::Split { .. } => Resource::None,
         StageSpec::Cache { hits, .. } => Resource::HitRatio(HitRatio::new(*hits, seed)),
         StageSpec::Clock { capacity, grain, .. } => Resource::Clock(ClockCache::new(*capacity, *grain)),
         StageSpec::Array { layout, members, interleave, .. } => {
             Resource::Array(Array::new(*layout, *members, *interleave))
         }
-        StageSpec::WriteBack { capacity, depth, flushing, reads, .. } => {
-            Resource::WriteBack(WriteBack::new(*capacity, *depth, *flushing, (*reads, seed)))
+        StageSpec::WriteBack { capacity, halves, depth, flushing, reads, .. } => {
+            Resource::WriteBack(WriteBack::new((*capacity, *halves), *depth, *flushing, (*reads, seed)))
         }
     }
 }

@@ -30,7 +30,7 @@ impl StageSpec {
     /// Default name: its notation without nested chains.
     pub fn label(&self) -> String {
         match self {
-            Self::Window { slots, .. } => alloc::format!("window({slots})"),
+            Self::Window { slots, paths, .. } => alloc::format!("window({slots}{})", OnPaths(*paths)),
             Self::Split { .. } => "split".into(),
             Self::Cache { hits, .. } => alloc::format!("cache({}%)", hits * 100.0),
             Self::Clock { capacity, .. } => alloc::format!("clock({})", Compact(*capacity)),
@@ -58,10 +58,11 @@ impl fmt::Display for StageSpec {
             Self::Station { servers, demand } => write!(f, "station({servers}, {demand})"),
             Self::Bank { queues, grain, demand } => write!(f, "bank({queues} of {}, {demand})", Compact(*grain)),
             Self::Disk(disk) => write!(f, "{disk}"),
-            Self::Link { latency, bandwidth, duplex } => {
+            Self::Link { latency, bandwidth, duplex, paths } => {
                 write!(f, "link({}", CompactSpan(*latency))?;
                 bandwidth.map_or(Ok(()), |rate| write!(f, ", {}", Shown(Rate::Bytes(rate))))?;
-                f.write_str(if *duplex == Duplex::Full { ", full duplex)" } else { ")" })
+                f.write_str(if *duplex == Duplex::Full { ", full duplex" } else { "" })?;
+                write!(f, "{})", OnPaths(*paths))
             }
             Self::Curve { points } => {
                 f.write_str("curve(")?;
@@ -90,7 +91,7 @@ impl fmt::Display for StageSpec {
                 let drain = Shown(Rate::Bytes(*drain));
                 write!(f, "buffer({}, drain {drain}, flush {})", Compact(*capacity), flushing.word())
             }
-            Self::Window { slots, inside } => write!(f, "window({slots}: {inside})"),
+            Self::Window { slots, paths, inside } => write!(f, "window({slots}{}: {inside})", OnPaths(*paths)),
             Self::Split { read, write, flush } => write!(f, "split(read: {read}; write: {write}; flush: {flush})"),
             Self::Cache { hits, hit, miss } => write!(f, "cache({}%, hit: {hit}; miss: {miss})", hits * 100.0),
             Self::Clock { capacity, grain, hit, miss } => {
@@ -100,8 +101,10 @@ impl fmt::Display for StageSpec {
             Self::Array { layout, members, interleave, member } => {
                 write!(f, "{}({members}, {}: {member})", layout.word(), Compact(*interleave))
             }
-            Self::WriteBack { capacity, depth, flushing, reads, inside } => {
-                write!(f, "writeback({}, depth {depth}, flush {}", Compact(*capacity), flushing.word())?;
+            Self::WriteBack { capacity, halves, depth, flushing, reads, inside } => {
+                write!(f, "writeback({}", Compact(*capacity))?;
+                halves.map_or(Ok(()), |every| write!(f, ", halves {}", CompactSpan(every)))?;
+                write!(f, ", depth {depth}, flush {}", flushing.word())?;
                 if *reads > 0.0 {
                     write!(f, ", reads {}%", reads * 100.0)?;
                 }
@@ -127,6 +130,7 @@ impl fmt::Display for Demand {
         self.write.map_or(Ok(()), |time| write!(f, ", write {}", CompactSpan(time)))?;
         self.flush.map_or(Ok(()), |time| write!(f, ", flush {}", CompactSpan(time)))?;
         self.rate.map_or(Ok(()), |rate| write!(f, ", {}", Shown(Rate::Bytes(rate))))?;
+        self.write_rate.map_or(Ok(()), |rate| write!(f, ", write {}", Shown(Rate::Bytes(rate))))?;
         match self.spread {
             Service::Constant => Ok(()),
             Service::Exponential => f.write_str(", exponential"),
@@ -146,6 +150,15 @@ impl fmt::Display for DiskSpec {
         write!(f, ", queue {} gain {}", self.queue, self.gain)?;
         self.idle.map_or(Ok(()), |idle| write!(f, ", idle {}", CompactSpan(idle)))?;
         f.write_str(")")
+    }
+}
+
+/// The number of paths, unless 1.
+struct OnPaths(u8);
+
+impl fmt::Display for OnPaths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 1 { Ok(()) } else { write!(f, " on {} paths", self.0) }
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Demand {
     pub flush: Option<Span>,
     /// Added for the bytes at this rate; `None` if the size does not matter.
     pub rate: Option<Throughput>,
+    /// Rate of writes, if different.
+    pub write_rate: Option<Throughput>,
     /// Spread of the mean times; the time for the bytes does not vary.
     pub spread: Service,
 }
@@ -152,6 +154,8 @@ pub enum StageSpec {
         bandwidth: Option<Throughput>,
         /// Whether reads and writes share the rate.
         duplex: Duplex,
+        /// Paths, at least 1, each with this rate.
+        paths: u8,
     },
     /// Storage measured as a whole: throughput by operations in flight.
     Curve {
@@ -196,8 +200,10 @@ pub enum StageSpec {
     },
     /// Limits the operations inside; the others wait in order.
     Window {
-        /// Maximum operations inside, at least 1.
+        /// Maximum operations inside on each path, at least 1.
         slots: u32,
+        /// Paths to the stages inside, at least 1. An operation without a path takes the one with the fewest operations.
+        paths: u8,
         /// The limited stages.
         inside: ChainSpec,
     },
@@ -258,6 +264,9 @@ pub enum StageSpec {
     WriteBack {
         /// Capacity.
         capacity: Bytes,
+        /// The memory has two halves: writes fill one while the other drains. A half starts to drain when it is full, or
+        /// this time after its first write. `None` writes back continuously.
+        halves: Option<Span>,
         /// Maximum concurrent write-back pieces of up to 1 MiB, at least 1.
         depth: u32,
         /// Treatment of flushes and durable writes.

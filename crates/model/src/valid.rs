@@ -4,14 +4,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use plimsoll_units::{Bytes, Iops, Span};
+use plimsoll_units::{Bytes, Iops, Kind, Span, Throughput};
 
+use crate::Stage;
 use crate::spec::{ChainSpec, Demand, Flushing, Invalid, Layout, Named, Service, StageSpec};
 
 /// Maximum stages of a model, including nested ones.
 const MAX_STAGES: usize = 64;
 /// Maximum resources: stages times the members of the arrays around them.
 const MAX_RESOURCES: usize = 20_000;
+/// Maximum paths of all stages that have several.
+const MAX_PATHS: usize = 128;
 /// Maximum units of a stream's window.
 const MAX_AHEAD: u64 = 4096;
 
@@ -37,6 +40,9 @@ impl ChainSpec {
             )));
         }
         chain.check()?;
+        if chain.paths().iter().map(|(_, paths)| usize::from(*paths)).sum::<usize>() > MAX_PATHS {
+            return Err(Invalid(format!("a model has at most {MAX_PATHS} paths")));
+        }
         if chain.takes_time() {
             Ok(chain)
         } else {
@@ -54,8 +60,38 @@ impl ChainSpec {
         &self.0
     }
 
-    /// The display names of all stages, in the order of [`crate::Stage`].
+    /// The display names of all stages, in the order of [`crate::Stage`], and of the paths of stages with several.
     pub fn names(&self) -> Vec<String> {
+        let mut names = self.stage_names();
+        for (stage, paths) in self.paths() {
+            names.extend(
+                (1..=paths).map(|path| format!("{}, path {path}", names[usize::from(stage.0)])).collect::<Vec<_>>(),
+            );
+        }
+        names
+    }
+
+    /// The stages with several paths, and their number.
+    pub(crate) fn paths(&self) -> Vec<(Stage, u8)> {
+        let (mut next, mut found) = (0, Vec::new());
+        self.add_paths(&mut next, &mut found);
+        found
+    }
+
+    /// Numbers the stages as a program does.
+    fn add_paths(&self, next: &mut u8, found: &mut Vec<(Stage, u8)>) {
+        for named in &self.0 {
+            if let StageSpec::Window { paths: paths @ 2.., .. } | StageSpec::Link { paths: paths @ 2.., .. } =
+                named.stage
+            {
+                found.push((Stage(*next), paths));
+            }
+            *next += 1;
+            named.stage.insides().into_iter().for_each(|inside| inside.add_paths(next, found));
+        }
+    }
+
+    fn stage_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for named in &self.0 {
             names.push(match &named.name {
@@ -63,7 +99,7 @@ impl ChainSpec {
                 None => named.stage.label(),
             });
             for inside in named.stage.insides() {
-                names.extend(inside.names());
+                names.extend(inside.stage_names());
             }
         }
         names
@@ -127,7 +163,15 @@ impl ChainSpec {
 impl Demand {
     /// The same time for all operations.
     pub const fn constant(mean: Span) -> Self {
-        Self { mean, write: None, flush: None, rate: None, spread: Service::Constant }
+        Self { mean, write: None, flush: None, rate: None, write_rate: None, spread: Service::Constant }
+    }
+
+    /// Rate at which the bytes of an operation pass.
+    pub(crate) const fn rate_of(&self, kind: Kind) -> Option<Throughput> {
+        match kind {
+            Kind::Write | Kind::DurableWrite | Kind::Trim if self.write_rate.is_some() => self.write_rate,
+            _ => self.rate,
+        }
     }
 
     fn takes_time(&self) -> bool {
@@ -182,9 +226,9 @@ impl StageSpec {
                 (grain.get() >= 4096 && share(*cold), "a grain of at least 4 KiB, a share of 0 to 100 %")
             }
             Self::Buffer { capacity, .. } => (*capacity > Bytes::ZERO, "it needs a capacity"),
-            Self::WriteBack { capacity, depth, reads, .. } => (
-                *capacity > Bytes::ZERO && *depth > 0 && share(*reads),
-                "it needs a capacity, a depth of at least 1, and reads of 0 to 100 %",
+            Self::WriteBack { capacity, halves, depth, reads, .. } => (
+                *capacity > Bytes::ZERO && *depth > 0 && share(*reads) && *halves != Some(Span::ZERO),
+                "it needs a capacity, a depth of at least 1, reads of 0 to 100 %, and a time of halves above 0",
             ),
             Self::Prefetch { window, unit, streams, .. } => (
                 unit.get() >= 512
@@ -197,7 +241,7 @@ impl StageSpec {
             Self::Curve { points } => {
                 (is_curve(points), "numbers in flight rise from 1 to at most 4,096, each with a rate")
             }
-            Self::Window { slots, .. } => (*slots > 0, "a window has at least 1 slot"),
+            Self::Window { slots, paths, .. } => (*slots > 0 && *paths > 0, "a window has at least 1 slot and 1 path"),
             Self::Cache { hits, .. } => (share(*hits), "a share of 0 to 100 %"),
             Self::Clock { capacity, grain, .. } => (
                 grain.get() >= 512 && capacity >= grain,
@@ -210,7 +254,8 @@ impl StageSpec {
                     && (*layout != Layout::Raid10 || members.is_multiple_of(2)),
                 "2 to 1,024 members (3 for RAID 5, 4 for RAID 6 and 10, there an even number), an interleave of at least 512 bytes",
             ),
-            Self::Link { .. } | Self::Split { .. } => (true, ""),
+            Self::Link { paths, .. } => (*paths > 0, "a link has at least 1 path"),
+            Self::Split { .. } => (true, ""),
         };
         (!holds).then_some(rule)
     }

@@ -46,7 +46,7 @@ impl Variate {
             Kind::Flush => self.demand.flush.unwrap_or(self.demand.mean),
         };
         let time = self.spread_out(mean);
-        match self.demand.rate {
+        match self.demand.rate_of(op.kind) {
             None => time,
             Some(rate) => time + Span::from_nanos(bytes * 1_000_000_000 / rate.get()),
         }

@@ -1,9 +1,10 @@
-//! A write-back memory: writes are answered as soon as they have room, and written through afterwards.
+//! A write-back memory: writes are answered as soon as they have room, and written through afterwards, continuously or
+//! in halves of which one is filled while the other drains, as the journals of storage arrays do.
 
 use alloc::collections::VecDeque;
 
 use fastrand::Rng;
-use plimsoll_units::{Bytes, Kind, Op};
+use plimsoll_units::{Bytes, Kind, Op, Span};
 
 use crate::spec::Flushing;
 
@@ -24,7 +25,9 @@ pub(crate) struct WriteBack {
     capacity: u64,
     depth: u32,
     flushing: Flushing,
+    /// Bytes accepted and not written through; with halves, those of the half that accepts writes.
     used: u64,
+    halves: Option<Halves>,
     under_way: u32,
     /// Pieces accepted and not started.
     backlog: VecDeque<WritePiece>,
@@ -42,6 +45,23 @@ pub(crate) struct WriteBack {
     rng: Rng,
 }
 
+/// A memory in two halves.
+#[derive(Clone, Debug)]
+struct Halves {
+    /// Maximum time from the first write of a half to its drain.
+    every: Span,
+    /// Pieces of the half that accepts writes.
+    pieces: VecDeque<WritePiece>,
+    /// Bytes of the other half that are not written through.
+    draining: u64,
+    /// Number of drains so far.
+    drains: u32,
+    /// The half that accepts writes is to drain as soon as the other is empty.
+    is_due: bool,
+    /// A half has received its first write.
+    begun: bool,
+}
+
 /// Effect of the arrival of an operation at a write-back memory or at read-ahead.
 pub(crate) enum Arrival {
     /// Passes through the inner stages and is answered after them.
@@ -53,12 +73,20 @@ pub(crate) enum Arrival {
 }
 
 impl WriteBack {
-    pub(crate) fn new(capacity: Bytes, depth: u32, flushing: Flushing, (reads, seed): (f64, u64)) -> Self {
+    pub(crate) fn new(
+        (capacity, halves): (Bytes, Option<Span>),
+        depth: u32,
+        flushing: Flushing,
+        (reads, seed): (f64, u64),
+    ) -> Self {
+        let (pieces, draining, drains, is_due, begun) = (VecDeque::new(), 0, 0, false, false);
+        let halves = halves.map(|every| Halves { every, pieces, draining, drains, is_due, begun });
         Self {
-            capacity: capacity.get(),
+            capacity: if halves.is_some() { capacity.get() / 2 } else { capacity.get() },
             depth,
             flushing,
             used: 0,
+            halves,
             under_way: 0,
             backlog: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -127,7 +155,15 @@ impl WriteBack {
     /// Frees the room of a finished piece; returns a flush that is thereby complete.
     pub(crate) fn through(&mut self, piece: &WritePiece) -> Option<u32> {
         self.under_way -= 1;
-        self.used -= u64::from(piece.op.length);
+        match &mut self.halves {
+            None => self.used -= u64::from(piece.op.length),
+            Some(halves) => {
+                halves.draining -= u64::from(piece.op.length);
+                if halves.is_due {
+                    self.drain();
+                }
+            }
+        }
         self.unfinished[(piece.epoch - self.oldest) as usize] -= 1;
         while self.unfinished.len() > 1 && self.unfinished[0] == 0 {
             self.unfinished.pop_front();
@@ -152,20 +188,62 @@ impl WriteBack {
         self.flushes.push_back((self.epoch, passage));
         self.epoch += 1;
         self.unfinished.push_back(0);
+        self.drain();
         Arrival::Waits
+    }
+
+    /// Time until the half that has just received its first write drains, and its number.
+    pub(crate) fn timer(&mut self) -> Option<(Span, u32)> {
+        let halves = self.halves.as_mut()?;
+        core::mem::take(&mut halves.begun).then_some((halves.every, halves.drains))
+    }
+
+    /// The time of this half is over.
+    pub(crate) fn expire(&mut self, half: u32) {
+        if self.halves.as_ref().is_some_and(|halves| halves.drains == half) {
+            self.drain();
+        }
+    }
+
+    /// Drains the half that accepts writes, now or when the other is empty.
+    fn drain(&mut self) {
+        let Some(halves) = self.halves.as_mut().filter(|_| self.used > 0) else { return };
+        halves.is_due = halves.draining > 0;
+        if !halves.is_due {
+            halves.draining = core::mem::take(&mut self.used);
+            halves.drains += 1;
+            self.backlog.append(&mut halves.pieces);
+        }
+    }
+
+    /// True if this many more bytes fit.
+    fn has_room(&mut self, length: u64) -> bool {
+        let capacity = self.capacity;
+        let fits = |used: u64| used == 0 || used + length <= capacity;
+        if !fits(self.used) {
+            self.drain();
+        }
+        fits(self.used)
     }
 
     /// Accepts as much as fits; true if that is all. An operation larger than the capacity passes piece by piece.
     fn accept(&mut self, op: &Op, progress: &mut u32) -> bool {
         while *progress < op.length {
             let length = (op.length - *progress).min(PIECE);
-            if self.used > 0 && self.used + u64::from(length) > self.capacity {
+            if !self.has_room(u64::from(length)) {
                 return false;
             }
-            self.used += u64::from(length);
             *self.unfinished.back_mut().expect("the newest epoch is always counted") += 1;
             let op = Op { offset: op.offset + u64::from(*progress), length, kind: Kind::Write, ..*op };
-            self.backlog.push_back(WritePiece { op, epoch: self.epoch });
+            let piece = WritePiece { op, epoch: self.epoch };
+            match &mut self.halves {
+                None => self.backlog.push_back(piece),
+                Some(halves) => {
+                    halves.begun |= self.used == 0;
+                    halves.pieces.push_back(piece);
+                }
+            }
+            self.used += u64::from(length);
             *progress += length;
         }
         true

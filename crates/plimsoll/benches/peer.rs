@@ -3,7 +3,9 @@
 //! `cargo bench --bench peer` prints the tables of `docs/performance.md`. Needs fio; as root it adds a RAM-backed block
 //! device (zram) of its own. `PLIMSOLL_BENCH_DIR` names the folder for the file, `PLIMSOLL_BENCH_PAIRS` the number of
 //! pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each measurement (3), `PLIMSOLL_BENCH_T_IO_URING` the program
-//! `t/io_uring`, which is built from the source of fio. The argument `reads` restricts it to the random reads.
+//! `t/io_uring`, which is built from the source of fio. `PLIMSOLL_BENCH_BASELINE` names another build of plimsoll, which
+//! takes the place of fio in a table of its own: a comparison of two versions. The argument `reads` restricts it to the
+//! random reads.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 
 #[path = "peer/fio.rs"]
@@ -17,6 +19,9 @@ mod zram;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The build that is measured.
+const OURS: &str = env!("CARGO_BIN_EXE_plimsoll");
 
 /// Operations per second, and user-mode nanoseconds per operation.
 #[derive(Clone, Copy, Debug)]
@@ -45,18 +50,22 @@ fn main() {
     let folder = PathBuf::from(std::env::var_os("PLIMSOLL_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()));
     let file = folder.join("peer-bench.data");
     make_file(&file);
-    println!("\n## 4 KiB random reads, plimsoll over fio {}\n", fio::version());
-    println!("| target | depth | IOPS, plimsoll | IOPS, fio | ratio | user ns per I/O, plimsoll | fio | ratio |");
-    println!("|---|---|---|---|---|---|---|---|");
-    compare("file, direct I/O", &file);
+    println!("\n## 4 KiB random reads, plimsoll over fio\n");
+    let zram = zram::Zram::new(1 << 30);
+    let mut targets = vec![("file, direct I/O", file.as_path())];
+    match &zram {
+        Ok(zram) => targets.push(("zram", zram.path())),
+        Err(why) => println!("skipped zram: {why}\n"),
+    }
+    compare(&format!("fio {}", fio::version()), &targets, fio::random_reads);
+    if let Some(baseline) = std::env::var_os("PLIMSOLL_BENCH_BASELINE").map(PathBuf::from) {
+        println!("\n## 4 KiB random reads, plimsoll over another build of it\n");
+        compare("the other build", &targets, |path, depth| plimsoll(&baseline, path, depth, 1));
+    }
     std::fs::remove_file(&file).unwrap();
-    match zram::Zram::new(1 << 30) {
-        Ok(zram) => {
-            compare("zram", zram.path());
-            compare_with_t_io_uring(zram.path());
-            compare_threads(zram.path());
-        }
-        Err(why) => println!("\nskipped zram: {why}"),
+    if let Ok(zram) = &zram {
+        compare_with_t_io_uring(zram.path());
+        compare_threads(zram.path());
     }
     if !only_reads {
         println!("\n## From start to the first figure\n");
@@ -100,12 +109,17 @@ fn alternate(a: impl Fn() -> Seen, b: impl Fn() -> Seen) -> (Vec<Seen>, Vec<Seen
     (first, second)
 }
 
-fn compare(name: &str, path: &Path) {
-    for depth in [1, 8, 32, 128] {
-        let (ours, theirs) = alternate(|| plimsoll(path, depth, 1), || fio::random_reads(path, depth));
-        let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
-        let (c, d) = (median(&ours, |seen| seen.user_ns), median(&theirs, |seen| seen.user_ns));
-        println!("| {name} | {depth} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
+/// A table of the targets at several depths, against a peer.
+fn compare(peer: &str, targets: &[(&str, &Path)], reads: impl Fn(&Path, u32) -> Seen) {
+    println!("| target | depth | IOPS, plimsoll | IOPS, {peer} | ratio | user ns per I/O, plimsoll | {peer} | ratio |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for (name, path) in targets {
+        for depth in [1, 8, 32, 128] {
+            let (ours, theirs) = alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || reads(path, depth));
+            let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
+            let (c, d) = (median(&ours, |seen| seen.user_ns), median(&theirs, |seen| seen.user_ns));
+            println!("| {name} | {depth} | {a:.0} | {b:.0} | **{:.2}** | {c:.0} | {d:.0} | **{:.2}** |", a / b, c / d);
+        }
     }
 }
 
@@ -118,7 +132,8 @@ fn compare_with_t_io_uring(path: &Path) {
     };
     println!("\n| zram, depth | IOPS, plimsoll | IOPS, t/io_uring | ratio |\n|---|---|---|---|");
     for depth in [32, 128] {
-        let (ours, theirs) = alternate(|| plimsoll(path, depth, 1), || t_io_uring::random_reads(&program, path, depth));
+        let (ours, theirs) =
+            alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || t_io_uring::random_reads(&program, path, depth));
         let (a, b) = (median(&ours, |seen| seen.iops), median(&theirs, |seen| seen.iops));
         println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", a / b);
     }
@@ -127,23 +142,23 @@ fn compare_with_t_io_uring(path: &Path) {
 fn compare_threads(path: &Path) {
     println!("\n| zram, depth | IOPS, 1 thread | IOPS, 2 threads | ratio |\n|---|---|---|---|");
     let depth = 32;
-    let (one, two) = alternate(|| plimsoll(path, depth, 1), || plimsoll(path, depth, 2));
+    let (one, two) = alternate(|| plimsoll(OURS.as_ref(), path, depth, 1), || plimsoll(OURS.as_ref(), path, depth, 2));
     let (a, b) = (median(&one, |seen| seen.iops), median(&two, |seen| seen.iops));
     println!("| {depth} | {a:.0} | {b:.0} | **{:.2}** |", b / a);
 }
 
 /// The command with histograms and series, as run by users.
-fn plimsoll(path: &Path, depth: u32, threads: u32) -> Seen {
+fn plimsoll(program: &Path, path: &Path, depth: u32, threads: u32) -> Seen {
     let (depth, threads, duration) = (depth.to_string(), threads.to_string(), format!("{}s", seconds()));
-    let run = measured(path, &["--depth", &depth, "--threads", &threads, "--duration", &duration]);
+    let run = measured(program, path, &["--depth", &depth, "--threads", &threads, "--duration", &duration]);
     let run = &run["runs"][0];
     let lasted_ns: f64 = run["series"].as_array().unwrap().iter().map(|slice| slice["span_ns"].as_f64().unwrap()).sum();
     let iops = run["figures"]["iops"]["value"].as_f64().unwrap();
     Seen { iops, user_ns: run["cpu"]["user_ns"].as_f64().unwrap() / (iops * lasted_ns / 1e9) }
 }
 
-fn measured(path: &Path, arguments: &[&str]) -> serde_json::Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
+fn measured(program: &Path, path: &Path, arguments: &[&str]) -> serde_json::Value {
+    let output = Command::new(program)
         .args(["measure", "--quiet", "--json", "-", "--reads", "100", "--block-size", "4KiB"])
         .args(arguments)
         .arg(path)
@@ -161,7 +176,7 @@ fn start_up() {
     let mut extra_ms: Vec<f64> = (0..9)
         .map(|_| {
             let start = std::time::Instant::now();
-            let curve = measured(&file, &["--depth", "1", "--duration", "200ms"]);
+            let curve = measured(OURS.as_ref(), &file, &["--depth", "1", "--duration", "200ms"]);
             let runs = curve["runs"].as_array().unwrap();
             let series = runs.iter().flat_map(|run| run["series"].as_array().unwrap());
             let measuring: f64 = series.map(|slice| slice["span_ns"].as_f64().unwrap()).sum();

@@ -10,7 +10,7 @@ use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
 use plimsoll_device::{
     Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
 };
-use plimsoll_drive::{Fault, LoopResult, Observe, PartialRun, Rules, Simulated, Target, drive_streams};
+use plimsoll_drive::{Fault, LoopResult, Observe, Partial, PartialRun, Rules, Simulated, Target, drive_streams};
 use plimsoll_load::{Arrival, Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::CpuTime;
@@ -48,7 +48,7 @@ pub struct PointResult {
 /// A backend that executes loads.
 pub trait Backend {
     /// Offers a load to its end or until `observe` ends it.
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>>;
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome;
 }
 
 /// Maximum operations in flight of an open load on a model, which needs no buffers.
@@ -70,10 +70,10 @@ impl Virtual {
 }
 
 impl Backend for Virtual {
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
         let all: Vec<_> = numbered(trial.streams).collect();
         let start = self.target.now();
-        let mut load = load_of(trial, &all, start, trial.seed).map_err(at_once)?;
+        let mut load = load_of(trial, &all, start, trial.seed).map_err(PartialRun::at_once)?;
         let in_flight = |stream: &StreamSpec| match stream.pace {
             Pace::Closed { depth } => depth,
             Pace::Open { .. } => MOST_VIRTUAL,
@@ -105,7 +105,7 @@ pub struct Storage {
 
 impl Backend for Storage {
     /// Loops run on their own threads, so that observation does not delay them.
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
         let (this, clock) = (&*self, Clock::start());
         let parts = (0..self.threads).map(|part| (part, self.part(trial, part))).filter(|(_, part)| !part.is_empty());
         let loops = parts.map(|(part, streams)| {
@@ -116,22 +116,12 @@ impl Backend for Storage {
 }
 
 /// Result of a trial, or its fault with the partial result.
-pub type PointOutcome = Result<PointResult, Box<PartialRun<PointResult>>>;
-
-/// A fault without a partial result.
-pub fn at_once(fault: Fault) -> Box<PartialRun<PointResult>> {
-    Box::new(PartialRun { fault, until: PointResult::default() })
-}
+pub type PointOutcome = Partial<PointResult>;
 
 /// Result of a loop.
-pub fn sighting(driven: Result<LoopResult, Box<PartialRun<LoopResult>>>, cpu: Option<CpuTime>) -> PointOutcome {
-    match driven {
-        Ok(seen) => Ok(PointResult { seen, cpu, ends_offered: false }),
-        Err(torn) => {
-            let until = PointResult { seen: torn.until, cpu, ends_offered: false };
-            Err(Box::new(PartialRun { fault: torn.fault, until }))
-        }
-    }
+pub fn sighting(driven: Partial<LoopResult>, cpu: Option<CpuTime>) -> PointOutcome {
+    let (seen, fault) = PartialRun::split(driven);
+    PartialRun::join(PointResult { seen, cpu, ends_offered: false }, fault)
 }
 
 impl Storage {
@@ -141,14 +131,11 @@ impl Storage {
         L: FnOnce(&mut WorkerHandle<'_>) -> PointOutcome + Send,
     {
         let process_before = cpu_time();
-        let (mut merged, fault) = merge(together(loops, observe).map_err(at_once)?);
+        let (mut merged, fault) = merge(together(loops, observe).map_err(PartialRun::at_once)?);
         if matches!(self.way, Way::File(_, Engine::Threads)) {
-            merged.cpu = Some(difference(cpu_time(), process_before));
+            merged.cpu = Some(cpu_time() - process_before);
         }
-        match fault {
-            None => Ok(merged),
-            Some(fault) => Err(Box::new(PartialRun { fault, until: merged })),
-        }
+        PartialRun::join(merged, fault)
     }
 
     /// The streams of a loop with their numbers in the whole load; empty if there is no share for it.
@@ -178,11 +165,11 @@ impl Storage {
         };
         self.on_target(&shape, clock, &mut |target| {
             let start = target.now() + turn(streams, part, self.threads);
-            let mut load = load_of(trial, streams, start, own_seed).map_err(at_once)?;
+            let mut load = load_of(trial, streams, start, own_seed).map_err(PartialRun::at_once)?;
             let cpu_before = thread_cpu_time();
             let rules = Rules::new(shape.depth, trial.slice);
             let driven = drive_streams(target, &mut load, &rules, &mut |series| handle.observe(series));
-            sighting(driven, Some(difference(thread_cpu_time(), cpu_before)))
+            sighting(driven, Some(thread_cpu_time() - cpu_before))
         })
     }
 
@@ -195,13 +182,16 @@ impl Storage {
     ) -> PointOutcome {
         match &self.way {
             Way::File(file, engine) => {
-                let failed = |source| at_once(Fault { attempt: "reading the length of the file".into(), source });
+                let failed =
+                    |source| PartialRun::at_once(Fault { attempt: "reading the length of the file".into(), source });
                 let whole = (file.as_fd(), length(file).map_err(failed)?);
-                let mut target = engine.start(&[whole], shape, clock).map_err(at_once)?;
+                let mut target = engine.start(&[whole], shape, clock).map_err(PartialRun::at_once)?;
                 offer(&mut *target)
             }
             Way::Export(address, idle) => {
-                let failed = |error| at_once(Fault { attempt: address.to_string(), source: io::Error::other(error) });
+                let failed = |error| {
+                    PartialRun::at_once(Fault { attempt: address.to_string(), source: io::Error::other(error) })
+                };
                 let kept = idle.lock().expect("no loop panics").pop();
                 let connection = kept.map_or_else(|| Connection::open(address), Ok).map_err(failed)?;
                 let mut target = Remote::new(vec![connection], shape, clock).map_err(failed)?;
@@ -238,21 +228,12 @@ fn merge(sightings: Vec<PointOutcome>) -> (PointResult, Option<Fault>) {
     let mut all = PointResult::default();
     let mut first = None;
     for sighted in sightings {
-        let PointResult { seen, cpu, .. } = sighted.unwrap_or_else(|torn| {
-            let PartialRun { fault, until } = *torn;
-            first.get_or_insert(fault);
-            until
-        });
+        let (PointResult { seen, cpu, .. }, fault) = PartialRun::split(sighted);
+        first = first.or(fault);
         all.seen.unserved += seen.unserved;
         all.seen.lateness.merge(&seen.lateness);
         workers::merge(&mut all.seen.series, seen.series);
-        let sum = all.cpu.unwrap_or_default();
-        all.cpu = cpu.map(|cpu| CpuTime { user: sum.user + cpu.user, system: sum.system + cpu.system }).or(all.cpu);
+        all.cpu = [all.cpu, cpu].into_iter().flatten().reduce(|sum, cpu| sum + cpu);
     }
     (all, first)
-}
-
-/// Processor time between two readings.
-pub fn difference(after: CpuTime, before: CpuTime) -> CpuTime {
-    CpuTime { user: after.user - before.user, system: after.system - before.system }
 }

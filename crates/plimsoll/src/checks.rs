@@ -153,7 +153,7 @@ fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
     };
     let busy = fastest.cpu.map(|cpu| {
         let lasted: f64 = fastest.series.iter().map(|slice| slice.span.as_secs_f64()).sum();
-        (cpu.user + cpu.system).as_secs_f64() / lasted / f64::from(cores)
+        cpu.total().as_secs_f64() / lasted / f64::from(cores)
     });
     busy.filter(|busy| *busy > BUSY_SHARE)
         .map(|busy| Finding::ProcessorBound { busy: busy.min(1.0) })
@@ -169,7 +169,7 @@ fn is_fio(source: &Source) -> bool {
 /// Processor time used by other processes, if it delayed the generator.
 fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
     let elapsed = evidence.activity.elapsed.as_secs_f64() * f64::from(host.cpus?);
-    let own = (evidence.activity.own_cpu.user + evidence.activity.own_cpu.system).as_secs_f64();
+    let own = evidence.activity.own_cpu.total().as_secs_f64();
     let share = evidence.activity.busy? - own / elapsed.max(1e-9);
     (share > OTHER_WORK_SHARE).then_some(Finding::OtherWork { share })
 }

@@ -9,7 +9,7 @@ use plimsoll_record::{EndReason, LoadSlot, Measure, Objective, Run, Slice, SlotR
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
 
-use crate::backend::{Backend, PointResult, Trial};
+use crate::backend::{Backend, PointOutcome, PointResult, Trial};
 use crate::checks::lateness;
 use crate::console::Console;
 use crate::plan::MeasurePlan;
@@ -146,13 +146,7 @@ impl<'a> SweepProgress<'a> {
             next_check: 0,
         };
         let window = step.window;
-        let (sighting, fault) = match step.take(self.streams, seed, stand, console) {
-            Ok(sighting) => (sighting, None),
-            Err(torn) => {
-                let PartialRun { fault, until } = *torn;
-                (until, Some(fault))
-            }
-        };
+        let (sighting, fault) = PartialRun::split(step.take(self.streams, seed, stand, console));
         let (elapsed, unserved) = (length(&sighting.seen.series), sighting.seen.unserved);
         let series = if point.purpose == Purpose::Hold { sighting.seen.series.clone() } else { Vec::new() };
         let answered = sighting.seen.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
@@ -299,7 +293,7 @@ impl PendingPoint<'_> {
         seed: u64,
         stand: &mut dyn Backend,
         console: &mut Console,
-    ) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+    ) -> PointOutcome {
         let mut paced = streams.to_vec();
         paced[0].pace = self.point.pace;
         let lasts = self.point.warm_up + self.point.most;

@@ -91,24 +91,10 @@ impl Stead {
     fn new(command: &FioCommand) -> Result<Self, CliError> {
         let destroy: Vec<PathBuf> = command.flags.destroy.iter().map(PathBuf::from).collect();
         let Some(on) = &command.flags.on else {
-            let facts = Facts {
-                source: Source::Measured { engine: "fio jobs".into() },
-                subject: Subject {
-                    name: "files of jobs".into(),
-                    kind: "files".into(),
-                    size: Bytes::ZERO,
-                    device: None,
-                },
-                host: None,
-                space: Bytes::new(u64::MAX),
-                grid: 1,
-                nature: Nature::Directory,
-                read_only: false,
-                stages: Vec::new(),
-                page_cache: None,
-                write_back: None,
-                database: None,
-            };
+            let source = Source::Measured { engine: "fio jobs".into() };
+            let subject =
+                Subject { name: "files of jobs".into(), kind: "files".into(), size: Bytes::ZERO, device: None };
+            let facts = Facts { space: Bytes::new(u64::MAX), ..Facts::new(Nature::Directory, source, subject) };
             return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
         };
         let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), page_cache: None };

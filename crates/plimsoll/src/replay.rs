@@ -233,13 +233,9 @@ impl Replaying {
             heard: Span::ZERO,
         };
         let playback = Playback { recording, tempo, slice, seed };
-        match venue.replay(&playback, &mut |series| watch.look(series, console)) {
-            Ok(sighting) => (sighting, None, lasts),
-            Err(torn) => {
-                let PartialRun { fault, until } = *torn;
-                (until, Some(fault), lasts)
-            }
-        }
+        let replayed = venue.replay(&playback, &mut |series| watch.look(series, console));
+        let (sighting, fault) = PartialRun::split(replayed);
+        (sighting, fault, lasts)
     }
 
     fn settled(&self, tempo: Tempo, lasts: Option<Span>, seen: &LoopResult) -> Settled {

@@ -70,24 +70,20 @@ impl Site<'_> {
             None => subject.size,
         };
         let grid = subject.direct.alignment().map_or(512, |alignment| u64::from(alignment.offset.max(1)));
+        let described = Subject {
+            name: path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string(),
+            kind: subject.kind.name().into(),
+            size: if is_directory { space } else { subject.size },
+            device: Some(describe_disk(&subject)),
+        };
+        let nature = if is_directory { Nature::Directory } else { Nature::Blocks };
         let facts = Facts {
-            // Steps record their own engines.
-            source: Source::Measured { engine: "suite".into() },
-            subject: Subject {
-                name: path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string(),
-                kind: subject.kind.name().into(),
-                size: if is_directory { space } else { subject.size },
-                device: Some(describe_disk(&subject)),
-            },
             host: Some(describe_host()),
             space,
             grid: if matches!(subject.direct, Direct::Refused) { 1 } else { grid },
-            nature: if is_directory { Nature::Directory } else { Nature::Blocks },
             read_only: subject.read_only || (!is_directory && claim.is_none()),
-            stages: Vec::new(),
-            page_cache: None,
-            write_back: None,
-            database: None,
+            // Steps record their own engines.
+            ..Facts::new(nature, Source::Measured { engine: "suite".into() }, described)
         };
         let place = match subject.kind {
             SubjectKind::Directory => DiskPlace::Directory(path.to_owned()),
@@ -107,29 +103,18 @@ impl Site<'_> {
         let chosen = Connection::open(&address).map_err(unreachable)?.chosen().clone();
         let named = self.destroy.iter().any(|named| named == Path::new(self.place));
         let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());
-        let size = Bytes::new(chosen.size);
         let name = emulation.as_ref().and_then(|emulation| emulation.like.clone());
         let source = match &emulation {
             Some(emulation) => Source::Emulated { model: emulation.model.clone() },
             None => Source::Measured { engine: "NBD".into() },
         };
+        let name = name.unwrap_or_else(|| address.to_string());
+        let subject = Subject { name, kind: "NBD export".into(), size: Bytes::new(chosen.size), device: None };
         let facts = Facts {
-            source,
-            subject: Subject {
-                name: name.unwrap_or_else(|| address.to_string()),
-                kind: "NBD export".into(),
-                size,
-                device: None,
-            },
             host: Some(describe_host()),
-            space: size,
             grid: chosen.blocks.map_or(512, |[least, ..]| u64::from(least.max(1))),
-            nature: Nature::Export,
             read_only: !named || chosen.flags & flag::READ_ONLY != 0,
-            stages: Vec::new(),
-            page_cache: None,
-            write_back: None,
-            database: None,
+            ..Facts::new(Nature::Export, source, subject)
         };
         Ok(Box::new(Export::new(address, facts)))
     }
@@ -138,19 +123,9 @@ impl Site<'_> {
         let named = NamedModel::read(self.place, offers)?;
         let (size, kind) = (named.size(), named.kind());
         let NamedModel { name, model, .. } = named;
-        let facts = Facts {
-            source: Source::Simulated { model: model.to_string() },
-            subject: Subject { name, kind: kind.into(), size, device: None },
-            host: None,
-            space: size,
-            grid: 1,
-            nature: Nature::Model,
-            read_only: false,
-            stages: model.names(),
-            page_cache: None,
-            write_back: None,
-            database: None,
-        };
+        let subject = Subject { name, kind: kind.into(), size, device: None };
+        let source = Source::Simulated { model: model.to_string() };
+        let facts = Facts { stages: model.names(), ..Facts::new(Nature::Model, source, subject) };
         let model = Model::new(&model, self.seed, facts);
         Ok(Box::new(match self.page_cache {
             Some(settings) => model.with_page_cache(settings),

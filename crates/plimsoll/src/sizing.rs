@@ -1,9 +1,12 @@
 //! `plimsoll size`: from reports to ranked, priced configurations.
 
+use std::sync::Arc;
+
 use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{Compute, Design, DesignError, Growth, Search, UnknownProvider, layouts, size, wanted};
 use plimsoll_ingest::{DatabaseDemand, Demand};
 use plimsoll_units::Bytes;
+use plimsoll_web::Threads;
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
@@ -59,7 +62,7 @@ fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
     let unknown = |unknown: UnknownProvider| CliError::usage(unknown.to_string());
     let among = Search::among(&offers.catalogue, &args.provider).map_err(unknown)?;
     let machine = args.machine.as_deref().map(|text| machine(text, offers)).transpose()?;
-    Ok(Search { machine, widest: args.stripe, ..among })
+    Ok(Search { machine, widest: args.stripe, pool: Arc::new(Threads::default()), ..among })
 }
 
 /// Parses a machine in the syntax of configurations.

@@ -35,6 +35,30 @@ pub struct CpuTime {
     pub system: Span,
 }
 
+impl CpuTime {
+    /// In user mode and in the kernel.
+    pub fn total(self) -> Span {
+        self.user + self.system
+    }
+}
+
+impl std::ops::Add for CpuTime {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { user: self.user + other.user, system: self.system + other.system }
+    }
+}
+
+impl std::ops::Sub for CpuTime {
+    type Output = Self;
+
+    /// Time since an earlier reading.
+    fn sub(self, before: Self) -> Self {
+        Self { user: self.user - before.user, system: self.system - before.system }
+    }
+}
+
 /// An offered load and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -505,6 +505,13 @@ impl Table {
         Self { columns: columns.into(), rows, notes, ..Self::default() }
     }
 
+    /// A table with a row for each item, whose columns follow with [`TableRows::column`].
+    pub(crate) fn rows<T>(label: impl Into<String>, items: impl IntoIterator<Item = T>) -> TableRows<T> {
+        let items: Vec<T> = items.into_iter().collect();
+        let rows = items.iter().map(|_| Vec::new()).collect();
+        TableRows { items, table: Self { label: label.into(), rows, ..Self::default() } }
+    }
+
     /// A table with a row for each item.
     pub(crate) fn of<T>(
         label: impl Into<String>,
@@ -556,6 +563,55 @@ impl Table {
             }
         }
         table
+    }
+}
+
+/// A table under construction: the items of its rows.
+pub(crate) struct TableRows<T> {
+    items: Vec<T>,
+    table: Table,
+}
+
+impl<T> TableRows<T> {
+    /// Adds a column with a cell for each item; `None` is an unknown value.
+    pub(crate) fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
+        self.table.columns.push(column);
+        for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
+            row.push(cell(item).into());
+        }
+        self
+    }
+
+    /// Adds several columns of the same kind: each with its key.
+    pub(crate) fn columns<K: Copy, C: Into<Cell>>(
+        self,
+        columns: impl IntoIterator<Item = (K, Column)>,
+        cell: impl Fn(&T, K) -> C,
+    ) -> Self {
+        columns.into_iter().fold(self, |rows, (key, column)| rows.column(column, |item| cell(item, key)))
+    }
+
+    /// The table.
+    pub(crate) fn table(self) -> Table {
+        self.table
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl<C: Into<Self>> From<Option<C>> for Cell {
+    fn from(value: Option<C>) -> Self {
+        value.map_or_else(Self::unknown, Into::into)
     }
 }
 

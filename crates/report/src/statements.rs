@@ -1,12 +1,11 @@
 //! Tables of statements of a single session: counts, times and log activity; and comparison of a test across databases.
 
 use plimsoll_record::{Statements, StepWork, SuiteRun};
-use plimsoll_units::Span;
 
 use crate::number;
-use crate::page::{Column, ColumnKind, Table, UNKNOWN};
+use crate::page::{Column, ColumnKind, Table};
 use crate::sessions::divided;
-use crate::suite::{StepRow, rows};
+use crate::suite::{StepRow, longest, mean, median_note, rows};
 use crate::words::clean;
 
 /// The valid steps of statements, in the order of their first execution, each in its median round.
@@ -20,54 +19,32 @@ fn of<'a>(suite: &'a SuiteRun) -> Vec<(StepRow<'a>, &'a Statements)> {
 
 /// The steps as a table; empty if there are none.
 pub(crate) fn table(suite: &SuiteRun) -> Table {
-    let columns = [
-        Column::new("step", "", ColumnKind::Text, 0),
-        Column::new("planned", "statements", ColumnKind::Share, 5),
-        Column::new("done", "statements", ColumnKind::Share, 0),
-        Column::new("wrong", "", ColumnKind::Share, 1),
-        Column::new("took", "", ColumnKind::Share, 0),
-        Column::new("rate", "a second", ColumnKind::Share, 0),
-        Column::new("mean", "", ColumnKind::Share, 2),
-        Column::new("p99", "", ColumnKind::Share, 0),
-        Column::new("longest", "", ColumnKind::Share, 6),
-        Column::new("log flushes", "for each", ColumnKind::Share, 3),
-        Column::new("disk flushes", "for each", ColumnKind::Share, 7),
-        Column::new("client CPU", "", ColumnKind::Share, 4),
-    ];
     let all = of(suite);
-    let cells: Vec<Vec<String>> = all.iter().map(|(row, work)| cells(row, work)).collect();
-    let mut notes = Vec::new();
-    if all.iter().any(|(row, _)| row.rounds > 1) {
-        notes.push("the median of several rounds is shown".to_owned());
-    }
-    if all.iter().any(|(_, work)| work.done < work.asked) {
-        notes.push("steps with fewer statements than planned reached their time limit".to_owned());
-    }
-    Table::of_texts(columns, &cells, notes).without_unknown()
-}
-
-fn cells(row: &StepRow<'_>, work: &Statements) -> Vec<String> {
+    let share = |name, unit, priority| Column::new(name, unit, ColumnKind::Share, priority);
     let count = |count: u64| number::whole(count as f64);
-    let or_none = |text: Option<String>| text.unwrap_or(UNKNOWN.into());
-    let each = |count: Option<u64>| {
-        or_none(count.filter(|_| work.done > 0).map(|count| number::three(count as f64 / work.done as f64)))
+    let each = |work: &Statements, count: Option<u64>| {
+        count.filter(|_| work.done > 0).map(|count| number::three(count as f64 / work.done as f64))
     };
-    let mean = work.each.sum_ns.checked_div(work.each.count).map(Span::from_nanos);
-    let longest = (work.each.count > 0).then(|| Span::from_nanos(work.each.max_ns).to_string());
-    vec![
-        clean(&row.step.name),
-        if work.asked == work.done { UNKNOWN.into() } else { count(work.asked) },
-        count(work.done),
-        if work.wrong == 0 { UNKNOWN.into() } else { count(work.wrong) },
-        work.span.to_string(),
-        number::three(row.rate()),
-        or_none(mean.map(|mean| mean.to_string())),
-        or_none(work.each.quantile(0.99).map(|span| span.to_string())),
-        or_none(longest),
-        each(work.counted.log_flushes),
-        each(work.storage.disk.as_ref().map(|disk| disk.flushes)),
-        or_none(row.cpu.map(|cpu| number::percent((cpu * 1e3).round() / 1e3))),
-    ]
+    let cut = all.iter().any(|(_, work)| work.done < work.asked);
+    let cut = cut.then(|| "steps with fewer statements than planned reached their time limit".to_owned());
+    Table::rows("", &all)
+        .column(Column::text("step", 0), |(row, _)| clean(&row.step.name))
+        .column(share("planned", "statements", 5), |(_, work)| (work.asked != work.done).then(|| count(work.asked)))
+        .column(share("done", "statements", 0), |(_, work)| count(work.done))
+        .column(share("wrong", "", 1), |(_, work)| (work.wrong > 0).then(|| count(work.wrong)))
+        .column(share("took", "", 0), |(_, work)| work.span.to_string())
+        .column(share("rate", "a second", 0), |(row, _)| number::three(row.rate()))
+        .column(share("mean", "", 2), |(_, work)| mean(&work.each))
+        .column(share("p99", "", 0), |(_, work)| work.each.quantile(0.99).map(|span| span.to_string()))
+        .column(share("longest", "", 6), |(_, work)| longest(&work.each))
+        .column(share("log flushes", "for each", 3), |(_, work)| each(work, work.counted.log_flushes))
+        .column(share("disk flushes", "for each", 7), |(_, work)| {
+            each(work, work.storage.disk.as_ref().map(|disk| disk.flushes))
+        })
+        .column(share("client CPU", "", 4), |(row, _)| row.processors())
+        .table()
+        .with_notes(median_note(all.iter().map(|(row, _)| row.rounds)).into_iter().chain(cut))
+        .without_unknown()
 }
 
 /// Duration of a test in a suite.

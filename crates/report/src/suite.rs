@@ -4,7 +4,7 @@ use plimsoll_record::{Bins, CpuTime, StepRun, StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use crate::number;
-use crate::page::{Column, ColumnKind, Table, UNKNOWN};
+use crate::page::{Column, ColumnKind, Table};
 use crate::words::clean;
 
 /// Definition of the figures of steps.
@@ -33,6 +33,11 @@ impl StepRow<'_> {
     /// Operations, or files, per second of the median round.
     pub fn rate(&self) -> f64 {
         self.rates[self.rates.len() / 2]
+    }
+
+    /// CPU time in per cent of one processor.
+    pub fn processors(&self) -> Option<String> {
+        self.cpu.map(|cpu| number::percent((cpu * 1e3).round() / 1e3))
     }
 }
 
@@ -89,22 +94,26 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
                 times.merge(&job.total.service());
             }
             let bytes: u64 = jobs.iter().map(|job| job.total.bytes()).sum();
-            let most = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             let cpu = run.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64());
-            (Some(bytes as f64 / span.as_secs_f64()), times, cpu, most.map(|(name, share)| (name.as_str(), *share)))
+            (Some(bytes as f64 / span.as_secs_f64()), times, cpu, most(&run.bound_by))
         }
         StepWork::Files { each, span, cpu, .. } => {
             (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
         }
         StepWork::Statements(work) => (None, work.each.clone(), busy(work.client, work.span), None),
         StepWork::Sessions(crowd) => {
-            let most = crowd.storage.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             let cpu = crowd.client.and_then(|cpu| busy(cpu, crowd.run.span));
-            (None, crowd.run.total.response(), cpu, most.map(|(name, share)| (name.as_str(), *share)))
+            (None, crowd.run.total.response(), cpu, most(&crowd.storage.bound_by))
         }
         StepWork::Skipped { .. } => return None,
     };
     Some(StepRow { step, rounds: ranked.len(), rates, bytes_per_second, times, cpu, bound_by })
+}
+
+/// The limit that held the largest share of the operations.
+fn most(bound_by: &[(String, f64)]) -> Option<(&str, f64)> {
+    let most = bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    most.map(|(name, share)| (name.as_str(), *share))
 }
 
 /// CPU time as a share of one processor.
@@ -134,48 +143,45 @@ fn is_of_storage(row: &StepRow<'_>) -> bool {
 /// The steps on blocks and files as a table.
 pub(crate) fn table(suite: &SuiteRun) -> Table {
     let all = rows(suite);
-    let rows: Vec<&StepRow<'_>> = all.iter().filter(|row| is_of_storage(row)).collect();
-    let columns = [
-        Column::new("step", "", ColumnKind::Text, 0),
-        Column::new("moved", "", ColumnKind::Share, 0),
-        Column::new("done", "a second", ColumnKind::Share, 0),
-        Column::new("rounds", "", ColumnKind::Text, 4),
-        Column::new("mean", "", ColumnKind::Share, 0),
-        Column::new("p50", "", ColumnKind::Share, 2),
-        Column::new("p99", "", ColumnKind::Share, 0),
-        Column::new("p99.9", "", ColumnKind::Share, 5),
-        Column::new("longest", "", ColumnKind::Share, 1),
-        Column::new("CPU", "", ColumnKind::Share, 3),
-        Column::new("limit", "", ColumnKind::Text, 1),
-    ];
-    let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row)).collect();
-    let mut notes = Vec::new();
-    if rows.iter().any(|row| row.rounds > 1) {
-        notes.push("the median of several rounds is shown".to_owned());
-    }
-    Table::of_texts(columns, &cells, notes).without_unknown()
+    let steps = || all.iter().filter(|row| is_of_storage(row));
+    let share = |name, priority| Column::new(name, "", ColumnKind::Share, priority);
+    let time = |row: &StepRow<'_>, quantile: f64| row.times.quantile(quantile).map(|span| span.to_string());
+    Table::rows("", steps())
+        .column(Column::text("step", 0), |row| row.step.name.clone())
+        .column(share("moved", 0), |row| row.bytes_per_second.map(number::throughput))
+        .column(Column::new("done", "a second", ColumnKind::Share, 0), |row| number::three(row.rate()))
+        .column(Column::text("rounds", 4), |row| match row.rates[..] {
+            [] | [_] => None,
+            [least, .., most] => {
+                Some(format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(most)))
+            }
+        })
+        .column(share("mean", 0), |row| mean(&row.times))
+        .column(share("p50", 2), |row| time(row, 0.5))
+        .column(share("p99", 0), |row| time(row, 0.99))
+        .column(share("p99.9", 5), |row| time(row, 0.999))
+        .column(share("longest", 1), |row| longest(&row.times))
+        .column(share("CPU", 3), |row| row.processors())
+        .column(Column::text("limit", 1), |row| {
+            let (name, share) = row.bound_by?;
+            Some(format!("{name} ({})", number::percent((share * 100.0).round() / 100.0)))
+        })
+        .table()
+        .with_notes(median_note(steps().map(|row| row.rounds)))
+        .without_unknown()
 }
 
-fn cells(row: &StepRow<'_>) -> Vec<String> {
-    let time = |quantile: f64| row.times.quantile(quantile).map_or(UNKNOWN.into(), |span| span.to_string());
-    let mean = row.times.sum_ns.checked_div(row.times.count).map(Span::from_nanos);
-    let rounds = match row.rates[..] {
-        [] | [_] => UNKNOWN.into(),
-        [least, .., most] => format!("{}, {} \u{2013} {}", row.rounds, number::three(least), number::three(most)),
-    };
-    vec![
-        row.step.name.clone(),
-        row.bytes_per_second.map_or(UNKNOWN.into(), number::throughput),
-        number::three(row.rate()),
-        rounds,
-        mean.map_or(UNKNOWN.into(), |mean| mean.to_string()),
-        time(0.5),
-        time(0.99),
-        time(0.999),
-        if row.times.count > 0 { Span::from_nanos(row.times.max_ns).to_string() } else { UNKNOWN.into() },
-        row.cpu.map_or(UNKNOWN.into(), |cpu| number::percent((cpu * 1e3).round() / 1e3)),
-        row.bound_by.map_or(UNKNOWN.into(), |(name, share)| {
-            format!("{name} ({})", number::percent((share * 100.0).round() / 100.0))
-        }),
-    ]
+/// The mean of times, if there are any.
+pub(crate) fn mean(times: &Bins) -> Option<String> {
+    Some(Span::from_nanos(times.sum_ns.checked_div(times.count)?).to_string())
+}
+
+/// The longest of times, if there are any.
+pub(crate) fn longest(times: &Bins) -> Option<String> {
+    (times.count > 0).then(|| Span::from_nanos(times.max_ns).to_string())
+}
+
+/// The note of a table whose steps had these numbers of rounds.
+pub(crate) fn median_note(mut rounds: impl Iterator<Item = usize>) -> Option<String> {
+    rounds.any(|rounds| rounds > 1).then(|| "the median of several rounds is shown".to_owned())
 }

@@ -9,12 +9,14 @@ mod opening;
 mod paths;
 mod side_by_side;
 
+use std::time::Duration;
+
 use plimsoll_database::System;
-use plimsoll_device::SyncMode;
-use plimsoll_drive::{Fault, Observe, PageCache, PartialRun};
+use plimsoll_device::{Clock, SyncMode};
+use plimsoll_drive::{Fault, Observe, PageCache, Partial, PartialRun};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::{DatabaseAbout, Finding, Host, Source, Subject};
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::{Bytes, Instant, Span};
 
 pub use database::{DatabaseGround, Sink};
 pub use disk::{Disk, DiskPlace};
@@ -76,21 +78,27 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts of a database with this display name.
-    pub fn of_database(name: String, source: Source, system: System, about: DatabaseAbout) -> Self {
+    /// Facts of a writable ground whose files may take the size of the subject, without requirements of alignment.
+    pub const fn new(nature: Nature, source: Source, subject: Subject) -> Self {
         Self {
             source,
-            subject: Subject { name, kind: "database".into(), size: Bytes::default(), device: None },
             host: None,
-            space: Bytes::default(),
+            space: subject.size,
+            subject,
             grid: 1,
-            nature: Nature::Database,
+            nature,
             read_only: false,
             stages: Vec::new(),
             page_cache: None,
             write_back: None,
-            database: Some((system, about)),
+            database: None,
         }
+    }
+
+    /// Facts of a database with this display name.
+    pub fn of_database(name: String, source: Source, system: System, about: DatabaseAbout) -> Self {
+        let subject = Subject { name, kind: "database".into(), size: Bytes::default(), device: None };
+        Self { database: Some((system, about)), ..Self::new(Nature::Database, source, subject) }
     }
 
     /// Whether buffered I/O goes through a page cache, real or simulated.
@@ -140,8 +148,8 @@ pub trait Ground {
     /// Called once before the first measured step: flushes the data of loading, and slows storage that was fast for
     /// loading down to the measured storage.
     ///
+    /// # Errors
     /// The storage or the database failed.
-    /// The storage or the database does not take it.
     fn begin_measuring(&mut self) -> Result<(), Fault> {
         Ok(())
     }
@@ -158,7 +166,7 @@ pub trait Ground {
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit>;
 
     /// Runs concurrent workers to their end, or until `observe` stops them.
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>>;
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult>;
 
     /// Creates, looks up or removes many files.
     fn files(&mut self, _step: &FilesStep, _observe: Observe<'_>) -> Result<StepResult, Fault> {
@@ -166,26 +174,30 @@ pub trait Ground {
     }
 
     /// Runs statements in sequence.
-    fn statements(
-        &mut self,
-        _: &StatementsStep,
-        _: Observe<'_>,
-    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
+    fn statements(&mut self, _: &StatementsStep, _: Observe<'_>) -> StepOutcome {
         Ok(StepResult::Skipped("this is not a database"))
     }
 
     /// Runs concurrent sessions.
-    fn sessions(
-        &mut self,
-        _: &SessionsStep,
-        _: Observe<'_>,
-    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
+    fn sessions(&mut self, _: &SessionsStep, _: Observe<'_>) -> StepOutcome {
         Ok(StepResult::Skipped("this is not a database"))
     }
 
     /// Lets time pass, up to `span`, or until `observe` stops it.
-    fn idle(&mut self, span: Span, observe: Observe<'_>);
+    fn idle(&mut self, span: Span, observe: Observe<'_>) {
+        let clock = Clock::start();
+        loop {
+            let left = span - clock.now().since(Instant::ZERO).min(span);
+            if left.is_zero() || observe(&[]).is_break() {
+                return;
+            }
+            std::thread::sleep(Duration::from_nanos(left.as_nanos()).min(Duration::from_millis(100)));
+        }
+    }
 }
+
+/// The result of a step, or the fault that ended it early with the result until then.
+pub type StepOutcome = Result<StepResult, Box<PartialRun<Option<StepResult>>>>;
 
 /// Places files contiguously from the start of a space, each aligned to 1 MiB.
 fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Region>, Unfit> {

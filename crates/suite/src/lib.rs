@@ -16,7 +16,9 @@ pub mod workers;
 
 pub use below::{LocalStorage, StorageSample, UnderlyingStorage};
 pub use conduct::{Conduct, Signal, ToleratedErrors};
-pub use ground::{DatabaseGround, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, Unfit};
+pub use ground::{
+    DatabaseGround, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, StepOutcome, Unfit,
+};
 pub use options::{SuiteOptions, Surroundings, percent};
 pub use recipe::{
     CompletedStep, Phases, Recipe, SuiteObserver, SuiteOutcome, database_result, perform, perform_phases, session_run,

@@ -22,6 +22,17 @@ pub struct Surroundings {
 
 /// Options of a benchmark.
 pub trait SuiteOptions {
+    /// Options of a command line without flags: defaults are defined only at the flags.
+    fn defaults() -> Self
+    where
+        Self: clap::Args + Sized,
+    {
+        let command = Self::augment_args(clap::Command::new("defaults").disable_version_flag(true));
+        let matches = command.try_get_matches_from(["defaults"]);
+        let matches = matches.expect("no flag is required, and defaults can be parsed");
+        Self::from_arg_matches(&matches).expect("the arguments were just declared")
+    }
+
     /// Creates the recipe for a ground with these facts.
     ///
     /// # Errors
@@ -47,13 +58,6 @@ pub trait SuiteOptions {
     fn state(&self) -> Option<&Path> {
         None
     }
-}
-
-/// Options of a command line without flags: defaults are defined only at the flags.
-pub(crate) fn defaults<T: clap::Args>() -> T {
-    let command = T::augment_args(clap::Command::new("defaults").disable_version_flag(true));
-    let matches = command.try_get_matches_from(["defaults"]).expect("no flag is required, and defaults can be parsed");
-    T::from_arg_matches(&matches).expect("the arguments were just declared")
 }
 
 /// Parses a flag without value into one of two values.

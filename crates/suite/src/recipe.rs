@@ -9,7 +9,7 @@ use plimsoll_record::{
 };
 use plimsoll_units::{Bytes, Instant, Span};
 
-use crate::ground::{Facts, Ground, Unfit};
+use crate::ground::{Facts, Ground, StepOutcome, Unfit};
 use crate::result::{IoResult, StepResult};
 use crate::sql::{SessionsResult, SessionsStep, StatementsResult, StatementsStep};
 use crate::step::{FileSpec, IoStep, Keep, Step, Work};
@@ -34,8 +34,10 @@ pub trait Recipe {
     /// Its settings, as `(name, value)`.
     fn settings(&self) -> Vec<(String, String)>;
 
-    /// Files that it uses.
-    fn files(&self) -> Vec<FileSpec>;
+    /// Files that it uses; none for a load on a database.
+    fn files(&self) -> Vec<FileSpec> {
+        Vec::new()
+    }
 
     /// Approximate size of the data loaded into a database; zero if none or unknown.
     fn data_size(&self) -> Bytes {
@@ -205,10 +207,7 @@ pub fn perform_phases(
             stopped |= onward.is_break();
             onward
         });
-        let (seen, fault) = match made {
-            Ok(seen) => (Some(seen), None),
-            Err(torn) => (torn.until, Some(torn.fault)),
-        };
+        let (seen, fault) = PartialRun::split(made.map(Some));
         if let Some(mut seen) = seen {
             if let (Work::Io(io), StepResult::Io(seen)) = (&step.work, &mut seen)
                 && io.keep == Keep::Totals
@@ -232,17 +231,13 @@ pub fn perform_phases(
     Ok(outcome)
 }
 
-fn make(
-    step: &Step,
-    ground: &mut dyn Ground,
-    observe: Observe<'_>,
-) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
+fn make(step: &Step, ground: &mut dyn Ground, observe: Observe<'_>) -> StepOutcome {
     match &step.work {
         Work::Io(io) => ground.io(io, observe).map(StepResult::Io).map_err(|torn| {
             let until = (!torn.until.workers.is_empty()).then_some(StepResult::Io(torn.until));
             Box::new(PartialRun { fault: torn.fault, until })
         }),
-        Work::Files(files) => ground.files(files, observe).map_err(|fault| Box::new(PartialRun { fault, until: None })),
+        Work::Files(files) => ground.files(files, observe).map_err(PartialRun::at_once),
         Work::Statements(statements) => ground.statements(statements, observe),
         Work::Sessions(sessions) => ground.sessions(sessions, observe),
         Work::Pause(span) => {

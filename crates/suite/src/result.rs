@@ -121,10 +121,7 @@ impl IoResult {
 
     /// Processor time of all workers; `None` in virtual time.
     pub fn cpu(&self) -> Option<CpuTime> {
-        self.workers
-            .iter()
-            .filter_map(|worker| worker.cpu)
-            .reduce(|a, b| CpuTime { user: a.user + b.user, system: a.system + b.system })
+        self.workers.iter().filter_map(|worker| worker.cpu).reduce(|a, b| a + b)
     }
 }
 

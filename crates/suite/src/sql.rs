@@ -230,10 +230,15 @@ pub struct SessionsResult {
     pub marks: Vec<(Span, String)>,
 }
 
-/// The statement below the line `-- name: NAME` of an SQL file.
+/// The statements below each line `-- name: NAME` of an SQL file.
+pub(crate) fn all_named<'a>(file: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let sections = file.split("-- name: ").filter_map(move |section| section.strip_prefix(name)?.strip_prefix('\n'));
+    sections.map(str::trim_end)
+}
+
+/// The statement of this name, of which there is a single one.
 pub(crate) fn named<'a>(file: &'a str, name: &str) -> &'a str {
-    let mut sections = file.split("-- name: ").filter_map(|section| section.strip_prefix(name)?.strip_prefix('\n'));
-    sections.next().expect("the file has a statement of this name").trim_end()
+    all_named(file, name).next().expect("the file has a statement of this name")
 }
 
 /// An SQL template with each `{name}` replaced by its value.

@@ -7,7 +7,7 @@ use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until};
 use plimsoll_units::{Bytes, Span};
 
 use crate::conduct::Conduct;
-use crate::sql::{SessionsStep, StatementsStep};
+use crate::sql::{SessionsStep, SqlRequest, StatementsStep};
 
 /// A file that workers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,6 +245,12 @@ impl Step {
     /// A measured step of statements.
     pub fn statements(name: impl Into<String>, statements: StatementsStep) -> Self {
         Self::new(name, Work::Statements(statements))
+    }
+
+    /// An unmeasured step with a query whose rows the recipe reads.
+    pub(crate) fn query(name: impl Into<String>, sql: String) -> Self {
+        let query = move |_| vec![SqlRequest::Query(sql.clone())];
+        Self::statements(name, StatementsStep::new(1, query)).uncounted()
     }
 
     /// A measured step of concurrent sessions.

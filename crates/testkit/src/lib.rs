@@ -1,6 +1,8 @@
 //! Reports of databases and hosts, generated from a workload: output in the formats of Oracle, PostgreSQL, sysstat and
 //! fio. Only for tests, and for the sample files in `samples/`.
 //!
+//! [`undisturbed`] repeats checks that depend on real time.
+//!
 //! A reader of `plimsoll-ingest` recovers the workload from a report, up to the precision of its columns.
 
 mod awr;
@@ -9,6 +11,7 @@ mod head;
 mod others;
 mod sheet;
 mod sysstat;
+mod undisturbed;
 mod writing;
 
 use jiff::civil::DateTime;
@@ -16,6 +19,7 @@ use jiff::civil::DateTime;
 pub use awr::Release;
 pub use course::DailyWorkload;
 pub use sysstat::Generation;
+pub use undisturbed::undisturbed;
 pub use writing::{Writing, Written};
 
 /// A workload as counted by a database over a window.
@@ -79,6 +83,24 @@ impl Workload {
             processor_s: 6 * SECONDS,
             processors: 16,
             cache_mib: 24_576,
+        }
+    }
+
+    /// An hour of a database with a sixth of the reads of the shop and fewer writes.
+    pub fn small_shop(hour: i8) -> Self {
+        Self {
+            instance: "shop1".to_owned(),
+            host: "db1".to_owned(),
+            single_reads: 3_600_000,
+            several_reads: 360_000,
+            data_writes: 720_000,
+            redo_writes: 180_000,
+            redo_write_bytes: 4_096,
+            read_us: 850,
+            redo_us: 410,
+            processor_s: 5_000,
+            cache_mib: 4_096,
+            ..Self::shop(hour)
         }
     }
 

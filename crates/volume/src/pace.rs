@@ -11,7 +11,7 @@ use crate::volumes::Bound;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
-    paths: Vec<Path>,
+    volumes: Vec<VolumePace>,
     groups: Vec<ModelGroup>,
     /// Entries of requests in flight, by slot.
     entries: Vec<PacedRequest>,
@@ -21,7 +21,7 @@ pub(crate) struct Pace {
 
 /// Models of a volume.
 #[derive(Clone, Debug)]
-struct Path {
+struct VolumePace {
     present: ModelLine,
     /// Previous models with requests in flight, oldest first.
     earlier: Vec<ModelLine>,
@@ -71,9 +71,9 @@ impl ModelLine {
     }
 
     #[inline]
-    fn submit(&mut self, now: Instant, slot: Slot, op: &Op) {
+    fn submit(&mut self, now: Instant, slot: Slot, op: &Op, path: Option<u8>) {
         self.under_way += 1;
-        self.chain.submit(now, slot, op);
+        self.chain.submit_on(now, slot, op, path);
     }
 
     /// Appends answers; `answers` is empty before and after.
@@ -88,7 +88,7 @@ impl ModelLine {
     }
 }
 
-impl Path {
+impl VolumePace {
     fn wake_at(&self) -> Option<Instant> {
         let earlier = self.earlier.iter().filter_map(|line| line.chain.wake_ahead(self.lead));
         earlier.chain(self.present.chain.wake_ahead(self.lead)).min()
@@ -117,7 +117,7 @@ impl Path {
 
 impl Pace {
     pub(crate) const fn new() -> Self {
-        Self { paths: Vec::new(), groups: Vec::new(), entries: Vec::new(), answers: Vec::new(), passed: Vec::new() }
+        Self { volumes: Vec::new(), groups: Vec::new(), entries: Vec::new(), answers: Vec::new(), passed: Vec::new() }
     }
 
     pub(crate) fn add_group(&mut self, shared: &ChainSpec, seed: u64) -> usize {
@@ -141,47 +141,48 @@ impl Pace {
         self.groups.get(group).is_some_and(|group| group.is_open)
     }
 
-    /// Sets the models of volume `path`, which is new or without requests in flight.
-    pub(crate) fn set_path(
+    /// Sets the models of a volume, which is new or without requests in flight.
+    pub(crate) fn set_volume(
         &mut self,
-        path: usize,
+        volume: usize,
         model: &ChainSpec,
         seed: u64,
         labels: Vec<Label>,
         group: Option<usize>,
     ) {
-        let new = Path { present: ModelLine::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
-        // Volumes without a model have no path: idle paths keep the numbering.
-        self.paths.resize(self.paths.len().max(path + 1), Path { group: None, ..new.clone() });
-        self.paths[path] = new;
-        self.leave_group(path);
+        let new =
+            VolumePace { present: ModelLine::new(model, seed, labels), earlier: Vec::new(), group, lead: Span::ZERO };
+        // Entries of volumes without a model keep the numbering.
+        self.volumes.resize(self.volumes.len().max(volume + 1), VolumePace { group: None, ..new.clone() });
+        self.volumes[volume] = new;
+        self.leave_group(volume);
         if let Some(group) = group {
-            self.groups[group].members.push(path);
+            self.groups[group].members.push(volume);
         }
     }
 
-    /// Sets how much earlier than due known answers of `path` leave.
-    pub(crate) fn set_lead(&mut self, path: usize, lead: Span) {
-        let path = &mut self.paths[path];
-        path.lead = if path.group.is_none() { lead } else { Span::ZERO };
+    /// Sets how much earlier than due known answers of a volume leave.
+    pub(crate) fn set_lead(&mut self, volume: usize, lead: Span) {
+        let volume = &mut self.volumes[volume];
+        volume.lead = if volume.group.is_none() { lead } else { Span::ZERO };
     }
 
-    /// How much earlier than due known answers of `path` leave.
-    pub(crate) fn lead(&self, path: usize) -> Span {
-        self.paths[path].lead
+    /// How much earlier than due known answers of a volume leave.
+    pub(crate) fn lead(&self, volume: usize) -> Span {
+        self.volumes[volume].lead
     }
 
-    /// Removes `path`, which must have no requests in flight, from its group.
-    pub(crate) fn leave_group(&mut self, path: usize) {
+    /// Removes a volume, which must have no requests in flight, from its group.
+    pub(crate) fn leave_group(&mut self, volume: usize) {
         for group in &mut self.groups {
-            group.members.retain(|member| *member != path);
+            group.members.retain(|member| *member != volume);
         }
     }
 
     /// Changes rates of the current model.
-    pub(crate) fn change_rates(&mut self, now: Instant, path: usize, changes: &[Change], labels: Vec<Label>) {
-        self.settle(now, path);
-        let present = &mut self.paths[path].present;
+    pub(crate) fn change_rates(&mut self, now: Instant, volume: usize, changes: &[Change], labels: Vec<Label>) {
+        self.settle(now, volume);
+        let present = &mut self.volumes[volume].present;
         for change in changes {
             present.chain.change(now, change).expect("the changes derive from this model");
         }
@@ -189,41 +190,49 @@ impl Pace {
     }
 
     /// Replaces the model for later requests; requests in flight keep their model.
-    pub(crate) fn change_model(&mut self, now: Instant, path: usize, model: &ChainSpec, seed: u64, labels: Vec<Label>) {
-        self.settle(now, path);
-        let path = &mut self.paths[path];
-        let before = std::mem::replace(&mut path.present, ModelLine::new(model, seed, labels));
+    pub(crate) fn change_model(
+        &mut self,
+        now: Instant,
+        volume: usize,
+        model: &ChainSpec,
+        seed: u64,
+        labels: Vec<Label>,
+    ) {
+        self.settle(now, volume);
+        let volume = &mut self.volumes[volume];
+        let before = std::mem::replace(&mut volume.present, ModelLine::new(model, seed, labels));
         if before.under_way > 0 {
-            path.earlier.push(before);
+            volume.earlier.push(before);
         }
     }
 
-    /// Advances the group of `path` to `now`, so that its model sees all requests in order of time.
+    /// Advances the group of a volume to `now`, so that its model sees all requests in order of time.
     #[inline]
-    fn settle(&mut self, now: Instant, path: usize) {
-        if let Some(group) = self.paths[path].group {
+    fn settle(&mut self, now: Instant, volume: usize) {
+        if let Some(group) = self.volumes[volume].group {
             self.advance(group, now);
         }
     }
 
+    /// Passes a request to the model of its volume, on a path if the client has several.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Instant, path: usize, slot: Slot, op: &Op) {
-        self.settle(now, path);
+    pub(crate) fn submit(&mut self, now: Instant, volume: usize, slot: Slot, op: &Op, path: Option<u8>) {
+        self.settle(now, volume);
         let entry = PacedRequest { op: *op, submitted: now, own: (Bound::Fault, Span::ZERO), entered: now };
         if slot.index() >= self.entries.len() {
             self.entries.resize(slot.index() + 1, entry);
         }
         self.entries[slot.index()] = entry;
-        self.paths[path].present.submit(now, slot, op);
+        self.volumes[volume].present.submit(now, slot, op, path);
     }
 
     pub(crate) fn wake_at(&self) -> Option<Instant> {
-        let paths = self.paths.iter().filter_map(Path::wake_at);
+        let volumes = self.volumes.iter().filter_map(VolumePace::wake_at);
         let groups = self.groups.iter().filter_map(|group| group.chain.wake_at());
-        paths.chain(groups).min()
+        volumes.chain(groups).min()
     }
 
-    /// Appends all answers up to `now`, and those due within the lead of their path.
+    /// Appends all answers up to `now`, and those due within the lead of their volume.
     pub(crate) fn drain(&mut self, now: Instant, passed: &mut Vec<Passed>) {
         for group in 0..self.groups.len() {
             self.advance(group, now);
@@ -232,8 +241,8 @@ impl Pace {
             passed.extend(answers.drain(..).map(|answer| self.passed_group(&answer)));
             self.answers = answers;
         }
-        for path in self.paths.iter_mut().filter(|path| path.group.is_none()) {
-            path.drain(now, &mut self.answers, passed);
+        for volume in self.volumes.iter_mut().filter(|volume| volume.group.is_none()) {
+            volume.drain(now, &mut self.answers, passed);
         }
     }
 
@@ -249,10 +258,10 @@ impl Pace {
     fn advance(&mut self, group: usize, now: Instant) {
         let ModelGroup { chain, members, .. } = &mut self.groups[group];
         loop {
-            let wakes = members.iter().filter_map(|path| self.paths[*path].wake_at());
+            let wakes = members.iter().filter_map(|volume| self.volumes[*volume].wake_at());
             let Some(at) = wakes.min().filter(|at| *at <= now) else { return };
-            for path in members.iter() {
-                self.paths[*path].drain(at, &mut self.answers, &mut self.passed);
+            for volume in members.iter() {
+                self.volumes[*volume].drain(at, &mut self.answers, &mut self.passed);
             }
             for Passed { slot, at, bound_by } in self.passed.drain(..) {
                 let entry = &mut self.entries[slot.index()];

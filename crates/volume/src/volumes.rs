@@ -255,7 +255,7 @@ impl Volumes {
         let number = unused.unwrap_or(self.served.len());
         let mut new = ServedVolume::new(now, serving);
         let labels = new.totals.labels(&model.names());
-        self.pace.set_path(number, model, seed, labels, group.map(|group| group.0 as usize));
+        self.pace.set_volume(number, model, seed, labels, group.map(|group| group.0 as usize));
         match self.served.get_mut(number) {
             Some(old) => *old = new,
             None => self.served.push(new),
@@ -318,11 +318,13 @@ impl Volumes {
         self.served.get(export.0 as usize).is_none_or(|served| served.has_room(payload))
     }
 
-    /// Accepts a request, and appends its initial jobs. Exactly one reply follows.
+    /// Accepts a request, and appends its initial jobs. Exactly one reply follows. Models with several paths time it on
+    /// the path that the client uses, from 0, or choose a path themselves.
     pub fn accept(
         &mut self,
         now: Instant,
         export: Export,
+        path: Option<u8>,
         ticket: Ticket,
         request: &Request,
         jobs: &mut Vec<FileJob>,
@@ -335,7 +337,7 @@ impl Volumes {
             self.flights.remove(slot);
             return Err(NotAccepted::Failed(errno));
         }
-        self.submit(now, slot, export, request);
+        self.submit(now, slot, (export, path), request);
         self.collect();
         Ok(())
     }
@@ -346,12 +348,13 @@ impl Volumes {
         &mut self,
         now: Instant,
         export: Export,
+        path: Option<u8>,
         ticket: Ticket,
         request: &Request,
     ) -> Result<(), NotAccepted> {
         let (slot, fate) = self.admit(now, export, ticket, request)?;
         self.finish(slot, if fate.fails { Err(Errno::Io) } else { Ok(()) });
-        self.submit(now, slot, export, request);
+        self.submit(now, slot, (export, path), request);
         Ok(())
     }
 
@@ -399,14 +402,14 @@ impl Volumes {
     }
 
     /// Passes an admitted request to the model.
-    fn submit(&mut self, now: Instant, slot: u32, export: Export, request: &Request) {
-        let (now, path) = (self.advance(now), export.0 as usize);
-        let served = &mut self.served[path];
+    fn submit(&mut self, now: Instant, slot: u32, (export, path): (Export, Option<u8>), request: &Request) {
+        let (now, volume) = (self.advance(now), export.0 as usize);
+        let served = &mut self.served[volume];
         served.in_flight += 1;
         served.fidelity.in_flight(served.in_flight);
         served.bytes += request.payload();
         if served.timing.delay().is_none() {
-            self.pace.submit(now, path, Slot(slot), &request.op());
+            self.pace.submit(now, volume, Slot(slot), &request.op(), path);
         }
     }
 
@@ -461,15 +464,15 @@ impl Volumes {
     /// separately.
     pub fn remodel(&mut self, now: Instant, export: Export, model: &ChainSpec, seed: u64) {
         let now = self.advance(now);
-        let path = export.0 as usize;
-        let Some(ServedVolume { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(path) else {
+        let volume = export.0 as usize;
+        let Some(ServedVolume { timing: Timing::Model(present), totals, .. }) = self.served.get_mut(volume) else {
             return;
         };
         let labels = totals.labels(&model.names());
         let before = std::mem::replace(present, model.clone());
         match before.changes_to(model) {
-            Some(changes) => self.pace.change_rates(now, path, &changes, labels),
-            None => self.pace.change_model(now, path, model, seed, labels),
+            Some(changes) => self.pace.change_rates(now, volume, &changes, labels),
+            None => self.pace.change_model(now, volume, model, seed, labels),
         }
     }
 
@@ -485,7 +488,7 @@ impl Volumes {
         let Timing::Model(model) = &served.timing else { return false };
         if has_group {
             let labels = served.totals.labels(&model.names());
-            self.pace.set_path(export.0 as usize, model, seed, labels, group);
+            self.pace.set_volume(export.0 as usize, model, seed, labels, group);
         }
         has_group
     }

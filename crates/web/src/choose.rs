@@ -1,13 +1,15 @@
 //! Choosing storage for uploaded reports: diagnosis, ranked configurations with prices, and sliders of what would be if.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use plimsoll_catalogue::{Currency, PriceTerms, Product, ProductKind};
+use hyper::StatusCode;
+use plimsoll_catalogue::{Currency, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
-    Choice, ClassObjective, Design, Growth, Search, Sizing, UnknownProvider, Wanted, layouts, size as sized, wanted,
+    Choice, ClassObjective, Design, Growth, Search, Sizing, Wanted, layouts, size as sized, wanted,
 };
-use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache};
+use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
 use plimsoll_report::{Page, page_fragment, pages};
 use plimsoll_units::Bytes;
@@ -17,13 +19,12 @@ use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
 use crate::figures;
 use crate::reports::Parsed;
+use crate::threads::Threads;
 
 /// Choices in an answer.
 const MAX_CHOICES: usize = 12;
 /// Products among which a slider searches.
 const MAX_LEADERS: usize = 2;
-/// Threads of a search.
-const MAX_THREADS: usize = 4;
 /// No volume is smaller.
 const MIN_CAPACITY: Bytes = Bytes::mib(1);
 
@@ -149,7 +150,7 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
     let subject = subject(&parsed, &request.subject)?;
-    let found = search(shared, &parsed, subject, &request)?;
+    let found = search(shared, &parsed, subject, &request, &input.cancelled)?;
     let page = (request.extent == FileExtent::Report).then(|| page(&parsed, subject, &found));
     let caches = found.what_ifs.cache.as_ref().map(caches).unwrap_or_default();
     let shown = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
@@ -170,7 +171,7 @@ pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
     let request = SizeRequest { extent: FileExtent::Report, ..request };
-    let found = search(shared, &parsed, subject(&parsed, &request.subject)?, &request)?;
+    let found = search(shared, &parsed, subject(&parsed, &request.subject)?, &request, &input.cancelled)?;
     let text = plimsoll_report::terraform(&found.sizing)
         .ok_or_else(|| WebRefusal::bad("no volume of a cloud carries the demand: loosen the conditions"))?;
     Ok(WebAnswer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
@@ -193,95 +194,71 @@ pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand,
     }
 }
 
-/// Searches the catalogue. The last report is kept, as files and Terraform follow its page.
+/// Searches the catalogue, unless the client is gone: a slider supersedes its own requests. The last report is kept, as
+/// files and Terraform follow its page.
 pub fn search(
     shared: &ConsoleState,
     parsed: &Parsed,
     subject: &DatabaseDemand,
     request: &SizeRequest,
+    cancelled: &Arc<AtomicBool>,
 ) -> Result<Arc<SearchResult>, WebRefusal> {
+    let is_wanted = || if cancelled.load(Ordering::Relaxed) { Err(superseded()) } else { Ok(()) };
+    let _turn = parsed.turn(request.extent, cancelled).ok_or_else(superseded)?;
     if let Some((_, found)) = parsed.report().as_ref().filter(|(known, _)| known == request) {
         return Ok(Arc::clone(found));
     }
     let wanted = wanted_of(subject, request)?;
     let terms = terms();
-    let unknown = |unknown: UnknownProvider| WebRefusal::bad(unknown.to_string());
+    let among = |names: &[String]| {
+        let search = Search::among(&shared.products, names).map_err(|unknown| WebRefusal::bad(unknown.to_string()))?;
+        let pool = Arc::new(Threads { cancelled: Arc::clone(cancelled) });
+        Ok::<Search, WebRefusal>(Search { pool, ..search })
+    };
     if request.extent != FileExtent::Report {
         let leaders = parsed.leaders().clone();
         let uses_leaders = request.extent == FileExtent::Leaders && request.providers.is_empty() && !leaders.is_empty();
-        let names = if uses_leaders { leaders } else { products(shared, &request.providers).map_err(unknown)? };
-        let sizing = divided(shared, &wanted, &terms, &names).map_err(unknown)?;
+        let names = if uses_leaders { &leaders } else { &request.providers };
+        let sizing = sized(&shared.products, &wanted, &terms, &among(names)?);
+        is_wanted()?;
         if !uses_leaders {
             *parsed.leaders() = leading(&sizing);
         }
         return Ok(Arc::new(SearchResult { sizing, what_ifs: WhatIfs::default() }));
     }
-    let among = Search::among(&shared.products, &request.providers).map_err(unknown)?;
-    let mut sizing = sized(&shared.products, &wanted, &terms, &among);
-    sizing.layouts = layouts(&shared.products, &terms, &among, &sizing);
+    let all = among(&request.providers)?;
+    let mut sizing = sized(&shared.products, &wanted, &terms, &all);
+    is_wanted()?;
+    sizing.layouts = layouts(&shared.products, &terms, &all, &sizing);
+    is_wanted()?;
     let leaders = leading(&sizing);
-    let few = Search::among(&shared.products, &leaders).map_err(unknown)?;
+    let few = among(&leaders)?;
     let readings = parsed.outcomes.iter().filter_map(Ingested::reading);
     let mut curves = readings.flat_map(|reading| &reading.curves);
     // A curve of one trace describes all of it; curves of several do not add up.
     let misses = curves.next().filter(|_| curves.next().is_none());
     let cache = cache(&shared.products, &terms, &few, &sizing, (subject.account.as_ref(), misses, None));
+    is_wanted()?;
     *parsed.leaders() = leaders;
     let found = Arc::new(SearchResult { sizing, what_ifs: WhatIfs { cache, ..WhatIfs::default() } });
     *parsed.report() = Some((request.clone(), Arc::clone(&found)));
     Ok(found)
 }
 
+/// The client does not wait for this answer any more.
+fn superseded() -> WebRefusal {
+    WebRefusal::new(StatusCode::CONFLICT, "a later request replaced this search")
+}
+
 /// The design point of a request.
 fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<Wanted, WebRefusal> {
-    let mut wanted = wanted(subject, &design(request)?).map_err(|unclear| WebRefusal::bad(unclear.to_string()))?;
-    if request.reads_left < 1.0 {
-        let left = request.reads_left.max(0.01);
-        for load in wanted.points.iter_mut().flat_map(|point| &mut point.classes).filter(|load| load.reads >= 1.0) {
-            load.iops *= left;
-            load.bytes_per_second *= left;
-        }
-        wanted.series.clear();
-    }
-    Ok(wanted)
-}
-
-/// Names of the products to search.
-fn products(shared: &ConsoleState, providers: &[String]) -> Result<Vec<String>, UnknownProvider> {
-    let named = Search::among(&shared.products, providers)?.products;
-    let is_ranked = |product: &&Product| product.kind() != ProductKind::Machine && product.ranked();
-    let all = || shared.products.products().filter(is_ranked).map(|product| product.name().to_owned()).collect();
-    Ok(if named.is_empty() { all() } else { named })
-}
-
-/// A search that is divided among threads by product. Only its choices are complete.
-fn divided(
-    shared: &ConsoleState,
-    wanted: &Wanted,
-    terms: &PriceTerms,
-    names: &[String],
-) -> Result<Sizing, UnknownProvider> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS).min(names.len()).max(1);
-    let parts = (0..threads).map(|part| names.iter().skip(part).step_by(threads).cloned().collect::<Vec<String>>());
-    let searches: Vec<Search> =
-        parts.map(|names| Search::among(&shared.products, &names)).collect::<Result<_, UnknownProvider>>()?;
-    let found: Vec<Sizing> = std::thread::scope(|scope| {
-        let start = |search| scope.spawn(move || sized(&shared.products, wanted, terms, search));
-        let started: Vec<_> = searches.iter().map(start).collect();
-        started.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    });
-    let mut found = found.into_iter();
-    let mut all = found.next().unwrap_or_else(|| sized(&shared.products, wanted, terms, &searches[0]));
-    for part in found {
-        all.choices.extend(part.choices);
-        all.nearly.extend(part.nearly);
-        all.slower.extend(part.slower);
-        all.evaluated += part.evaluated;
-    }
-    for choices in [&mut all.choices, &mut all.nearly, &mut all.slower] {
-        choices.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-    }
-    Ok(all)
+    let wanted = wanted(subject, &design(request)?).map_err(|unclear| WebRefusal::bad(unclear.to_string()))?;
+    let is_reduced = request.reads_left < 1.0;
+    Ok(if is_reduced {
+        with_reads_left(&wanted, subject.account.as_ref(), request.reads_left.max(0.01))
+    } else {
+        wanted
+    })
 }
 
 /// Products of the best choices.

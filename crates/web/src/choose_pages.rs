@@ -54,10 +54,12 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
         (tabs(l, case, "ranking"))
         @for refusal in parsed.refusals() { p class="alert" { (refusal) } }
         section class="card" id="case" data-case=(case) data-emulate=(l.pick("Emulate", "エミュレート"))
-            data-busy=(l.pick("Searching the catalogue …", "カタログを検索中…")) data-none=(l.pick("nothing", "なし")) {
+            data-busy=(l.pick("Searching the catalogue …", "カタログを検索中…")) data-report=(l.pick("Preparing the report …", "レポートを作成中…"))
+            data-none=(l.pick("none", "なし")) data-reads=(l.pick("of the reads", "の読み取り")) {
             h2 { (l.pick("What if", "条件を変えて試算")) }
             form id="wanted" { (what_if_fields(l, &parsed)) }
             p id="headline" class="headline" role="status" {}
+            p id="progress" class="lead" role="status" {}
             div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Choices", "候補")) {
                 table id="choices" {
                     thead { tr {
@@ -65,13 +67,17 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
                         th scope="col" { (l.pick("A month, with machine", "月額（マシン込み）")) }
                         th scope="col" { (l.pick("Storage alone, JPY", "ストレージのみ JPY")) }
                         th scope="col" { "IOPS" }
-                        th scope="col" { (l.pick("Over the need", "余裕")) }
-                        th scope="col" { (l.pick("Mean of reads", "読み取りの平均")) }
-                        th scope="col" class="l" { (l.pick("Limit", "ボトルネック")) }
-                        th scope="col" class="l" { (l.pick("Next", "操作")) }
+                        th scope="col" { (l.pick("Above design point", "設計点に対する余裕")) }
+                        th scope="col" { (l.pick("Mean read time", "読み取りの平均時間")) }
+                        th scope="col" class="l" { (l.pick("First limit", "ボトルネック")) }
+                        th scope="col" class="l" { (l.pick("Action", "操作")) }
                     } }
                     tbody {}
                 }
+            }
+            p class="lead" {
+                (l.pick("By price; unverified and incomplete prices come last. ▲: a condition is not met.",
+                    "価格順（未検証または不完全な価格は最後）。▲: 満たさない条件があります。"))
             }
             p class="actions" {
                 button type="button" id="terraform" { "Terraform" }
@@ -99,11 +105,13 @@ pub fn tabs(l: Language, case: &str, present: &str) -> Markup {
 }
 
 fn what_if_fields(l: Language, parsed: &Parsed) -> Markup {
+    let none = l.pick("none", "なし");
     let slider = |name: &str, label: &str, (low, high, step): (&str, &str, &str), value: &str, unit: &str| {
         html! {
             label class="slider" {
                 span { span class="name" { (label) } " " output {} }
-                input type="range" name=(name) min=(low) max=(high) step=(step) value=(value) data-unit=(unit);
+                input type="range" name=(name) min=(low) max=(high) step=(step) value=(value) data-unit=(unit)
+                    data-zero=[(name == "p99_ms").then_some(none)];
             }
         }
     };

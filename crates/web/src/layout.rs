@@ -40,7 +40,10 @@ pub fn page(frame: &Frame<'_>, content: &Markup) -> WebAnswer {
                 }
             }
             div class="tools" {
-                button type="button" id="link" class="quiet" { (language.pick("Share", "共有")) }
+                button type="button" id="link" class="quiet"
+                    data-note=(language.pick("Opens the console once, in another browser (copied):", "別のブラウザで一度だけ使える URL（コピー済み）:")) {
+                    (language.pick("Share", "共有"))
+                }
                 button type="button" id="language" class="quiet" data-to=(language.pick("ja", "en"))
                     lang=(language.pick("ja", "en")) { (language.pick("日本語", "English")) }
             }

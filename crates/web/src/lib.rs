@@ -25,6 +25,7 @@ mod server;
 mod session;
 mod sources;
 mod story;
+mod threads;
 
 use std::io;
 use std::net::TcpListener;
@@ -38,6 +39,7 @@ use tokio::sync::watch;
 pub use origin::WebTls;
 
 pub use commands::{AttachRequest, Commands, CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
+pub use threads::Threads;
 
 use crate::jobs::Jobs;
 use crate::live::Live;

@@ -68,7 +68,7 @@ pub fn page(input: &Input) -> WebAnswer {
         h1 { (l.pick("Model", "モデル")) }
         section class="card" {
             form id="model" {
-                label class="wide" { (l.pick("Configurations or stages, one in each line", "構成またはステージ（1行に1つ）"))
+                label class="wide" { (l.pick("Configurations or stages, one per line", "構成またはステージ（1行に1つ）"))
                     textarea name="models" rows="3" spellcheck="false" autocomplete="off" { "oci:256GB@20vpu\naws/gp3:256GiB" } }
                 div class="row" {
                     label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
@@ -79,7 +79,7 @@ pub fn page(input: &Input) -> WebAnswer {
             }
             p id="message" class="message" role="status" data-busy=(l.pick("Simulating …", "シミュレーション中…"))
                 data-cut=(l.pick("time limit reached, no load line", "時間制限に達したため、負荷限界は未算出"))
-                data-limit=(l.pick("published limit", "公表された上限")) {}
+                data-limit=(l.pick("published limit", "公表された上限")) data-month=(l.pick("a month", "/ 月")) {}
             div id="curve" class="plot tall" data-height="400" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
             ul id="lines" class="plain" {}
         }

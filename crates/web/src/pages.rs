@@ -27,15 +27,12 @@ pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
             (tile("sum-iops", "IOPS"))
             (tile("sum-mbps", "MB/s"))
             (tile("sum-cost", l.pick("Cost so far", "累計費用")))
-            (tile("sum-faithful", l.pick("Faithful", "モデルどおり")))
+            (tile("sum-faithful", l.pick("Faithful / busy", "モデルどおり / 稼働中")))
         }
         div class="scroll" tabindex="0" role="region" aria-label=(l.pick("Volumes", "ボリューム一覧")) {
-            table id="volumes" data-faithful=(l.pick("faithful", "モデルどおり")) data-idle=(l.pick("idle", "アイドル"))
-                data-snapshot=(l.pick("snapshot", "スナップショット")) {
+            table id="volumes" data-snapshot=(l.pick("snapshot", "スナップショット")) {
                 thead { tr {
                     th scope="col" { (l.pick("Name", "名前")) }
-                    th scope="col" class="l" { (l.pick("Product", "製品")) }
-                    th scope="col" { (l.pick("Size", "容量")) }
                     th scope="col" { "IOPS" }
                     th scope="col" { "MB/s" }
                     th scope="col" { "p50" }
@@ -43,6 +40,7 @@ pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
                     th scope="col" { (l.pick("Queue depth", "キュー深度")) }
                     th scope="col" class="l" { (l.pick("Last minute", "直近1分")) }
                     th scope="col" class="l" { (l.pick("Emulation", "エミュレーション")) }
+                    th scope="col" { (l.pick("Size", "容量")) }
                     th scope="col" { (l.pick("Cost so far", "累計費用")) }
                 } }
                 tbody {}
@@ -63,13 +61,13 @@ pub fn volumes(shared: &ConsoleState, input: &Input) -> WebResult {
             }
             form id="group" class="row" {
                 label { (l.pick("Name", "名前")) input name="name" required maxlength="64"; }
-                label { (l.pick("Instance", "インスタンス")) input name="like" required placeholder="oci/VM.Standard.E4.Flex:16ocpu"; }
+                label class="wide" { (l.pick("Instance", "インスタンス")) input name="like" required placeholder="oci/VM.Standard.E4.Flex:16ocpu"; }
                 button { (l.pick("Create group", "グループを作成")) }
             }
         }
         p class="lead" {
             (l.pick("Data directory", "データディレクトリ")) ": " (about.directory) "; "
-            (Bytes::new(about.used_bytes)) " / " (Bytes::new(about.capacity_bytes)) ". "
+            (Bytes::new(about.used_bytes)) (l.pick(" used of ", " 使用 / ")) (Bytes::new(about.capacity_bytes)) ". "
             @if about.slow > 1 { (l.pick("Model time is slower than the clock by a factor of ", "モデル時間は実時間より遅く進みます。倍率: ")) (about.slow) "." }
         }
     };
@@ -145,7 +143,7 @@ pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
     let frame = Frame { title: &volume.name, place: "/", scripts: &["volume.js"], language: l };
     let content = html! {
         div id="volume" data-name=(volume.name) data-size=(volume.size_bytes) data-uri=(volume.uris.first().map_or("", String::as_str))
-            data-marks=(l.pick("level", "レベル")) data-faithful=(l.pick("faithful", "モデルどおり")) data-idle=(l.pick("idle", "アイドル")) {
+            data-marks=(l.pick("level", "レベル")) data-sure=(l.pick("Replace all data of the volume?", "ボリュームの全データを置き換えますか？")) {
             h1 { (volume.name) " " small id="like" { (volume.like) } }
             dl class="tiles" {
                 (tile("iops", "IOPS"))
@@ -162,12 +160,16 @@ pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
                 section class="card" { h2 { (l.pick("Throughput", "スループット")) } div id="rate" class="plot" role="img" aria-label="IOPS" {} }
                 section class="card" { h2 { (l.pick("Response time", "応答時間")) } div id="latency" class="plot" role="img" aria-label="p50, p99" {} }
             }
+            p class="lead" {
+                (l.pick("Shaded: seconds that did not follow the model, because replies of this host were late or clients were held up.",
+                    "網掛け: このホストの応答の遅れなどにより、モデルどおりでなかった秒。"))
+            }
             section class="card" {
                 h2 { (l.pick("Measure", "測定")) }
                 @if let Some(case) = &case { p { (l.pick("Emulates a choice for ", "選定対象: ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
                 form id="measure" class="row" data-case=[case.as_ref()] {
                     label { (l.pick("Load", "負荷")) select name="preset" { @for preset in crate::jobs::PRESETS { option { (preset) } } } }
-                    label class="check" { input type="checkbox" name="writes"; (l.pick("Write, too: the data of the volume are lost", "書き込みも測定する（ボリュームのデータは失われます）")) }
+                    @if volume.writable { label class="check" { input type="checkbox" name="writes"; (l.pick("Measure writes, too: all data of the volume are lost", "書き込みも測定する（ボリュームのデータは失われます）")) } }
                     button { (l.pick("Measure this volume", "このボリュームを測定")) }
                 }
             }

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use axum::extract::Request;
@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::choose::{SearchResult, SizeRequest};
+use crate::choose::{FileExtent, SearchResult, SizeRequest};
 use crate::guard;
 use crate::language::Language;
 use crate::session::{make_private, secret};
@@ -39,6 +39,8 @@ const MAX_CASES: usize = 200;
 const MAX_UPLOADS: usize = 4;
 /// Timeout between two pieces of an upload.
 const PIECE_TIMEOUT: Duration = Duration::from_secs(15);
+/// Interval in which a search tries to begin while another is in progress.
+const TURN_POLL: Duration = Duration::from_millis(5);
 /// Cases whose figures stay in memory.
 const MAX_PARSED: usize = 4;
 /// Header with the name of the file, percent-encoded.
@@ -67,6 +69,8 @@ pub struct Parsed {
     leaders: Mutex<Vec<String>>,
     /// The last report, with its conditions.
     report: Mutex<LastReport>,
+    /// Held by the search in progress, and by the report in progress.
+    turns: [Mutex<()>; 2],
 }
 
 type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
@@ -154,10 +158,7 @@ impl Reports {
             let failed = |error: io::Error| WebRefusal::failed(format!("{}: {error}", name_of(&path)));
             outcomes.extend(ingest(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
         }
-        let outcomes = joined(outcomes);
-        let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
-        let demand = Demand::of(&readings);
-        let parsed = Arc::new(Parsed { demand, outcomes, leaders: Mutex::default(), report: Mutex::default() });
+        let parsed = Arc::new(Parsed::of(joined(outcomes)));
         let mut known = self.known();
         if known.len() >= MAX_PARSED {
             known.pop_first();
@@ -172,6 +173,13 @@ impl Reports {
 }
 
 impl Parsed {
+    /// Figures of these results.
+    fn of(outcomes: Vec<Ingested>) -> Self {
+        let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
+        let demand = Demand::of(&readings);
+        Self { demand, outcomes, leaders: Mutex::default(), report: Mutex::default(), turns: Default::default() }
+    }
+
     /// Products that led the last ranking.
     pub fn leaders(&self) -> MutexGuard<'_, Vec<String>> {
         self.leaders.lock().unwrap_or_else(PoisonError::into_inner)
@@ -180,6 +188,19 @@ impl Parsed {
     /// The last report.
     pub fn report(&self) -> MutexGuard<'_, LastReport> {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the search of the same kind in progress, so that superseded ones do not pile up. `None` when cancelled.
+    pub fn turn(&self, extent: FileExtent, cancelled: &AtomicBool) -> Option<MutexGuard<'_, ()>> {
+        let turn = &self.turns[usize::from(extent == FileExtent::Report)];
+        while !cancelled.load(Ordering::Relaxed) {
+            match turn.try_lock() {
+                Ok(held) => return Some(held),
+                Err(TryLockError::Poisoned(held)) => return Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_POLL),
+            }
+        }
+        None
     }
 
     /// Reasons for files that could not be used.
@@ -363,6 +384,17 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn superseded_search_does_not_wait_for_its_turn() {
+        let parsed = Parsed::of(Vec::new());
+        let (wanted, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
+        let first = parsed.turn(FileExtent::Leaders, &wanted).unwrap();
+        assert!(parsed.turn(FileExtent::Ranking, &superseded).is_none());
+        assert!(parsed.turn(FileExtent::Report, &wanted).is_some(), "a report does not delay a slider");
+        drop(first);
+        assert!(parsed.turn(FileExtent::Ranking, &wanted).is_some());
+    }
 
     #[test]
     fn file_names_lose_paths_and_special_characters() {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::commands::CurvePoint;
+use crate::commands::{CurvePoint, LineSoFar};
 use crate::jobs::PRESETS;
 use crate::layout::{self, Frame};
 
@@ -36,6 +36,8 @@ pub struct RunList(Mutex<BTreeMap<PathBuf, (SystemTime, RunEntry)>>);
 pub struct RunEntry {
     name: String,
     result: String,
+    /// The load line of a curve.
+    line: Option<LineSoFar>,
     subject: String,
     source: String,
     started: Option<String>,
@@ -84,7 +86,7 @@ pub fn measure_page(input: &Input) -> WebAnswer {
         }
         section class="card" id="job" hidden {
             h2 { (l.pick("Measurement", "測定")) " " small id="what" {} }
-            p { progress id="done" max="1" value="0" aria-label=(l.pick("Progress", "進捗")) {} " " span id="phase" {} }
+            p id="progress" { progress id="done" max="1" value="0" aria-label=(l.pick("Progress", "進捗")) {} " " span id="phase" {} }
             dl class="tiles" {
                 div { dt { "IOPS" } dd id="iops" { "–" } }
                 div { dt { "p99" } dd id="p99" { "–" } }
@@ -94,7 +96,8 @@ pub fn measure_page(input: &Input) -> WebAnswer {
             p id="line" role="status" data-so-far=(l.pick("Load line so far", "暫定の負荷限界")) {}
             div id="curve" class="plot" data-height="340" role="img" aria-label=(l.pick("Response time against throughput", "スループットと応答時間")) {}
             ul id="notices" class="plain" {}
-            p id="ending" role="status" data-kept=(l.pick("Kept as", "保存名:")) data-stopped=(l.pick("Stopped. Kept as", "停止しました。保存名:")) {}
+            p id="ending" role="status" data-kept=(l.pick("Kept as", "保存名:")) data-stopped=(l.pick("Stopped. Kept as", "停止しました。保存名:"))
+                data-gone=(l.pick("The service was restarted during this measurement: it is not kept.", "測定中にサービスが再起動されたため、保存されていません。")) {}
             p class="actions" {
                 button type="button" id="stop" { (l.pick("Stop and keep", "停止して保存")) }
                 a id="open" class="button" hidden { (l.pick("Open the run", "結果を開く")) }
@@ -243,6 +246,7 @@ fn entry(path: &Path) -> RunEntry {
     let unreadable = RunEntry {
         name: name.clone(),
         result: "unreadable".to_owned(),
+        line: None,
         subject: String::new(),
         source: String::new(),
         started: None,
@@ -252,6 +256,7 @@ fn entry(path: &Path) -> RunEntry {
     match read(path) {
         Ok(RunSummary::Curve(curve)) => RunEntry {
             result: KeptRun::of_curve(name, &curve).result,
+            line: curve.load_line.as_ref().map(LineSoFar::of),
             source: curve.source.word().to_owned(),
             subject: curve.subject.name,
             started: curve.started,

@@ -91,7 +91,7 @@ pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let story = read(&shared.directory, case).unwrap_or_default();
     let subject = choose::subject(&parsed, &story.wanted.subject)?;
     let request = SizeRequest { extent: FileExtent::Report, ..story.wanted };
-    let found = choose::search(shared, &parsed, subject, &request)?;
+    let found = choose::search(shared, &parsed, subject, &request, &input.cancelled)?;
     let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::page(&parsed, subject, &found)];
     let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);
     if let Some(run) = run {

@@ -109,6 +109,11 @@ pub(super) fn doubts(
         "too few loads to leave one out: how well the model foretells is not known",
     );
     doubt(
+        best.shape.is_determined(depths),
+        "three loads give the latency, the dies and the ceiling of this shape, and none is left to test it; two thirds of a \
+         response are taken for the dies where the loads leave it open",
+    );
+    doubt(
         depths == 2 && best.error.worst > TIME_ALONE,
         "a single time behind the limits does not describe both loads: measure at least three depths",
     );

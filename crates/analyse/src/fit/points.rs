@@ -91,6 +91,29 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<St
     if all.is_empty() { Err(NotFitted::NoRun) } else { Ok((all, doubts)) }
 }
 
+/// Drops loads that are lighter than that with the shortest response, if theirs was longer: no queue answers a lighter load
+/// later. A drive, a controller or a processor that sleeps between operations does.
+pub(super) fn drop_sleeping(points: &mut Vec<FitPoint>, doubts: &mut Vec<String>) {
+    /// Responses that are longer by less are noise.
+    const LONGER: f64 = 1.05;
+    let is_single = points.windows(2).all(|pair| pair[0].workload == pair[1].workload);
+    let shortest = points.iter().enumerate().min_by(|a, b| a.1.mean_ns.total_cmp(&b.1.mean_ns));
+    let Some((index, shortest)) = shortest.filter(|(index, _)| is_single && *index > 0) else { return };
+    let first = &points[0];
+    if first.mean_ns > LONGER * shortest.mean_ns {
+        doubts.push(format!(
+            "loads below {} were not fitted to: {} took {:.0} us and {} took {:.0} us, which no queue does; the storage or \
+             its host slept between operations, and the model does not",
+            shortest.words(),
+            first.words(),
+            first.mean_ns / 1e3,
+            shortest.words(),
+            shortest.mean_ns / 1e3
+        ));
+        points.drain(..index);
+    }
+}
+
 /// Puts the points behind stated limits, which no point may exceed.
 pub(super) fn put_behind(
     points: &mut [FitPoint],
@@ -100,7 +123,7 @@ pub(super) fn put_behind(
     /// Accuracy of a measured rate against a limit.
     const ACCURACY: f64 = 1.03;
     let stages: Arc<[Named]> = limits.stages.stages().into();
-    let link = StageSpec::Link { latency: Span::from_nanos(1), bandwidth: None, duplex: Duplex::Half };
+    let link = StageSpec::Link { latency: Span::from_nanos(1), bandwidth: None, duplex: Duplex::Half, paths: 1 };
     let fastest = stages.iter().cloned().chain([Named { stage: link, name: None }]).collect();
     let fastest = ChainSpec::new(fastest).expect("limits and a link are a model");
     let mut used: f64 = 0.0;

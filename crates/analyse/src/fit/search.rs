@@ -4,7 +4,7 @@ use fastrand::Rng;
 use plimsoll_model::analytic::{iops_at, solve};
 
 use super::Misfit;
-use super::points::FitPoint;
+use super::points::{FitPoint, different};
 use super::shape::ModelShape;
 
 /// Parameters of a shape, all positive.
@@ -70,7 +70,8 @@ pub(super) fn loss(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> f
         let away = off.abs() / point.scatter.unwrap_or(0.01).hypot(FLOOR);
         if away <= 3.0 { away * away } else { 6.0 * away - 9.0 }
     };
-    points.iter().zip(off(shape, numbers, points, points)).map(huber).sum()
+    let misfit: f64 = points.iter().zip(off(shape, numbers, points, points)).map(huber).sum();
+    misfit + shape.implausible(numbers, different(points))
 }
 
 /// Best parameters: a short search from each start, a full search from the best, then other counts.

@@ -47,6 +47,12 @@ pub(super) enum Shows {
 }
 
 const SPREADS: [Service; 3] = [Service::LogNormal(0.3), Service::Exponential, Service::Constant];
+/// Loads up to which the share of the dies and the spread of service times are assumed.
+pub(super) const FEW_LOADS: usize = 4;
+/// Usual share of the dies in the response of an operation alone, and its spread among drives. From whole curves of an
+/// `NVMe` drive (2/3) and of SATA drives (0.6 to 0.95).
+const DIE_SHARE: f64 = 2.0 / 3.0;
+const DIE_SHARE_SPREAD: f64 = 0.15;
 /// Minimum response time of a rotating disk in nanoseconds.
 const DISK_RESPONSE_NS_MIN: f64 = 2e6;
 /// Queue depth of SATA disks.
@@ -75,7 +81,35 @@ impl ModelShape {
     pub(super) fn is_possible(self, points: &[FitPoint], loads: usize) -> bool {
         let most = if loads < 3 { 1 } else { loads - 1 };
         let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
-        self.count() <= most && (turns || self != Self::Disk)
+        (self.free(loads) <= most || self.is_determined(loads)) && (turns || self != Self::Disk)
+    }
+
+    /// True if the loads give the parameters and leave none to test the shape: three loads show the latency, the
+    /// collisions and the ceiling of a device.
+    pub(super) fn is_determined(self, loads: usize) -> bool {
+        loads == 3 && matches!(self, Self::Device(_))
+    }
+
+    /// Number of parameters that the loads have to give: with few of them the share of the dies is assumed.
+    fn free(self, loads: usize) -> usize {
+        let assumed = loads <= FEW_LOADS && self.share_of_dies(&[1.0; 4]).is_some();
+        self.count() - usize::from(assumed)
+    }
+
+    /// Share of the dies in the response of an operation alone.
+    fn share_of_dies(self, numbers: &[f64]) -> Option<f64> {
+        match (self, numbers) {
+            (Self::PathAndDies(_), [path, die, ..]) => Some(die / (path + die)),
+            (Self::Device(_), [path, die, _, pipe]) => Some(die / (path + die + pipe)),
+            _ => None,
+        }
+    }
+
+    /// Cost of an unusual share of the dies, in the unit of the loss, if few loads were measured: they show its product
+    /// with the number of dies rather than the share.
+    pub(super) fn implausible(self, numbers: &[f64], loads: usize) -> f64 {
+        let share = self.share_of_dies(numbers).filter(|_| loads <= FEW_LOADS);
+        share.map_or(0.0, |share| ((share - DIE_SHARE) / DIE_SHARE_SPREAD).powi(2))
     }
 
     /// The same shape with the other spreads.
@@ -263,7 +297,7 @@ fn nanos(ns: f64) -> Span {
 }
 
 fn link(ns: f64) -> StageSpec {
-    StageSpec::Link { latency: nanos(ns), bandwidth: None, duplex: Duplex::Half }
+    StageSpec::Link { latency: nanos(ns), bandwidth: None, duplex: Duplex::Half, paths: 1 }
 }
 
 fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {

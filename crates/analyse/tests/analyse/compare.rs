@@ -2,50 +2,20 @@
 
 use fastrand::Rng;
 use plimsoll_analyse::{Comparison, Quantity, Verdict, compare};
-use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
-use plimsoll_record::{Conditions, Curve, EndReason, FORMAT, Figures, Run, Source, Subject};
+use plimsoll_load::Pace;
+use plimsoll_record::{Curve, Figures, Run, Source};
 use plimsoll_units::{Bytes, Span};
 
+use crate::measured;
 use crate::toy::{self, known, normal, open};
 
 /// Relative standard deviation between runs, which is not covered by their intervals.
 const BETWEEN_RUNS: f64 = 0.02;
 
 pub fn curve(runs: Vec<Run>) -> Curve {
-    let mix = Mix { sizes: BlockMix::one(Bytes::kib(8)), reads: 1.0, durable: false, flush_every: 0 };
-    let stream = StreamSpec {
-        name: "data".into(),
-        mix,
-        pattern: Pattern::Uniform,
-        region: Region::first(Bytes::gib(1)),
-        pace: Pace::Closed { depth: 1 },
-    };
-    Curve {
-        format: FORMAT.into(),
-        made_by: "plimsoll 0.1.0".into(),
-        started: None,
-        wall: Span::from_secs(60),
-        command: vec![],
-        ended: EndReason::Complete,
-        source: Source::Measured { engine: "io_uring".into() },
-        subject: Subject { name: "/data".into(), kind: "directory".into(), size: Bytes::gib(1), device: None },
-        host: None,
-        conditions: Conditions {
-            streams: vec![stream],
-            threads: 1,
-            direct: true,
-            compressible: 0.0,
-            seed: 1,
-            objective: Some(toy::p99_within(Span::from_millis(1))),
-            trace: None,
-        },
-        runs,
-        knee: None,
-        load_line: None,
-        basis: None,
-        slots: Vec::new(),
-        findings: vec![],
-    }
+    let mut curve = measured::curve(runs, Bytes::kib(8), Bytes::gib(1));
+    curve.conditions.objective = Some(toy::p99_within(Span::from_millis(1)));
+    curve
 }
 
 /// A measured curve of storage with `service_ns` and 16 servers, with noise within and between its runs.
@@ -61,7 +31,7 @@ fn measured(rng: &mut Rng, service_ns: f64) -> Curve {
             p99_ns: noisy(p99_ns * between, 0.08),
             ..Figures::default()
         };
-        toy::run(offered, figures)
+        measured::run(offered, figures)
     };
     let most = 16.0 / service_ns * 1e9;
     let mut runs: Vec<Run> = Vec::new();
@@ -107,7 +77,7 @@ fn only(comparison: &Comparison, quantity: Quantity) -> Verdict {
 fn closed(depth: u32, iops: f64) -> Run {
     let mean_ns = known(f64::from(depth) / iops * 1e9, 0.01);
     let p99_ns = known(mean_ns.value * 2.0, 0.05);
-    toy::run(Pace::Closed { depth }, Figures { iops: known(iops, 0.01), mean_ns, p99_ns, ..Figures::default() })
+    measured::run(Pace::Closed { depth }, Figures { iops: known(iops, 0.01), mean_ns, p99_ns, ..Figures::default() })
 }
 
 #[test]

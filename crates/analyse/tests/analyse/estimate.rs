@@ -6,6 +6,7 @@ use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Bins, Estimate, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
 use plimsoll_units::{Instant, Iops, Kind, Span};
 
+use crate::measured;
 use crate::queue::{Effort, Model, QUEUE, measured, p99_line, plan};
 use crate::toy;
 
@@ -348,7 +349,7 @@ fn slots_of_a_load_become_a_run() {
             plimsoll_record::Counter { stream: 0, kind: Kind::Read, bytes: 0, errors: vec![], response, service: None };
         let figures = Figures { iops: Estimate::bare(iops), mean_ns: Estimate::bare(1e6), ..Figures::default() };
         let total = plimsoll_record::Tally(vec![counter]);
-        Run { span: Span::from_millis(500), total, ..toy::run(toy::open(rate), figures) }
+        Run { span: Span::from_millis(500), total, ..measured::run(toy::open(rate), figures) }
     };
     let joined = by_load(&[run(1_000.0, 1_000.0), run(900.0, 900.0), run(1_000.0, 1_010.0)], None);
     assert_eq!(joined.len(), 2);

@@ -2,12 +2,12 @@
 
 use fastrand::Rng;
 use plimsoll_analyse::{Fitted, NotFitted, Parameter, StatedLimits, fit};
-use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
+use plimsoll_load::Pace;
 use plimsoll_model::{Chain, Model, ModelAnswer, parse};
-use plimsoll_record::{
-    Conditions, Curve, EndReason, Estimate, Evidence, FORMAT, Figures, Run, Source, Steadiness, Subject, Tally,
-};
-use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
+use plimsoll_record::{Curve, Estimate, Evidence, Figures, Run, Source, Steadiness};
+use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
+
+use crate::measured;
 
 /// Operations per second at `depth`.
 fn simulate(model: &str, depth: u32, count: usize) -> f64 {
@@ -40,56 +40,14 @@ fn run(depth: u32, iops: f64, half: Option<f64>) -> Run {
         steadiness: Steadiness::Steady,
         ..Figures::default()
     };
-    Run {
-        offered: Pace::Closed { depth },
-        warm_up: Span::ZERO,
-        span: Span::from_secs(10),
-        total: Tally::default(),
-        unserved: 0,
-        series: Vec::new(),
-        lateness: plimsoll_record::Bins::default(),
-        cpu: None,
-        bound_by: Vec::new(),
-        figures,
-        findings: Vec::new(),
-    }
+    measured::run(Pace::Closed { depth }, figures)
 }
 
 fn curve(source: Source, reads: f64, runs: Vec<Run>) -> Curve {
-    let stream = StreamSpec {
-        name: "data".into(),
-        mix: Mix { sizes: BlockMix::one(Bytes::kib(8)), reads, durable: false, flush_every: 0 },
-        pattern: Pattern::Uniform,
-        region: Region::first(Bytes::gib(8)),
-        pace: Pace::Closed { depth: 1 },
-    };
-    let conditions = Conditions {
-        streams: vec![stream],
-        threads: 1,
-        direct: true,
-        compressible: 0.0,
-        seed: 1,
-        objective: None,
-        trace: None,
-    };
-    Curve {
-        format: FORMAT.into(),
-        made_by: "a test".into(),
-        started: None,
-        wall: Span::from_secs(60),
-        command: Vec::new(),
-        ended: EndReason::Complete,
-        source,
-        subject: Subject { name: "x".into(), kind: "block device".into(), size: Bytes::gib(8), device: None },
-        host: None,
-        conditions,
-        runs,
-        knee: None,
-        load_line: None,
-        basis: None,
-        slots: Vec::new(),
-        findings: Vec::new(),
-    }
+    let mut curve = measured::curve(runs, Bytes::kib(8), Bytes::gib(8));
+    curve.source = source;
+    curve.conditions.streams[0].mix.reads = reads;
+    curve
 }
 
 fn measured() -> Source {

@@ -6,6 +6,7 @@ use plimsoll_record::{Bins, Counter, Estimate, Figures, LoadLine, Objective, Run
 use plimsoll_units::{Instant, Kind, Span};
 
 use crate::compare::curve;
+use crate::measured;
 use crate::toy::{self, known, open};
 
 const SERVERS: f64 = 1_000.0;
@@ -23,13 +24,13 @@ fn at(rate: f64, half_width: f64) -> Run {
         steadiness,
         ..Figures::default()
     };
-    toy::run(open(rate), figures)
+    measured::run(open(rate), figures)
 }
 
 fn closed(depth: u32, iops: f64, p99_ms: f64) -> Run {
     let mean_ns = known(f64::from(depth) / iops * 1e9, 0.01);
     let figures = Figures { iops: known(iops, 0.01), mean_ns, p99_ns: known(p99_ms * 1e6, 0.05), ..Figures::default() };
-    toy::run(Pace::Closed { depth }, figures)
+    measured::run(Pace::Closed { depth }, figures)
 }
 
 /// Highest rate with a p99 of at most 20 ms.
@@ -203,7 +204,7 @@ fn seen(offered: Pace, iops: u64, late: u64) -> Run {
         Slice { start: Instant::ZERO + span * index, span, tally: Tally(vec![counter]) }
     };
     let figures = Figures { iops: Estimate::bare(iops as f64), ..Figures::default() };
-    Run { series: (0..100).map(slice).collect(), ..toy::run(offered, figures) }
+    Run { series: (0..100).map(slice).collect(), ..measured::run(offered, figures) }
 }
 
 #[test]

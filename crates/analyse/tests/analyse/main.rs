@@ -6,6 +6,7 @@ mod fit;
 mod interval;
 mod lines;
 mod load_line;
+mod measured;
 mod queue;
 mod steady;
 mod sweep;

@@ -6,6 +6,7 @@ use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{Objective, Run, Slice};
 use plimsoll_units::{Iops, Span};
 
+use crate::measured;
 use crate::toy::{self, exponential, poisson};
 
 /// `servers` with exponential service times of mean `service_ns`.
@@ -103,7 +104,7 @@ impl Storage {
             }
         }
         let settled = settle(&series, &settle_for);
-        let mut run = toy::run(point.pace, settled.figures);
+        let mut run = measured::run(point.pace, settled.figures);
         (run.warm_up, run.span, run.total, run.series) = (settled.warm_up, settled.span, settled.total, series);
         (run, drained)
     }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{Bins, Counter, Estimate, Figures, Measure, Objective, Run, Scope, Slice, Tally};
+use plimsoll_record::{Bins, Counter, Estimate, Measure, Objective, Scope, Slice, Tally};
 use plimsoll_units::{Instant, Iops, Kind, Span};
 
 pub fn exponential(rng: &mut Rng, mean: f64) -> f64 {
@@ -93,22 +93,6 @@ pub fn open(rate: f64) -> Pace {
 }
 
 /// A run with figures only.
-pub fn run(offered: Pace, figures: Figures) -> Run {
-    Run {
-        offered,
-        warm_up: Span::ZERO,
-        span: Span::from_secs(10),
-        total: Tally::default(),
-        lateness: Bins::default(),
-        unserved: 0,
-        series: vec![],
-        cpu: None,
-        bound_by: vec![],
-        figures,
-        findings: vec![],
-    }
-}
-
 /// A value with a relative half width.
 pub fn known(value: f64, half_width: f64) -> Estimate {
     Estimate { value, interval: Some((value * (1.0 - half_width), value * (1.0 + half_width))) }

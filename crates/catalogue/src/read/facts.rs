@@ -124,8 +124,13 @@ impl PartReader<'_> {
             let mut load = |text: SpannedText| self.word(text, "loads", &SaturatingLoad::ALL, SaturatingLoad::name);
             let loads = names.into_iter().filter_map(&mut load).collect();
             let why = section.required("why", &mut self.to).map_or("", |why| why.text).to_owned();
+            let [from, to, depth] = ["from", "to", "depth"].map(|key| section.number(key, &mut self.to));
+            if from.is_some() != to.is_some() || from > to {
+                self.to.at(section.at, "[[deviation]] has half a range", "from = -20, to = -10, in percent");
+            }
             section.finish(&mut self.to);
-            Deviation { loads, why }
+            let difference = from.zip(to).map(|(from, to)| (from.round() as i32, to.round() as i32));
+            Deviation { loads, difference, depth: depth.map(|depth| depth as u32), why }
         };
         sections.into_iter().map(&mut deviation).collect()
     }

@@ -92,10 +92,10 @@ impl PartReader<'_> {
         };
         let _ = self.cites.cite(&section, &mut self.to);
         let first = table.as_ref().and_then(|table| self.declare_columns(table, ""));
-        let [vcpus, memory_gib, network_gbps, volumes] =
-            ["vcpus", "memory_gib", "network_gbps", "volumes"].map(|key| self.expression(&section, key, Type::Number));
+        let [vcpus, memory_gib, network_gbps, volumes, arm] = ["vcpus", "memory_gib", "network_gbps", "volumes", "arm"]
+            .map(|key| self.expression(&section, key, Type::Number));
         section.finish(&mut self.to);
-        Some(Machines { first: first?, rows: table?.rows, vcpus, memory_gib, network_gbps, volumes })
+        Some(Machines { first: first?, rows: table?.rows, vcpus, memory_gib, network_gbps, volumes, arm })
     }
 
     /// Declares the columns as variables, and returns the number of the first.

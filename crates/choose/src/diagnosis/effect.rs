@@ -54,10 +54,18 @@ impl DatabaseEffect {
     }
 }
 
-/// The database's time on storage with these latencies. Each class is scaled by the ratio of latencies; of commits only
-/// the log write. None for a database without time.
-pub fn effect(account: &Account, latencies: &Latencies) -> Option<DatabaseEffect> {
-    scaled(&account.whole, 1.0, |class, operation_s| Some(latencies.0.get(&class)? / operation_s?))
+/// The database's time on storage with these latencies. Each class is scaled by the ratio to its present latency, in
+/// `today` or else of the waits; of commits only the log write. Waits of sessions can be shorter than operations, as
+/// those of asynchronous reads are; those of asynchronous writes are so much shorter that they are never a latency.
+/// Classes that take less than [`FLOOR_S`] today are answered by a cache in memory, which remains. None for a database
+/// without time.
+pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Option<DatabaseEffect> {
+    scaled(&account.whole, 1.0, |class, operation_s| {
+        let then = latencies.0.get(&class)?;
+        let is_awaited = !matches!(class, Class::DataWrite | Class::TempWrite | Class::Write);
+        let now = today.0.get(&class).copied().or(operation_s.filter(|_| is_awaited))?;
+        (now >= FLOOR_S).then_some(then / now)
+    })
 }
 
 /// The database's time with zero storage latency: the upper bound for any storage. A commit may wait for the write in

@@ -100,25 +100,27 @@ fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     if let Some(behind) = log_behind_locks(split, diagnosis, share) {
         return Some(behind);
     }
+    let at_most = diagnosis.at_most.as_ref().map_or(share, super::DatabaseEffect::saved);
     Some(if share >= MAJOR {
         let part = split.slices.iter().find(|slice| slice.part.is_storage())?;
         DiagnosisVerdict::Storage { share, part: part.part, part_share: part.share, saved }
     } else if !split.has_processor_time && split.share(TimePart::Unaccounted) >= UNKNOWN {
         DiagnosisVerdict::StorageAtLeast {
             share,
+            at_most,
             unaccounted: split.share(TimePart::Unaccounted),
             are_processors_free: false,
         }
-    } else if share >= MINOR && main.part == TimePart::Unaccounted && split.host_busy.is_some_and(|busy| busy < FREE) {
+    } else if share >= MINOR
+        && main.part == TimePart::Unaccounted
+        && split.processors_busy().is_some_and(|busy| busy < FREE)
+    {
         // No session queues for a free processor: the time may be that of submissions of I/O.
-        DiagnosisVerdict::StorageAtLeast { share, unaccounted: main.share, are_processors_free: true }
+        DiagnosisVerdict::StorageAtLeast { share, at_most, unaccounted: main.share, are_processors_free: true }
     } else if share >= MINOR {
         DiagnosisVerdict::StorageInPart { share, saved, main: main.part, main_share: main.share, behind: behind(split) }
     } else {
-        let at_most = diagnosis.at_most.as_ref().map_or(share, super::DatabaseEffect::saved);
-        // Without figures of the host, the database's own use is the least that is known.
-        let own = split.processors.map(|processors| split.share(TimePart::Processor) * split.active / processors);
-        let host_busy = split.host_busy.or(own);
+        let host_busy = split.processors_busy();
         DiagnosisVerdict::NotStorage { share, at_most, host_busy, main: main.part, main_share: main.share }
     })
 }
@@ -159,7 +161,7 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
     const FULL: f64 = 0.85;
     let unaccounted = split.share(TimePart::Unaccounted);
     let is_large = split.has_processor_time && split.has_waits && unaccounted >= LARGE;
-    match split.host_busy {
+    match split.processors_busy() {
         Some(busy) if busy >= FULL => Some(DiagnosisVerdict::ProcessorsFull { busy, processors: split.processors }),
         Some(busy) if is_large && busy < FREE => Some(DiagnosisVerdict::Unaccounted { share: unaccounted }),
         busy if is_large => Some(DiagnosisVerdict::ProcessorQueue { share: unaccounted, busy }),

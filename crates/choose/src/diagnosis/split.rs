@@ -149,6 +149,12 @@ impl Split {
         self.slices.iter().filter(|slice| slice.part.is_storage()).map(|slice| slice.share).sum()
     }
 
+    /// Busy share of the processors; without figures of the host the database's own use, the least that is known.
+    pub fn processors_busy(&self) -> Option<f64> {
+        let own = || Some(self.share(TimePart::Processor) * self.active / self.processors?);
+        self.host_busy.or_else(|| self.has_processor_time.then(own)?)
+    }
+
     /// The largest part.
     pub fn main(&self) -> Option<&Slice> {
         self.slices.first()

@@ -66,6 +66,8 @@ pub enum DiagnosisVerdict {
     StorageAtLeast {
         /// Counted share of storage.
         share: f64,
+        /// Saving of storage with zero latency: the upper bound for any storage, as far as it is counted.
+        at_most: f64,
         /// Share in no counter.
         unaccounted: f64,
         /// True if the hosts' processors are free, so that sessions do not queue for them.

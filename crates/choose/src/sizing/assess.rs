@@ -1,7 +1,5 @@
 //! Assessment of an offer with sufficient ceilings: binding limits, latency and uncertainties.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, PriceTerms, Product, ProductKind};
@@ -10,24 +8,27 @@ use plimsoll_model::ChainSpec;
 use plimsoll_model::analytic::{Offered, Workload, solve};
 use plimsoll_units::{Bytes, Span};
 
-use super::machines::Fleet;
 use super::objective::class_for;
 use super::product_facts::{members, rac_support, yearly_loss};
 use super::series::DemandSeries;
-use super::size::Candidate;
 use super::{
-    Attachment, Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind,
-    Sizing, Slower, Wanted,
+    Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind, Slower,
+    Wanted,
 };
 use crate::matching::within;
 use crate::requirements::{Requirements, TightBound};
 use crate::trial::{OpenTrial, open_trial};
 
-/// Operations of each trial, all classes together.
+/// Operations of a trial, all classes together, of a trial with large operations, and of a trial for means only.
 const OPERATIONS: u64 = 20_000;
-/// A trial that appears overloaded is repeated with this many times the operations: a burst near its end looks the
-/// same.
-const LONGER: u64 = 8;
+const OPERATIONS_MIN: u64 = 5_000;
+const OPERATIONS_FOR_MEANS: u64 = 4_000;
+/// Blocks of 64 KiB of a trial: models divide larger operations, which therefore take longer to simulate.
+const BLOCKS: f64 = 30_000.0;
+const BLOCK: f64 = 65_536.0;
+/// A trial that appears overloaded is repeated with these multiples of the operations until it does not: a burst near
+/// its end looks the same.
+const LONGER: [u64; 2] = [3, 8];
 /// Minimum answers of a class for its 99th percentile.
 const FOR_P99: u64 = 200;
 /// Minimum share of operations bound by a ceiling that lengthens the tail.
@@ -58,104 +59,6 @@ pub(super) enum Assessed {
     Fails(Rejection),
 }
 
-/// Results for the candidates of a product so far.
-pub(super) struct Attempt<'a> {
-    assessor: &'a Assessor<'a>,
-    /// Machines of the provider, computed for the first offer.
-    fleet: OnceCell<Option<Fleet>>,
-    /// The cheapest candidate of each level that meets the objectives.
-    met: Vec<Choice>,
-    /// The candidate nearest to the objectives.
-    nearly: Option<Box<Choice>>,
-    rejected: Option<Rejection>,
-    /// Headroom of the last candidate that missed an objective because of a ceiling.
-    held_at: Option<f64>,
-    /// Levels with a choice, and levels too slow in any size.
-    closed: BTreeSet<usize>,
-}
-
-impl<'a> Attempt<'a> {
-    pub(super) fn new(assessor: &'a Assessor<'a>) -> Self {
-        Self {
-            assessor,
-            fleet: OnceCell::new(),
-            met: Vec::new(),
-            nearly: None,
-            rejected: None,
-            held_at: None,
-            closed: BTreeSet::new(),
-        }
-    }
-
-    /// Tries candidates by price until each level has a candidate that meets the objectives, or is too slow in any
-    /// size.
-    pub(super) fn try_all(&mut self, candidates: Vec<Candidate>) {
-        self.held_at = None;
-        for candidate in candidates {
-            if self.closed.contains(&candidate.level) {
-                continue;
-            }
-            let level = candidate.level;
-            match self.assess(candidate) {
-                Assessed::Meets(choice) => {
-                    self.closed.insert(level);
-                    self.met.push(*choice);
-                }
-                Assessed::Misses { choice, by_latency } => {
-                    self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
-                    if by_latency {
-                        self.closed.insert(level);
-                    }
-                    let distance = |choice: &Choice| (choice.miss(), choice.slowdown());
-                    if self.nearly.as_ref().is_none_or(|nearest| distance(&choice) < distance(nearest)) {
-                        self.nearly = Some(choice);
-                    }
-                }
-                Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
-            }
-        }
-    }
-
-    /// Attaches an offer to a machine and assesses it.
-    fn assess(&self, candidate: Candidate) -> Assessed {
-        let machine = match self.attach(&candidate.offer) {
-            Ok(machine) => machine,
-            Err(rejection) => return Assessed::Fails(rejection),
-        };
-        let mut assessed = self.assessor.assess(&candidate.offer, candidate.price);
-        if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
-            choice.machine = machine;
-        }
-        assessed
-    }
-
-    fn attach(&self, offer: &Offer) -> Result<Option<Attachment>, Rejection> {
-        let fleet = self.fleet.get_or_init(|| Fleet::of(self.assessor, offer));
-        fleet.as_ref().map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
-    }
-
-    /// Headroom to exceed if no candidate met the objectives and higher ceilings may help: that of the last candidate.
-    pub(super) fn held_at(&self) -> Option<f64> {
-        if self.met.is_empty() { self.held_at } else { None }
-    }
-
-    /// Adds the product to the choices, the near misses or the rejections.
-    pub(super) fn finish(mut self, product: &Product, sizing: &mut Sizing) {
-        if let Some(cheapest) = self.met.iter().min_by(|a, b| a.cost().total_cmp(&b.cost())) {
-            sizing.choices.push(cheapest.clone());
-            return sizing.frontier.append(&mut self.met);
-        }
-        if let Some(choice) = self.nearly {
-            return if choice.meets() { sizing.slower.push(*choice) } else { sizing.nearly.push(*choice) };
-        }
-        let no_configuration = || Rejection {
-            name: product.name().into(),
-            reason: RejectionReason::Refused("it has no valid configuration".into()),
-        };
-        sizing.rejected.push(self.rejected.unwrap_or_else(no_configuration));
-    }
-}
-
 impl<'a> Assessor<'a> {
     pub(super) fn new(catalogue: &'a Catalogue, terms: &'a PriceTerms, wanted: &'a Wanted) -> Self {
         let requirements = Requirements::of(wanted.points.iter().map(DesignPoint::asks));
@@ -173,6 +76,7 @@ impl<'a> Assessor<'a> {
             binds: binds.map(|tight| self.limit(offer, &tight)),
             next: bounds.iter().find(other).map(|tight| self.limit(offer, tight)),
             latency: Vec::new(),
+            usual: Vec::new(),
             backlog: self.series.backlog(offer, &self.wanted.allowance),
             slower: Vec::new(),
             reached: Vec::new(),
@@ -204,11 +108,16 @@ impl<'a> Assessor<'a> {
         if over < 1.0 {
             return fails(RejectionReason::Sustains { iops: over * point.iops(), wanted: point.iops(), held_by });
         }
-        let trial = frequent(point, choice.binds.as_ref());
-        let streams = within(&trial.streams(self.wanted.capacity), offer.capacity);
-        let mut done = open_trial(&model, &streams, OPERATIONS, 1);
-        if done.as_ref().is_some_and(|done| done.overloaded) {
-            done = open_trial(&model, &streams, OPERATIONS * LONGER, 1);
+        let simulate = |point: &DesignPoint, operations| {
+            let frequent = frequent(point, choice.binds.as_ref());
+            let streams = within(&frequent.streams(self.wanted.capacity), offer.capacity);
+            open_trial(&model, &streams, operations, 1)
+        };
+        let mut done = simulate(point, operations(point));
+        for times in LONGER {
+            if done.as_ref().is_some_and(|done| done.overloaded) {
+                done = simulate(point, operations(point) * times);
+            }
         }
         let Some(done) = done else { return fails(RejectionReason::Refused("the load does not fit on it".into())) };
         let held_by = done.bound_by.first().map(|(name, _)| name.clone()).unwrap_or_default();
@@ -216,7 +125,12 @@ impl<'a> Assessor<'a> {
             return fails(RejectionReason::Sustains { iops: done.iops, wanted: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
-        choice.slower = slower(&self.wanted.today, point, &choice.latency);
+        let usual = self.wanted.usual.as_ref().unwrap_or(point);
+        choice.usual = match &self.wanted.usual {
+            Some(usual) => simulate(usual, OPERATIONS_FOR_MEANS).map_or_else(Vec::new, |done| latencies(usual, &done)),
+            None => choice.latency.clone(),
+        };
+        choice.slower = slower(&self.wanted.today, usual, &choice.usual);
         choice.reached =
             self.wanted.objectives.iter().filter_map(|objective| objective.reached(point, &done)).collect();
         self.judged(choice, &done)
@@ -242,6 +156,12 @@ impl<'a> Assessor<'a> {
             over: tight.over / self.wanted.room(),
         }
     }
+}
+
+/// Operations of a trial at a point, so that the simulated work is bounded.
+fn operations(point: &DesignPoint) -> u64 {
+    let blocks: f64 = point.classes.iter().map(|load| load.iops * (load.size() / BLOCK).max(1.0)).sum();
+    ((BLOCKS / (blocks / point.iops())) as u64).clamp(OPERATIONS_MIN, OPERATIONS)
 }
 
 /// A rarely used point at a higher rate, far below the tightest limit: response times are the same, and the simulated

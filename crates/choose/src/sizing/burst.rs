@@ -2,6 +2,7 @@
 //!
 //! Inputs with windows of a minute are always more accurate.
 
+use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
 /// Minimum mean size of large operations: scans, sorts, backups.
@@ -39,9 +40,17 @@ const DAY: f64 = 86_400.0;
 pub(super) struct Hidden {
     pub(super) small: f64,
     pub(super) large: f64,
+    /// For classes that [`is_elastic`] is true for.
+    pub(super) scans: f64,
     /// The lowest and the highest measured ratio.
     pub(super) spread: Option<(f64, f64)>,
     pub(super) source: String,
+}
+
+/// True for scans, sorts, archiving and backups: they use the throughput that there is, and take longer without a higher
+/// one, so that no hidden peak is assumed for them.
+pub(super) const fn is_elastic(class: Class) -> bool {
+    matches!(class, Class::SequentialRead | Class::TempRead | Class::TempWrite | Class::Archive | Class::Backup)
 }
 
 /// Median factors for windows of this length: 1 up to a minute; otherwise interpolated and extrapolated over the
@@ -50,7 +59,7 @@ pub(super) fn hidden(window: Span) -> Hidden {
     let seconds = window.as_secs_f64();
     if seconds <= MINUTE {
         let source = "windows of up to a minute have no relevant hidden peaks".to_owned();
-        return Hidden { small: 1.0, large: 1.0, spread: None, source };
+        return Hidden { small: 1.0, large: 1.0, scans: 1.0, spread: None, source };
     }
     let of = |pick: fn(&BurstRatio) -> [f64; 2]| median(MEASURED.iter().flat_map(pick).collect());
     let all = || MEASURED.iter().flat_map(|measured| measured.operations.into_iter().chain(measured.bytes));
@@ -70,6 +79,7 @@ pub(super) fn hidden(window: Span) -> Hidden {
     Hidden {
         small: at(of(|measured| measured.operations)),
         large: at(of(|measured| measured.bytes)),
+        scans: 1.0,
         spread: Some(if seconds < shortest { (1.0, high) } else { beyond }),
         source: source(seconds, shortest, longest),
     }

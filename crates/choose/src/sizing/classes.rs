@@ -64,7 +64,8 @@ impl<'a> ClassWindows<'a> {
         (together(Measure::Iops), together(Measure::Throughput))
     }
 
-    /// Mean response times over all windows, weighted by operations if known, otherwise by time.
+    /// Mean response times over all windows, weighted by operations if known, otherwise by time. A log write includes its
+    /// flush, which databases that write to the page cache count separately.
     pub(super) fn latencies(&self) -> Vec<(Class, Span)> {
         let mean = |class: Class| {
             let (mut sum, mut weights) = (0.0, 0.0);
@@ -75,9 +76,11 @@ impl<'a> ClassWindows<'a> {
                 sum += seconds * weight;
                 weights += weight;
             }
-            (weights > 0.0).then(|| (class, Span::from_secs_f64(sum / weights)))
+            (weights > 0.0).then(|| Span::from_secs_f64(sum / weights))
         };
-        Class::ALL.into_iter().filter_map(mean).collect()
+        let flush = mean(Class::Flush).unwrap_or_default();
+        let durable = |class, mean| if class == Class::RedoWrite { mean + flush } else { mean };
+        Class::ALL.into_iter().filter_map(|class| Some((class, durable(class, mean(class)?)))).collect()
     }
 
     /// The classes of a window; empty if it has no operations.

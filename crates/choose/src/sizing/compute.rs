@@ -3,6 +3,10 @@
 use plimsoll_ingest::{Account, SessionTime};
 use plimsoll_units::Bytes;
 
+/// The smallest machine for a database: operating system, log writer and sessions share less than two processors
+/// badly, and 8 GiB are the least that vendors of databases recommend.
+const LEAST_PROCESSORS: f64 = 2.0;
+const LEAST_MEMORY: Bytes = Bytes::gib(8);
 /// Utilisation of processors that a machine is chosen for: queues for a processor grow quickly above it.
 const UTILISATION: f64 = 0.7;
 
@@ -24,8 +28,8 @@ impl Compute {
         let used = windows.filter_map(processors_used).reduce(f64::max);
         let memory = account.memory_bytes.or(account.cache_bytes);
         Self {
-            processors: used.map(|used| (used / UTILISATION / instances).ceil().max(1.0)),
-            memory: memory.map(|bytes| Bytes::new((bytes / instances) as u64)),
+            processors: used.map(|used| (used / UTILISATION / instances).ceil().max(LEAST_PROCESSORS)),
+            memory: memory.map(|bytes| Bytes::new((bytes / instances) as u64).max(LEAST_MEMORY)),
         }
     }
 
@@ -34,16 +38,17 @@ impl Compute {
         Self { processors: self.processors.or(other.processors), memory: self.memory.or(other.memory) }
     }
 
-    /// True unless a machine is known to have less. Vendors round memory: a fiftieth less suffices.
-    pub(super) fn fits(self, vcpus: Option<f64>, memory: Option<Bytes>) -> bool {
-        let memory = memory.map(|memory| memory.get() as f64);
-        let needed = self.memory.map(|memory| memory.get() as f64 * 0.98);
-        at_least(vcpus, self.processors) && at_least(memory, needed)
+    /// Processors and memory that are required; the least of a database's machine where they are unknown.
+    pub fn required(self) -> (f64, Bytes) {
+        (self.processors.unwrap_or(LEAST_PROCESSORS), self.memory.unwrap_or(LEAST_MEMORY))
     }
-}
 
-fn at_least(value: Option<f64>, least: Option<f64>) -> bool {
-    value.zip(least).is_none_or(|(value, least)| value >= least)
+    /// True unless a machine is known to have less than required. Vendors round memory: a fiftieth less suffices.
+    pub(super) fn fits(self, vcpus: Option<f64>, memory: Option<Bytes>) -> bool {
+        let (processors, needed) = self.required();
+        let is_enough = |memory: Bytes| memory.get() as f64 >= needed.get() as f64 * 0.98;
+        vcpus.is_none_or(|vcpus| vcpus >= processors) && memory.is_none_or(is_enough)
+    }
 }
 
 fn processors_used(spent: &SessionTime) -> Option<f64> {
@@ -56,9 +61,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_figures_of_a_machine_or_a_need_exclude_nothing() {
+    fn absent_figures_exclude_only_the_smallest_machines() {
         let need = Compute { processors: Some(4.0), memory: Some(Bytes::gib(64)) };
-        assert!(need.fits(None, None) && Compute::default().fits(Some(1.0), Some(Bytes::gib(1))));
+        assert!(need.fits(None, None) && Compute::default().fits(Some(2.0), Some(Bytes::gib(8))));
+        assert!(!Compute::default().fits(Some(1.0), Some(Bytes::gib(8))));
+        assert!(!Compute::default().fits(Some(2.0), Some(Bytes::gib(2))));
+        let small = Compute { processors: Some(1.0), memory: Some(Bytes::gib(1)) };
+        assert!(small.fits(Some(1.0), Some(Bytes::gib(1))), "a given need is not raised");
         assert!(need.fits(Some(4.0), Some(Bytes::gib(63))) && !need.fits(Some(2.0), Some(Bytes::gib(64))));
         assert!(!need.fits(Some(4.0), Some(Bytes::gib(60))));
         let given = Compute { processors: Some(8.0), memory: None };

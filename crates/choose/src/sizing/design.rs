@@ -87,6 +87,9 @@ pub struct Wanted {
     /// The expected load: in the windows with the most operations and, if different, in those with the most bytes.
     /// Never empty. The points do not coincide; each has to be sustained.
     pub points: Vec<DesignPoint>,
+    /// The mean load of the input without growth, for comparison with today's storage; `None` if it is the expected
+    /// load.
+    pub usual: Option<DesignPoint>,
     /// Required headroom of ceilings above the expected load: 0.2 for a fifth.
     pub headroom: f64,
     /// Mean operations per second over all windows, with growth, for billing by operations.
@@ -199,6 +202,8 @@ pub struct GrowthStep {
     pub small: f64,
     /// Factor for classes with a mean size of 64 KiB and more.
     pub large: f64,
+    /// Factor for scans, sorts, archiving and backups.
+    pub scans: f64,
     /// Range of measurements elsewhere, if the factor is based on these.
     pub spread: Option<(f64, f64)>,
     /// Origin of the factor, as a sentence.
@@ -233,6 +238,7 @@ impl Wanted {
             series: Vec::new(),
             allowance: Allowance::default(),
             points,
+            usual: None,
             steps: Vec::new(),
             assumptions: Vec::new(),
         }
@@ -273,6 +279,18 @@ impl DesignPoint {
             let own = self.classes.iter().find(|own| own.class == load.class);
             own.is_some_and(|own| enough(own.iops, load.iops) && enough(own.bytes_per_second, load.bytes_per_second))
         })
+    }
+
+    /// True if both have the same classes and their rates differ by less than a twentieth.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.05;
+        let has_match = |load: &ClassLoad| {
+            let twin = other.classes.iter().find(|twin| twin.class == load.class);
+            twin.is_some_and(|twin| {
+                is_near(load.iops, twin.iops) && is_near(load.bytes_per_second, twin.bytes_per_second)
+            })
+        };
+        self.classes.len() == other.classes.len() && self.classes.iter().all(has_match)
     }
 
     /// Its operations with their rates, for ceilings.

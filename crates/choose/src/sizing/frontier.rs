@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering::{self, Equal};
 
-use super::size::{by_cost, provider};
+use plimsoll_catalogue::Money;
+
+use super::attempt::Levels;
+use super::search::provider;
 use super::{Choice, DesignPoint};
 
 /// Maximum ratio of waiting sessions to those of the next cheaper choice on the frontier.
@@ -24,7 +27,8 @@ impl ProviderFrontier {
     /// sessions, and between them those that are farthest below the line through their neighbours, in logarithms of
     /// price and sessions.
     pub fn outline(&self, point: &DesignPoint, most: usize) -> Vec<&Choice> {
-        let place = |choice: &Choice| (choice.cost().ln(), choice.waiting(point).unwrap_or_default().max(1e-9).ln());
+        let price = |choice: &Choice| choice.total().map_or(f64::MAX, Money::as_f64);
+        let place = |choice: &Choice| (price(choice).ln(), choice.waiting(point).unwrap_or_default().max(1e-9).ln());
         let places: Vec<(f64, f64)> = self.choices.iter().map(place).collect();
         let mut kept: Vec<usize> = vec![0];
         kept.extend((most > 1 && self.choices.len() > 1).then(|| self.choices.len() - 1));
@@ -46,9 +50,15 @@ impl ProviderFrontier {
     }
 }
 
-/// The frontier of each provider, by its cheapest configuration; of a provider without choices that of `slower` ones,
+/// Order by [`Choice::cost`].
+pub(super) fn by_cost(a: &Choice, b: &Choice) -> Ordering {
+    a.cost().total_cmp(&b.cost())
+}
+
+/// The frontier of each provider, by its cheapest configuration; of a provider without choices that of slower ones,
 /// last.
-pub(super) fn of_providers(choices: &[Choice], slower: &[Choice], point: &DesignPoint) -> Vec<ProviderFrontier> {
+pub(super) fn of_providers(levels: &Levels, point: &DesignPoint) -> Vec<ProviderFrontier> {
+    let Levels { met: choices, slower } = levels;
     let of = |choice: &Choice| provider(choice.offer.product().name()).to_owned();
     let mut names: Vec<String> = choices.iter().chain(slower).map(of).collect();
     names.sort_unstable();

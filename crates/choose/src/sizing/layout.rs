@@ -1,14 +1,19 @@
 //! Separate volumes for redo and temporary data, if cheaper or necessary for the objectives.
 
+use std::collections::BTreeMap;
+
 use plimsoll_catalogue::{Catalogue, Money, Part, PriceTerms};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
 use super::assess::Assessor;
+use super::frontier::by_cost;
 use super::machines::Fleet;
-use super::size::{by_cost, provider};
+use super::search::provider;
+use super::size::cheapest_of_each;
 use super::{
-    Attachment, Choice, ClassLoad, ClassObjective, Compute, DemandWindow, DesignPoint, Search, Sizing, Wanted, size,
+    Attachment, Choice, ClassLoad, ClassObjective, Compute, DemandWindow, DesignPoint, PriceDoubt, Search, Sizing,
+    Wanted,
 };
 
 /// Maximum cost relative to a single volume: more volumes need more administration.
@@ -87,10 +92,36 @@ impl VolumeLayout {
         self.parts.iter().map(of).sum()
     }
 
-    fn cost(&self) -> f64 {
-        let parts: f64 = self.parts.iter().map(|part| part.choice.cost()).sum();
-        let machine = self.machine.as_ref().and_then(|machine| machine.monthly);
-        parts + machine.map_or(0.0, Money::as_f64)
+    /// Completeness of its price.
+    fn price_doubt(&self) -> PriceDoubt {
+        let machine = match &self.machine {
+            Some(Attachment { monthly: None, .. }) => PriceDoubt::Partial,
+            _ => PriceDoubt::Firm,
+        };
+        self.parts.iter().map(|part| part.choice.price_doubt()).fold(machine, PriceDoubt::max)
+    }
+
+    /// Sort key: completeness of the price, and price.
+    fn rank(&self) -> (PriceDoubt, i128) {
+        (self.price_doubt(), self.total.map_or(i128::MAX, |total| total.millionths))
+    }
+
+    /// True if it costs at most `share` of a single volume, or its price is more complete.
+    fn is_cheaper(&self, single: &Choice, share: f64) -> bool {
+        let (own, single_doubt) = (self.price_doubt(), single.price_doubt());
+        let is_less = || {
+            let price = |total: Option<Money>| total.map_or(f64::INFINITY, Money::as_f64);
+            price(self.total) < price(single.total()) * share
+        };
+        own < single_doubt || (own == single_doubt && is_less())
+    }
+}
+
+impl Sizing {
+    /// The cheapest layout, if it is cheaper than the cheapest single volume or the only solution.
+    pub fn best_layout(&self) -> Option<&VolumeLayout> {
+        let first = self.choices.first();
+        self.layouts.first().filter(|layout| first.is_none_or(|first| layout.is_cheaper(first, 1.0)))
     }
 }
 
@@ -106,27 +137,49 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
         // The given machine need not have the processors and the memory of the present host.
         whole.compute = Compute::default();
     }
+    // A part as expensive as a single volume cannot make a cheaper layout.
+    let below = |provider: &str| {
+        let single = of_provider(sizing, provider).filter(|single| single.price_doubt() == PriceDoubt::Firm);
+        single.and_then(Choice::total).map_or(f64::INFINITY, |total| total.as_f64() * CHEAPER)
+    };
+    let mut known: BTreeMap<(VolumeContent, Vec<VolumeContent>), PartChoices> = BTreeMap::new();
     for contents in separations(&sizing.wanted) {
-        let parts: Option<Vec<(VolumeContent, Sizing)>> = contents
-            .iter()
-            .map(|content| {
-                let kept = |class: Class| in_part(*content, &contents, class);
-                let wanted = part_of(&whole, *content, kept)?;
-                Some((*content, size(catalogue, &wanted, terms, search)))
-            })
-            .collect();
-        let Some(parts) = parts else { continue };
-        for provider in providers(&parts) {
-            let Some(layout) = layout((catalogue, terms), sizing, (&provider, machine), &parts) else { continue };
-            match found.iter_mut().find(|known| known.provider == provider) {
-                Some(known) if layout.cost() < known.cost() => *known = layout,
+        let mut keys = Vec::new();
+        for content in &contents {
+            // Redo and temporary data are the same in every separation.
+            let rest = if *content == VolumeContent::Data { contents.clone() } else { Vec::new() };
+            let kept = |class: Class| in_part(*content, &contents, class);
+            let Some(wanted) = part_of(&whole, *content, kept) else { continue };
+            let key = (*content, rest);
+            let choices = |wanted: Wanted| {
+                let assessor = Assessor::new(catalogue, terms, &wanted);
+                let choices = cheapest_of_each(&assessor, search, below);
+                PartChoices { wanted, choices }
+            };
+            known.entry(key.clone()).or_insert_with(|| choices(wanted));
+            keys.push(key);
+        }
+        if keys.len() < contents.len() {
+            continue;
+        }
+        let parts: Vec<(VolumeContent, &PartChoices)> = keys.iter().map(|key| (key.0, &known[key])).collect();
+        for provider in parts[0].1.choices.keys() {
+            let Some(layout) = layout((catalogue, terms), sizing, (provider, machine), &parts) else { continue };
+            match found.iter_mut().find(|known| known.provider == *provider) {
+                Some(known) if layout.rank() < known.rank() => *known = layout,
                 Some(_) => {}
                 None => found.push(layout),
             }
         }
     }
-    found.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
+    found.sort_by_key(VolumeLayout::rank);
     found
+}
+
+/// The cheapest storage of each provider for a part.
+struct PartChoices {
+    wanted: Wanted,
+    choices: BTreeMap<String, Choice>,
 }
 
 /// Ways to separate the content of a demand, each with its parts.
@@ -170,6 +223,11 @@ fn part_of(wanted: &Wanted, content: VolumeContent, kept: impl Fn(Class) -> bool
             VolumeContent::Temp => SMALLEST.max(Bytes::new((wanted.capacity.get() as f64 * TEMP_SHARE) as u64)),
         },
         mean_iops: wanted.mean_iops * rate / wanted.points[0].iops(),
+        usual: wanted
+            .usual
+            .as_ref()
+            .map(|usual| DesignPoint { classes: classes(&usual.classes), ..usual.clone() })
+            .filter(|usual| !usual.classes.is_empty()),
         objectives: wanted.objectives.iter().filter(of_class).copied().collect(),
         today: wanted.today.iter().filter(|(class, _)| kept(*class)).copied().collect(),
         series: wanted.series.iter().map(window).collect(),
@@ -178,15 +236,7 @@ fn part_of(wanted: &Wanted, content: VolumeContent, kept: impl Fn(Class) -> bool
     })
 }
 
-/// Providers with a choice for the first part.
-fn providers(parts: &[(VolumeContent, Sizing)]) -> Vec<String> {
-    let choices = parts.iter().take(1).flat_map(|(_, sizing)| &sizing.choices);
-    let mut names: Vec<String> = choices.map(|choice| provider(choice.offer.product().name()).to_owned()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
+/// The provider's cheapest single volume.
 fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
     let own = sizing.choices.iter().filter(|choice| provider(choice.offer.product().name()) == name);
     own.filter(|choice| choice.price.is_some()).min_by(|a, b| by_cost(a, b))
@@ -197,11 +247,11 @@ fn layout(
     (catalogue, terms): (&Catalogue, &PriceTerms),
     whole: &Sizing,
     (provider, only): (&str, Option<&Part>),
-    parts: &[(VolumeContent, Sizing)],
+    parts: &[(VolumeContent, &PartChoices)],
 ) -> Option<VolumeLayout> {
-    let chosen = parts.iter().map(|(content, sizing)| {
-        let choice = of_provider(sizing, provider)?.clone();
-        Some(VolumePart { content: *content, wanted: sizing.wanted.clone(), choice })
+    let chosen = parts.iter().map(|(content, part)| {
+        let choice = part.choices.get(provider)?.clone();
+        Some(VolumePart { content: *content, wanted: part.wanted.clone(), choice })
     });
     let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
     let machine = machine((catalogue, terms), &whole.wanted, &parts, only).ok()?;
@@ -216,7 +266,7 @@ fn layout(
     let total = sums.fold(first, |sum, price| sum?.plus(price?));
     let layout =
         VolumeLayout { provider: provider.to_owned(), parts, machine, total, single: single.and_then(Choice::total) };
-    single.is_none_or(|single| layout.cost() < single.cost() * CHEAPER).then_some(layout)
+    single.is_none_or(|single| layout.is_cheaper(single, CHEAPER)).then_some(layout)
 }
 
 /// The cheapest machine for all parts, or the given one; an error if none suffices.

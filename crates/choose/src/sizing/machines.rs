@@ -101,12 +101,14 @@ impl Fleet {
 }
 
 impl Machine {
-    /// `None` if it cannot be had with the volume, or has too few processors or too little memory.
+    /// `None` if it cannot be had with the volume, has too few processors or too little memory, or is an Arm machine:
+    /// programs for x86-64, as most databases of today are, do not run there.
     fn of(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<Self> {
         let (machine, attached) = Self::attached(assessor, plain, part)?;
         let shape = attached.machine_shape();
+        let is_arm = shape.as_ref().is_some_and(|shape| shape.arm);
         let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        assessor.wanted.compute.fits(vcpus, memory).then_some(machine)
+        (!is_arm && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
     }
 
     /// The machine, and a plain volume on it; `None` if it cannot be had with the volume.

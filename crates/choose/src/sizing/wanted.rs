@@ -4,12 +4,12 @@
 //! never added up.
 
 use plimsoll_ingest::{Class, DatabaseDemand};
-use plimsoll_record::Measure;
+use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::{Bytes, Span};
 use thiserror::Error;
 
 use super::backlog::{Allowance, lowest_limit};
-use super::burst::{Hidden, LARGE, hidden};
+use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
 use super::compute::Compute;
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
@@ -32,6 +32,15 @@ pub enum DesignError {
     },
 }
 
+/// Rate of a point, in the unit of its windows.
+#[derive(Clone, Copy)]
+enum Level {
+    /// The given rate.
+    At(f64),
+    /// The mean of all windows.
+    Mean,
+}
+
 /// The percentile, by windows, of the factors for peaks within windows.
 const PEAKS_AT: f64 = 0.95;
 
@@ -50,28 +59,15 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         return Err(DesignError::NoOperations { subject: subject.name.clone() });
     }
     let allowance = allowance(&design.objectives);
-    let rates = |of| windows.iter().map(|window| (window.rate(of), window.seconds)).collect::<Vec<_>>();
-    let level = |of| match design.quantile {
-        Some(share) => quantile(rates(of), share),
-        None => lowest_limit(&rates(of), &allowance),
-    };
-    let highest = |of| quantile(rates(of), 1.0);
-    let measured = Measured {
-        quantile: design.quantile,
-        windows: windows.len(),
-        longest: slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default(),
-        iops: level(Busiest::Operations),
-        bytes_per_second: level(Busiest::Bytes),
-        highest_iops: highest(Busiest::Operations),
-        highest_bytes_per_second: highest(Busiest::Bytes),
-    };
-    let often = |of| quantile(rates(of), design.quantile.unwrap_or(PEAKS_AT));
+    let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
+    let measured = measured(&windows, longest, design.quantile, &allowance);
+    let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let mut steps = Vec::new();
     steps.extend(burst(&all, (&windows, &slots), design, &measured, often));
     steps.extend(growth(design));
-    let mut points = vec![point(&windows, Busiest::Operations, measured.iops, &steps)];
-    let bytes = point(&windows, Busiest::Bytes, measured.bytes_per_second, &steps);
+    let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
+    let bytes = point(&windows, Busiest::Bytes, Level::At(measured.bytes_per_second), &steps);
     if !points[0].covers(&bytes.classes) {
         points.push(bytes);
     }
@@ -81,11 +77,16 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
+    let known: Vec<Class> = today.iter().chain(&cached).map(|(class, _)| *class).collect();
     assumptions.extend(cached.into_iter().map(from_memory));
+    let (objectives, defaults) = objectives(subject, design, &known, &points);
+    assumptions.extend(defaults);
+    let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let series = if design.quantile.is_none() { grown(windows, design.growth.times()) } else { Vec::new() };
     Ok(Wanted {
         subject: subject.name.clone(),
-        objectives: design.objectives.iter().map(|objective| objective.on_reads(&points)).collect(),
+        objectives,
+        usual: Some(usual).filter(|usual| !today.is_empty() && !points[0].is_like(usual)),
         platform: Platform::of(subject),
         compute: subject
             .account
@@ -105,6 +106,72 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         steps,
         assumptions,
     })
+}
+
+/// Rates of windows with their seconds.
+fn rates(windows: &[DemandWindow], of: Busiest) -> Vec<(f64, f64)> {
+    windows.iter().map(|window| (window.rate(of), window.seconds)).collect()
+}
+
+fn measured(windows: &[DemandWindow], longest: Span, share: Option<f64>, allowance: &Allowance) -> Measured {
+    let level = |of| match share {
+        Some(share) => quantile(rates(windows, of), share),
+        None => lowest_limit(&rates(windows, of), allowance),
+    };
+    let highest = |of| quantile(rates(windows, of), 1.0);
+    Measured {
+        quantile: share,
+        windows: windows.len(),
+        longest,
+        iops: level(Busiest::Operations),
+        bytes_per_second: level(Busiest::Bytes),
+        highest_iops: highest(Busiest::Operations),
+        highest_bytes_per_second: highest(Busiest::Bytes),
+    }
+}
+
+/// The objectives of the design, and those of a database for other classes, with notes.
+fn objectives(
+    subject: &DatabaseDemand,
+    design: &Design,
+    known: &[Class],
+    points: &[DesignPoint],
+) -> (Vec<ClassObjective>, Vec<String>) {
+    let mut objectives: Vec<ClassObjective> =
+        design.objectives.iter().map(|objective| objective.on_reads(points)).collect();
+    if subject.account.is_none() || design.may_be_slower {
+        return (objectives, Vec::new());
+    }
+    let (defaults, texts): (Vec<_>, Vec<_>) = default_objectives(&objectives, known, points).into_iter().unzip();
+    objectives.extend(defaults);
+    (objectives, texts)
+}
+
+/// Objectives of a database's storage for classes without an objective and without a known response time today, each
+/// with a note: otherwise the cheapest disks would be chosen. Usual thresholds of Oracle's tuning guides, which call
+/// reads from 10 ms and log writes from 5 ms slow.
+fn default_objectives(
+    given: &[ClassObjective],
+    known: &[Class],
+    points: &[DesignPoint],
+) -> Vec<(ClassObjective, String)> {
+    const LIMITS: [(Class, Class, u64); 2] =
+        [(Class::RandomRead, Class::Read, 10), (Class::RedoWrite, Class::Write, 5)];
+    let has = |class: Class| points.iter().flat_map(|point| &point.classes).any(|load| load.class == class);
+    let is_open = |(class, whole, _): &(Class, Class, u64)| {
+        let is_given = given.iter().any(|own| own.class.is_none_or(|own| own == *class || own == *whole));
+        has(*class) && !is_given && !known.contains(class) && !known.contains(whole)
+    };
+    let objective = |(class, _, limit_ms): (Class, Class, u64)| {
+        let objective = Objective { over: Scope::All, measure: Measure::Mean, limit: Span::from_millis(limit_ms) };
+        let objective = ClassObjective { class: Some(class), objective };
+        let text = format!(
+            "the input has no response times of {}: \"{objective}\" is required, or another objective with -o",
+            class.name()
+        );
+        (objective, text)
+    };
+    LIMITS.into_iter().filter(is_open).map(objective).collect()
 }
 
 /// A note on response times that are too short for storage.
@@ -177,15 +244,18 @@ fn burst(
 ) -> Option<GrowthStep> {
     let hidden = match design.burst {
         Burst::None => return None,
-        Burst::Times(times) => Hidden { small: times, large: times, spread: None, source: "as given".to_owned() },
+        Burst::Times(times) => {
+            Hidden { small: times, large: times, scans: times, spread: None, source: "as given".to_owned() }
+        }
         Burst::Auto => maxima(all, windows, design, often).unwrap_or_else(|| hidden(measured.longest)),
     };
     let beyond = |times: f64, often: f64, level: f64| (times * often / level).max(1.0);
     let small = beyond(hidden.small, often.0, measured.iops);
     let large = beyond(hidden.large, often.1, measured.bytes_per_second);
+    let scans = beyond(hidden.scans, often.1, measured.bytes_per_second);
     let is_hidden = design.quantile.is_some() || small > 1.0 || large > 1.0;
     let name = "peaks within windows".to_owned();
-    is_hidden.then_some(GrowthStep { name, small, large, spread: hidden.spread, source: hidden.source })
+    is_hidden.then_some(GrowthStep { name, small, large, scans, spread: hidden.spread, source: hidden.source })
 }
 
 /// The input's own maxima over its averages, at the same percentile.
@@ -208,9 +278,11 @@ fn maxima(
     };
     let small = over(iops, often.0);
     let large = over(bytes, often.1);
+    let large_or_small = large.or(small)?;
     Some(Hidden {
         small: small.or(large)?,
-        large: large.or(small)?,
+        large: large_or_small,
+        scans: large_or_small,
         spread: None,
         source: "the input's own maxima over its averages; those of reads and writes are assumed to coincide"
             .to_owned(),
@@ -223,6 +295,7 @@ fn growth(design: &Design) -> Option<GrowthStep> {
         name: "growth".to_owned(),
         small: times,
         large: times,
+        scans: times,
         spread: None,
         source: format!(
             "{} % a year for {} months, compounded; the capacity grows as well",
@@ -232,11 +305,21 @@ fn growth(design: &Design) -> Option<GrowthStep> {
     })
 }
 
-/// The mix of the windows at and above a level, scaled to that level and by the steps.
-fn point(windows: &[DemandWindow], of: Busiest, level: f64, steps: &[GrowthStep]) -> DesignPoint {
-    let busiest: Vec<&DemandWindow> = windows.iter().filter(|window| window.rate(of) >= level * (1.0 - 1e-9)).collect();
-    let sum: f64 = busiest.iter().map(|window| window.rate(of) * window.seconds).sum();
-    let share = level / sum.max(f64::MIN_POSITIVE);
+/// The mix of the windows at and above a level, scaled to that level and by the steps; of all windows with their mean as
+/// the level.
+fn point(windows: &[DemandWindow], of: Busiest, level: Level, steps: &[GrowthStep]) -> DesignPoint {
+    let least = match level {
+        Level::At(rate) => rate * (1.0 - 1e-9),
+        Level::Mean => 0.0,
+    };
+    let busiest: Vec<&DemandWindow> = windows.iter().filter(|window| window.rate(of) >= least).collect();
+    let share = match level {
+        Level::At(rate) => {
+            let sum: f64 = busiest.iter().map(|window| window.rate(of) * window.seconds).sum();
+            rate / sum.max(f64::MIN_POSITIVE)
+        }
+        Level::Mean => 1.0 / busiest.iter().map(|window| window.seconds).sum::<f64>(),
+    };
     let mut classes: Vec<ClassLoad> = Vec::new();
     for class in Class::ALL {
         let loads = || {
@@ -253,8 +336,13 @@ fn point(windows: &[DemandWindow], of: Busiest, level: f64, steps: &[GrowthStep]
             reads,
             ..*first
         };
-        let large = load.size() >= LARGE;
-        let times: f64 = steps.iter().map(|step| if large { step.large } else { step.small }).product();
+        let is_large = load.size() >= LARGE;
+        let times = |step: &GrowthStep| match (is_elastic(class), is_large) {
+            (true, _) => step.scans,
+            (false, true) => step.large,
+            (false, false) => step.small,
+        };
+        let times: f64 = steps.iter().map(times).product();
         load.iops *= times;
         load.bytes_per_second *= times;
         classes.push(load);

@@ -91,6 +91,12 @@ pub fn cache(
     })
 }
 
+/// The load if a larger cache leaves a share of the reads, 0 to 1.
+pub fn with_reads_left(wanted: &Wanted, account: Option<&Account>, left: f64) -> Wanted {
+    let by = steps(account, None).map_or(EstimateSource::Trace, |(by, _)| by);
+    with_reads(wanted, by, left)
+}
+
 /// Sizes of the cache by the database's estimate, or by a trace.
 pub(super) fn steps(account: Option<&Account>, misses: Option<&MissCurve>) -> Option<(EstimateSource, Vec<CacheStep>)> {
     let by_database =
@@ -115,7 +121,7 @@ fn traced(misses: &MissCurve) -> Vec<CacheStep> {
 /// The load with a share of its reads left.
 pub(super) fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Wanted {
     let mut changed = wanted.clone();
-    let points = changed.points.iter_mut().map(|point| &mut point.classes);
+    let points = changed.points.iter_mut().chain(&mut changed.usual).map(|point| &mut point.classes);
     for classes in points.chain(changed.series.iter_mut().map(|window| &mut window.classes)) {
         for load in &mut *classes {
             if is_cached(by, load.class) {
@@ -126,6 +132,7 @@ pub(super) fn with_reads(wanted: &Wanted, by: EstimateSource, left: f64) -> Want
         classes.sort_by(|a, b| b.iops.total_cmp(&a.iops));
     }
     changed.points.retain(|point| !point.classes.is_empty());
+    changed.usual = changed.usual.filter(|usual| !usual.classes.is_empty());
     if changed.points.is_empty() {
         // An empty load is represented by an operation per second.
         changed.points = wanted.points.iter().take(1).map(idle).collect();

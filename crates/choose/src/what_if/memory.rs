@@ -6,8 +6,7 @@ use plimsoll_ingest::{Account, Class, MissCurve};
 use plimsoll_units::Bytes;
 
 use super::cache::{CacheStep, EstimateSource, steps, with_reads};
-use crate::diagnosis::{Latencies, effect};
-use crate::sizing::{Choice, Search, Sizing, size};
+use crate::sizing::{Choice, Search, Sizing, Wanted, size};
 
 /// A larger cache, with the storage and the machine that it needs.
 #[derive(Clone, Debug)]
@@ -67,7 +66,7 @@ pub fn memory_first(
         let choice = priced(&size(catalogue, &wanted, terms, &search))?.clone();
         let total = choice.machine.as_ref()?.monthly.and(choice.total())?;
         let left = choice.waiting(&wanted.points[0])?;
-        let saved = account.and_then(|account| saved(account, first, reads));
+        let saved = account.and_then(|account| saved(account, &sizing.wanted, first, reads));
         let storage = alternative(sizing, first, left);
         let found = MemoryFirst {
             by,
@@ -86,9 +85,10 @@ pub fn memory_first(
     steps.into_iter().filter(|(_, more_bytes, _)| *more_bytes > 0.0).find_map(larger)
 }
 
-/// The cheapest choice with a price; of those that are slower than today, if there is no other.
+/// The cheapest choice with a price; the best of those that are slower than today, if there is no other.
 fn priced(sizing: &Sizing) -> Option<&Choice> {
-    sizing.choices.iter().chain(&sizing.slower).find(|choice| choice.price.is_some())
+    let priced = sizing.choices.iter().find(|choice| choice.price.is_some());
+    priced.or_else(|| sizing.best_slower().filter(|choice| choice.price.is_some()))
 }
 
 impl MemoryFirst {
@@ -111,9 +111,8 @@ fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSourc
 }
 
 /// Share of the database's time in the reads that the larger cache saves, on the storage of a choice.
-fn saved(account: &Account, choice: &Choice, reads: f64) -> Option<f64> {
-    let latencies = choice.latency.iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
-    let effect = effect(account, &Latencies(latencies))?;
+fn saved(account: &Account, wanted: &Wanted, choice: &Choice, reads: f64) -> Option<f64> {
+    let effect = wanted.effect(account, &choice.usual)?;
     let cached: Vec<f64> = effect
         .parts
         .iter()

@@ -19,23 +19,14 @@ use proptest::prelude::*;
 /// An hour on 16 processors, with `reads_s` seconds of reads of a millisecond each.
 fn workload(processor_s: u64, reads_s: u64) -> Workload {
     Workload {
-        database: "SHOP".to_owned(),
-        instance: "shop1".to_owned(),
-        host: "db1".to_owned(),
-        begin: jiff::civil::date(2026, 3, 2).at(9, 0, 0, 0),
-        minutes: 60,
-        block_bytes: 8_192,
         single_reads: reads_s * 1_000,
         several_reads: 0,
         blocks_a_read: 16,
         data_writes: 72_000,
-        redo_writes: 180_000,
-        redo_write_bytes: 4_096,
         read_us: 1_000,
         redo_us: 400,
         processor_s,
-        processors: 16,
-        cache_mib: 4_096,
+        ..Workload::small_shop(9)
     }
 }
 
@@ -358,14 +349,14 @@ proptest! {
         let latencies = |of: &dyn Fn(usize) -> f64| {
             Latencies(classes.iter().enumerate().map(|(index, class)| (*class, of(index))).collect())
         };
-        let at = |latencies: &Latencies| effect(&account, latencies).expect("a time").after_s;
+        let at = |latencies: &Latencies| effect(&account, latencies, &Latencies::default()).expect("a time").after_s;
         let (quick, slow) = (at(&latencies(&|index| low[index])), at(&latencies(&|index| low[index] * more[index])));
         prop_assert!(quick <= slow + 1e-9, "{quick} {slow}");
         let least = without_storage(&account).expect("a time").after_s;
         prop_assert!(least <= quick + 1e-6, "{least} {quick}");
         // The present latencies change nothing.
         let same = classes.iter().filter_map(|class| Some((*class, account.whole.operation_s(*class)?))).collect();
-        let same = effect(&account, &Latencies(same)).expect("a time");
+        let same = effect(&account, &Latencies(same), &Latencies::default()).expect("a time");
         prop_assert!((same.after_s - same.before_s).abs() <= 1e-9 * same.before_s);
     }
 }

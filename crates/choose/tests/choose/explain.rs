@@ -2,63 +2,23 @@
 
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::{Explanation, explain, trial};
-use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
-use plimsoll_record::{Conditions, Curve, EndReason, Estimate, FORMAT, Figures, Run, Source, Subject, Tally};
-use plimsoll_units::{Bytes, Iops, Span};
+use plimsoll_load::{Arrival, Pace, StreamSpec};
+use plimsoll_record::{Curve, Estimate, Figures, Run};
+use plimsoll_units::{Bytes, Iops};
+
+use crate::measured;
 
 const DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
 
 fn run(offered: Pace, iops: f64, mean_ns: f64) -> Run {
     let figures = Figures { iops: Estimate::bare(iops), mean_ns: Estimate::bare(mean_ns), ..Figures::default() };
-    Run {
-        offered,
-        warm_up: Span::ZERO,
-        span: Span::from_secs(1),
-        total: Tally::default(),
-        unserved: 0,
-        series: Vec::new(),
-        lateness: plimsoll_record::Bins::default(),
-        cpu: None,
-        bound_by: Vec::new(),
-        figures,
-        findings: Vec::new(),
-    }
+    measured::run(offered, figures)
 }
 
 fn curve(runs: Vec<Run>, block: Bytes, direct: bool) -> Curve {
-    let stream = StreamSpec {
-        name: "data".into(),
-        mix: Mix { sizes: BlockMix::one(block), reads: 1.0, durable: false, flush_every: 0 },
-        pattern: Pattern::Uniform,
-        region: Region::first(Bytes::gib(50)),
-        pace: Pace::Closed { depth: 1 },
-    };
-    Curve {
-        format: FORMAT.into(),
-        made_by: "test".into(),
-        started: None,
-        wall: Span::from_secs(1),
-        command: Vec::new(),
-        ended: EndReason::Complete,
-        source: Source::Measured { engine: "io_uring".into() },
-        subject: Subject { name: "/dev/x".into(), kind: "block device".into(), size: Bytes::gib(50), device: None },
-        host: None,
-        conditions: Conditions {
-            streams: vec![stream],
-            threads: 1,
-            direct,
-            compressible: 0.0,
-            seed: 1,
-            objective: None,
-            trace: None,
-        },
-        runs,
-        knee: None,
-        load_line: None,
-        basis: None,
-        slots: Vec::new(),
-        findings: Vec::new(),
-    }
+    let mut curve = measured::curve(runs, block, Bytes::gib(50));
+    curve.conditions.direct = direct;
+    curve
 }
 
 fn explained(config: &str, curve: &Curve) -> Explanation {

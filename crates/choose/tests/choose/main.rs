@@ -5,4 +5,6 @@ mod choices;
 mod diagnosis;
 mod explain;
 mod hours;
+#[path = "../../../analyse/tests/analyse/measured.rs"]
+mod measured;
 mod sizing;

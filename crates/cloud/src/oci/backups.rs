@@ -6,14 +6,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::OciError;
-use super::page::{Compartment, page};
-use super::volumes::compartment_in;
+use super::page::Compartment;
+use super::volumes::{compartment_in, move_to};
 use super::{
-    OciResult, all_ended, check_etag, display_name, ended, etag, etag_of, find, found, is_repeated, parse, retry,
-    tag_map,
+    OciResult, check_etag, created_before, deleted_before, display_name, etag, find, found, get, list, parse, retry,
 };
-use crate::cloud::{Held, Operation, gigabytes, is_boot, new_ocid, tags};
-use crate::identifiers::kind;
+use crate::cloud::{Held, Operation, VolumeKind, gigabytes, is_boot, new_ocid, tags};
 use crate::lifecycle::Transition;
 use crate::record::{BackupRecord, Provider, VolumeRecord};
 use crate::web::{Reply, Request};
@@ -40,43 +38,38 @@ struct BackupUpdate {
 }
 
 /// Operations of `/volumeBackups` and `/bootVolumeBackups`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, rest: &[&str]) -> OciResult {
+    let [_, collection] = kind.collections();
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let all = operation.volumes(Provider::Oci);
-            let mut views: Vec<Value> =
-                all.iter().filter(|held| is_backup(held, collection)).map(|held| view(operation, held)).collect();
-            views.extend(all_ended(operation, collection));
-            page(request, views, Compartment::Required)
+            let backups = all.iter().filter(|held| is_backup(held, kind));
+            let views = backups.map(|held| view(operation, held)).collect();
+            list(operation, request, collection, views, Compartment::Required)
         }
-        (&Method::POST, []) => create(operation, request, collection),
-        (&Method::GET, [id]) => match backup(operation, collection, id) {
-            Ok(held) => Ok(found(&view(operation, &held), etag(&held))),
-            Err(error) => match ended(operation, collection, id) {
-                Some(view) => Ok(found(&view, etag_of(id))),
-                None => Err(error),
-            },
-        },
-        (&Method::PUT, [id]) => update(operation, request, collection, id),
-        (&Method::DELETE, [id]) => delete(operation, request, collection, id),
+        (&Method::POST, []) => create(operation, request, kind),
+        (&Method::GET, [id]) => {
+            let present = backup(operation, kind, id).map(|held| (view(operation, &held), etag(&held)));
+            get(operation, collection, id, present)
+        }
+        (&Method::PUT, [id]) => update(operation, request, kind, id),
+        (&Method::DELETE, [id]) => delete(operation, request, kind, id),
         (&Method::POST, [id, "actions", "changeCompartment"]) => {
             let compartment = compartment_in(request)?;
-            let mut held = backup(operation, collection, id)?;
-            held.record.compartment = compartment;
-            operation.store(&held)?;
-            Ok(Reply::empty(StatusCode::NO_CONTENT))
+            let held = backup(operation, kind, id)?;
+            move_to(operation, held, compartment)
         }
         (_, [] | [_]) => Err(OciError::method()),
         _ => Err(OciError::no_path()),
     }
 }
 
-fn is_backup(held: &Held, collection: &str) -> bool {
-    !held.glance.writable && is_boot(&held.glance) == (collection == "bootVolumeBackups")
+fn is_backup(held: &Held, kind: VolumeKind) -> bool {
+    !held.glance.writable && VolumeKind::of(&held.glance) == kind
 }
 
-fn backup(operation: &mut Operation<'_>, collection: &str, id: &str) -> Result<Held, OciError> {
-    let held = find(operation, id).filter(|held| is_backup(held, collection));
+fn backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<Held, OciError> {
+    let held = find(operation, id).filter(|held| is_backup(held, kind));
     held.ok_or_else(|| OciError::not_found("volumeBackup", id))
 }
 
@@ -113,27 +106,24 @@ fn view(operation: &Operation<'_>, held: &Held) -> Value {
     })
 }
 
-fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) -> OciResult {
+fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
-    for held in operation.volumes(Provider::Oci) {
-        if !held.glance.writable && is_repeated(held.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-            return Ok(found(&view(operation, &held), etag(&held)));
-        }
+    if let Some(held) = created_before(operation, retry.as_ref(), |held| !held.glance.writable)? {
+        return Ok(found(&view(operation, &held), etag(&held)));
     }
-    let kind = backup_kind(details.kind)?;
-    let volumes = if collection == "bootVolumeBackups" { "bootVolumes" } else { "volumes" };
-    let of = super::volumes::volume(operation, volumes, &details.volume_id)?;
+    let backup_type = backup_kind(details.kind)?;
+    let of = super::volumes::volume(operation, kind, &details.volume_id)?;
     super::volumes::available(&of, operation.now_ns)?;
     let display_name = display_name(details.display_name, "volumebackup", operation)?;
-    let mut record = new_record(operation, &of, kind, &display_name);
+    let mut record = new_record(operation, &of, backup_type, &display_name);
     record.retry = retry;
     record.kms_key = details.kms_key_id.or(record.kms_key);
-    record.freeform_tags = tag_map(details.freeform_tags);
-    record.defined_tags = tag_map(details.defined_tags);
+    record.freeform_tags = details.freeform_tags.unwrap_or_default();
+    record.defined_tags = details.defined_tags.unwrap_or_default();
     let snapshot = snapshot(operation, &of, &record);
     operation.service().snapshot_all(&[snapshot])?;
-    let held = backup(operation, collection, &record.id)?;
+    let held = backup(operation, kind, &record.id)?;
     Ok(found(&view(operation, &held), etag(&held)))
 }
 
@@ -148,10 +138,9 @@ pub(super) fn backup_kind(given: Option<String>) -> Result<String, OciError> {
 
 /// Record of a new backup of a volume.
 pub(super) fn new_record(operation: &Operation<'_>, of: &Held, kind: String, display_name: &str) -> VolumeRecord {
-    let id_kind = if is_boot(&of.glance) { kind::BOOT_BACKUP } else { kind::BACKUP };
     VolumeRecord {
         provider: Provider::Oci,
-        id: new_ocid(operation, id_kind),
+        id: new_ocid(operation, VolumeKind::of(&of.glance).identifiers()[1]),
         display_name: display_name.to_owned(),
         compartment: of.record.compartment.clone(),
         availability_domain: of.record.availability_domain.clone(),
@@ -174,8 +163,8 @@ pub(super) fn snapshot(operation: &Operation<'_>, of: &Held, record: &VolumeReco
     Snapshot { of: of.glance.name.clone(), name, tags: tags(record) }
 }
 
-fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
-    let mut held = backup(operation, collection, id)?;
+fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
+    let mut held = backup(operation, kind, id)?;
     check_etag(request, &etag(&held))?;
     let details: BackupUpdate = parse(request)?;
     if let Some(name) = details.display_name {
@@ -187,11 +176,11 @@ fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id
     Ok(found(&view(operation, &held), etag(&held)))
 }
 
-fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
-    let held = match backup(operation, collection, id) {
+fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
+    let [_, collection] = kind.collections();
+    let held = match backup(operation, kind, id) {
         Ok(held) => held,
-        Err(_) if ended(operation, collection, id).is_some() => return Ok(Reply::empty(StatusCode::NO_CONTENT)),
-        Err(error) => return Err(error),
+        Err(error) => return deleted_before(operation, collection, id, error),
     };
     check_etag(request, &etag(&held))?;
     let view = view(operation, &held);

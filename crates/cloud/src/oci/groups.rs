@@ -2,21 +2,20 @@
 
 use hyper::{Method, StatusCode};
 use plimsoll_service::Snapshot;
-use plimsoll_service::api::Fork;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::OciError;
-use super::page::{Compartment, known_compartment, page};
-use super::volumes::{any_volume, available, chosen_level, compartment_in};
+use super::page::{Compartment, known_compartment};
+use super::volumes::{any_volume, available, chosen_level, compartment_in, make, new_record};
 use super::{
-    OciResult, all_ended, availability_domain, backups, check_etag, display_name, ended, etag_of, find, found,
-    is_repeated, parse, retry, tag_map,
+    OciResult, availability_domain, backups, check_etag, display_name, etag_of, find, found, get, is_repeated, list,
+    parse, retry,
 };
-use crate::cloud::{Held, Operation, gigabytes, initial, is_boot, new_ocid};
+use crate::cloud::{Held, Operation, VolumeKind, gigabytes, initial, new_ocid};
 use crate::identifiers::kind;
 use crate::lifecycle::Transition;
-use crate::record::{GroupBackupRecord, VolumeGroupRecord, VolumeRecord, VolumeSource};
+use crate::record::{GroupBackupRecord, VolumeGroupRecord, VolumeSource};
 use crate::web::{Reply, Request};
 
 /// Maximum number of volumes of a group, and their size in GB (OCI, Volume Groups, 2026-09-05).
@@ -85,15 +84,14 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&s
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
-            let mut views: Vec<Value> = groups.iter().map(|group| view(operation, group)).collect();
-            views.extend(all_ended(operation, GROUPS));
-            page(request, views, Compartment::Required)
+            let views = groups.iter().map(|group| view(operation, group)).collect();
+            list(operation, request, GROUPS, views, Compartment::Required)
         }
         (&Method::POST, []) => create(operation, request),
-        (&Method::GET, [id]) => match group(operation, id) {
-            Ok(group) => Ok(found(&view(operation, &group), etag(&group))),
-            Err(error) => ended(operation, GROUPS, id).map(|view| found(&view, etag_of(id))).ok_or(error),
-        },
+        (&Method::GET, [id]) => {
+            let present = group(operation, id).map(|group| (view(operation, &group), etag(&group)));
+            get(operation, GROUPS, id, present)
+        }
         (&Method::PUT, [id]) => update(operation, request, id),
         (&Method::DELETE, [id]) => {
             let group = group(operation, id)?;
@@ -187,8 +185,8 @@ fn create(operation: &mut Operation<'_>, request: &Request) -> OciResult {
         created: operation.moment(),
         source,
         volumes,
-        freeform_tags: tag_map(details.freeform_tags),
-        defined_tags: tag_map(details.defined_tags),
+        freeform_tags: details.freeform_tags.unwrap_or_default(),
+        defined_tags: details.defined_tags.unwrap_or_default(),
         transition: Some(operation.cloud.durations.transition(operation.now_ns, "PROVISIONING", "oci_group_change")),
         retry,
         policy: details.backup_policy_id.map(|id| super::policies::assignment(operation, &id)).transpose()?,
@@ -252,25 +250,13 @@ fn copy(
     domain: &str,
 ) -> Result<(String, String), OciError> {
     let of = find(operation, id).ok_or_else(|| OciError::not_found("source", id))?;
-    let id_kind = if is_boot(&of.glance) { kind::BOOT_VOLUME } else { kind::VOLUME };
-    let now_ns = operation.now_ns;
-    let product = if is_boot(&of.glance) { "oci/boot-volume" } else { "oci/block-volume" };
+    let kind = VolumeKind::of(&of.glance);
     let source = if of.glance.writable { "volume" } else { "volumeBackup" };
-    let record = VolumeRecord {
-        id: new_ocid(operation, id_kind),
-        display_name: of.record.display_name.clone(),
-        compartment: compartment.to_owned(),
-        availability_domain: domain.to_owned(),
-        created: operation.moment(),
-        source: Some(VolumeSource { kind: source.to_owned(), id: id.to_owned() }),
-        transition: Some(operation.cloud.durations.transition(now_ns, "PROVISIONING", "oci_volume_provisioning")),
-        hydrated_ns: now_ns.saturating_add(operation.cloud.durations.nanos("oci_hydration")),
-        ..VolumeRecord::default()
-    };
-    let name = operation.free_name(&record.display_name, "volume");
-    let like = format!("{product}:{}GB,vpu={}", gigabytes(&of.glance), chosen_level(&of));
-    let fork = Fork { name: name.clone(), like: Some(like) };
-    operation.service().clone_with(&of.glance.name, &fork, initial(&record))?;
+    let source = VolumeSource { kind: source.to_owned(), id: id.to_owned() };
+    let names = (of.record.display_name.clone(), compartment.to_owned(), domain.to_owned());
+    let record = new_record(operation, kind, names, Some(source));
+    let like = format!("{}:{}GB,vpu={}", kind.product(), gigabytes(&of.glance), chosen_level(&of));
+    let name = make(operation, &record, Some(&of.glance.name), like, initial(&record))?;
     Ok((record.id, name))
 }
 
@@ -298,15 +284,14 @@ pub(super) fn route_backups(operation: &mut Operation<'_>, request: &Request, re
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let backups = operation.state.objects.group_backups.values();
-            let mut views: Vec<Value> = backups.map(|backup| backup_view(operation, backup)).collect();
-            views.extend(all_ended(operation, BACKUPS));
-            page(request, views, Compartment::Required)
+            let views = backups.map(|backup| backup_view(operation, backup)).collect();
+            list(operation, request, BACKUPS, views, Compartment::Required)
         }
         (&Method::POST, []) => create_backup(operation, request),
         (&Method::GET, [id]) => {
-            let present = operation.state.objects.group_backups.get(*id).map(|backup| backup_view(operation, backup));
-            let view = present.or_else(|| ended(operation, BACKUPS, id));
-            view.map(|view| found(&view, etag_of(id))).ok_or_else(|| OciError::not_found("volumeGroupBackup", id))
+            let present = operation.state.objects.group_backups.get(*id);
+            let present = present.map(|backup| (backup_view(operation, backup), etag_of(id)));
+            get(operation, BACKUPS, id, present.ok_or_else(|| OciError::not_found("volumeGroupBackup", id)))
         }
         (&Method::DELETE, [id]) => delete_backup(operation, id),
         (_, [] | [_]) => Err(OciError::method()),

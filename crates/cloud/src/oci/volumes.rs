@@ -2,18 +2,18 @@
 
 use hyper::{Method, StatusCode};
 use plimsoll_service::Initial;
-use plimsoll_service::api::{Autotune, Create, Fork, Level, Resize};
+use plimsoll_service::api::{Create, Fork, Level, Resize};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::autotune::{self, AutotunePolicy, Policies};
 use super::error::OciError;
-use super::page::{Compartment, known_compartment, page};
+use super::page::{Compartment, known_compartment};
 use super::{
-    OciResult, all_ended, availability_domain, check_etag, display_name, ended, etag, find, found, is_repeated, only,
-    parse, retry, tag_map,
+    OciResult, availability_domain, check_etag, created_before, deleted_before, display_name, etag, find, found, get,
+    list, only, parse, retry,
 };
-use crate::cloud::{Held, Operation, UhpChange, gigabytes, initial, is_boot};
-use crate::identifiers::kind;
+use crate::cloud::{Held, Operation, UhpChange, VolumeKind, gigabytes, initial, is_boot, new_ocid};
 use crate::lifecycle::Transition;
 use crate::record::{Provider, VolumeRecord, VolumeSource};
 use crate::web::{Reply, Request};
@@ -73,43 +73,46 @@ struct SourceDetails {
     id: String,
 }
 
-/// A policy of automatic level changes.
-#[derive(Clone, Debug, Deserialize, serde::Serialize)]
-#[serde(tag = "autotuneType", deny_unknown_fields)]
-enum AutotunePolicy {
-    #[serde(rename = "PERFORMANCE_BASED")]
-    Performance {
-        #[serde(rename = "maxVpusPerGB")]
-        max_vpus_per_gb: u32,
-    },
-    #[serde(rename = "DETACHED_VOLUME")]
-    Detached {},
-}
-
 /// Operations of `/volumes` and `/bootVolumes`.
-pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, rest: &[&str]) -> OciResult {
+pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, rest: &[&str]) -> OciResult {
+    let [collection, _] = kind.collections();
     match (&request.method, rest) {
-        (&Method::GET, []) => list(operation, request, collection),
-        (&Method::POST, []) => create(operation, request, collection),
-        (&Method::GET, [id]) => get(operation, collection, id),
-        (&Method::PUT, [id]) => update(operation, request, collection, id),
-        (&Method::DELETE, [id]) => delete(operation, request, collection, id),
-        (&Method::GET, [id, "kmsKey"]) => kms_key(operation, collection, id),
-        (&Method::PUT | &Method::DELETE, [id, "kmsKey"]) => set_kms_key(operation, request, collection, id),
-        (&Method::POST, [id, "actions", "changeCompartment"]) => change_compartment(operation, request, collection, id),
+        (&Method::GET, []) => {
+            let all = operation.volumes(Provider::Oci);
+            let volumes = all.iter().filter(|held| is_volume(held, kind));
+            let views = volumes.map(|held| view(operation, held)).collect();
+            list(operation, request, collection, views, Compartment::Optional)
+        }
+        (&Method::POST, []) => create(operation, request, kind),
+        (&Method::GET, [id]) => {
+            let present = volume(operation, kind, id).map(|held| (view(operation, &held), etag(&held)));
+            get(operation, collection, id, present)
+        }
+        (&Method::PUT, [id]) => update(operation, request, kind, id),
+        (&Method::DELETE, [id]) => delete(operation, request, kind, id),
+        (&Method::GET, [id, "kmsKey"]) => {
+            let held = volume(operation, kind, id)?;
+            Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
+        }
+        (&Method::PUT | &Method::DELETE, [id, "kmsKey"]) => set_kms_key(operation, request, kind, id),
+        (&Method::POST, [id, "actions", "changeCompartment"]) => {
+            let compartment = compartment_in(request)?;
+            let held = volume(operation, kind, id)?;
+            move_to(operation, held, compartment)
+        }
         (_, [] | [_] | [_, "kmsKey"]) => Err(OciError::method()),
         _ => Err(only(request, &[Method::GET, Method::POST, Method::PUT, Method::DELETE])),
     }
 }
 
-const fn boot(collection: &str) -> bool {
-    matches!(collection.as_bytes(), b"bootVolumes")
+/// A volume of a collection by identifier.
+pub(super) fn volume(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<Held, OciError> {
+    let held = find(operation, id).filter(|held| is_volume(held, kind));
+    held.ok_or_else(|| OciError::not_found("volume", id))
 }
 
-/// A volume of a collection by identifier.
-pub(super) fn volume(operation: &mut Operation<'_>, collection: &str, id: &str) -> Result<Held, OciError> {
-    let held = find(operation, id).filter(|held| held.glance.writable && is_boot(&held.glance) == boot(collection));
-    held.ok_or_else(|| OciError::not_found("volume", id))
+fn is_volume(held: &Held, kind: VolumeKind) -> bool {
+    held.glance.writable && VolumeKind::of(&held.glance) == kind
 }
 
 /// A block volume or boot volume that exists.
@@ -173,25 +176,7 @@ pub(super) fn view(operation: &Operation<'_>, held: &Held) -> Value {
     view
 }
 
-fn list(operation: &mut Operation<'_>, request: &Request, collection: &str) -> OciResult {
-    let all = operation.volumes(Provider::Oci);
-    let volumes = all.iter().filter(|held| held.glance.writable && is_boot(&held.glance) == boot(collection));
-    let mut views: Vec<Value> = volumes.map(|held| view(operation, held)).collect();
-    views.extend(all_ended(operation, collection));
-    page(request, views, Compartment::Optional)
-}
-
-fn get(operation: &mut Operation<'_>, collection: &str, id: &str) -> OciResult {
-    match volume(operation, collection, id) {
-        Ok(held) => Ok(found(&view(operation, &held), etag(&held))),
-        Err(error) => match ended(operation, collection, id) {
-            Some(view) => Ok(found(&view, super::etag_of(id))),
-            None => Err(error),
-        },
-    }
-}
-
-/// What a new volume is made of.
+/// Source of a new volume, and the values that it inherits.
 struct Origin {
     source: Option<VolumeSource>,
     /// Name of the volume or snapshot in the service.
@@ -199,20 +184,16 @@ struct Origin {
     compartment: Option<String>,
     size_gb: u64,
     level: u32,
-    /// The copy is complete at once.
-    is_whole: bool,
 }
 
-fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) -> OciResult {
+fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) -> OciResult {
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
-    for held in operation.volumes(Provider::Oci) {
-        if held.glance.writable && is_repeated(held.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-            return Ok(found(&view(operation, &held), etag(&held)));
-        }
+    if let Some(held) = created_before(operation, retry.as_ref(), |held| held.glance.writable)? {
+        return Ok(found(&view(operation, &held), etag(&held)));
     }
     let origin = origin(operation, &details)?;
-    if boot(collection) && origin.source.is_none() {
+    if kind == VolumeKind::Boot && origin.source.is_none() {
         return Err(OciError::invalid("a boot volume is created from a boot volume or a backup: give sourceDetails"));
     }
     let compartment =
@@ -223,51 +204,62 @@ fn create(operation: &mut Operation<'_>, request: &Request, collection: &str) ->
     if size < origin.size_gb && origin.of.is_some() {
         return Err(OciError::invalid(format!("sizeInGBs is {size}, and its source has {} GB", origin.size_gb)));
     }
-    let policies = policies(details.autotune_policies, details.is_auto_tune_enabled);
-    let (product, id_kind) =
-        if boot(collection) { ("oci/boot-volume", kind::BOOT_VOLUME) } else { ("oci/block-volume", kind::VOLUME) };
-    let now_ns = operation.now_ns;
-    let hydration = if origin.is_whole { 0 } else { operation.cloud.durations.nanos("oci_hydration") };
-    let usual = if boot(collection) { "bootvolume" } else { "volume" };
+    let policies = Policies::new(details.autotune_policies, &[], details.is_auto_tune_enabled);
+    let usual = if kind == VolumeKind::Boot { "bootvolume" } else { "volume" };
+    let name = display_name(details.display_name, usual, operation)?;
+    let domain = availability_domain(details.availability_domain, operation)?;
     let record = VolumeRecord {
-        provider: Provider::Oci,
-        id: crate::cloud::new_ocid(operation, id_kind),
-        display_name: display_name(details.display_name, usual, operation)?,
-        compartment,
-        availability_domain: availability_domain(details.availability_domain, operation)?,
-        created: operation.moment(),
-        source: origin.source,
-        transition: Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_volume_provisioning")),
-        hydrated_ns: now_ns.saturating_add(hydration),
-        autotune: policies.iter().map(|policy| serde_json::to_value(policy).unwrap_or_default()).collect(),
-        freeform_tags: tag_map(details.freeform_tags),
-        defined_tags: tag_map(details.defined_tags),
+        autotune: policies.views(),
+        freeform_tags: details.freeform_tags.unwrap_or_default(),
+        defined_tags: details.defined_tags.unwrap_or_default(),
         retry,
         kms_key: details.kms_key_id,
         policy: details.backup_policy_id.map(|id| super::policies::assignment(operation, &id)).transpose()?,
-        ..VolumeRecord::default()
+        ..new_record(operation, kind, (name, compartment, domain), origin.source)
     };
-    let like = format!("{product}:{size}GB,vpu={level}");
-    make(operation, &record, like, origin.of.as_deref(), (&policies, level))
-}
-
-/// Creates the volume of a record, with its policies.
-fn make(
-    operation: &mut Operation<'_>,
-    record: &VolumeRecord,
-    like: String,
-    of: Option<&str>,
-    (policies, level): (&[AutotunePolicy], u32),
-) -> OciResult {
-    let autotune = autotune(operation, policies, level)?;
-    let name = operation.free_name(&record.display_name, "volume");
-    let initial = Initial { autotune, ..initial(record) };
-    match of {
-        None => operation.service().create_with(&Create { name, like, ..Create::default() }, initial)?,
-        Some(of) => operation.service().clone_with(of, &Fork { name, like: Some(like) }, initial)?,
-    };
+    let initial = Initial { autotune: policies.automation(operation, level)?, ..initial(&record) };
+    make(operation, &record, origin.of.as_deref(), format!("{}:{size}GB,vpu={level}", kind.product()), initial)?;
     let held = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
     Ok(found(&view(operation, &held), etag(&held)))
+}
+
+/// Record of a new volume with this display name, compartment and availability domain.
+pub(super) fn new_record(
+    operation: &Operation<'_>,
+    kind: VolumeKind,
+    (display_name, compartment, availability_domain): (String, String, String),
+    source: Option<VolumeSource>,
+) -> VolumeRecord {
+    let (durations, now_ns) = (&operation.cloud.durations, operation.now_ns);
+    let is_clone = source.as_ref().is_some_and(|source| !source.kind.ends_with("Backup"));
+    VolumeRecord {
+        provider: Provider::Oci,
+        id: new_ocid(operation, kind.identifiers()[0]),
+        display_name,
+        compartment,
+        availability_domain,
+        created: operation.moment(),
+        source,
+        transition: Some(durations.transition(now_ns, PROVISIONING, "oci_volume_provisioning")),
+        hydrated_ns: if is_clone { now_ns.saturating_add(durations.nanos("oci_hydration")) } else { now_ns },
+        ..VolumeRecord::default()
+    }
+}
+
+/// Creates the volume of a record, empty or with the content of `of`; its name in the service.
+pub(super) fn make(
+    operation: &Operation<'_>,
+    record: &VolumeRecord,
+    of: Option<&str>,
+    like: String,
+    initial: Initial,
+) -> Result<String, OciError> {
+    let name = operation.free_name(&record.display_name, "volume");
+    match of {
+        None => operation.service().create_with(&Create { name: name.clone(), like, ..Create::default() }, initial)?,
+        Some(of) => operation.service().clone_with(of, &Fork { name: name.clone(), like: Some(like) }, initial)?,
+    };
+    Ok(name)
 }
 
 fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Origin, OciError> {
@@ -278,14 +270,7 @@ fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Orig
         (Some(_), Some(_)) => return Err(OciError::invalid("give sourceDetails or volumeBackupId, not both")),
     };
     let Some((kind, id)) = source else {
-        return Ok(Origin {
-            source: None,
-            of: None,
-            compartment: None,
-            size_gb: DEFAULT_GB,
-            level: DEFAULT_VPUS,
-            is_whole: true,
-        });
+        return Ok(Origin { source: None, of: None, compartment: None, size_gb: DEFAULT_GB, level: DEFAULT_VPUS });
     };
     let is_backup = match kind.as_str() {
         "volume" | "bootVolume" => false,
@@ -305,7 +290,6 @@ fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Orig
         size_gb: gigabytes(&held.glance),
         level: chosen_level(&held),
         of: Some(held.glance.name),
-        is_whole: is_backup,
     })
 }
 
@@ -322,38 +306,8 @@ fn size(gbs: Option<u64>, mbs: Option<u64>) -> Result<Option<u64>, OciError> {
     }
 }
 
-/// Policies of a request; the deprecated flag stands for the policy of detached volumes.
-fn policies(given: Option<Vec<AutotunePolicy>>, is_auto_tune_enabled: Option<bool>) -> Vec<AutotunePolicy> {
-    let mut policies = given.unwrap_or_default();
-    let has_detached = policies.iter().any(|policy| matches!(policy, AutotunePolicy::Detached {}));
-    if is_auto_tune_enabled == Some(true) && !has_detached {
-        policies.push(AutotunePolicy::Detached {});
-    }
-    policies
-}
-
-/// Automation of the service for policies; `None` without policies.
-fn autotune(operation: &Operation<'_>, policies: &[AutotunePolicy], level: u32) -> Result<Option<Autotune>, OciError> {
-    let mut autotune = Autotune::default();
-    for policy in policies {
-        match policy {
-            AutotunePolicy::Performance { max_vpus_per_gb } if *max_vpus_per_gb <= level => {
-                let message = format!("maxVpusPerGB is {max_vpus_per_gb}: it has to be above vpusPerGB, {level}");
-                return Err(OciError::invalid(message));
-            }
-            AutotunePolicy::Performance { max_vpus_per_gb } => {
-                (autotune.default, autotune.most) = (Some(level), Some(*max_vpus_per_gb));
-            }
-            AutotunePolicy::Detached {} => {
-                autotune.detached_after_ns = Some(operation.cloud.durations.nanos("detached_autotune"));
-            }
-        }
-    }
-    Ok((!policies.is_empty()).then_some(autotune))
-}
-
-fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
-    let mut held = volume(operation, collection, id)?;
+fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
+    let mut held = volume(operation, kind, id)?;
     check_etag(request, &etag(&held))?;
     let details: VolumeUpdate = parse(request)?;
     // Everything is checked before anything is changed.
@@ -374,15 +328,15 @@ fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id
     }
     held.record.freeform_tags = details.freeform_tags.unwrap_or(held.record.freeform_tags);
     held.record.defined_tags = details.defined_tags.unwrap_or(held.record.defined_tags);
-    let policies = new_policies(&held.record, details.autotune_policies, details.is_auto_tune_enabled);
-    held.record.autotune = policies.iter().map(|policy| serde_json::to_value(policy).unwrap_or_default()).collect();
-    let autotune = autotune(operation, &policies, level)?;
+    let policies = Policies::new(details.autotune_policies, &held.record.autotune, details.is_auto_tune_enabled);
+    held.record.autotune = policies.views();
+    let automation = policies.automation(operation, level)?;
     if level != before {
         change_level(operation, &held, before, level)?;
         held.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_level_change"));
     }
     if changes_policies || level != before {
-        set_autotune(operation, &held, autotune)?;
+        autotune::set(operation, &held, automation)?;
     }
     if let Some(size) = size {
         operation.service().resize(&held.glance.name, Resize { size_bytes: size << 30 })?;
@@ -391,30 +345,6 @@ fn update(operation: &mut Operation<'_>, request: &Request, collection: &str, id
     operation.store(&held)?;
     let held = operation.again(&held).unwrap_or(held);
     Ok(found(&view(operation, &held), etag(&held)))
-}
-
-/// Policies after an update: those of the request, or else those of the record.
-fn new_policies(
-    record: &VolumeRecord,
-    given: Option<Vec<AutotunePolicy>>,
-    is_auto_tune_enabled: Option<bool>,
-) -> Vec<AutotunePolicy> {
-    let stored = || record.autotune.iter().filter_map(|policy| serde_json::from_value(policy.clone()).ok()).collect();
-    let mut policies = policies(Some(given.unwrap_or_else(stored)), is_auto_tune_enabled);
-    if is_auto_tune_enabled == Some(false) {
-        policies.retain(|policy| !matches!(policy, AutotunePolicy::Detached {}));
-    }
-    policies
-}
-
-fn set_autotune(operation: &Operation<'_>, held: &Held, autotune: Option<Autotune>) -> Result<(), OciError> {
-    let name = &held.glance.name;
-    match autotune {
-        Some(autotune) => drop(operation.service().set_autotune(name, &autotune)?),
-        None if held.glance.autotune.is_some() => drop(operation.service().clear_autotune(name)?),
-        None => {}
-    }
-    Ok(())
 }
 
 /// Changes the level, with the vendor's rule for attached volumes.
@@ -434,12 +364,11 @@ fn change_level(operation: &Operation<'_>, held: &Held, before: u32, level: u32)
     Ok(())
 }
 
-fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
-    let held = match volume(operation, collection, id) {
+fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
+    let [collection, _] = kind.collections();
+    let held = match volume(operation, kind, id) {
         Ok(held) => held,
-        // A repeated request: the volume is being deleted.
-        Err(_) if ended(operation, collection, id).is_some() => return Ok(Reply::empty(StatusCode::NO_CONTENT)),
-        Err(error) => return Err(error),
+        Err(error) => return deleted_before(operation, collection, id, error),
     };
     check_etag(request, &etag(&held))?;
     if let Some(attachment) = held.record.attachment() {
@@ -457,18 +386,13 @@ fn delete(operation: &mut Operation<'_>, request: &Request, collection: &str, id
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
-fn kms_key(operation: &mut Operation<'_>, collection: &str, id: &str) -> OciResult {
-    let held = volume(operation, collection, id)?;
-    Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
-}
-
-fn set_kms_key(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
+fn set_kms_key(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct KeyDetails {
         kms_key_id: Option<String>,
     }
-    let mut held = volume(operation, collection, id)?;
+    let mut held = volume(operation, kind, id)?;
     check_etag(request, &etag(&held))?;
     held.record.kms_key =
         if request.method == Method::DELETE { None } else { parse::<KeyDetails>(request)?.kms_key_id };
@@ -479,9 +403,8 @@ fn set_kms_key(operation: &mut Operation<'_>, request: &Request, collection: &st
     Ok(found(&json!({ "kmsKeyId": held.record.kms_key }), etag(&held)))
 }
 
-fn change_compartment(operation: &mut Operation<'_>, request: &Request, collection: &str, id: &str) -> OciResult {
-    let compartment = compartment_in(request)?;
-    let mut held = volume(operation, collection, id)?;
+/// Moves a volume or backup to another compartment.
+pub(super) fn move_to(operation: &mut Operation<'_>, mut held: Held, compartment: String) -> OciResult {
     held.record.compartment = compartment;
     operation.store(&held)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))

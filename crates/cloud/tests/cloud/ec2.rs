@@ -93,13 +93,66 @@ fn only_recent_requests_with_a_registered_key_are_answered() {
     assert_eq!((old.status, element(&old, "Code")), (400, "RequestExpired"));
 }
 
+/// Makes the instance `db`.
+fn instance(plane: &Plane) {
+    let group = plimsoll_service::api::Group { name: "db".into(), like: "aws/m6i.4xlarge".into() };
+    plane.home.service.create_group(&group).unwrap();
+}
+
+#[test]
+fn requests_of_the_terraform_provider_converge() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    instance(&plane);
+    // As hashicorp/aws 5.100.0 sends them for aws_ebs_volume and aws_volume_attachment.
+    let created = client.ask(
+        "Action=CreateVolume&AvailabilityZone=us-east-1a&ClientToken=terraform-20261124&Iops=4000&Size=10&VolumeType=gp3\
+         &TagSpecification.1.ResourceType=volume&TagSpecification.1.Tag.1.Key=Name&TagSpecification.1.Tag.1.Value=data",
+    );
+    let id = element(&created, "volumeId").to_owned();
+    let volume = format!("Action=DescribeVolumes&VolumeId.1={id}");
+    let until = |form: &str, name: &str, value: &str| {
+        let begun = std::time::Instant::now();
+        while element(&client.ask(form), name) != value {
+            assert!(begun.elapsed().as_secs() < 60, "{name} of {form} is not {value:?}");
+        }
+    };
+    until(&volume, "status", "available");
+    let described = client.ask("Action=DescribeInstances");
+    let instance = element(&described, "instanceId").to_owned();
+    let described = client.ask(&format!("Action=DescribeInstances&InstanceId.1={instance}"));
+    assert!(described.text.contains("<name>running</name>"), "{described:?}");
+    // The attachment is looked up by device and instance: before it exists the answer is empty, not an error.
+    let attachment = format!(
+        "{volume}&Filter.1.Name=attachment.device&Filter.1.Value.1=/dev/sdf&Filter.2.Name=attachment.instance-id\
+         &Filter.2.Value.1={instance}"
+    );
+    assert_eq!(element(&client.ask(&attachment), "volumeId"), "");
+    let named = format!("VolumeId={id}&InstanceId={instance}&Device=/dev/sdf");
+    assert_eq!(client.ask(&format!("Action=AttachVolume&{named}")).status, 200);
+    let is_attached = |reply: &Reply| reply.text.contains("<status>attached</status>");
+    let begun = std::time::Instant::now();
+    while !is_attached(&client.ask(&attachment)) {
+        assert!(begun.elapsed().as_secs() < 60, "the volume is not attached");
+    }
+    let modified = client.ask(&format!("Action=ModifyVolume&VolumeId={id}&Iops=5000&Throughput=125&VolumeType=gp3"));
+    assert_eq!(element(&modified, "modificationState"), "modifying");
+    let described = client.ask(&volume);
+    let settings = ["iops", "throughput", "size", "volumeType"].map(|name| element(&described, name));
+    assert_eq!(settings, ["5000", "125", "10", "gp3"], "the next plan finds no drift");
+    assert!(is_attached(&client.ask(&attachment)));
+    assert_eq!(client.ask(&format!("Action=DetachVolume&{named}")).status, 200);
+    until(&attachment, "volumeId", "");
+    assert_eq!(element(&client.ask(&format!("Action=DeleteVolume&VolumeId={id}")), "return"), "true");
+    client.refuses(&volume, "InvalidVolume.NotFound");
+}
+
 #[test]
 fn volume_attaches_modifies_and_rests_for_six_hours() {
     // Six hours take 108 s: the pause lasts as long as the test.
     let plane = Plane::start();
     let client = client(&plane);
-    let group = plimsoll_service::api::Group { name: "db".into(), like: "aws/m6i.4xlarge".into() };
-    plane.home.service.create_group(&group).unwrap();
+    instance(&plane);
     let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&Iops=4000&ClientToken=t";
     let made = client.ask(create);
     assert_eq!((made.status, element(&made, "status"), element(&made, "iops")), (200, "creating", "4000"));

@@ -2,9 +2,6 @@
 //!
 //! Ends with this process, even if it is killed; removed on drop.
 
-mod folder;
-mod programs;
-
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,14 +13,14 @@ use mysql::prelude::Queryable;
 use plimsoll_record::DatabaseAbout;
 use rustix::process::Signal;
 
-use self::folder::Folder;
-use self::programs::Programs;
 use super::Mysql;
 use super::failures::failure;
 use super::place::MySqlLocation;
+use super::programs::Programs;
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
-use crate::made::{self, Flushes, Made, Make, kept_with};
+use crate::made::{self, Flushes, Made, Make};
+use crate::private_folder::{PrivateFolder, short_place};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
 /// Timeout of the start, sufficient for slow storage.
@@ -45,8 +42,8 @@ const MAX_LOG_LINES: usize = 4;
 /// A running server and its folders. Fields are dropped in declaration order.
 pub(super) struct MySqlServer {
     kept: Option<ServerProcess>,
-    socket: Folder,
-    data: Folder,
+    socket: PrivateFolder,
+    data: PrivateFolder,
     cgroup: Option<MemoryCgroup>,
 }
 
@@ -56,11 +53,7 @@ const FATAL_MESSAGES: [&str; 4] = ["No space left", "errno: 28", "Error 28", "go
 impl made::MadeServer for MySqlServer {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
-        let reason = kept_with(self.data.path(), &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
-        if reason.is_some() {
-            self.data.keep();
-        }
-        reason
+        self.data.post_mortem(&[kills, fatal_message(&self.log(), &FATAL_MESSAGES)])
     }
 }
 
@@ -102,9 +95,9 @@ pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
 /// Installs the system tables, and starts the server.
 fn start(make: &Make, programs: &Programs, options: &[String]) -> Result<MySqlServer, Failure> {
     let name = programs.name();
-    let data = Folder::new(&make.folder, &format!("plimsoll-{name}"))?;
+    let data = PrivateFolder::new(&make.folder, &format!("plimsoll-{name}"))?;
     data.check_space(log_bytes(make) + EMPTY_SERVER_BYTES)?;
-    let socket = Folder::new(&folder::short_place(), &format!("plimsoll-{name}"))?;
+    let socket = PrivateFolder::new(&short_place(), &format!("plimsoll-{name}"))?;
     let user = data.give_to(User::unless_root("mysql"))?;
     socket.give_to(user.clone())?;
     data.check_entry(&user)?;
@@ -301,11 +294,5 @@ mod tests {
         for name in ["datadir", "pid_file", "-x", "", "a b"] {
             assert!(options(&wanted(Flushes::Honoured, &[(name, "1")])).is_err(), "{name}");
         }
-    }
-
-    #[test]
-    fn missing_folder_is_reported() {
-        let failure = Folder::new(Path::new("/nowhere/at/all"), "plimsoll-mariadb").err().unwrap();
-        assert!(failure.kind == FailureKind::Missing && failure.message.contains("/nowhere/at/all"), "{failure}");
     }
 }

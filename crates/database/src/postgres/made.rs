@@ -2,23 +2,20 @@
 //!
 //! Listens only on a Unix socket in a directory that other users cannot enter, without a password.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_units::Bytes;
 use rustix::process::Signal;
 
 use super::place::{PostgresHost, PostgresLocation};
 use super::{Postgres, programs};
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
-use crate::leftovers;
-use crate::made::{self, Flushes, Made, Make, kept_with};
+use crate::made::{self, Flushes, Made, Make};
+use crate::private_folder::{PrivateFolder, short_place};
 use crate::server_process::{ServerProcess, User, describe_exit, fatal_message, last_log_lines};
 
 /// An empty cluster with its first WAL segments takes some 40 MB; the rest is for operation.
@@ -27,24 +24,19 @@ const MIN_SPACE: u64 = 256 << 20;
 const START_TIMEOUT: Duration = Duration::from_secs(300);
 /// Timeout of the shutdown, which writes nothing.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-/// Socket paths are limited to 107 bytes, including `.s.PGSQL.5432`.
-const MAX_SOCKET_PATH: usize = 90;
 /// Sessions in addition to those requested: observers and short connections.
 const SPARE_SESSIONS: u32 = 10;
 /// Memory in addition to the cache: the server, and each session.
 const OWN_MEMORY: u64 = 64 << 20;
 const SESSION_MEMORY: u64 = 2 << 20;
 
-/// Counter for unique directory names.
-static NUMBER: AtomicU32 = AtomicU32::new(0);
-
 /// Creates a server.
 pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let programs = programs::newest()?;
-    let free = free_space(&wanted.folder)?;
     let mut server = PostgresServer::prepare(wanted)?;
+    let free = server.folder.check_space(MIN_SPACE)?;
     server.run_initdb(&programs)?;
-    let settings = settings(wanted, programs::version(&programs), &server.sockets, free);
+    let settings = settings(wanted, programs::version(&programs), server.sockets.path(), free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
     server.start(&programs)?;
     let mut database = server.await_start()?;
@@ -55,17 +47,14 @@ pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     Ok(Made::with(about.clone(), Box::new(database), Box::new(server)))
 }
 
-/// A server with its directories.
+/// A server with its directories. Fields are dropped in declaration order, after the process has ended.
 struct PostgresServer {
     user: User,
-    /// On the storage under test; holds data and log.
-    folder: PathBuf,
-    /// Directory of the socket.
-    sockets: PathBuf,
-    /// Keeps `folder`, with the log, on drop.
-    is_kept: AtomicBool,
     process: Option<ServerProcess>,
-    /// Dropped last, after the processes in it have ended.
+    /// Directory of the socket.
+    sockets: PrivateFolder,
+    /// On the storage under test; holds data and log.
+    folder: PrivateFolder,
     cgroup: Option<MemoryCgroup>,
 }
 
@@ -74,14 +63,10 @@ impl PostgresServer {
     fn prepare(wanted: &Make) -> Result<Self, Failure> {
         let cgroup = wanted.cgroup("postgres", OWN_MEMORY, SESSION_MEMORY)?;
         let user = User::unless_root("postgres");
-        let folder = private(&wanted.folder, "plimsoll-postgres")?;
-        let mut server =
-            Self { user, folder, sockets: PathBuf::new(), is_kept: AtomicBool::new(false), process: None, cgroup };
-        let temporary = std::env::temp_dir();
-        let short = temporary.as_os_str().len() < MAX_SOCKET_PATH - 40;
-        server.sockets = private(if short { &temporary } else { Path::new("/tmp") }, "plimsoll-pg")?;
-        for folder in [&server.folder, &server.sockets] {
-            server.user.own(folder).map_err(|error| {
+        let folder = PrivateFolder::new(&wanted.folder, "plimsoll-postgres")?;
+        let sockets = PrivateFolder::new(&short_place(), "plimsoll-pg")?;
+        for folder in [folder.path(), sockets.path()] {
+            user.own(folder).map_err(|error| {
                 let line = format!(
                     "{}: {error}: install PostgreSQL with its user, or run as another user than root",
                     folder.display()
@@ -89,22 +74,22 @@ impl PostgresServer {
                 Failure::new(FailureKind::Unsupported, line)
             })?;
         }
-        Ok(server)
+        Ok(Self { user, process: None, sockets, folder, cgroup })
     }
 
     fn data(&self) -> PathBuf {
-        self.folder.join("data")
+        self.folder.path().join("data")
     }
 
     fn log(&self) -> PathBuf {
-        self.folder.join("log")
+        self.folder.path().join("log")
     }
 
     /// Command that writes to the log, and ends with this process.
     fn command(&self, program: &Path) -> Result<Command, Failure> {
         let log = File::options().create(true).append(true).open(self.log());
         let twice = log.and_then(|log| Ok((log.try_clone()?, log)));
-        let (out, err) = twice.map_err(|error| unusable(&self.folder, &error))?;
+        let (out, err) = twice.map_err(|error| unusable(self.folder.path(), &error))?;
         let mut command = self.user.command(program, "QUIT", self.cgroup.as_ref());
         // Ignores the caller's environment: PGDATA and the like, message languages, an inaccessible working directory.
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C").current_dir("/");
@@ -138,7 +123,7 @@ impl PostgresServer {
         };
         Err(Failure::new(
             FailureKind::Unsupported,
-            format!("initdb in {}: {log_lines}: {remedy}", self.folder.display()),
+            format!("initdb in {}: {log_lines}: {remedy}", self.folder.path().display()),
         ))
     }
 
@@ -154,7 +139,7 @@ impl PostgresServer {
         let until = Instant::now() + START_TIMEOUT;
         loop {
             let place = PostgresLocation {
-                host: PostgresHost::Socket(self.sockets.clone()),
+                host: PostgresHost::Socket(self.sockets.path().to_owned()),
                 port: 5432,
                 user: "plimsoll".into(),
                 password: None,
@@ -186,9 +171,7 @@ const FATAL_MESSAGES: [&str; 3] = ["PANIC:", "was terminated by signal", "No spa
 impl made::MadeServer for PostgresServer {
     fn post_mortem(&self) -> Option<String> {
         let kills = self.cgroup.as_ref().and_then(MemoryCgroup::kills);
-        let reason = kept_with(&self.folder, &[kills, fatal_message(&self.log(), &FATAL_MESSAGES)]);
-        self.is_kept.fetch_or(reason.is_some(), Ordering::Relaxed);
-        reason
+        self.folder.post_mortem(&[kills, fatal_message(&self.log(), &FATAL_MESSAGES)])
     }
 }
 
@@ -198,48 +181,7 @@ impl Drop for PostgresServer {
             // Immediate shutdown without a checkpoint: the data are removed.
             process.stop(Signal::QUIT, STOP_TIMEOUT);
         }
-        for folder in [&self.sockets, &self.folder] {
-            let is_kept = folder == &self.folder && self.is_kept.load(Ordering::Relaxed);
-            if !folder.as_os_str().is_empty() && !is_kept {
-                // Fails only on storage that has failed; there is no caller to report to.
-                let _ = fs::remove_dir_all(folder);
-            }
-        }
     }
-}
-
-/// Creates a directory accessible only to this user.
-fn private(parent: &Path, name: &str) -> Result<PathBuf, Failure> {
-    let own = format!("{name}-{}", std::process::id());
-    // This process may create several servers, and an earlier process may have had the same PID.
-    for _ in 0..1000 {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = parent.join(if number == 0 { own.clone() } else { format!("{own}-{number}") });
-        match DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => {
-                let marked = leftovers::mark(&folder).and_then(|()| fs::canonicalize(&folder));
-                return marked.map_err(|error| unusable(parent, &error));
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(unusable(parent, &error)),
-        }
-    }
-    Err(unusable(parent, &io::ErrorKind::AlreadyExists.into()))
-}
-
-fn free_space(folder: &Path) -> Result<u64, Failure> {
-    let of = rustix::fs::statvfs(folder).map_err(|error| unusable(folder, &error.into()))?;
-    let free = of.f_bavail.saturating_mul(of.f_frsize);
-    if free < MIN_SPACE {
-        let line = format!(
-            "{} has {} free, and a PostgreSQL server takes {} before any data: free some space there, or name another directory",
-            folder.display(),
-            Bytes::new(free),
-            Bytes::new(MIN_SPACE)
-        );
-        return Err(Failure::new(FailureKind::NoSpace, line));
-    }
-    Ok(free)
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> Failure {
@@ -310,6 +252,8 @@ fn append(file: &Path, text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_units::Bytes;
+
     use super::*;
     use crate::system::System;
 

@@ -97,10 +97,7 @@ impl Activity {
             waiting: share(|ticks| ticks.waiting),
             stolen: share(|ticks| ticks.stolen),
             process: self.process.zip(earlier.process).map(|(now, then)| process(&now, &then)),
-            own_cpu: CpuTime {
-                user: self.own_cpu.user - earlier.own_cpu.user,
-                system: self.own_cpu.system - earlier.own_cpu.system,
-            },
+            own_cpu: self.own_cpu - earlier.own_cpu,
             clock_changed: earlier.clock.clone().zip(self.clock.clone()).filter(|(before, after)| before != after),
             frequency: frequency(&earlier.frequencies_khz, &self.frequencies_khz),
         }

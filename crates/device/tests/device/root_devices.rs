@@ -70,7 +70,7 @@ impl Loop {
 }
 
 fn verdict(path: &Path) -> String {
-    check_destroy(path, &[path.to_owned()]).map_or_else(|refusal| refusal.to_string(), |()| "allowed".into())
+    crate::subject::verdict(path, &[path.to_owned()])
 }
 
 /// The refusal for `path` while another process has `written` open for writing.

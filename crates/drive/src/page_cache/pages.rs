@@ -23,6 +23,8 @@ struct Chunk {
     used: u64,
     /// Read ahead and not yet requested.
     ahead: u64,
+    /// Number of its present entry in the eviction order.
+    entry: u64,
 }
 
 impl Chunk {
@@ -38,14 +40,16 @@ impl Chunk {
 /// The pages in memory, in two lists as in Linux (`mm/vmscan.c`). Pages accessed once leave in the order in which their
 /// neighbourhoods came. Pages accessed again stay while they are at most half of memory, so that a scan larger than
 /// memory does not evict the whole working set (2Q, Johnson and Shasha 1994). 64 neighbours share a position in the
-/// order.
+/// order: that of the page that came last.
 #[derive(Clone, Debug)]
 pub(super) struct CachePages {
     chunks: BTreeMap<u64, Chunk>,
     /// Chunks with dirty pages.
     dirty_chunks: BTreeSet<u64>,
-    /// Chunks in eviction order.
-    hand: VecDeque<u64>,
+    /// Chunks in eviction order, with the number of the entry; entries that are not the present one of their chunk are
+    /// void.
+    hand: VecDeque<(u64, u64)>,
+    entries: u64,
     /// Capacity in pages.
     room: u64,
     resident: u64,
@@ -74,6 +78,7 @@ impl CachePages {
             chunks: BTreeMap::new(),
             dirty_chunks: BTreeSet::new(),
             hand: VecDeque::new(),
+            entries: 0,
             room,
             resident: 0,
             dirty: 0,
@@ -115,9 +120,25 @@ impl CachePages {
             } else if before.dirty != 0 && after.dirty == 0 {
                 self.dirty_chunks.remove(&index);
             }
-            if self.chunks.insert(index, after).is_none() {
-                self.hand.push_back(index);
+            self.chunks.insert(index, after);
+            if makes && (before.entry == 0 || after.resident() & !before.resident() != 0) {
+                self.enlist(index);
             }
+        }
+    }
+
+    /// Puts a chunk at the end of the eviction order.
+    fn enlist(&mut self, index: u64) {
+        let chunk = self.chunks.get_mut(&index).expect("only existing chunks are listed");
+        if self.hand.back() == Some(&(index, chunk.entry)) {
+            return;
+        }
+        self.entries += 1;
+        chunk.entry = self.entries;
+        self.hand.push_back((index, self.entries));
+        if self.hand.len() > 2 * self.chunks.len() + 64 {
+            let chunks = &self.chunks;
+            self.hand.retain(|(index, entry)| chunks.get(index).is_some_and(|chunk| chunk.entry == *entry));
         }
     }
 
@@ -310,8 +331,8 @@ impl CachePages {
         let mut places = 3 * round;
         while self.resident > self.room && places > 0 {
             places -= 1;
-            let Some(index) = self.hand.pop_front() else { return };
-            let chunk = self.chunks.get_mut(&index).expect("the eviction order lists existing chunks");
+            let Some((index, entry)) = self.hand.pop_front() else { return };
+            let Some(chunk) = self.chunks.get_mut(&index).filter(|chunk| chunk.entry == entry) else { continue };
             let mut leaving = chunk.evictable();
             let excess = self.resident - self.room;
             while u64::from(leaving.count_ones()) > excess {
@@ -322,7 +343,7 @@ impl CachePages {
             chunk.ahead &= !leaving;
             self.resident -= u64::from(leaving.count_ones());
             if is_part {
-                self.hand.push_front(index);
+                self.hand.push_front((index, entry));
                 return;
             }
             if 2 * self.used > self.room || places < 2 * round {
@@ -332,7 +353,7 @@ impl CachePages {
             if chunk.resident() == 0 {
                 self.chunks.remove(&index);
             } else {
-                self.hand.push_back(index);
+                self.hand.push_back((index, entry));
             }
         }
     }

@@ -65,6 +65,11 @@ impl Portal {
         Self(place)
     }
 
+    /// The path through this portal, in models with several.
+    pub(super) const fn path(self) -> u8 {
+        self.0 as u8
+    }
+
     /// The relative identifier of the target port.
     pub(super) const fn number(self) -> u16 {
         self.0 + 1

@@ -41,10 +41,11 @@ pub(super) enum ServedPart {
     Part,
 }
 
-/// The export of a client, and the row of its counts.
+/// The export of a client, its path to it if the protocol has several, and the row of its counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientExport {
     pub export: Export,
+    pub path: Option<u8>,
     pub row: u32,
 }
 
@@ -73,14 +74,14 @@ impl Server {
         request: &Request,
         buffer: Option<Buffer>,
     ) -> Result<(), Box<(Flight, NotAccepted)>> {
-        let ClientExport { export, row } = session;
+        let ClientExport { export, path, row } = session;
         let (command, length, came) = (request.command, request.length as u32, self.now);
         let flight = Flight { client, tag, work, row, command, length, buffer, is_hole: false, came };
         let slot = self.flights.insert(flight);
         let ticket = Ticket(slot.into());
         let accepted = match work {
-            ServedPart::Whole => self.volumes.accept(came, export, ticket, request, &mut self.jobs),
-            ServedPart::Timing => self.volumes.accept_timing(came, export, ticket, request),
+            ServedPart::Whole => self.volumes.accept(came, export, path, ticket, request, &mut self.jobs),
+            ServedPart::Timing => self.volumes.accept_timing(came, export, path, ticket, request),
             ServedPart::Part => self.volumes.transfer(came, export, ticket, request, &mut self.jobs),
         };
         match accepted {

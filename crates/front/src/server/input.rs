@@ -327,7 +327,8 @@ impl Server {
     fn open(&mut self, number: u32, export: Export) -> InputStep {
         let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         connection.inbox.open();
-        connection.session = Some(ClientExport { export, row: self.counts.row(export) });
+        let path = connection.codec.path();
+        connection.session = Some(ClientExport { export, path, row: self.counts.row(export) });
         let replaced =
             |other: &u32| *other != number && self.connections.get(*other).is_some_and(Connection::is_replaced);
         let replaced: Vec<u32> = self.connections.numbers().into_iter().filter(replaced).collect();

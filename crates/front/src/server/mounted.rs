@@ -156,7 +156,7 @@ impl Server {
         let codec = Protocol::of_device(&device, offer);
         let mounted = Mounted {
             device: device.descriptor,
-            session: ClientExport { export, row: self.counts.row(export) },
+            session: ClientExport { export, path: None, row: self.counts.row(export) },
             codec,
             inbox: Inbox::new(&mut self.pool),
             reading: false,

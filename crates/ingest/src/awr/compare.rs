@@ -6,6 +6,7 @@
 
 use super::figures;
 use super::report::{Report, Rounded, StatedValue, Traffic, WaitRow};
+use super::rows::by_name;
 use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::refusal::Refusal;
@@ -31,17 +32,6 @@ impl Comparison {
         columns.first().is_some_and(|name| name == "snapshot set") || !pairs(columns).is_empty() || caches(columns)
     }
 
-    /// Sets the names of databases and instances.
-    fn names(&mut self, side: usize, database: &str, instance: &str) {
-        let report = &mut self.sides[side];
-        if report.database.is_empty() {
-            database.clone_into(&mut report.database);
-        }
-        if report.instance.is_empty() {
-            instance.clone_into(&mut report.instance);
-        }
-    }
-
     /// Adds the seconds of a period from headings of text; minutes in tables are rounded more.
     fn lasted(&mut self, side: usize, seconds: &str) {
         let report = &mut self.sides[side];
@@ -63,10 +53,10 @@ impl Comparison {
             let (section, numbers) = match first {
                 "snapshot set" => (AwrSection::Snapshots, sets(report, table, side)),
                 "statistic" if heading.ends_with("Instance Activity Stats") => {
-                    (AwrSection::Statistics, named(&mut report.statistics, report.numerals, table, column(0)))
+                    (AwrSection::Statistics, by_name(report, table, column(0), |report| &mut report.statistics))
                 }
                 "statistic name" if heading.starts_with("Time Model") => {
-                    (AwrSection::TimeModel, named(&mut report.time_model, report.numerals, table, column(1)))
+                    (AwrSection::TimeModel, by_name(report, table, column(1), |report| &mut report.time_model))
                 }
                 "event" if pairs.len() >= 4 => {
                     (AwrSection::ForegroundWaits, events(report, table, [column(1), column(2), column(3)]))
@@ -170,21 +160,6 @@ fn sets(report: &mut Report, table: &NamedTable, side: usize) -> u32 {
     let database = report.numerals.number(&text("db time (min)"));
     report.database_s = database.map(|minutes| stated(row, "DB Time", "db time (min)", minutes * 60.0));
     2
-}
-
-type CompareNumbers = std::collections::BTreeMap<String, StatedValue>;
-
-fn named(numbers: &mut CompareNumbers, numerals: Numerals, table: &NamedTable, column: Option<usize>) -> u32 {
-    let Some(column) = column else { return 0 };
-    let mut count = 0;
-    for row in &table.rows {
-        if let Some(value) = numerals.number(row.cell(column)) {
-            let name = row.cell(0);
-            numbers.entry(name.to_owned()).or_insert_with(|| stated(row, name, &table.columns[column], value));
-            count += 1;
-        }
-    }
-    count
 }
 
 /// Waits are per second here.
@@ -294,10 +269,7 @@ impl ComparedLines {
             heading.trim().trim_end_matches("First").trim_end().clone_into(&mut self.heading);
             let (first, second) = about.split_once("DB/Inst:").unwrap_or((about, ""));
             for (side, about) in [first, second].into_iter().enumerate() {
-                let names = about.split_whitespace().next().and_then(|names| names.split_once('/'));
-                if let Some((database, instance)) = names {
-                    self.comparison.names(side, database, instance);
-                }
+                self.comparison.sides[side].set_names(about);
                 let seconds = about.split_once("Elapsed time:").and_then(|(_, rest)| rest.split_once("sec"));
                 if let Some((seconds, _)) = seconds {
                     self.comparison.lasted(side, seconds);

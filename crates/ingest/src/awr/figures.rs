@@ -5,7 +5,7 @@
 
 use plimsoll_units::Span;
 
-use super::report::{Histogram, Member, Reach, Report, StatedValue, Traffic, WaitRow};
+use super::report::{Histogram, Member, Rates, Reach, Report, StatedValue, Traffic, WaitRow};
 use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::reading::{
@@ -18,21 +18,16 @@ use crate::text::MIB;
 /// Emits a report's figures.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let known = [report.statistics.len(), report.profile.len(), report.file_types.len()];
-    if known == [0; 3] && report.met.is_empty() {
-        return Err(out.unusable("it has the heading of a report but none of its tables: save it again completely"));
-    }
+    let has_figures = known != [0; 3];
+    let reason = "it has the heading of a report but none of its tables: save it again completely";
+    out.require(has_figures || !report.met.is_empty(), reason)?;
     let Some(seconds) = window_s(report) else {
         return Err(out.unusable("it lacks the length of its window (row `Elapsed:`): create the report again"));
     };
-    if known == [0; 3] && report.unruled {
-        return Err(out.unusable(
-            "no heading of its tables has a line of dashes below it, which determines the columns: provide the report as \
-                 written by the database",
-        ));
-    }
-    if known == [0; 3] {
-        return Err(out.unusable("it has no table of reads and writes: save it again completely"));
-    }
+    let unruled = "no heading of its tables has a line of dashes below it, which determines the columns: provide the \
+                   report as written by the database";
+    out.require(has_figures || !report.unruled, unruled)?;
+    out.require(has_figures, "it has no table of reads and writes: save it again completely")?;
     if !report.release.is_empty() {
         out.version(&report.release);
     }
@@ -196,7 +191,7 @@ fn row<'a>(page: &Page<'a>, name: &str) -> Option<&'a Traffic> {
 }
 
 fn file_section(page: &Page<'_>) -> AwrSection {
-    if page.report.reach == Reach::Cluster { AwrSection::ClusterFileTypes } else { AwrSection::FileTypes }
+    if is_cluster(page) { AwrSection::ClusterFileTypes } else { AwrSection::FileTypes }
 }
 
 /// Emits totals of reads and writes.
@@ -208,14 +203,10 @@ fn totals(page: &mut Page<'_>) {
         (Class::Write, "physical write total IO requests", "physical write total bytes", 2),
     ];
     for (class, requests, bytes, column) in directions {
-        let (iops, bytes_s) = match class {
-            Class::Read => {
-                (total.and_then(|row| row.read_iops.as_ref()), total.and_then(|row| row.read_bytes_s.as_ref()))
-            }
-            _ => (total.and_then(|row| row.write_iops.as_ref()), total.and_then(|row| row.write_bytes_s.as_ref())),
-        };
+        let of_files = if class == Class::Read { Traffic::reads } else { Traffic::writes };
+        let of_files = total.map(of_files).unwrap_or_default();
         // The container writes for a pluggable database, whose own statistics lack these writes.
-        let by_files = pluggable && class == Class::Write && iops.is_some();
+        let by_files = pluggable && class == Class::Write && of_files[0].is_some();
         let statistics = (page.statistic(requests), page.statistic(bytes));
         if let ((Some(requests), Some(bytes)), false) = (statistics, by_files) {
             let section = page.statistics();
@@ -224,8 +215,8 @@ fn totals(page: &mut Page<'_>) {
             if requests.value > 0.0 {
                 page.put(class, Measure::Size, bytes.value / requests.value, section, bytes);
             }
-        } else if iops.is_some() {
-            rates(page, class, iops, bytes_s);
+        } else if of_files[0].is_some() {
+            rates(page, class, of_files);
         } else {
             profile(page, class, column);
         }
@@ -243,17 +234,11 @@ fn profile(page: &mut Page<'_>, class: Class, column: usize) {
 }
 
 /// Emits rates of a row of file types, and the resulting size.
-fn rates(page: &mut Page<'_>, class: Class, iops: Option<&StatedValue>, bytes_s: Option<&StatedValue>) {
-    rates_in(page, class, file_section(page), iops, bytes_s);
+fn rates(page: &mut Page<'_>, class: Class, rates: Rates<'_>) {
+    rates_in(page, class, file_section(page), rates);
 }
 
-fn rates_in(
-    page: &mut Page<'_>,
-    class: Class,
-    section: AwrSection,
-    iops: Option<&StatedValue>,
-    bytes_s: Option<&StatedValue>,
-) {
+fn rates_in(page: &mut Page<'_>, class: Class, section: AwrSection, [iops, bytes_s]: Rates<'_>) {
     page.put_said(class, Measure::Iops, section, iops);
     page.put_said(class, Measure::Throughput, section, bytes_s);
     if let (Some(iops), Some(bytes_s)) = (iops, bytes_s)
@@ -316,11 +301,11 @@ fn large_reads_aside(rows: &[Traffic]) -> f64 {
 /// Emits writes by file type, and everything that is neither data nor log.
 fn file_types(page: &mut Page<'_>) {
     if let Some(data) = row(page, "Data File") {
-        rates(page, Class::DataWrite, data.write_iops.as_ref(), data.write_bytes_s.as_ref());
+        rates(page, Class::DataWrite, data.writes());
     }
     if let Some(temp) = row(page, "Temp File") {
-        rates(page, Class::TempRead, temp.read_iops.as_ref(), temp.read_bytes_s.as_ref());
-        rates(page, Class::TempWrite, temp.write_iops.as_ref(), temp.write_bytes_s.as_ref());
+        rates(page, Class::TempRead, temp.reads());
+        rates(page, Class::TempWrite, temp.writes());
     }
     let mut groups: [(Class, Vec<&Traffic>); 3] =
         [(Class::Archive, Vec::new()), (Class::Backup, Vec::new()), (Class::Other, Vec::new())];
@@ -347,7 +332,7 @@ fn functions(page: &mut Page<'_>) {
     }
     let of = |name: &str| page.report.functions.iter().filter(|row| row.name == name).collect::<Vec<&Traffic>>();
     for row in of("DBWR") {
-        rates_in(page, Class::DataWrite, AwrSection::Functions, row.write_iops.as_ref(), row.write_bytes_s.as_ref());
+        rates_in(page, Class::DataWrite, AwrSection::Functions, row.writes());
     }
     both(page, Class::Archive, AwrSection::Functions, &of("ARCH"));
     both(page, Class::Backup, AwrSection::Functions, &of("RMAN"));
@@ -355,16 +340,16 @@ fn functions(page: &mut Page<'_>) {
 
 /// Emits the sum of several rows.
 fn both(page: &mut Page<'_>, class: Class, section: AwrSection, rows: &[&Traffic]) {
-    let sum = |of: fn(&Traffic) -> [&Option<StatedValue>; 2]| {
-        let found: Vec<&StatedValue> = rows.iter().flat_map(|row| of(row)).flatten().collect();
+    let sum = |of: usize| {
+        let found: Vec<&StatedValue> =
+            rows.iter().flat_map(|row| [row.reads()[of], row.writes()[of]]).flatten().collect();
         let last = (*found.last()?).clone();
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let value = found.iter().map(|stated| stated.value).sum();
         Some(StatedValue { value, field: format!("{}, reads and writes", names.join(" + ")), ..last })
     };
-    let iops = sum(|row| [&row.read_iops, &row.write_iops]);
-    let bytes_s = sum(|row| [&row.read_bytes_s, &row.write_bytes_s]);
-    rates_in(page, class, section, iops.as_ref(), bytes_s.as_ref());
+    let [iops, bytes_s] = [0, 1].map(sum);
+    rates_in(page, class, section, [iops.as_ref(), bytes_s.as_ref()]);
 }
 
 /// Emits the log. Its size does not determine its operations: each member of a group is written.
@@ -372,16 +357,10 @@ fn redo(page: &mut Page<'_>) {
     let log = row(page, "Log File").filter(|row| row.write_iops.is_some());
     let profile = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[2].as_ref());
     if let Some(log) = log {
-        rates(page, Class::RedoWrite, log.write_iops.as_ref(), log.write_bytes_s.as_ref());
+        rates(page, Class::RedoWrite, log.writes());
     } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
     {
-        rates_in(
-            page,
-            Class::RedoWrite,
-            AwrSection::Functions,
-            writer.write_iops.as_ref(),
-            writer.write_bytes_s.as_ref(),
-        );
+        rates_in(page, Class::RedoWrite, AwrSection::Functions, writer.writes());
     } else if let Some(requests) = profile("Redo Requests") {
         let bytes = profile("Redo (MB)");
         page.put_said(Class::RedoWrite, Measure::Iops, AwrSection::IoProfile, Some(requests));
@@ -411,12 +390,7 @@ fn latencies(page: &mut Page<'_>) {
         let busiest = busiest(&page.report.events, foreground, names);
         // A mean below the resolution of its unit is printed as zero.
         if let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) {
-            let cluster = page.report.reach == Reach::Cluster;
-            let section = match (cluster, foreground) {
-                (true, _) => AwrSection::ClusterWaits,
-                (false, true) => AwrSection::ForegroundWaits,
-                (false, false) => AwrSection::BackgroundWaits,
-            };
+            let section = wait_section(page, foreground);
             let stated = StatedValue { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
             page.put(class, Measure::Latency, seconds, section, &stated);
         } else if let (Some(data), section) = (row(page, "Data File"), file_section(page)) {
@@ -426,6 +400,15 @@ fn latencies(page: &mut Page<'_>) {
                 _ => {}
             }
         }
+    }
+}
+
+/// The section of waits of sessions, or of background processes.
+fn wait_section(page: &Page<'_>, foreground: bool) -> AwrSection {
+    match (is_cluster(page), foreground) {
+        (true, _) => AwrSection::ClusterWaits,
+        (false, true) => AwrSection::ForegroundWaits,
+        (false, false) => AwrSection::BackgroundWaits,
     }
 }
 
@@ -526,14 +509,9 @@ fn processors<'a>(page: &Page<'a>) -> Option<&'a StatedValue> {
 
 fn waits(page: &mut Page<'_>) {
     let report = page.report;
-    let cluster = is_cluster(page);
     let (scope, window) = page.at;
     for event in &report.events {
-        let section = match (cluster, event.foreground) {
-            (true, _) => AwrSection::ClusterWaits,
-            (false, true) => AwrSection::ForegroundWaits,
-            (false, false) => AwrSection::BackgroundWaits,
-        };
+        let section = wait_section(page, event.foreground);
         let Some(total_s) = event.sum_s() else { continue };
         let origin = page.out.origin(event.line, section.name(), &event.name);
         // A histogram covers the waits of all processes: it is attributed to the table with most of them.
@@ -623,10 +601,8 @@ fn check_window(page: &mut Page<'_>) {
     if let (Some(begin), Some(end)) = (report.begin, report.end)
         && end < begin
     {
-        page.out.caution(
-            None,
-            "it ends before it begins, because the clock of its host was set back: rates use its row `Elapsed:`",
-        );
+        let text = "it ends before it begins, because the clock of its host was set back: rates use its row `Elapsed:`";
+        page.out.caution(None, text);
     }
     let members = report.members.iter().map(|member| (member.begin, member.startup));
     for (begin, startup) in members.chain([(report.begin, report.startup)]) {
@@ -634,11 +610,9 @@ fn check_window(page: &mut Page<'_>) {
             // The start time has no seconds.
             && startup > begin
         {
-            page.out.caution(
-                None,
-                "the instance was started inside the window: counters begin anew, so its rates are too low; give reports \
-                 before and after",
-            );
+            let text = "the instance was started inside the window: counters begin anew, so its rates are too low; give \
+                        reports before and after";
+            page.out.caution(None, text);
         }
     }
 }

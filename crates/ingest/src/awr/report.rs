@@ -16,6 +16,13 @@ pub(super) struct StatedValue {
     pub(super) field: String,
 }
 
+impl StatedValue {
+    /// The value in a unit, in base units.
+    pub(super) fn times(self, unit: f64) -> Self {
+        Self { value: self.value * unit, ..self }
+    }
+}
+
 /// The scope of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reach {
@@ -49,6 +56,21 @@ pub(super) struct WaitRow {
     pub(super) average_s: Option<Rounded>,
     pub(super) line: u64,
 }
+
+impl Traffic {
+    /// Operations and bytes read per second.
+    pub(super) fn reads(&self) -> Rates<'_> {
+        [self.read_iops.as_ref(), self.read_bytes_s.as_ref()]
+    }
+
+    /// Operations and bytes written per second.
+    pub(super) fn writes(&self) -> Rates<'_> {
+        [self.write_iops.as_ref(), self.write_bytes_s.as_ref()]
+    }
+}
+
+/// Operations and bytes per second.
+pub(super) type Rates<'a> = [Option<&'a StatedValue>; 2];
 
 impl WaitRow {
     /// Mean seconds of a wait: as printed or from the sum, whichever is more precise.
@@ -200,6 +222,17 @@ impl Report {
             && self.ignored.last().is_none_or(|last| last != heading)
         {
             self.ignored.push(heading.to_owned());
+        }
+    }
+
+    /// Sets unknown names of the database and its instance, as in `ORCL/orcl1  Snaps: 1-2`.
+    pub(super) fn set_names(&mut self, text: &str) {
+        let names = text.split_whitespace().next().and_then(|names| names.split_once('/'));
+        let Some((database, instance)) = names else { return };
+        for (field, name) in [(&mut self.database, database), (&mut self.instance, instance)] {
+            if field.is_empty() {
+                name.clone_into(field);
+            }
         }
     }
 

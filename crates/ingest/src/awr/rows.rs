@@ -75,6 +75,18 @@ impl<'a> Cells<'a> {
         let value = self.numerals.number(row.cell(column))?;
         Some(self.stated(row, name, column, value))
     }
+
+    /// Seconds of a row under a column: milliseconds unless the column or the cell has a unit.
+    fn time(self, row: &Row, name: &str, column: Option<usize>) -> Option<StatedValue> {
+        let column = column?;
+        let value = self.numerals.seconds(row.cell(column), 1e-3)?;
+        Some(self.stated(row, name, column, value))
+    }
+}
+
+/// The number of known values.
+fn present<'a>(values: impl IntoIterator<Item = &'a Option<StatedValue>>) -> u32 {
+    values.into_iter().flatten().count() as u32
 }
 
 /// The text of a row under a column, if not empty.
@@ -110,12 +122,8 @@ fn names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
             let found = |column| cells.found(row, "host", column).filter(|stated| stated.value > 0.0);
             report.processors = found(table.column("cpus"));
             report.cores = found(table.column("cores"));
-            report.memory_bytes =
-                found(table.column_like("memory")).map(|stated| StatedValue { value: stated.value * GIB, ..stated });
-            return [&report.processors, &report.cores, &report.memory_bytes]
-                .iter()
-                .filter(|stated| stated.is_some())
-                .count() as u32;
+            report.memory_bytes = found(table.column_like("memory")).map(|stated| stated.times(GIB));
+            return present([&report.processors, &report.cores, &report.memory_bytes]);
         }
     }
     if let Some(moment) = text_of(row, table.column("startup time")).and_then(timestamp::local) {
@@ -137,11 +145,7 @@ fn snapshots(report: &mut Report, table: &NamedTable) -> u32 {
                 if let Some(numerals) = Numerals::of(number).filter(|_| name == "Elapsed") {
                     report.numerals = numerals;
                 }
-                let seconds = cell
-                    .split('(')
-                    .next()
-                    .and_then(|minutes| report.numerals.number(minutes))
-                    .map(|minutes| minutes * 60.0);
+                let seconds = report.numerals.number(number).map(|minutes| minutes * 60.0);
                 let cells = Cells::of(report, table);
                 let stated = seconds.zip(time).map(|(seconds, column)| cells.stated(row, name, column, seconds));
                 *if name == "Elapsed" { &mut report.elapsed_s } else { &mut report.database_s } = stated;
@@ -149,7 +153,7 @@ fn snapshots(report: &mut Report, table: &NamedTable) -> u32 {
             _ => {}
         }
     }
-    [&report.elapsed_s, &report.database_s].iter().filter(|stated| stated.is_some()).count() as u32
+    present([&report.elapsed_s, &report.database_s])
 }
 
 fn cache_sizes(report: &mut Report, table: &NamedTable) -> u32 {
@@ -166,7 +170,7 @@ fn cache_sizes(report: &mut Report, table: &NamedTable) -> u32 {
             *field = value.map(|value| cells.stated(row, name, column + 1, value));
         }
     }
-    [&report.cache_bytes, &report.block_bytes].iter().filter(|stated| stated.is_some()).count() as u32
+    present([&report.cache_bytes, &report.block_bytes])
 }
 
 fn members(report: &mut Report, table: &NamedTable) -> u32 {
@@ -184,10 +188,7 @@ fn members(report: &mut Report, table: &NamedTable) -> u32 {
         if name.is_empty() {
             continue;
         }
-        let elapsed_s = cells.found(row, &name, elapsed).map(|mut stated| {
-            stated.value *= 60.0;
-            stated
-        });
+        let elapsed_s = cells.found(row, &name, elapsed).map(|stated| stated.times(60.0));
         report.members.push(Member {
             name,
             host: text("host"),
@@ -225,7 +226,8 @@ fn cluster_database(report: &mut Report, table: &NamedTable) -> u32 {
 
 type Numbers = std::collections::BTreeMap<String, StatedValue>;
 
-fn by_name(
+/// Reads a row for each name; the first of a name counts.
+pub(super) fn by_name(
     report: &mut Report,
     table: &NamedTable,
     column: Option<usize>,
@@ -320,13 +322,13 @@ fn histogram(report: &mut Report, table: &NamedTable) -> u32 {
 /// Sums over instances, with the place of the last.
 fn cluster_time_model(report: &mut Report, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
-    let names = [("db time (s)", "DB time"), ("db cpu (s)", "DB CPU"), ("bg time (s)", "background elapsed time")];
-    let names = names.into_iter().chain([("bg cpu (s)", "background cpu time")]);
-    let mut count = 0;
-    for (column, name) in names {
-        count += sum(&mut report.time_model, cells, column, name);
-    }
-    count
+    let names = [
+        ("db time (s)", "DB time"),
+        ("db cpu (s)", "DB CPU"),
+        ("bg time (s)", "background elapsed time"),
+        ("bg cpu (s)", "background cpu time"),
+    ];
+    names.into_iter().map(|(column, name)| sum(&mut report.time_model, cells, column, name)).sum()
 }
 
 fn cluster_systems(report: &mut Report, table: &NamedTable) -> u32 {
@@ -352,7 +354,7 @@ fn profile(report: &mut Report, table: &NamedTable) -> u32 {
     for row in &table.rows {
         let name = row.cell(0).trim_end_matches(':');
         let numbers = [1, 2, 3].map(|column| cells.found(row, name, Some(column)));
-        count += numbers.iter().flatten().count() as u32;
+        count += present(&numbers);
         report.profile.insert(name.to_owned(), numbers);
     }
     count
@@ -366,12 +368,6 @@ fn traffic(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 
     };
     // Reads come before writes, under equal names.
     let (requests, data) = (of(["reqs per sec", "requests /sec"]), of(["data per sec", "data vol/sec"]));
-    // Times are milliseconds unless the column or the cell has a unit.
-    let time = |row: &Row, name: &str, column: Option<usize>| {
-        let column = column?;
-        let value = cells.numerals.seconds(row.cell(column), 1e-3)?;
-        Some(cells.stated(row, name, column, value))
-    };
     // Without a suffix the unit is MB, as in 11.2.0.3.
     let bytes = |row: &Row, name: &str, column: Option<&usize>| {
         let column = *column?;
@@ -388,13 +384,10 @@ fn traffic(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 
             read_bytes_s: bytes(row, name, data.first()),
             write_iops: cells.found(row, name, requests.get(1).copied()),
             write_bytes_s: bytes(row, name, data.get(1)),
-            small_read_s: time(row, name, small),
-            large_read_s: time(row, name, large),
+            small_read_s: cells.time(row, name, small),
+            large_read_s: cells.time(row, name, large),
         };
-        count += [&traffic.read_iops, &traffic.read_bytes_s, &traffic.write_iops, &traffic.write_bytes_s]
-            .iter()
-            .filter(|stated| stated.is_some())
-            .count() as u32;
+        count += present([&traffic.read_iops, &traffic.read_bytes_s, &traffic.write_iops, &traffic.write_bytes_s]);
         let rows = if section == AwrSection::FileTypes { &mut report.file_types } else { &mut report.functions };
         rows.push(traffic);
     }
@@ -407,22 +400,15 @@ fn cluster_file_types(report: &mut Report, table: &NamedTable) -> u32 {
     let mut count = 0;
     for row in table.rows.iter().filter(|row| row.cell(0) == "*") {
         let name = row.cell(1);
-        let scaled = |column: Option<usize>, scale: f64| {
-            cells.found(row, name, column).map(|stated| StatedValue { value: stated.value * scale, ..stated })
-        };
-        let time = |column: Option<usize>| {
-            let column = column?;
-            let value = cells.numerals.seconds(row.cell(column), 1e-3)?;
-            Some(cells.stated(row, name, column, value))
-        };
+        let scaled = |column: Option<usize>, unit: f64| cells.found(row, name, column).map(|stated| stated.times(unit));
         report.file_types.push(Traffic {
             name: if name == "Total" { "TOTAL".to_owned() } else { name.to_owned() },
             read_iops: scaled(column("requests reads/s"), 1.0),
             read_bytes_s: scaled(column("mb read mb/s"), MIB),
             write_iops: scaled(column("requests writes/s"), 1.0),
             write_bytes_s: scaled(column("mb write mb/s"), MIB),
-            small_read_s: time(column("service time small read")),
-            large_read_s: time(column("service time large read")),
+            small_read_s: cells.time(row, name, column("service time small read")),
+            large_read_s: cells.time(row, name, column("service time large read")),
         });
         count += 4;
     }
@@ -441,7 +427,7 @@ fn places(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
             name: name.to_owned(),
             reads: cells.found(row, name, reads),
             writes: cells.found(row, name, writes),
-            read_s: cells.found(row, name, latency).map(|stated| StatedValue { value: stated.value * 1e-3, ..stated }),
+            read_s: cells.found(row, name, latency).map(|stated| stated.times(1e-3)),
             blocks_a_read: cells.number(row, blocks),
         };
         count += 4;

@@ -21,11 +21,8 @@ pub(crate) const STATSPACK_FORM: Form = Form::lines("statspack", "Statspack repo
 fn is_awr(head: &Head<'_>) -> Resemblance {
     let is_text = !head.has_any(&["<h1", "<table", "<TABLE"]);
     let missing = "heading WORKLOAD REPOSITORY";
-    Resemblance::is(2, is_text && head.has("WORKLOAD REPOSITORY")).or_near(
-        2,
-        is_text && head.has("Begin Snap:"),
-        missing,
-    )
+    let is = Resemblance::is(2, is_text && head.has("WORKLOAD REPOSITORY"));
+    is.or_near(2, is_text && head.has("Begin Snap:"), missing)
 }
 
 fn is_statspack(head: &Head<'_>) -> Resemblance {
@@ -145,15 +142,7 @@ impl ReportLines {
         heading.trim().clone_into(&mut self.heading);
         self.heads.clear();
         // Statspack omits the name of the database at the top.
-        let names = about.split_whitespace().next().and_then(|names| names.split_once('/'));
-        if let Some((database, instance)) = names {
-            if self.report.database.is_empty() {
-                database.clone_into(&mut self.report.database);
-            }
-            if self.report.instance.is_empty() {
-                instance.clone_into(&mut self.report.instance);
-            }
-        }
+        self.report.set_names(about);
     }
 
     fn blank(&mut self) {
@@ -174,7 +163,7 @@ impl ReportLines {
             // The apparent rows are the headings of a second line.
             Some(drawing) if drawing.is_name_alone() && !ruler.is_inner() => {
                 let lines: Vec<String> = drawing.table.rows.into_iter().map(|row| row.cells.concat()).collect();
-                let columns = titles(&ruler, &lines);
+                let columns = titles(lines.iter().map(|line| ruler.cells(line)));
                 let first = Some((drawing.ruler, drawing.table.columns));
                 self.open(ruler, columns, first);
             }
@@ -185,7 +174,7 @@ impl ReportLines {
             // Below a heading over several columns: their own headings follow.
             None if ruler.is_inner() => {}
             _ => {
-                let columns = titles(&ruler, &heads);
+                let columns = titles(heads.iter().map(|head| ruler.cells(head)));
                 if columns.iter().any(|column| !column.is_empty()) {
                     self.open(ruler, columns, None);
                 }

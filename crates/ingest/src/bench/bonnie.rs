@@ -3,6 +3,7 @@
 //! Single-byte tests measure system calls, and file creation measures a file system: both are dropped. `+++++` is
 //! printed for times below half a second: the value is absent, with a caution.
 
+use super::{Phase, longest};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, ReadingEvidence, ReadingScope, Setting};
@@ -21,22 +22,16 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 /// The phases in the order of the columns.
-const PHASES: [BonniePhase; 6] = [
-    BonniePhase { name: "per-character output", reads: 0.0, sequential: true },
-    BonniePhase { name: "block output", reads: 0.0, sequential: true },
+const PHASES: [Phase; 6] = [
+    Phase { name: "per-character output", reads: 0.0, sequential: true },
+    Phase { name: "block output", reads: 0.0, sequential: true },
     // A piece is read, changed and written back.
-    BonniePhase { name: "rewrite", reads: 0.5, sequential: true },
-    BonniePhase { name: "per-character input", reads: 1.0, sequential: true },
-    BonniePhase { name: "block input", reads: 1.0, sequential: true },
+    Phase { name: "rewrite", reads: 0.5, sequential: true },
+    Phase { name: "per-character input", reads: 1.0, sequential: true },
+    Phase { name: "block input", reads: 1.0, sequential: true },
     // Each tenth piece is written back.
-    BonniePhase { name: "seeks", reads: 10.0 / 11.0, sequential: false },
+    Phase { name: "seeks", reads: 10.0 / 11.0, sequential: false },
 ];
-
-struct BonniePhase {
-    name: &'static str,
-    reads: f64,
-    sequential: bool,
-}
 
 /// A run in any format. Missing cells are empty.
 #[derive(Default)]
@@ -145,9 +140,7 @@ impl LineFormat for Bonnie {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        if self.runs == 0 {
-            return Err(out.unusable("its table has no row: save it again completely"));
-        }
+        out.require(self.runs > 0, "its table has no row: save it again completely")?;
         if self.broken {
             out.part("rows", Fate::Broken);
         }
@@ -218,21 +211,13 @@ impl Bonnie {
                 continue;
             }
             let Some(rate) = rate(printed, index == 5) else { continue };
-            let threads = run.concurrency;
+            let (reads, sequential) = (Some(phase.reads), Some(phase.sequential));
+            let (block_bytes, threads) = (run.chunk_bytes, run.concurrency);
             out.evidence(ReadingEvidence {
-                setting: Setting {
-                    reads: Some(phase.reads),
-                    sequential: Some(phase.sequential),
-                    block_bytes: run.chunk_bytes,
-                    depth: None,
-                    threads,
-                },
+                setting: Setting { reads, sequential, block_bytes, depth: None, threads },
                 iops: if index == 5 { Some(rate) } else { None },
                 bytes_s: if index == 5 { None } else { Some(rate) },
-                quantiles: text::seconds(&run.latencies[index], 1.0)
-                    .map(|longest| (1.0, longest))
-                    .into_iter()
-                    .collect(),
+                quantiles: longest(text::seconds(&run.latencies[index], 1.0)),
                 ..ReadingEvidence::new(scope, phase.name, origin)
             });
         }

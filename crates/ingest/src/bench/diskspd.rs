@@ -45,8 +45,8 @@ struct Span {
 }
 
 impl Span {
-    /// Emits the results, and returns their number.
-    fn put(self, targets: &[DiskSpdTarget], out: &mut Builder) -> usize {
+    /// Emits the results.
+    fn put(self, targets: &[DiskSpdTarget], out: &mut Builder) {
         let [total, reads, writes] = &self.got;
         let total_operations = total.as_ref().map(|got| got.operations).filter(|operations| *operations > 0.0);
         let share = reads.as_ref().zip(total_operations).map(|(reads, total)| reads.operations / total);
@@ -61,13 +61,11 @@ impl Span {
             results.push((format!("{name}, its reads"), reads, Some(1.0)));
             results.push((format!("{name}, its writes"), writes, Some(0.0)));
         }
-        let mut count = 0;
         for (name, got, share) in results {
             let Some(got) = got.as_ref().filter(|got| got.operations > 0.0) else { continue };
             let origin = Origin { line: got.line, ..out.origin(got.line, &name, "") };
             let size = got.bytes / got.operations;
             let iops = got.iops.or(self.seconds.map(|seconds| got.operations / seconds));
-            count += 1;
             out.evidence(ReadingEvidence {
                 setting: Setting { reads: share, ..setting.clone() },
                 iops,
@@ -78,7 +76,6 @@ impl Span {
                 ..ReadingEvidence::new(scope, name, origin)
             });
         }
-        count
     }
 }
 
@@ -123,7 +120,6 @@ struct DiskSpdText {
     seen: BTreeSet<u32>,
     /// The last non-empty line.
     above: String,
-    found: usize,
 }
 
 /// The current table.
@@ -163,9 +159,7 @@ impl LineFormat for DiskSpdText {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let is_cut = self.span.as_ref().is_some_and(|span| span.got.iter().any(Option::is_none));
         self.flush(out);
-        if self.found == 0 {
-            return Err(out.unusable("no table has a line of totals: save it again completely"));
-        }
+        out.require_results("no table has a line of totals: save it again completely")?;
         if is_cut {
             out.caution(None, "it ends before its last table: save the whole text");
             out.part("tables", Fate::Broken);
@@ -271,7 +265,7 @@ impl DiskSpdText {
         }
         let plan = span.number.checked_sub(1).and_then(|index| self.plans.get(index));
         let targets = plan.filter(|plan| !plan.is_empty()).unwrap_or(&self.command);
-        self.found += span.put(targets, out);
+        span.put(targets, out);
     }
 }
 
@@ -346,15 +340,11 @@ fn read_xml(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
     let plans: Vec<Vec<DiskSpdTarget>> = descend(results, &["Profile", "TimeSpans"])
         .map(|spans| children(spans, "TimeSpan").map(targets).collect())
         .unwrap_or_default();
-    let mut found = 0;
     for (index, span) in children(results, "TimeSpan").enumerate() {
         let targets = plans.get(index).map_or(&[][..], Vec::as_slice);
-        found += span_of(span, index + 1, &document).put(targets, out);
+        span_of(span, index + 1, &document).put(targets, out);
     }
-    if found == 0 {
-        return Err(out.unusable("no time span has an operation: provide the result of a finished run"));
-    }
-    Ok(())
+    out.require_results("no time span has an operation: provide the result of a finished run")
 }
 
 fn children<'a, 'd>(node: Node<'a, 'd>, name: &'static str) -> impl Iterator<Item = Node<'a, 'd>> {

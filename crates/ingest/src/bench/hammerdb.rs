@@ -19,7 +19,6 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 struct Hammer {
     users: Option<f64>,
     minutes: Option<f64>,
-    found: usize,
 }
 
 impl LineFormat for Hammer {
@@ -37,18 +36,15 @@ impl LineFormat for Hammer {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if self.found == 0 {
-            let reason = "no line contains `TEST RESULT : System achieved`, so the run did not finish: provide the log of a finished \
+        let reason = "no line contains `TEST RESULT : System achieved`, so the run did not finish: provide the log of a finished \
                          run";
-            return Err(out.unusable(reason));
-        }
-        Ok(())
+        out.require_results(reason)
     }
 }
 
 impl Hammer {
     /// `: System achieved 11 NOPM from 25 MySQL TPM`, or before 4.0 `: System achieved 25 MySQL TPM at 11 NOPM`.
-    fn result(&mut self, text: &str, number: u64, out: &mut Builder) {
+    fn result(&self, text: &str, number: u64, out: &mut Builder) {
         let tokens: Vec<&str> = text.split_whitespace().collect();
         let before = |unit: &str| {
             let at = tokens.iter().position(|word| word.trim_end_matches('.') == unit)?;
@@ -59,7 +55,6 @@ impl Hammer {
         for (unit, test) in [("TPM", "transactions of the database"), ("NOPM", "new orders")] {
             let Some(minute) = before(unit) else { continue };
             let origin = out.origin(number, "TEST RESULT", unit);
-            self.found += 1;
             out.evidence(ReadingEvidence {
                 setting: Setting { threads: self.users, ..Setting::default() },
                 transactions_s: Some(minute / 60.0),

@@ -34,7 +34,6 @@ struct Summary {
     plan: TestParameters,
     /// The last result, to which a line of latencies belongs.
     last: Option<ReadingEvidence>,
-    found: usize,
 }
 
 /// Test parameters from the head of a summary.
@@ -69,9 +68,7 @@ impl LineFormat for Summary {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        if self.found == 0 {
-            return Err(out.unusable("none of its results is a number: provide the summary of a finished run"));
-        }
+        out.require_results("none of its results is a number: provide the summary of a finished run")?;
         out.caution(None, "a maximum over points with different loads: its matrices contain all points");
         Ok(())
     }
@@ -127,7 +124,6 @@ impl Summary {
             // Milliseconds without a unit.
             _ => evidence.mean_s = Some(amount * if figure.contains("usec") { 1e-6 } else { 1e-3 }),
         }
-        self.found += 1;
         self.last = Some(evidence);
     }
 
@@ -162,7 +158,6 @@ struct Matrix {
     measured: Result<MatrixQuantity, &'static str>,
     /// Small operations in flight, by column.
     small: Vec<f64>,
-    found: usize,
     broken: bool,
 }
 
@@ -176,29 +171,22 @@ impl Matrix {
             [("_iops", Ok(MatrixQuantity::Iops)), ("_mbps", Ok(MatrixQuantity::Megabytes)), ("_lat", Err(UNITLESS))];
         let found = names.into_iter().filter_map(|(mark, measured)| Some((name.rfind(mark)?, measured)));
         let measured = found.max_by_key(|(at, _)| *at).map_or(Err(NAMELESS), |(_, measured)| measured);
-        Self { measured, small: Vec::new(), found: 0, broken: false }
+        Self { measured, small: Vec::new(), broken: false }
     }
+}
 
-    fn point(
-        &mut self,
-        measured: MatrixQuantity,
-        (small, large): (f64, f64),
-        value: f64,
-        number: u64,
-        out: &mut Builder,
-    ) {
-        let field = format!("small {small}, large {large}");
-        let origin = out.origin(number, "", &field);
-        let setting = Setting { depth: Some(small + large), ..Setting::default() };
-        let scope = part(out, "");
-        let mut evidence = ReadingEvidence { setting, ..ReadingEvidence::new(scope, field, origin) };
-        match measured {
-            MatrixQuantity::Iops => evidence.iops = Some(value),
-            MatrixQuantity::Megabytes => evidence.bytes_s = Some(value * MIB),
-        }
-        self.found += 1;
-        out.evidence(evidence);
+/// Emits a point: small and large operations in flight.
+fn point(measured: MatrixQuantity, (small, large): (f64, f64), value: f64, number: u64, out: &mut Builder) {
+    let field = format!("small {small}, large {large}");
+    let origin = out.origin(number, "", &field);
+    let setting = Setting { depth: Some(small + large), ..Setting::default() };
+    let scope = part(out, "");
+    let mut evidence = ReadingEvidence { setting, ..ReadingEvidence::new(scope, field, origin) };
+    match measured {
+        MatrixQuantity::Iops => evidence.iops = Some(value),
+        MatrixQuantity::Megabytes => evidence.bytes_s = Some(value * MIB),
     }
+    out.evidence(evidence);
 }
 
 impl LineFormat for Matrix {
@@ -218,19 +206,17 @@ impl LineFormat for Matrix {
             out.caution(Some(origin), "no number of large operations: the row is skipped");
             return Ok(());
         };
-        for (small, cell) in self.small.clone().into_iter().zip(cells) {
+        for (small, cell) in self.small.iter().zip(cells) {
             // Points that were not run are blank.
             if let Some(value) = text::number(cell) {
-                self.point(measured, (small, large), value, number, out);
+                point(measured, (*small, large), value, number, out);
             }
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if self.found == 0 {
-            return Err(out.unusable("it has no point: provide the matrix of a finished run"));
-        }
+        out.require_results("it has no point: provide the matrix of a finished run")?;
         if self.broken {
             out.part("rows", Fate::Broken);
         }

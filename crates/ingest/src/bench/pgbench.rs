@@ -17,7 +17,6 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Default)]
 struct Pgbench {
     run: PgbenchRun,
-    found: usize,
 }
 
 /// Values of the current run.
@@ -50,10 +49,7 @@ impl LineFormat for Pgbench {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        if self.found == 0 {
-            return Err(out.unusable("no line has `tps =` with a number: provide the output of a finished run"));
-        }
-        Ok(())
+        out.require_results("no line has `tps =` with a number: provide the output of a finished run")
     }
 }
 
@@ -82,7 +78,6 @@ impl Pgbench {
         let run = std::mem::take(&mut self.run);
         let Some((tps, origin)) = run.excluding.or(run.including) else { return };
         let scope = out.scope(ReadingScope::default());
-        self.found += 1;
         out.evidence(ReadingEvidence {
             setting: Setting { threads: run.threads, ..Setting::default() },
             transactions_s: Some(tps),

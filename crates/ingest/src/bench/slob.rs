@@ -15,18 +15,14 @@ pub(crate) const FORM: Form = Form::lines("slob", "SLOB or pgio results", resemb
 fn resembles(head: &Head<'_>) -> Resemblance {
     let table = head.has("FILE|SESSIONS|") && head.has("|PREADS|");
     let settings = head.has("UPDATE_PCT=") && head.has("WORK_UNIT=");
-    Resemblance::is(3, table || head.has("RIOPS >") && head.has("CACHE_HITS/s >")).or_near(
-        2,
-        settings,
-        "table of results: these are its settings",
-    )
+    let is = Resemblance::is(3, table || head.has("RIOPS >") && head.has("CACHE_HITS/s >"));
+    is.or_near(2, settings, "table of results: these are its settings")
 }
 
 #[derive(Default)]
 struct Slob {
     /// Column names, once known.
     columns: Vec<String>,
-    rows: u64,
     broken: u64,
 }
 
@@ -43,10 +39,7 @@ impl LineFormat for Slob {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if self.rows == 0 {
-            let reason = "its table has no row: provide the output of awr_info.sh over the reports of the runs";
-            return Err(out.unusable(reason));
-        }
+        out.require_results("its table has no row: provide the output of awr_info.sh over the reports of the runs")?;
         if self.broken > 0 {
             out.part("rows", Fate::Broken);
         }
@@ -84,7 +77,6 @@ impl Slob {
         let redo = (megabytes("REDO_MBS"), micros("LFPW_LAT"));
         let scope = part(out, "");
         let origin = out.origin(number, "", &run);
-        self.rows += 1;
         out.evidence(ReadingEvidence {
             setting: data,
             iops: Some(iops),
@@ -119,13 +111,8 @@ impl Slob {
         };
         let threads = before("schemas").zip(before("threads")).map(|(schemas, threads)| schemas * threads);
         let scope = part(out, "");
-        self.rows += 1;
-        if self.rows == 1 {
-            out.caution(
-                None,
-                "its reads include those answered by the system's page cache: compare with the host's reads",
-            );
-        }
+        let cached = "its reads include those answered by the system's page cache: compare with the host's reads";
+        out.caution_once(None, cached);
         out.evidence(ReadingEvidence {
             setting: Setting { sequential: Some(false), threads, ..Setting::default() },
             iops: Some(iops),

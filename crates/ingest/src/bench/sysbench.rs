@@ -21,7 +21,6 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Default)]
 struct Sysbench {
     run: SysbenchRun,
-    found: usize,
     others: usize,
 }
 
@@ -60,14 +59,10 @@ impl LineFormat for Sysbench {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        match (self.found, self.others) {
-            (0, 0) => Err(out.unusable("it has no statistics: provide the output of a finished run")),
-            (0, _) => {
-                let reason = "it tests neither files nor a database: provide the output of fileio or of an OLTP test";
-                Err(out.unusable(reason))
-            }
-            _ => Ok(()),
-        }
+        out.require_results(match self.others {
+            0 => "it has no statistics: provide the output of a finished run",
+            _ => "it tests neither files nor a database: provide the output of fileio or of an OLTP test",
+        })
     }
 }
 
@@ -176,9 +171,8 @@ impl Sysbench {
         let scope = out.scope(ReadingScope::default());
         let blank = ReadingEvidence { lasted_s: run.lasted_s, ..ReadingEvidence::new(scope, run.test.clone(), origin) };
         match (run.rates(), run.transactions_s) {
-            (Some(rates), _) => self.files(&run, rates, blank, out),
+            (Some(rates), _) => Self::files(&run, rates, blank, out),
             (None, Some(transactions)) => {
-                self.found += 1;
                 out.evidence(ReadingEvidence {
                     test: "transactions".to_owned(),
                     setting: Setting { threads: run.threads, ..Setting::default() },
@@ -196,13 +190,11 @@ impl Sysbench {
     }
 
     fn files(
-        &mut self,
         run: &SysbenchRun,
         (reads, writes, flushes): (f64, f64, Option<f64>),
         blank: ReadingEvidence,
         out: &mut Builder,
     ) {
-        self.found += 1;
         let iops = reads + writes;
         // The workload from its name: "random r/w", "sequential read", "random write".
         let setting = Setting {

@@ -2,6 +2,7 @@
 //!
 //! A megabyte is 1,048,576 bytes here.
 
+use super::{Phase, longest};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{ReadingEvidence, ReadingScope, Setting};
@@ -24,39 +25,29 @@ struct Tio {
     /// Rows of the first box, whose latencies come in the second.
     waiting: Vec<ReadingEvidence>,
     /// The heading of a table of tiobench.
-    phase: Option<TiotestPhase>,
-    found: usize,
+    phase: Option<Phase>,
 }
 
-#[derive(Clone, Copy)]
-struct TiotestPhase {
-    name: &'static str,
-    reads: f64,
-    sequential: bool,
-}
-
-const PHASES: [TiotestPhase; 8] = [
-    TiotestPhase { name: "Random Write", reads: 0.0, sequential: false },
-    TiotestPhase { name: "Random Read", reads: 1.0, sequential: false },
-    TiotestPhase { name: "Random Writes", reads: 0.0, sequential: false },
-    TiotestPhase { name: "Random Reads", reads: 1.0, sequential: false },
-    TiotestPhase { name: "Sequential Writes", reads: 0.0, sequential: true },
-    TiotestPhase { name: "Sequential Reads", reads: 1.0, sequential: true },
-    TiotestPhase { name: "Write", reads: 0.0, sequential: true },
-    TiotestPhase { name: "Read", reads: 1.0, sequential: true },
+const PHASES: [Phase; 8] = [
+    Phase { name: "Random Write", reads: 0.0, sequential: false },
+    Phase { name: "Random Read", reads: 1.0, sequential: false },
+    Phase { name: "Random Writes", reads: 0.0, sequential: false },
+    Phase { name: "Random Reads", reads: 1.0, sequential: false },
+    Phase { name: "Sequential Writes", reads: 0.0, sequential: true },
+    Phase { name: "Sequential Reads", reads: 1.0, sequential: true },
+    Phase { name: "Write", reads: 0.0, sequential: true },
+    Phase { name: "Read", reads: 1.0, sequential: true },
 ];
 
-impl TiotestPhase {
-    /// The phase named by a cell, with or without the size of its files.
-    fn of(cell: &str) -> Option<Self> {
-        let name = cell.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default().trim();
-        PHASES.into_iter().find(|phase| phase.name == name)
-    }
+/// The phase named by a cell, with or without the size of its files.
+fn phase_of(cell: &str) -> Option<Phase> {
+    let name = cell.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default().trim();
+    PHASES.into_iter().find(|phase| phase.name == name)
+}
 
-    fn setting(self, threads: Option<f64>, block_bytes: Option<f64>) -> Setting {
-        // Each thread waits for its own operation.
-        Setting { reads: Some(self.reads), sequential: Some(self.sequential), block_bytes, depth: threads, threads }
-    }
+fn setting(phase: Phase, threads: Option<f64>, block_bytes: Option<f64>) -> Setting {
+    // Each thread waits for its own operation.
+    Setting { reads: Some(phase.reads), sequential: Some(phase.sequential), block_bytes, depth: threads, threads }
 }
 
 impl LineFormat for Tio {
@@ -67,20 +58,17 @@ impl LineFormat for Tio {
             self.threads = text::number(rest);
         } else if text.starts_with('|') {
             self.boxed(text, number, out);
-        } else if let Some(phase) = TiotestPhase::of(text).filter(|phase| phase.name == text) {
+        } else if let Some(phase) = phase_of(text).filter(|phase| phase.name == text) {
             self.phase = Some(phase);
         } else if let Some(phase) = self.phase {
-            self.row(phase, text, number, out);
+            Self::row(phase, text, number, out);
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
-        if self.found == 0 {
-            return Err(out.unusable("it has no row with a rate: save it again completely"));
-        }
-        Ok(())
+        out.require_results("it has no row with a rate: save it again completely")
     }
 }
 
@@ -89,7 +77,7 @@ impl Tio {
     /// separated by bars.
     fn boxed(&mut self, text: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
-        let Some(phase) = TiotestPhase::of(cells[0]) else { return };
+        let Some(phase) = phase_of(cells[0]) else { return };
         let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
@@ -97,23 +85,22 @@ impl Tio {
                 return out.caution(Some(origin), "no number before MB/s: skipped");
             };
             self.waiting.push(ReadingEvidence {
-                setting: phase.setting(self.threads, None),
+                setting: setting(phase, self.threads, None),
                 bytes_s: Some(rate * MIB),
                 lasted_s: text::seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
                 ..ReadingEvidence::new(out.scope(ReadingScope::default()), phase.name, origin)
             });
-            self.found += 1;
             if self.waiting.len() > PHASES.len() {
                 self.flush(out);
             }
         } else if let Some(evidence) = self.waiting.iter_mut().rev().find(|evidence| evidence.test == phase.name) {
             evidence.mean_s = text::seconds(cell(1), 1e-3);
-            evidence.quantiles = text::seconds(cell(2), 1e-3).map(|longest| (1.0, longest)).into_iter().collect();
+            evidence.quantiles = longest(text::seconds(cell(2), 1e-3));
         }
     }
 
     /// `2.6.18-8  4000  4096  1  60.46 4.962%  0.063  301.65  0.00000  0.00000  1218`: the name may have blanks.
-    fn row(&mut self, phase: TiotestPhase, text: &str, number: u64, out: &mut Builder) {
+    fn row(phase: Phase, text: &str, number: u64, out: &mut Builder) {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let Some(percent) = cells.iter().position(|cell| cell.ends_with('%')).filter(|at| *at >= 4) else { return };
         // A share below ten per cent may be separated from its bracket.
@@ -125,13 +112,12 @@ impl Tio {
         };
         let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::seconds(cell, 1e-3));
         let scope = out.scope(ReadingScope::default());
-        self.found += 1;
         out.evidence(ReadingEvidence {
-            setting: phase.setting(Some(threads), Some(block)),
+            setting: setting(phase, Some(threads), Some(block)),
             iops: Some(rate * MIB / block).filter(|iops| iops.is_finite()),
             bytes_s: Some(rate * MIB),
             mean_s: milliseconds(1),
-            quantiles: milliseconds(2).map(|longest| (1.0, longest)).into_iter().collect(),
+            quantiles: longest(milliseconds(2)),
             ..ReadingEvidence::new(scope, phase.name, origin)
         });
     }

@@ -68,7 +68,7 @@ pub struct EventTime {
 }
 
 /// A place in an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputPosition {
     /// Name of the input.
     pub input: Arc<str>,

@@ -7,7 +7,7 @@ use super::InputPosition;
 use crate::reading::{Class, Measure, Origin, Reading, Statistic};
 
 /// The work of a part in all windows that contain it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartWork {
     /// Its name: `statement` and a number, or a file; empty for the whole.
     pub part: String,
@@ -30,20 +30,6 @@ pub struct PartWork {
 }
 
 impl PartWork {
-    fn new(part: String, place: InputPosition) -> Self {
-        Self {
-            part,
-            seconds: 0.0,
-            reads: 0.0,
-            bytes_read: 0.0,
-            read_s: 0.0,
-            writes: 0.0,
-            bytes_written: 0.0,
-            tallies: BTreeMap::new(),
-            place,
-        }
-    }
-
     /// The sum of a tally, if known.
     pub fn tally(&self, name: &str) -> Option<f64> {
         self.tallies.get(name).copied()
@@ -102,6 +88,7 @@ impl Works {
     fn get(&mut self, reading: &Reading, input: &Arc<str>, scope: u32, origin: &Origin) -> &mut PartWork {
         let part = &reading.scopes[scope as usize].part;
         let place = || InputPosition { input: Arc::clone(input), origin: origin.clone() };
-        self.0.entry(part.clone()).or_insert_with(|| PartWork::new(part.clone(), place()))
+        let new = || PartWork { part: part.clone(), place: place(), ..PartWork::default() };
+        self.0.entry(part.clone()).or_insert_with(new)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::builder::Builder;
 use crate::reading::{Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::refusal::Refusal;
 use crate::text;
 
 /// The result of a job, or of several reported together.
@@ -65,8 +66,10 @@ impl Got {
         let sum = |of: fn(&Self) -> Option<f64>| all.iter().map(|got| of(got)).sum::<Option<f64>>();
         // Rates can replace operations as weights, because all ran for the same time.
         let weight = |got: &Self| got.iops.or(got.operations);
-        let weighed = all.iter().map(|got| Some((got.mean_s? * weight(got)?, weight(got)?)));
-        let mean = weighed.sum_pairs().filter(|(_, weight)| *weight > 0.0).map(|(sum, weight)| sum / weight);
+        let add =
+            |(sum, weights): (f64, f64), got: &&Self| Some((sum + got.mean_s? * weight(got)?, weights + weight(got)?));
+        let weighed = all.iter().try_fold((0.0, 0.0), add);
+        let mean = weighed.filter(|(_, weight)| *weight > 0.0).map(|(sum, weight)| sum / weight);
         Self {
             iops: sum(|got| got.iops),
             bytes_s: sum(|got| got.bytes_s),
@@ -80,17 +83,6 @@ impl Got {
             line: all.first().map_or(0, |got| got.line),
             field: all.first().map_or_else(String::new, |got| got.field.clone()),
         }
-    }
-}
-
-/// Sums pairs if all are present.
-trait SumPairs {
-    fn sum_pairs(self) -> Option<(f64, f64)>;
-}
-
-impl<I: Iterator<Item = Option<(f64, f64)>>> SumPairs for I {
-    fn sum_pairs(mut self) -> Option<(f64, f64)> {
-        self.try_fold((0.0, 0.0), |sum, pair| pair.map(|pair| (sum.0 + pair.0, sum.1 + pair.1)))
     }
 }
 
@@ -181,6 +173,14 @@ impl JobResult {
     }
 }
 
+/// Maximum jobs of a file.
+pub(super) const MAX_JOBS: usize = 100_000;
+
+/// The refusal of a file with too many jobs.
+pub(super) fn too_many(line: u64, out: &Builder) -> Refusal {
+    out.unusable_at(Origin::line(line), format!("more than {MAX_JOBS} jobs: split the file"))
+}
+
 /// Emits jobs. Those of a group ran concurrently, so their combined result comes first.
 pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
     let mut count = 0;
@@ -195,10 +195,9 @@ pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
             count += job.emit(out);
             job.doubt(out);
             if job.error != 0 {
-                out.caution(
-                    None,
-                    format!("{}: fio failed with error {}: its figures cover the time before it", job.name, job.error),
-                );
+                let JobResult { name, error, .. } = job;
+                let text = format!("{name}: fio failed with error {error}: its figures cover the time before it");
+                out.caution(None, text);
             }
         }
         rest = others;
@@ -285,13 +284,8 @@ impl Options {
         // fio's default, if the output contains the options.
         let depth = if waits { Some(1.0) } else { self.depth.or(self.rw.is_some().then_some(1.0)) };
         let (sequential, reads) = self.rw.as_deref().map_or((None, None), |rw| pattern(rw, self.reads));
-        Setting {
-            reads,
-            sequential,
-            block_bytes: self.block,
-            depth: depth.zip(threads).map(|(depth, threads)| depth * threads),
-            threads,
-        }
+        let depth = depth.zip(threads).map(|(depth, threads)| depth * threads);
+        Setting { reads, sequential, block_bytes: self.block, depth, threads }
     }
 }
 

@@ -3,37 +3,29 @@
 use std::collections::BTreeMap;
 
 use memchr::{memchr, memmem};
-use plimsoll_units::Bytes;
 use serde_json::{Map, Value};
 
 use super::job::{Got, JobResult, Options, emit};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::json;
+use crate::json::{self, number_at as number, text_at};
 use crate::reading::Fate;
 use crate::refusal::Refusal;
 
 /// JSON of fio.
 pub(crate) const FORM: Form = Form::document("fio-json", "fio result (JSON)", is_fio, read);
 
-/// Maximum bytes of an input: parsing multiplies its memory.
-const MAX_BYTES: usize = 64 << 20;
 /// Maximum false starts of a document.
 const MAX_TRIES: usize = 200;
 
 fn is_fio(head: &Head<'_>) -> Resemblance {
     let jobs = head.has_any(&["\"jobs\"", "\"client_stats\""]);
-    Resemblance::is(8, head.has("\"fio version\"")).or(5, jobs && head.has("\"jobname\"")).or_near(
-        1,
-        jobs,
-        "`fio version`",
-    )
+    let is = Resemblance::is(8, head.has("\"fio version\"")).or(5, jobs && head.has("\"jobname\""));
+    is.or_near(1, jobs, "`fio version`")
 }
 
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    if document.len() > MAX_BYTES {
-        return Err(Refusal::TooLarge { limit: Bytes::new(MAX_BYTES as u64) });
-    }
+    json::check_size(document)?;
     let (documents, cut) = documents(&repaired(document));
     let mut count = 0;
     for (number, document) in documents.iter().enumerate() {
@@ -42,7 +34,7 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
             out.part("intermediate results of a running test", Fate::Ignored);
             continue;
         }
-        if let Some(version) = document.get("fio version").and_then(Value::as_str) {
+        if let Some(version) = text_at(document, "fio version") {
             out.version(version);
         }
         let numbers = emit(&jobs, out);
@@ -50,16 +42,11 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
         out.part("result", if numbers > 0 { Fate::Read(numbers) } else { Fate::Empty });
     }
     if cut {
-        out.caution(
-            None,
-            "the last result is truncated or not JSON, and the results before it are used: copy the file again",
-        );
+        let text = "the last result is truncated or not JSON, and the results before it are used: copy the file again";
+        out.caution(None, text);
         out.part("result", Fate::Broken);
     }
-    if count == 0 {
-        let reason = "no job has operations, or the results are truncated: let fio run to its end".to_owned();
-        return Err(out.unusable(reason));
-    }
+    out.require(count > 0, "no job has operations, or the results are truncated: let fio run to its end")?;
     Ok(())
 }
 
@@ -127,12 +114,7 @@ fn entries(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, V
 }
 
 fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
-    entry.get(key).and_then(Value::as_str).map(str::to_owned)
-}
-
-fn number(entry: &Map<String, Value>, key: &str) -> Option<f64> {
-    // Some tools that forward results quote numbers.
-    json::number(entry.get(key)?)
+    text_at(entry, key).map(str::to_owned)
 }
 
 fn jobs(document: &Map<String, Value>) -> Vec<JobResult> {

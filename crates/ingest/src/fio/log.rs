@@ -193,19 +193,16 @@ impl LineFormat for FioLog {
             self.decide(out);
         }
         let Some(value) = self.value else {
-            let reason = "a log does not contain its quantity: keep fio's file name, such as \
-                        test_bw.1.log, test_iops.1.log, test_lat.1.log or test_clat.1.log"
-                .to_owned();
+            let reason = "a log does not contain its quantity: keep fio's file name, such as test_bw.1.log, \
+                          test_iops.1.log, test_lat.1.log or test_clat.1.log";
             return Err(out.unusable(reason));
         };
-        if self.series.iter().all(|series| series.whole().rows == 0.0) {
-            return Err(out.unusable("it has no row: let the test run to its end"));
-        }
+        let has_rows = self.series.iter().any(|series| series.whole().rows != 0.0);
+        out.require(has_rows, "it has no row: let the test run to its end")?;
         if value == LogQuantity::Submission {
-            out.caution(
-                None,
-                "it only has the submission latency, which is not a latency of storage: provide the log of lat or clat",
-            );
+            let text = "it only has the submission latency, which is not a latency of storage: provide the log of lat or \
+                        clat";
+            out.caution(None, text);
             out.part("submission latencies", Fate::Ignored);
             return Ok(());
         }
@@ -274,6 +271,14 @@ struct BucketSums {
 }
 
 impl BucketSums {
+    fn of(cells: &[Self]) -> Self {
+        let mut whole = Self::default();
+        for cell in cells {
+            whole.merge(cell);
+        }
+        whole
+    }
+
     fn merge(&mut self, other: &Self) {
         self.rows += other.rows;
         self.sum += other.sum;
@@ -303,14 +308,7 @@ impl BucketSeries {
     fn add(&mut self, since_ms: u64, value: f64, line: u64) {
         while since_ms / self.width_ms >= Self::MAX_BUCKETS {
             self.width_ms = self.width_ms.saturating_mul(2);
-            let longer = self.cells.chunks(2).map(|cells| {
-                let mut whole = BucketSums::default();
-                for cell in cells {
-                    whole.merge(cell);
-                }
-                whole
-            });
-            self.cells = longer.collect();
+            self.cells = self.cells.chunks(2).map(BucketSums::of).collect();
         }
         let index = (since_ms / self.width_ms) as usize;
         if index >= self.cells.len() {
@@ -333,11 +331,7 @@ impl BucketSeries {
 
     /// The sum of all buckets.
     fn whole(&self) -> BucketSums {
-        let mut whole = BucketSums::default();
-        for cell in &self.cells {
-            whole.merge(cell);
-        }
-        whole
+        BucketSums::of(&self.cells)
     }
 }
 
@@ -448,9 +442,7 @@ impl LineFormat for Histograms {
                 self.emitted += emit(direction, &total, scale, (None, last as f64 / 1e3, 0), out);
             }
         }
-        if self.emitted == 0 {
-            return Err(out.unusable("it has no counts: let the test run to its end"));
-        }
+        out.require(self.emitted > 0, "it has no counts: let the test run to its end")?;
         out.part("intervals", Fate::Read(self.emitted));
         Ok(())
     }
@@ -492,7 +484,7 @@ fn emit(
 
 #[cfg(test)]
 mod tests {
-    use super::{LogQuantity, LogRow};
+    use super::{BinScale, BucketSeries, LogQuantity, LogRow};
 
     #[test]
     fn names_determine_the_quantity() {
@@ -518,11 +510,6 @@ mod tests {
         assert_eq!(row("1, 2, 9, 1, 4096, 0, 0", true), Some((1, 2, 1, 7)));
         assert_eq!((row("1, 2, 3, 4", false), row("1, x, 0, 0", false), row("1, 2, 0", false)), (None, None, None));
     }
-}
-
-#[cfg(test)]
-mod series_tests {
-    use super::BucketSeries;
 
     #[test]
     fn long_series_keep_their_sums() {
@@ -535,11 +522,6 @@ mod series_tests {
         assert_eq!((moments[1].0 as u64, moments[1].1.sum as u64, moments[1].1.line), (4, 8, 5));
         assert_eq!((series.whole().rows as u64, series.whole().sum as u64), (25_000, 50_000));
     }
-}
-
-#[cfg(test)]
-mod hist_tests {
-    use super::BinScale;
 
     #[test]
     fn bins_are_those_of_fio() {

@@ -1,6 +1,6 @@
 //! fio's terse lines, versions 2 to 5: a line for each job, fields separated by semicolons, microseconds and KiB.
 
-use super::job::{Got, JobResult, emit};
+use super::job::{Got, JobResult, MAX_JOBS, emit, too_many};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -10,16 +10,10 @@ use crate::text;
 /// Terse lines of fio.
 pub(crate) const FORM: Form = Form::lines("fio-terse", "fio result (terse)", is_terse, |_| Box::new(Terse::default()));
 
-/// Maximum jobs of a file.
-const MAX_JOBS: usize = 100_000;
-
 fn is_terse(head: &Head<'_>) -> Resemblance {
     let lines = || head.text().lines().take(200);
-    Resemblance::is(6, lines().any(|line| read(line, 1).is_some())).or_near(
-        2,
-        lines().any(is_beginning),
-        "line with the fields of both directions",
-    )
+    let is = Resemblance::is(6, lines().any(|line| read(line, 1).is_some()));
+    is.or_near(2, lines().any(is_beginning), "line with the fields of both directions")
 }
 
 /// True for `3;fio-3.33;...`, and for `2;name;0;0;...`.
@@ -47,10 +41,7 @@ impl LineFormat for Terse {
         }
         match read(line, number) {
             Some(job) if self.jobs.len() < MAX_JOBS => self.jobs.push(job),
-            Some(_) => {
-                let reason = format!("more than {MAX_JOBS} jobs: split the file");
-                return Err(out.unusable_at(Origin::line(number), reason));
-            }
+            Some(_) => return Err(too_many(number, out)),
             None => {
                 out.caution(Some(Origin::line(number)), "the line is truncated and skipped: copy it again");
                 out.part("job", Fate::Broken);
@@ -61,10 +52,7 @@ impl LineFormat for Terse {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let count = emit(&self.jobs, out);
-        if count == 0 {
-            let reason = "no job has operations: let fio run to its end".to_owned();
-            return Err(out.unusable(reason));
-        }
+        out.require(count > 0, "no job has operations: let fio run to its end")?;
         out.part("jobs", Fate::Read(count));
         Ok(())
     }
@@ -105,16 +93,8 @@ fn read(line: &str, number: u64) -> Option<JobResult> {
     let writes = direction(&mut fields, version, number, "write")?;
     // Version 3 has no trims, and in version 2 they cannot be determined.
     let trims = if version > 3 { direction(&mut fields, version, number, "trim") } else { None };
-    let any = |got: Got| Some(got).filter(Got::is_any);
-    Some(JobResult {
-        name,
-        group,
-        error,
-        reads: any(reads),
-        writes: any(writes),
-        trims: trims.and_then(any),
-        ..JobResult::default()
-    })
+    let [reads, writes, trims] = [Some(reads), Some(writes), trims].map(|got| got.filter(Got::is_any));
+    Some(JobResult { name, group, reads, writes, trims, error, ..JobResult::default() })
 }
 
 fn direction(fields: &mut TerseFields<'_>, version: u32, line: u64, field: &str) -> Option<Got> {

@@ -1,17 +1,14 @@
 //! fio's text output, versions 2 and 3; several runs in a file, each line possibly with the prefix `<host>`.
 
-use super::job::{Got, JobResult, Options, alike, emit};
+use super::job::{Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Origin};
+use crate::reading::Fate;
 use crate::refusal::Refusal;
 use crate::text;
 
 /// Text of fio.
 pub(crate) const FORM: Form = Form::lines("fio-text", "fio result (text)", is_fio, |_| Box::new(FioText::default()));
-
-/// Maximum jobs of a file.
-const MAX_JOBS: usize = 100_000;
 
 fn is_fio(head: &Head<'_>) -> Resemblance {
     // The manual has examples of all marks.
@@ -20,11 +17,8 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
     }
     let result = head.has(": (groupid=") && head.has("err=");
     let begun = head.has(": (g=") && head.has("ioengine=");
-    Resemblance::is(6, result && head.has_any(&["BW=", " bw="])).or_near(3, result, "line of reads or writes").or_near(
-        3,
-        begun,
-        "result: let the test run to its end",
-    )
+    let is = Resemblance::is(6, result && head.has_any(&["BW=", " bw="])).or_near(3, result, "line of reads or writes");
+    is.or_near(3, begun, "result: let the test run to its end")
 }
 
 #[derive(Default)]
@@ -39,14 +33,8 @@ struct FioText {
     quantiles: Option<(TextLatency, f64)>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TextDirection {
-    Reads,
-    Writes,
-    Trims,
-    Mixed,
-    Syncs,
-}
+/// The place of a direction in a job.
+type TextDirection = fn(&mut JobResult) -> &mut Option<Got>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextLatency {
@@ -88,10 +76,7 @@ impl LineFormat for FioText {
             out.part("last run", Fate::Broken);
         }
         self.flush(out);
-        if self.emitted == 0 {
-            let reason = "no job has operations: let fio run to its end".to_owned();
-            return Err(out.unusable(reason));
-        }
+        out.require(self.emitted > 0, "no job has operations: let fio run to its end")?;
         out.part("jobs", Fate::Read(self.emitted));
         Ok(())
     }
@@ -127,8 +112,7 @@ impl FioText {
     /// `NAME: (groupid=0, jobs=8): err= 0: pid=4692: Tue Apr  4 17:34:19 2017`.
     fn job(&mut self, host: &str, name: &str, rest: &str, number: u64, out: &Builder) -> Result<(), Refusal> {
         if self.jobs.len() >= MAX_JOBS {
-            let reason = format!("more than {MAX_JOBS} jobs: split the file");
-            return Err(out.unusable_at(Origin::line(number), reason));
+            return Err(too_many(number, out));
         }
         let options = self.options.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
         let known = options.is_some();
@@ -153,20 +137,21 @@ impl FioText {
         self.quantiles = None;
         let (key, rest) = line.split_once([':', '=']).unwrap_or((line, ""));
         let key = key.trim();
-        let direction = match key {
-            "read" => Some(TextDirection::Reads),
-            "write" => Some(TextDirection::Writes),
-            "trim" => Some(TextDirection::Trims),
-            "mixed" => Some(TextDirection::Mixed),
-            // fio 3.42 also names `syncfs`.
-            syncs if syncs.starts_with("fsync/fdatasync/sync_file_range") => Some(TextDirection::Syncs),
+        // fio 3.42 also names `syncfs`.
+        let of_syncs = key.starts_with("fsync/fdatasync/sync_file_range");
+        let direction: Option<TextDirection> = match key {
+            "read" => Some(|job| &mut job.reads),
+            "write" => Some(|job| &mut job.writes),
+            "trim" => Some(|job| &mut job.trims),
+            "mixed" => Some(|job| &mut job.mixed),
+            _ if of_syncs => Some(|job| &mut job.syncs),
             _ => None,
         };
         if let Some(direction) = direction {
             self.direction = Some(direction);
-            let got = if direction == TextDirection::Syncs { Got::default() } else { rates(rest) };
-            if let Some(room) = self.got(direction) {
-                *room = Some(Got { line: number, field: key.to_owned(), ..got });
+            let got = if of_syncs { Got::default() } else { rates(rest) };
+            if let Some(job) = self.jobs.last_mut() {
+                *direction(job) = Some(Got { line: number, field: key.to_owned(), ..got });
             }
         } else if let Some((latency, unit, is_quantiles)) = latency(line) {
             if is_quantiles {
@@ -181,20 +166,9 @@ impl FioText {
         }
     }
 
-    fn got(&mut self, direction: TextDirection) -> Option<&mut Option<Got>> {
-        let job = self.jobs.last_mut()?;
-        Some(match direction {
-            TextDirection::Reads => &mut job.reads,
-            TextDirection::Writes => &mut job.writes,
-            TextDirection::Trims => &mut job.trims,
-            TextDirection::Mixed => &mut job.mixed,
-            TextDirection::Syncs => &mut job.syncs,
-        })
-    }
-
     fn current(&mut self) -> Option<&mut Got> {
         let direction = self.direction?;
-        self.got(direction)?.as_mut()
+        direction(self.jobs.last_mut()?).as_mut()
     }
 
     fn mean(&mut self, latency: TextLatency, mean_s: f64) {

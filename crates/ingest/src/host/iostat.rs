@@ -139,12 +139,9 @@ impl LineFormat for Iostat {
         self.close(Follows::End, out);
         self.reports.end(out);
         self.noted.list(out);
-        if self.reports.disks.has_given() {
-            return Ok(());
-        }
         let reason = "it has a heading of devices but no row below it: check that it was copied completely, and that the \
                        devices passed to iostat exist";
-        Err(out.unusable(reason))
+        out.require(self.reports.disks.has_given(), reason)
     }
 }
 

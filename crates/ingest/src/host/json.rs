@@ -20,11 +20,8 @@ pub(crate) const FORM: Form = Form::document("sysstat-json", "iostat or sadf (JS
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let (is_json, disks) = (head.begins(b"{"), head.has_any(&["\"disk_device\"", "\"disk-device\""]));
-    Resemblance::is(6, is_json && head.has("\"sysstat\"") && head.has("\"hosts\"")).or_near(
-        3,
-        is_json && disks,
-        "object `sysstat` with `hosts` around its statistics",
-    )
+    let is = Resemblance::is(6, is_json && head.has("\"sysstat\"") && head.has("\"hosts\""));
+    is.or_near(3, is_json && disks, "object `sysstat` with `hosts` around its statistics")
 }
 
 fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
@@ -127,11 +124,7 @@ impl JsonSamples {
                 Ok(())
             }
             Some((origin, reason)) => Err(out.unusable_at(origin, reason)),
-            None if given => Ok(()),
-            None => {
-                let reason = "it has no disks: use iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d".to_owned();
-                Err(out.unusable(reason))
-            }
+            None => out.require(given, "it has no disks: use iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 
 use super::disks::{Heading, NameAt};
-use super::{Noted, Tables, Timeline};
+use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -16,19 +16,8 @@ use crate::text::{self, timestamp};
 pub(crate) const FORM: Form = Form::lines("sadf", "sadf -d", resembles, |input| Box::new(Sadf::new(input)));
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    Resemblance::is(6, head.has_any(&["hostname;interval;timestamp", "hostname,interval,timestamp"])).or_near(
-        3,
-        head.has(";LINUX-RESTART"),
-        "line `# hostname;interval;timestamp;...`",
-    )
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum In {
-    #[default]
-    Others,
-    Disks,
-    Transfers,
+    let is = Resemblance::is(6, head.has_any(&["hostname;interval;timestamp", "hostname,interval,timestamp"]));
+    is.or_near(3, head.has(";LINUX-RESTART"), "line `# hostname;interval;timestamp;...`")
 }
 
 /// The tables of a host.
@@ -64,17 +53,17 @@ impl Sadf {
         self.separator = if names.starts_with("hostname;") { b';' } else { b',' };
         let names: Vec<&str> = names.split(char::from(self.separator)).skip(3).map(str::trim).collect();
         self.table = match names.as_slice() {
-            [] => In::Others,
+            [] => In::Other,
             [first, ..] if *first == "DEV" => In::Disks,
             names if names.contains(&"rtps") && !names.contains(&"DEV") => In::Transfers,
-            _ => In::Others,
+            _ => In::Other,
         };
         self.heading = names.join(" ");
         if names.len() > 1 && names[1..].contains(&"DEV") {
             let text = "all tables are in a single line (sadf -h), from which devices are not read: omit -h";
             out.caution(None, text);
         }
-        if self.table == In::Others {
+        if self.table == In::Other {
             self.noted.note("other tables", Fate::Ignored);
         }
     }
@@ -95,7 +84,7 @@ impl Sadf {
             return Some(());
         }
         let at = timestamp::parse(at).map(|at| out.instant(at))?;
-        if self.table == In::Others {
+        if self.table == In::Other {
             return Some(());
         }
         if !self.hosts.contains_key(name) {
@@ -179,10 +168,7 @@ impl LineFormat for Sadf {
             host.tables.end(out);
         }
         self.noted.list(out);
-        if self.hosts.values().any(|host| host.tables.has_given()) {
-            return Ok(());
-        }
-        let reason = "it has no table of disks: use sadf -d FILE -- -b -d";
-        Err(out.unusable(reason))
+        let has_given = self.hosts.values().any(|host| host.tables.has_given());
+        out.require(has_given, "it has no table of disks: use sadf -d FILE -- -b -d")
     }
 }

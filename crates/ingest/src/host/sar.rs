@@ -7,7 +7,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::disks::{Heading, NameAt};
 use super::iostat::banner;
-use super::{Noted, Tables, Timeline};
+use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -67,14 +67,6 @@ impl SarTable {
         let has_device = names().next() == Some("DEV") || names().last() == Some("DEV");
         Heading::read(heading).filter(|_| has_device).map(|_| Self::Disks)
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum In {
-    #[default]
-    Nothing,
-    Disks,
-    Transfers,
 }
 
 #[derive(Debug, Default)]
@@ -190,7 +182,7 @@ impl Sar {
         if let Some((date, _)) = words.split_whitespace().next().and_then(timestamp::date) {
             self.date = date;
         }
-        (self.table, self.from) = (In::Nothing, None);
+        (self.table, self.from) = (In::Other, None);
     }
 }
 
@@ -205,14 +197,14 @@ impl LineFormat for Sar {
         if text.contains("RESTART") {
             self.close(out);
             self.from = Some(self.moment(time));
-            self.table = In::Nothing;
+            self.table = In::Other;
         } else if text.starts_with("COM ") || self.heading(time, text, out) {
             // A comment, or a heading with rows.
         } else if after_blank {
             self.close(out);
             self.noted.note("other tables", Fate::Ignored);
-            self.table = In::Nothing;
-        } else if self.table != In::Nothing && !self.row(time, text, number, out) {
+            self.table = In::Other;
+        } else if self.table != In::Other && !self.row(time, text, number, out) {
             self.noted.note("rows", Fate::Broken);
             out.caution(Some(Origin::line(number)), "an unreadable row: skipped");
         }
@@ -223,10 +215,7 @@ impl LineFormat for Sar {
         self.close(out);
         self.tables.end(out);
         self.noted.list(out);
-        if self.tables.has_given() {
-            return Ok(());
-        }
         let reason = "it has no table of disks: use LC_ALL=C sar -bd 10, or sar -bd -f FILE for a past day";
-        Err(out.unusable(reason))
+        out.require(self.tables.has_given(), reason)
     }
 }

@@ -21,11 +21,8 @@ pub(crate) const FORM: Form = Form::lines("vmstat", "vmstat", resembles, |input|
 fn resembles(head: &Head<'_>) -> Resemblance {
     let mut lines = head.text().lines().filter(|line| line.len() < 1_000);
     let is_heading = |line: &str| Columns::read(line).is_some() || is_heading(line);
-    Resemblance::is(4, lines.any(is_heading) || head.has_any(&["milli reading", "pages paged in"])).or_near(
-        2,
-        head.has("-----memory---"),
-        "columns `bi` and `bo`",
-    )
+    let is = Resemblance::is(4, lines.any(is_heading) || head.has_any(&["milli reading", "pages paged in"]));
+    is.or_near(2, head.has("-----memory---"), "columns `bi` and `bo`")
 }
 
 /// The positions of a table's columns.
@@ -256,13 +253,8 @@ impl Counters {
         if self.disks.is_empty() {
             return;
         }
-        let (at, age) = match self.at.take() {
-            None => {
-                self.untimed += 1;
-                self.pace.next()
-            }
-            at => (at, None),
-        };
+        self.untimed += u32::from(self.at.is_none());
+        let (at, age) = self.pace.time(self.at.take());
         self.disks.close(at, age, out);
     }
 

@@ -175,7 +175,7 @@ fn ages_order_inputs_without_a_clock() {
 fn a_single_snapshot_is_the_mean_since_its_start() {
     let aged = taken(Some(100), Some(100), vec![count(READS, 500.0, None)]);
     check(&join(vec![input([aged])]), &[(Some(0), 100, 5.0)], &["hide all peaks"]);
-    check(&join(vec![input([reads(100, 500.0)])]), &[], &["without their start"]);
+    check(&join(vec![input([reads(100, 500.0)])]), &[], &["no known start"]);
 }
 
 proptest! {

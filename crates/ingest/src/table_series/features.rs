@@ -8,7 +8,7 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, ReadingScope, ReadingWindow};
+use crate::reading::{Class, Fate, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::{self, Meaning};
 use crate::snapshot::Counted;
@@ -33,11 +33,8 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     let header = head.text().lines().next().unwrap_or_default();
     let has = |name: &str| cells(header.trim_end(), ',').any(|cell| cell == name);
     let counts = has("read_block_req_count") && has("write_block_req_count");
-    Resemblance::is(4, counts && has("index") && has("ts")).or_near(
-        3,
-        counts,
-        "columns index and ts, and a row for each interval",
-    )
+    let is = Resemblance::is(4, counts && has("index") && has("ts"));
+    is.or_near(3, counts, "columns index and ts, and a row for each interval")
 }
 
 #[derive(Default)]
@@ -46,7 +43,6 @@ struct Features {
     /// The positions of index, ts and the columns.
     places: Vec<Option<usize>>,
     rows: Vec<FeatureRow>,
-    broken: Option<u64>,
     last: u64,
 }
 
@@ -73,16 +69,14 @@ impl LineFormat for Features {
         } else if let Some(row) = self.row(line, number) {
             self.rows.push(row);
         } else {
-            self.broken = Some(number);
-            out.caution(Some(Origin::line(number)), "a row without its interval: skipped");
+            out.skip(number, "a row without its interval: skipped");
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let Some(length) = self.length(out) else {
-            let reason = "too few intervals to derive their length: specify the interval".to_owned();
-            return Err(out.unusable(reason));
+            return Err(out.unusable("too few intervals to derive their length: specify the interval"));
         };
         let scope = out.scope(ReadingScope::default());
         for row in &self.rows {
@@ -95,9 +89,7 @@ impl LineFormat for Features {
             sampled::put(values, (scope, window), length.as_secs_f64(), out);
         }
         out.part("intervals", Fate::Read(self.rows.len() as u32));
-        if self.broken == Some(self.last) {
-            out.part("last line", Fate::Broken);
-        }
+        out.end_at(self.last);
         Ok(())
     }
 }
@@ -122,10 +114,8 @@ impl Features {
         let shares = self.rows.iter().map(|row| row.ts / (row.index + 1.0));
         let minutes = (shares.fold(0.0, f64::max) / 60.0).ceil();
         let length = Some(Span::from_secs_f64(minutes * 60.0)).filter(|length| !length.is_zero())?;
-        out.caution(
-            None,
-            format!("intervals are assumed to be {minutes} min, from the times of their last operations"),
-        );
+        let text = format!("intervals are assumed to be {minutes} min, from the times of their last operations");
+        out.caution(None, text);
         Some(length)
     }
 

@@ -44,14 +44,7 @@ impl Row {
 
 /// Normalises a name for comparison: lower case, single spaces.
 pub(crate) fn plain(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for word in name.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.extend(word.chars().flat_map(char::to_lowercase));
-    }
-    out
+    spaced(name).chars().flat_map(char::to_lowercase).collect()
 }
 
 /// The cells of a line; quotes are removed, and doubled quotes within them are a single quote (RFC 4180).
@@ -145,11 +138,11 @@ pub(crate) fn spaced(text: &str) -> String {
     out
 }
 
-/// Names of columns: the text above each part of the ruler, from top to bottom.
-pub(crate) fn titles(ruler: &Ruler, heads: &[String]) -> Vec<String> {
+/// Names of columns: the texts of each column in rows of headings, from top to bottom.
+pub(crate) fn titles<R: IntoIterator<Item = String>>(heads: impl IntoIterator<Item = R>) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     for head in heads {
-        for (index, cell) in ruler.cells(head).into_iter().enumerate() {
+        for (index, cell) in head.into_iter().enumerate() {
             match columns.get_mut(index) {
                 Some(column) => {
                     column.push(' ');

@@ -581,7 +581,7 @@ impl LineDialect for PageNumbers {
         }
         let Some(place) = whole(line) else { return Line::Broken("not a page number: skipped") };
         let volume = sink.volume(b"");
-        sink.operation(&TraceRecord { number, at_ns: None, action: None, place, length: None, volume, took_ns: None });
+        sink.operation(&TraceRecord { number, place, volume, ..TraceRecord::default() });
         Line::Read
     }
 

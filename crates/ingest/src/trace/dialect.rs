@@ -2,17 +2,19 @@
 //! splitter of lines for dialects with an operation per line.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use plimsoll_record::Action;
 
 use crate::form::{Form, Head, Resemblance};
 use crate::reading::ReadingScope;
+use crate::text::lines::{LineBuffer, without_return};
 
 /// Bytes of a sector, the unit of block addresses.
 pub(super) const SECTOR: u64 = 512;
 
 /// An operation. Missing values are none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TraceRecord {
     /// The line or record number, from 1.
     pub(super) number: u64,
@@ -39,7 +41,7 @@ pub(crate) trait Sink {
     fn operation(&mut self, record: &TraceRecord) -> Mark;
 
     /// Receives the response to an operation, if it is another record.
-    fn answered(&mut self, mark: Mark, took_ns: u64);
+    fn answered(&mut self, _mark: Mark, _took_ns: u64) {}
 
     /// Receives an unreadable record.
     fn broken(&mut self, number: u64, reason: &str);
@@ -202,65 +204,54 @@ pub(super) enum Line {
 /// Maximum bytes of a line; the rest is ignored.
 const MAX_LINE: usize = 1 << 16;
 
-/// Splits bytes into lines for a [`LineDialect`].
+/// Passes the lines of a text to a [`LineDialect`].
 pub(super) struct LineSplitter<R> {
     row: R,
-    rest: Vec<u8>,
-    number: u64,
+    lines: LineBuffer,
     has_records: bool,
 }
 
 impl<R: LineDialect> LineSplitter<R> {
     pub(super) fn new(row: R) -> Self {
-        Self { row, rest: Vec::new(), number: 0, has_records: false }
+        Self { row, lines: LineBuffer::default(), has_records: false }
     }
 
-    fn hand_on(&mut self, line: &[u8], is_whole: bool, sink: &mut dyn Sink) {
-        self.number += 1;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+    fn hand_on(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        row: fn(&mut R, &[u8], u64, &mut dyn Sink) -> Line,
+        sink: &mut dyn Sink,
+    ) {
+        let line = without_return(line);
         if line.len() > MAX_LINE {
-            return sink.broken(self.number, "the line is too long: skipped");
+            return sink.broken(number, "the line is too long: skipped");
         }
-        let row = if is_whole { R::row } else { R::cut };
-        match row(&mut self.row, line, self.number, sink) {
+        match row(&mut self.row, line, number, sink) {
             Line::Read => self.has_records = true,
             Line::Passed | Line::Reported => {}
             // The first line may have column names.
-            Line::Broken(_) if !self.has_records && self.number == 1 => {}
+            Line::Broken(_) if !self.has_records && number == 1 => {}
             Line::Broken(_) if line.trim_ascii().is_empty() => {}
-            Line::Broken(reason) => sink.broken(self.number, reason),
+            Line::Broken(reason) => sink.broken(number, reason),
         }
-    }
-
-    fn keep(&mut self, bytes: &[u8]) {
-        // An additional byte shows that the line is too long.
-        let room = (MAX_LINE + 2).saturating_sub(self.rest.len());
-        self.rest.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
 
 impl<R: LineDialect> Dialect for LineSplitter<R> {
-    fn feed(&mut self, mut bytes: &[u8], sink: &mut dyn Sink) {
-        while let Some(end) = memchr::memchr(b'\n', bytes) {
-            let line = &bytes[..end];
-            bytes = &bytes[end + 1..];
-            if self.rest.is_empty() {
-                self.hand_on(line, true, sink);
-            } else {
-                self.keep(line);
-                let mut whole = std::mem::take(&mut self.rest);
-                self.hand_on(&whole, true, sink);
-                whole.clear();
-                self.rest = whole;
-            }
-        }
-        self.keep(bytes);
+    fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
+        let mut lines = std::mem::take(&mut self.lines);
+        // Of the two additional bytes, which show that a line is too long, the second may be a carriage return.
+        let Ok(()) = lines.feed(bytes, MAX_LINE + 2, |line, number| {
+            self.hand_on(line, number, R::row, sink);
+            Ok::<(), Infallible>(())
+        });
+        self.lines = lines;
     }
 
     fn end(&mut self, sink: &mut dyn Sink) {
-        let last = std::mem::take(&mut self.rest);
-        if !last.is_empty() {
-            self.hand_on(&last, false, sink);
+        if let Some((last, number)) = std::mem::take(&mut self.lines).last() {
+            self.hand_on(last, number, R::cut, sink);
         }
         self.row.end(sink);
     }
@@ -280,7 +271,7 @@ pub(super) fn resembles<R: LineDialect>(mut row: R, head: &Head<'_>) -> Resembla
     };
     let (mut read, mut broken) = (0_u32, 0_u32);
     for (number, line) in (1..).zip(whole.split(|byte| *byte == b'\n').take(TRIED)) {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = without_return(line);
         if line.len() > MAX_LINE {
             return Resemblance::None;
         }
@@ -314,8 +305,6 @@ impl Sink for Trial {
     fn operation(&mut self, _: &TraceRecord) -> Mark {
         Mark::default()
     }
-
-    fn answered(&mut self, _: Mark, _: u64) {}
 
     fn broken(&mut self, _: u64, _: &str) {}
 }

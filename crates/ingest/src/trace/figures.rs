@@ -38,9 +38,7 @@ pub(super) fn emit(
     out: &mut Builder,
 ) -> Result<(), Refusal> {
     broken(&tally, about, out);
-    if tally.operations == 0 {
-        return Err(out.unusable("it has no readable operation: check that it was copied completely"));
-    }
+    out.require(tally.operations > 0, "it has no readable operation: check that it was copied completely")?;
     for doubt in &about.doubts {
         out.caution(None, doubt.as_str());
     }

@@ -151,15 +151,9 @@ fn submit(event: &TraceEvent, sink: &mut dyn Sink) -> Mark {
         Action::Flush => (0, 0),
         _ => (event.sector.saturating_mul(SECTOR), event.bytes),
     };
-    sink.operation(&TraceRecord {
-        number: event.number,
-        at_ns: Some(event.at_ns),
-        action: Some(event.action),
-        place,
-        length: Some(length),
-        volume: event.volume,
-        took_ns: None,
-    })
+    let TraceEvent { number, at_ns, action, volume, .. } = *event;
+    let (at_ns, action, length) = (Some(at_ns), Some(action), Some(length));
+    sink.operation(&TraceRecord { number, at_ns, action, place, length, volume, took_ns: None })
 }
 
 /// The meaning of letters such as `FWFS`: a preceding flush, the operation, then its flags.
@@ -400,19 +394,17 @@ enum Bytes {
 }
 
 impl Bytes {
+    /// The number of `N` bytes at a position.
+    fn number<const N: usize>(self, bytes: &[u8], at: usize) -> Option<u64> {
+        let mut bytes: [u8; N] = *bytes.get(at..)?.first_chunk()?;
+        if self == Self::Little {
+            bytes.reverse();
+        }
+        Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
     fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
-        let four = *bytes.get(at..)?.first_chunk()?;
-        Some(if self == Self::Little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) })
-    }
-
-    fn half(self, bytes: &[u8], at: usize) -> Option<u16> {
-        let two = *bytes.get(at..)?.first_chunk()?;
-        Some(if self == Self::Little { u16::from_le_bytes(two) } else { u16::from_be_bytes(two) })
-    }
-
-    fn long(self, bytes: &[u8], at: usize) -> Option<u64> {
-        let eight = *bytes.get(at..)?.first_chunk()?;
-        Some(if self == Self::Little { u64::from_le_bytes(eight) } else { u64::from_be_bytes(eight) })
+        self.number::<4>(bytes, at).map(|word| word as u32)
     }
 
     /// The byte order in which a record begins with the magic number, and its version.
@@ -443,17 +435,17 @@ impl Record {
         let (order, version) = Bytes::of(bytes)?;
         let long = version == LONG;
         let head = if long { 64 } else { 48 };
-        let action = if long { order.long(bytes, 32)? } else { u64::from(order.word(bytes, 28)?) };
+        let action = if long { order.number::<8>(bytes, 32)? } else { u64::from(order.word(bytes, 28)?) };
         let device_at = if long { 40 } else { 36 };
-        let payload = order.half(bytes.get(..head)?, device_at + 10)?;
+        let payload = order.number::<2>(bytes.get(..head)?, device_at + 10)?;
         let record = Self {
-            at_ns: order.long(bytes, 8)?,
-            sector: order.long(bytes, 16)?,
+            at_ns: order.number::<8>(bytes, 8)?,
+            sector: order.number::<8>(bytes, 16)?,
             bytes: order.word(bytes, 24)?,
             action,
             device: order.word(bytes, device_at)?,
             processor: order.word(bytes, device_at + 4)?,
-            length: head + usize::from(payload),
+            length: head + payload as usize,
             head,
         };
         Some((order, record))

@@ -29,7 +29,7 @@ impl LineDialect for Own {
                     place: asked.offset,
                     length: Some(asked.length),
                     volume,
-                    took_ns: None,
+                    ..TraceRecord::default()
                 });
                 Line::Read
             }
@@ -118,19 +118,11 @@ impl LineDialect for Iolog {
             [place, length, ..] => (whole(place), whole(length)),
             _ => (None, None),
         };
-        let (Some(place), Some(length)) = span else {
+        let (Some(place), length @ Some(_)) = span else {
             return Line::Broken("its offset or length is not a number: skipped");
         };
-        let (volume, when) = (sink.volume(file), at_us.checked_mul(1_000));
-        sink.operation(&TraceRecord {
-            number,
-            at_ns: when,
-            action: Some(action),
-            place,
-            length: Some(length),
-            volume,
-            took_ns: None,
-        });
+        let (volume, when, action) = (sink.volume(file), at_us.checked_mul(1_000), Some(action));
+        sink.operation(&TraceRecord { number, at_ns: when, action, place, length, volume, took_ns: None });
         Line::Read
     }
 

@@ -132,17 +132,9 @@ impl Misses {
 
     /// The curve; none without requests.
     pub(super) fn finish(&self) -> Option<DerivedCurve> {
-        if self.distinct == 0.0 {
-            return None;
-        }
-        let sampled = self.share();
-        Some(DerivedCurve {
-            reads: self.reads,
-            distinct_bytes: self.distinct,
-            sampled,
-            points: self.points(),
-            passed: self.passed,
-        })
+        let &Self { reads, distinct: distinct_bytes, passed, .. } = self;
+        let curve = || DerivedCurve { reads, distinct_bytes, sampled: self.share(), points: self.points(), passed };
+        (distinct_bytes != 0.0).then(curve)
     }
 
     /// The sampled share of pages.

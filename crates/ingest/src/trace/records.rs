@@ -139,8 +139,7 @@ impl RecordLayout {
     fn operation(&self, record: &[u8]) -> Option<Option<TraceRecord>> {
         let at_ns = number(record, self.time)?.checked_mul(self.unit_ns);
         let (place, length) = (number(record, self.place)?, number(record, self.length)?);
-        let operation =
-            TraceRecord { number: 0, at_ns, action: None, place, length: Some(length), volume: 0, took_ns: None };
+        let operation = TraceRecord { at_ns, place, length: Some(length), ..TraceRecord::default() };
         let Kinds::Scsi { command: code, .. } = self.kind else { return (length > 0).then_some(Some(operation)) };
         let place = place.checked_mul(SECTOR).filter(|_| self.fits(record))?;
         let took_ns = self.took.and_then(|at| number(record, at)?.checked_mul(self.unit_ns));

@@ -8,7 +8,8 @@ use plimsoll_record::{Action, TraceEntry};
 use plimsoll_units::Span;
 
 use super::dialect::{Dialect, Mark, NumberUnit, RecordOrder, Sink, TraceRecord, TraceVolume, Volumes};
-use crate::form::{FORMS, Form, FormatName, FormatReader, Head, Resemblance, Takes};
+use crate::form::{FORMS, Form, FormatName, FormatReader, Head, Takes};
+use crate::ingest::recognised;
 use crate::unpack::{Decoder, Ending, Gunzip};
 
 /// An operation of a trace, with its target.
@@ -56,16 +57,8 @@ impl<R: Read> Requests<R> {
         let raw = &head[..head.len().min(Form::HEAD)];
         let text = Head::decoded(raw);
         let begin = Head::new(raw, &text);
-        let known = FORMS.iter().filter_map(|form| {
-            let FormatReader::Trace(takes, open) = form.reader else { return None };
-            match (form.resembles)(&begin) {
-                Resemblance::Is { marks } => Some((marks, form.kind, takes, open)),
-                _ => None,
-            }
-        });
-        // The first among those with the most marks.
-        let best = known.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        let Some((_, kind, takes, open)) = best else {
+        let traces = FORMS.iter().filter(|form| matches!(form.reader, FormatReader::Trace(..)));
+        let Ok(&Form { kind, reader: FormatReader::Trace(takes, open), .. }) = recognised(traces, &begin) else {
             return Err(TraceFault {
                 line: None,
                 reason: "unknown trace format; known are plimsoll.trace/1, blktrace, blkparse, fio's I/O log, MSR, \
@@ -219,8 +212,6 @@ impl Sink for Queue {
         self.waiting.insert(self.waiting.len() - later, (at_ns, request));
         Mark::default()
     }
-
-    fn answered(&mut self, _: Mark, _: u64) {}
 
     fn broken(&mut self, number: u64, reason: &str) {
         self.stop(number, reason.to_owned());

@@ -300,14 +300,14 @@ impl Windows {
         };
         self.step += 1;
         self.width_ns = self.width_ns.saturating_mul(factor);
-        let longer = self.cells.chunks(factor as usize).map(|cells| {
+        let merged = |cells: &[TallyWindow]| {
             let mut whole = TallyWindow::default();
             for cell in cells {
                 whole.merge(cell);
             }
             whole
-        });
-        self.cells = longer.collect();
+        };
+        self.cells = self.cells.chunks(factor as usize).map(merged).collect();
     }
 
     fn peak(&mut self, at_ns: u64, sort: Sort, bytes: u64) {

@@ -1,28 +1,18 @@
 //! Accounts of session time: of a single report, several reports, several instances, and after thinning.
 
-use plimsoll_ingest::{Account, Class, Demand, Ingest, Outcome, Reading, WaitCause};
+use plimsoll_ingest::{Account, Class, Demand, Reading, WaitCause};
 use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
 fn workload(instance: &str, hour: i8, single_reads: u64) -> Workload {
     Workload {
-        database: "SHOP".to_owned(),
         instance: instance.to_owned(),
         host: format!("host of {instance}"),
         begin: jiff::civil::date(2026, 3, 2).at(hour, 0, 4, 0),
-        minutes: 60,
-        block_bytes: 8_192,
         single_reads,
-        several_reads: 360_000,
-        blocks_a_read: 64,
-        data_writes: 720_000,
-        redo_writes: 180_000,
-        redo_write_bytes: 4_096,
         read_us: 1_000,
         redo_us: 400,
-        processor_s: 5_000,
-        processors: 16,
-        cache_mib: 4_096,
+        ..Workload::small_shop(hour)
     }
 }
 
@@ -37,12 +27,7 @@ fn report(work: &Workload, waits: &[(&str, u64, u64)]) -> Reading {
     let at = text.find("<td class='awrc'>db file sequential read").expect("it has that event");
     let at = text[..at].rfind("<tr>").expect("it is in a row");
     let text = format!("{}{rows}\n{}", &text[..at], &text[at..]);
-    let mut ingest = Ingest::new("test");
-    ingest.feed(text.as_bytes());
-    match ingest.finish().remove(0) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-    }
+    crate::read::reading(&text)
 }
 
 fn account(readings: &[Reading]) -> Account {

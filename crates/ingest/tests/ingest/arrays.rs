@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, Reading, join};
+use plimsoll_ingest::{Class, Demand, Measure, Reading, join};
 
 use crate::hosts::reading;
 
@@ -80,17 +80,9 @@ fn counters_of_arrays_follow_the_same_rule() {
             row("sda", 50, 100, 1) + &row("sdb", 50, 100, 1) + &row("md2", 100, 100, 0) + &row("mmcblk0boot0", 9, 9, 1);
         format!("# 2026-03-02T09:00:{n:02}Z\n{rows}")
     };
-    let outcome = |text: String| {
-        let mut ingest = Ingest::new("diskstats");
-        ingest.feed(text.as_bytes());
-        match ingest.finish().remove(0) {
-            Outcome::Read(reading) => *reading,
-            Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-        }
-    };
-    let whole = outcome(snapshot(1) + &snapshot(2));
+    let whole = reading(&(snapshot(1) + &snapshot(2)));
     assert_eq!(demand(&whole), (100.0, 100.0, Some(1.0)));
-    let joined = join(vec![outcome(snapshot(1)), outcome(snapshot(2))]);
+    let joined = join(vec![reading(&snapshot(1)), reading(&snapshot(2))]);
     let readings: Vec<&Reading> = joined.iter().collect();
     let demand = Demand::of(&readings);
     let writes = demand.subjects[0].series(Class::Write, Measure::Iops).expect("writes");

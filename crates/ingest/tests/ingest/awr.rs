@@ -1,50 +1,21 @@
 //! Reports generated from a workload and read again, and inputs that are not reports.
 
-use plimsoll_ingest::{Class, Demand, Fate, Ingest, Measure, Outcome, OutcomeSummary, Reading};
+use plimsoll_ingest::{Class, Demand, Fate, Measure, Outcome, OutcomeSummary, Reading};
 use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
+use crate::read::{reading as read, refusal as refused};
+
 fn outcome(bytes: &[u8], step: usize) -> Outcome {
-    let mut ingest = Ingest::new("test");
-    for piece in bytes.chunks(step) {
-        ingest.feed(piece);
-    }
-    ingest.finish().remove(0)
-}
-
-fn read(text: &str) -> Reading {
-    match outcome(text.as_bytes(), 4_096) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-    }
-}
-
-fn refused(text: &str) -> String {
-    match outcome(text.as_bytes(), 4_096) {
-        Outcome::Read(_) => panic!("it was read"),
-        Outcome::Refused { refusal, .. } => refusal.to_string(),
-    }
+    crate::read::outcome("test", bytes, step)
 }
 
 fn workload(hour: i8, single_reads: u64) -> Workload {
     Workload {
-        database: "SHOP".to_owned(),
-        instance: "shop1".to_owned(),
         host: "db<1>".to_owned(),
         begin: jiff::civil::date(2026, 3, 2).at(hour, 0, 4, 0),
-        minutes: 60,
-        block_bytes: 8_192,
         single_reads,
-        several_reads: 360_000,
-        blocks_a_read: 64,
-        data_writes: 720_000,
-        redo_writes: 180_000,
-        redo_write_bytes: 4_096,
-        read_us: 850,
-        redo_us: 410,
-        processor_s: 5_000,
-        processors: 16,
-        cache_mib: 4_096,
+        ..Workload::small_shop(hour)
     }
 }
 

@@ -1,29 +1,10 @@
 //! Outputs of benchmarks read as evidence: texts in the format of each program, with invented numbers.
 
-use plimsoll_ingest::{Fate, Ingest, Outcome, OutcomeSummary, Reading, ReadingEvidence};
+use plimsoll_ingest::{Fate, OutcomeSummary, Reading, ReadingEvidence};
 use proptest::prelude::*;
 
-pub(super) fn outcome(name: &str, bytes: &[u8], step: usize) -> Outcome {
-    let mut ingest = Ingest::new(name);
-    for piece in bytes.chunks(step) {
-        ingest.feed(piece);
-    }
-    ingest.finish().remove(0)
-}
-
-pub(super) fn read(text: &str) -> Reading {
-    match outcome("test", text.as_bytes(), 4_096) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-    }
-}
-
-fn refused(text: &str) -> String {
-    match outcome("test", text.as_bytes(), 4_096) {
-        Outcome::Read(_) => panic!("it was read"),
-        Outcome::Refused { refusal, .. } => refusal.to_string(),
-    }
-}
+use crate::read::refusal as refused;
+pub(super) use crate::read::{outcome, reading as read};
 
 /// Test, operations per second, bytes per second, mean in microseconds, share of reads and depth of each result; `-` is
 /// absent.

@@ -1,35 +1,17 @@
 //! Results of real systems, in the folder named by `PLIMSOLL_SAMPLES`: they are not part of the repository.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "the test reads files of the machine and reports when there are none"
-)]
-
-use std::path::PathBuf;
 
 use plimsoll_ingest::{Outcome, OutcomeSummary, ReadingEvidence};
 
 use crate::bench::outcome;
+use crate::samples::samples;
 
 /// Every file of a kind, with its outcome.
 pub(super) fn outcomes(kind: &str) -> Vec<(String, Outcome)> {
-    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES").map(PathBuf::from) else {
-        eprintln!("skipped: PLIMSOLL_SAMPLES names no folder of reports");
-        return Vec::new();
-    };
-    let Ok(entries) = std::fs::read_dir(folder.join(kind)) else {
-        eprintln!("skipped: no folder {kind}");
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let named = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let outcome = outcome(&name, &std::fs::read(path).unwrap(), 1 << 16);
+    let read = |(name, bytes): (String, Vec<u8>)| {
+        let outcome = outcome(name.as_str(), &bytes, 1 << 16);
         (name, outcome)
     };
-    paths.iter().map(named).collect()
+    samples(&[kind]).into_iter().map(read).collect()
 }
 
 /// Relations between the numbers of a result.

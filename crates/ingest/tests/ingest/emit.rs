@@ -1,28 +1,17 @@
 //! Generated reports of every format, read again: their workload is recovered.
 
-use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, OutcomeSummary, Reading, Statistic};
+use plimsoll_ingest::{Class, Demand, Ingest, Measure, OutcomeSummary, Reading, Statistic};
 use plimsoll_testkit::{DailyWorkload, Release, Workload, Writing};
 use proptest::prelude::*;
+
+pub use crate::read::reading as read;
 
 pub fn workload() -> Workload {
     Workload {
         database: "ORDERS".to_owned(),
         instance: "orders_a".to_owned(),
         host: "quay7.example".to_owned(),
-        begin: jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0),
-        minutes: 60,
-        block_bytes: 8_192,
-        single_reads: 3_600_000,
-        several_reads: 360_000,
-        blocks_a_read: 64,
-        data_writes: 720_000,
-        redo_writes: 180_000,
-        redo_write_bytes: 4_096,
-        read_us: 850,
-        redo_us: 410,
-        processor_s: 5_000,
-        processors: 16,
-        cache_mib: 4_096,
+        ..Workload::small_shop(0)
     }
 }
 
@@ -30,15 +19,6 @@ pub fn workload() -> Workload {
 pub fn oracle() -> impl Iterator<Item = Writing> {
     let is_oracle = |form: &Writing| matches!(form, Writing::AwrHtml(_) | Writing::AwrText | Writing::Statspack);
     Writing::ALL.into_iter().map(|(_, form)| form).filter(is_oracle)
-}
-
-pub fn read(text: &str) -> Reading {
-    let mut ingest = Ingest::new("test");
-    ingest.feed(text.as_bytes());
-    match ingest.finish().remove(0) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}\n{text}"),
-    }
 }
 
 /// The figure of the whole, not of a part.

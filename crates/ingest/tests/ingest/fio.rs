@@ -3,25 +3,13 @@
 #[path = "fio/written.rs"]
 mod written;
 
-use plimsoll_ingest::{Fate, FormatInput, Ingest, Outcome, OutcomeSummary, Reading, ReadingEvidence};
+use plimsoll_ingest::{Fate, Outcome, OutcomeSummary, ReadingEvidence};
 use proptest::prelude::*;
 
 use self::written::{JSON_2, JSON_3, TEXT_2, TEXT_3};
 
-pub fn outcome(name: &str, bytes: &[u8], step: usize) -> Outcome {
-    let mut ingest = Ingest::new(FormatInput::from(name));
-    for piece in bytes.chunks(step) {
-        ingest.feed(piece);
-    }
-    ingest.finish().remove(0)
-}
-
-fn reading(name: &str, text: &str) -> Reading {
-    match outcome(name, text.as_bytes(), 4_096) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-    }
-}
+pub use crate::read::outcome;
+use crate::read::reading_as as reading;
 
 fn refusal(name: &str, text: &str) -> String {
     match outcome(name, text.as_bytes(), 4_096) {

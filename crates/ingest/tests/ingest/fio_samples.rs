@@ -1,11 +1,8 @@
 //! Results of fio from real systems, in the folder named by `PLIMSOLL_SAMPLES`: they are not part of the repository.
-#![expect(clippy::disallowed_methods, reason = "the test reads files of the machine and reports when there are none")]
-
-use std::path::Path;
 
 use plimsoll_ingest::{OutcomeSummary, ReadingEvidence};
 
-use crate::fio::outcome;
+use crate::bench_real::outcomes;
 
 /// Relations between the numbers of a result.
 fn laws(file: &str, evidence: &ReadingEvidence) {
@@ -28,16 +25,8 @@ fn laws(file: &str, evidence: &ReadingEvidence) {
 
 #[test]
 fn samples_are_read() {
-    let Ok(folder) = std::env::var("PLIMSOLL_SAMPLES") else {
-        println!("skipped: PLIMSOLL_SAMPLES names no folder of samples");
-        return;
-    };
-    let mut count = 0;
     for kind in ["fio_json", "fio_text", "fio_log"] {
-        for file in std::fs::read_dir(Path::new(&folder).join(kind)).unwrap().map(|entry| entry.unwrap().path()) {
-            let name = file.file_name().unwrap().to_string_lossy().into_owned();
-            let outcome = outcome(&name, &std::fs::read(&file).unwrap(), 65_536);
-            count += 1;
+        for (name, outcome) in outcomes(kind) {
             // The manual is not a result; some files are truncated.
             let expected = match name.as_str() {
                 manual if manual.ends_with("fio.1") => OutcomeSummary::Refused,
@@ -54,5 +43,4 @@ fn samples_are_read() {
             }
         }
     }
-    assert!(count > 0, "no sample of fio in {folder}");
 }

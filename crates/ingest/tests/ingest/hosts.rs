@@ -7,22 +7,9 @@ mod samples;
 mod sar;
 mod vmstat;
 
-use plimsoll_ingest::{Fate, FormatInput, Ingest, Measure, Outcome, Reading, Statistic};
+use plimsoll_ingest::{Fate, FormatInput, Measure, Outcome, Statistic};
 
-pub fn outcome(input: impl Into<FormatInput>, bytes: &[u8], step: usize) -> Outcome {
-    let mut ingest = Ingest::new(input);
-    for piece in bytes.chunks(step) {
-        ingest.feed(piece);
-    }
-    ingest.finish().remove(0)
-}
-
-pub fn reading(text: &str) -> Reading {
-    match outcome("test", text.as_bytes(), 4_096) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-    }
-}
+pub use crate::read::{outcome, reading};
 
 /// Describes an outcome in full, an item per line.
 pub fn describe(outcome: &Outcome) -> String {

@@ -4,7 +4,7 @@ use plimsoll_ingest::{Fate, FormatInput, Outcome};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use super::read::{cautions, check, cut_anywhere, figures, joined, outcome, reading, refusal};
+use super::read::{cautions, changed, check, cut_anywhere, figures, joined, outcome, reading, refusal};
 
 const NAMES: [&str; 10] = [
     "Innodb_data_fsyncs",
@@ -278,16 +278,8 @@ proptest! {
     #[test]
     fn any_change_yields_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
         let shapes = [boxed(&FIRST) + &boxed(&LATER), monitor("260131 12:30:20", 20, ""), raw(1) + &raw(2)];
-        for shape in shapes {
-            let mut bytes = shape.into_bytes();
-            let at = at % bytes.len();
-            bytes[at] = byte;
-            bytes.truncate(cut % (bytes.len() + 1) + 1);
-            if let Ok(text) = std::str::from_utf8(&bytes) {
-                cut_anywhere(text);
-            } else {
-                outcome("test", &bytes, 64);
-            }
+        for shape in &shapes {
+            changed(shape, at, byte, cut);
         }
     }
 }

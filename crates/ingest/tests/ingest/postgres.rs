@@ -3,7 +3,7 @@
 use plimsoll_ingest::{Demand, Fate, OutcomeSummary, WindowCount};
 use proptest::prelude::*;
 
-use super::read::{cautions, check, cut_anywhere, figures, joined, outcome, reading, refusal};
+use super::read::{cautions, changed, check, cut_anywhere, figures, joined, outcome, reading, refusal};
 
 /// Ten seconds of version 18: 1,000 single reads of 8 KiB, 100 scans of 128 KiB, 50 writes, 20 writes of the log.
 const ROWS: [[[&str; 8]; 3]; 2] = [
@@ -314,16 +314,8 @@ proptest! {
             both(|time, rows| format!("{time}\n{}", expanded(rows))),
             both(|time, rows| format!("{time}\n{}", json(rows))),
         ];
-        for shape in shapes {
-            let mut bytes = shape.into_bytes();
-            let at = at % bytes.len();
-            bytes[at] = byte;
-            bytes.truncate(cut % (bytes.len() + 1) + 1);
-            if let Ok(text) = std::str::from_utf8(&bytes) {
-                cut_anywhere(text);
-            } else {
-                outcome("test", &bytes, 64);
-            }
+        for shape in &shapes {
+            changed(shape, at, byte, cut);
         }
     }
 }

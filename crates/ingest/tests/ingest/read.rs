@@ -12,7 +12,11 @@ pub fn outcome(input: impl Into<FormatInput>, text: &[u8], step: usize) -> Outco
 }
 
 pub fn reading(text: &str) -> Reading {
-    match outcome("test", text.as_bytes(), 4096) {
+    reading_as("test", text)
+}
+
+pub fn reading_as(input: impl Into<FormatInput>, text: &str) -> Reading {
+    match outcome(input, text.as_bytes(), 4096) {
         Outcome::Read(reading) => *reading,
         Outcome::Refused { refusal, .. } => panic!("{refusal}\n{text}"),
     }
@@ -50,6 +54,18 @@ pub fn cut_anywhere(text: &str) {
     let whole = outcome("test", text.as_bytes(), text.len().max(1));
     for step in [1, 2, 3, 7, 64, 1000] {
         assert_eq!(outcome("test", text.as_bytes(), step), whole, "cut into pieces of {step}");
+    }
+}
+
+/// Reads a text with a changed byte and cut at a byte: it has an outcome.
+pub fn changed(text: &str, at: usize, byte: u8, cut: usize) {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = at % bytes.len();
+    bytes[at] = byte;
+    bytes.truncate(cut % (bytes.len() + 1) + 1);
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => cut_anywhere(text),
+        Err(_) => drop(outcome("test", &bytes, 64)),
     }
 }
 

@@ -22,6 +22,7 @@ pub fn samples(kinds: &[&str]) -> Vec<(String, Vec<u8>)> {
     let folders = inside(&folder).into_iter().filter(is_wanted);
     let mut paths: Vec<PathBuf> = folders.flat_map(|folder| inside(&folder)).filter(|path| path.is_file()).collect();
     paths.sort();
+    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let read = |path: &PathBuf| std::fs::read(path).expect("a sample can be read");
-    paths.iter().map(|path| (path.display().to_string(), read(path))).collect()
+    paths.iter().map(|path| (name(path), read(path))).collect()
 }

@@ -2,43 +2,18 @@
 //! of any format.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use jiff::civil::DateTime;
-use plimsoll_ingest::{Class, Figure, FormatInput, Ingest, Measure, Outcome, Reading, Statistic};
+use plimsoll_ingest::{Class, Figure, FormatInput, Measure, Outcome, Reading, Statistic};
+
+pub use crate::read::{cut_anywhere, reading as read, refusal as refused};
 
 pub fn outcome(bytes: &[u8], step: usize, input: impl Into<FormatInput>) -> Outcome {
-    let mut ingest = Ingest::new(input);
-    for piece in bytes.chunks(step.max(1)) {
-        ingest.feed(piece);
-    }
-    ingest.finish().remove(0)
+    crate::read::outcome(input, bytes, step.max(1))
 }
 
 pub fn read_as(text: &str, input: impl Into<FormatInput>) -> Reading {
-    match outcome(text.as_bytes(), 4_096, input) {
-        Outcome::Read(reading) => *reading,
-        Outcome::Refused { refusal, .. } => panic!("{refusal}"),
-    }
-}
-
-pub fn read(text: &str) -> Reading {
-    read_as(text, "test")
-}
-
-pub fn refused(text: &str) -> String {
-    match outcome(text.as_bytes(), 4_096, "test") {
-        Outcome::Read(_) => panic!("it was read"),
-        Outcome::Refused { refusal, .. } => refusal.to_string(),
-    }
-}
-
-/// Checks that outcomes are equal for all piece sizes.
-pub fn cut_anywhere(text: &str) {
-    let whole = outcome(text.as_bytes(), text.len(), "test");
-    for step in [1, 2, 3, 7, 64, 1_000] {
-        assert_eq!(outcome(text.as_bytes(), step, "test"), whole, "step {step}");
-    }
+    crate::read::reading_as(input, text)
 }
 
 /// Minute of the window, part, class, measure and value of each mean.
@@ -68,22 +43,9 @@ pub fn has_caution(reading: &Reading, text: &str) -> bool {
     reading.cautions.iter().any(|caution| caution.text.contains(text))
 }
 
-/// Real files of a kind in the folder named by `PLIMSOLL_SAMPLES`; without any, prints that the test is skipped.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "tests read real files if available, and report it"
-)]
+/// Real files of a kind in the folder named by `PLIMSOLL_SAMPLES`.
 pub fn samples(kind: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = std::env::var_os("PLIMSOLL_SAMPLES").map(|root| PathBuf::from(root).join(kind));
-    let Some(entries) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else {
-        println!("skipped: PLIMSOLL_SAMPLES names no folder with {kind}");
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    paths.iter().filter_map(|path| Some((name(path), std::fs::read(path).ok()?))).collect()
+    crate::samples::samples(&[kind])
 }
 
 /// Properties of the reading of any input.

@@ -3,7 +3,7 @@
 use plimsoll_ingest::{Class, Fate, Measure, Statistic};
 use proptest::prelude::*;
 
-use super::read::{cautions, check, cut_anywhere, figures, outcome, reading, refusal};
+use super::read::{cautions, changed, check, cut_anywhere, figures, reading, refusal};
 
 const POSTGRES: &str = r#"{"format":"plimsoll.snapshots/1","program":"plimsoll 0","source":"postgres","server":"db","version":"18.1","block_bytes":8192,"cache_bytes":134217728}
 {"at":"2026-01-31T12:00:00Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":10,"read_bytes":81920,"read_time":5}],"pg_stat_database":[{"datid":1,"xact_commit":5,"blks_read":7,"active_time":100}]}
@@ -148,15 +148,7 @@ proptest! {
     #[test]
     fn any_change_yields_an_outcome(at in 0_usize..3_000, byte in any::<u8>(), cut in 0_usize..3_000) {
         for text in [POSTGRES, MYSQL, LINUX, ORACLE] {
-            let mut bytes = text.as_bytes().to_vec();
-            let at = at % bytes.len();
-            bytes[at] = byte;
-            bytes.truncate(cut % (bytes.len() + 1) + 1);
-            if let Ok(text) = std::str::from_utf8(&bytes) {
-                cut_anywhere(text);
-            } else {
-                outcome("test", &bytes, 64);
-            }
+            changed(text, at, byte, cut);
         }
     }
 }

@@ -10,8 +10,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use plimsoll_ingest::{
-    Class, Fate, Figure, Ingest, Measure, Outcome, OutcomeSummary, Reading, Requests, Statistic, TraceFault,
-    TraceRequest,
+    Class, Fate, Figure, Measure, Outcome, OutcomeSummary, Reading, Requests, Statistic, TraceFault, TraceRequest,
 };
 use plimsoll_record::Action;
 use proptest::prelude::*;
@@ -104,11 +103,7 @@ fn dialects() -> Vec<(&'static str, Content, Vec<u8>)> {
 }
 
 pub fn outcome(bytes: &[u8], step: usize) -> Outcome {
-    let mut ingest = Ingest::new("trace");
-    for piece in bytes.chunks(step) {
-        ingest.feed(piece);
-    }
-    ingest.finish().remove(0)
+    crate::read::outcome("trace", bytes, step)
 }
 
 fn reading(bytes: &[u8]) -> Reading {

@@ -259,10 +259,10 @@ fn with_background(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
         crowd.service = centre.service();
         return;
     }
-    // The pace depends on both: take the smallest number consistent with its own pace.
+    // The pace depends on both: take the smallest number, at the beginning of a service, consistent with its own pace.
     for (fewer, pace) in centre.pace.iter().enumerate() {
         (crowd.wait, crowd.service) = (at(*pace), 1.0 / pace);
-        if 1.0 + found.present + other * (crowd.wait + crowd.service) <= (fewer + 1) as f64 {
+        if 1.0 + found.present + other * crowd.wait <= (fewer + 1) as f64 {
             return;
         }
     }

@@ -106,15 +106,16 @@ impl<'a> Compiler<'a> {
                 self.bank(stage, (*queues, grain.get() as f64), demand, flow, at)
             }
             StageSpec::Disk(disk) => self.disk(stage, disk, flow, at),
-            StageSpec::Link { latency, bandwidth, duplex } => {
+            StageSpec::Link { latency, bandwidth, duplex, paths } => {
                 let latency = Node::Delay { stage, mean: latency.as_nanos() as f64, variance: 0.0 };
                 let Some(bandwidth) = bandwidth else { return latency };
                 let transfer = (flow.length * 1e9 / bandwidth.get() as f64, 0.0);
                 let is_outward = *duplex == Duplex::Full && flow.kind != Kind::Read;
+                let paths = u32::from(*paths);
                 let centre = if is_outward {
-                    self.second_centre(stage, at)
+                    self.second_centre(stage, paths, at)
                 } else {
-                    self.centre(stage, CentreForm::Servers(1), at, 1.0)
+                    self.centre(stage, CentreForm::Servers(paths), at, 1.0)
                 };
                 Node::Series(vec![self.served_at(centre, transfer, at), latency])
             }
@@ -157,8 +158,9 @@ impl<'a> Compiler<'a> {
     fn nested(&mut self, spec: &'a StageSpec, stage: usize, flow: CentreFlow, at: NetworkPosition) -> Node {
         let inner = stage + 1;
         match spec {
-            StageSpec::Window { slots, inside } => {
-                let form = CentreForm::Window { slots: *slots, inside, visits: Vec::new(), network: None };
+            StageSpec::Window { slots, paths, inside } => {
+                let slots = slots.saturating_mul(u32::from(*paths));
+                let form = CentreForm::Window { slots, inside, visits: Vec::new(), network: None };
                 let centre = self.centre(stage, form, at, 1.0);
                 if let CentreForm::Window { visits, .. } = &mut self.network.centres[centre].kind {
                     visits.push((at.weight, flow));
@@ -186,8 +188,9 @@ impl<'a> Compiler<'a> {
                 let phases = phases(*layout, all, interleave, flow);
                 Node::Series(phases.into_iter().map(|phase| self.fork(member, inner, phase, (all, run), at)).collect())
             }
-            StageSpec::WriteBack { capacity, depth, flushing, reads, inside } => {
-                let memory = self.memory(stage, (capacity.get() as f64, f64::from(*depth)), inside, at);
+            StageSpec::WriteBack { capacity, halves, depth, flushing, reads, inside } => {
+                let room = if halves.is_some() { capacity.get() / 2 } else { capacity.get() };
+                let memory = self.memory(stage, (room as f64, f64::from(*depth)), inside, at);
                 let is_write = matches!(flow.kind, Kind::Write | Kind::DurableWrite);
                 let written = self.write_back(memory, inside, *flushing, flow, at);
                 if !is_write || *reads <= 0.0 {
@@ -265,7 +268,7 @@ impl<'a> Compiler<'a> {
         let (all, grains) = (f64::from(queues), touched(flow.length, grain).max(1.0));
         let time = served(demand, flow.kind, flow.length / grains);
         if flow.kind == Kind::Flush {
-            let centre = self.second_centre(stage, at);
+            let centre = self.second_centre(stage, 1, at);
             self.add(centre, time, at);
             return Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served };
         }
@@ -273,7 +276,7 @@ impl<'a> Compiler<'a> {
         let visit = |centre| Node::Visit { centre, mean: time.0, variance: time.1, residence: Residence::Served };
         if grains <= 1.0 && self.flushes && queues > 1 {
             let (first, others) = (1.0 / all, 1.0 - 1.0 / all);
-            let second = self.second_centre(stage, at);
+            let second = self.second_centre(stage, 1, at);
             self.add(centre, time, at.share(others));
             self.network.centres[centre].copies = at.copies * (all - 1.0);
             self.add(second, time, at.share(first));
@@ -291,10 +294,10 @@ impl<'a> Compiler<'a> {
         Node::Fork { ways, batch, sync: ways / all, after, part: Box::new(visit) }
     }
 
-    fn second_centre(&mut self, stage: usize, at: NetworkPosition) -> usize {
+    fn second_centre(&mut self, stage: usize, servers: u32, at: NetworkPosition) -> usize {
         let second = |centre: &Centre<'_>| centre.stage == stage && centre.second;
         self.network.centres.iter().position(second).unwrap_or_else(|| {
-            let index = self.new_centre(stage, CentreForm::Servers(1), at, at.copies);
+            let index = self.new_centre(stage, CentreForm::Servers(servers), at, at.copies);
             self.network.centres[index].second = true;
             index
         })

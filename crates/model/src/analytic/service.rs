@@ -13,7 +13,7 @@ pub(super) fn served(demand: &Demand, kind: Kind, bytes: f64) -> (f64, f64) {
         Kind::Flush => demand.flush.unwrap_or(demand.mean),
     };
     let mean = mean.as_nanos() as f64;
-    let transfer = demand.rate.map_or(0.0, |rate| bytes * 1e9 / rate.get() as f64);
+    let transfer = demand.rate_of(kind).map_or(0.0, |rate| bytes * 1e9 / rate.get() as f64);
     (mean + transfer, demand.spread.scv() * mean * mean)
 }
 

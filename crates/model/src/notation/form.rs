@@ -50,7 +50,7 @@ const FORMS: [StageForm; 23] = [
     },
     StageForm {
         name: "station",
-        takes: "station(SERVERS, MEAN [, write TIME] [, flush TIME] [, MB/s] [, exponential | lognormal SCV]), such as station(8, 80us, exponential)",
+        takes: "station(SERVERS, MEAN [, write TIME] [, flush TIME] [, MB/s] [, write MB/s] [, exponential | lognormal SCV]), such as station(8, 80us, exponential)",
         reads: Reads::Plain(station),
     },
     StageForm {
@@ -70,7 +70,7 @@ const FORMS: [StageForm; 23] = [
     },
     StageForm {
         name: "link",
-        takes: "link(LATENCY [, MB/s [, full duplex]]), such as link(25us, 1200MB/s)",
+        takes: "link(LATENCY [, MB/s [, full duplex] [on NUMBER paths]]), such as link(25us, 1200MB/s)",
         reads: Reads::Plain(link),
     },
     StageForm { name: "stall", takes: "stall(EVERY, LENGTH), such as stall(100s, 10s)", reads: Reads::Plain(stall) },
@@ -91,7 +91,7 @@ const FORMS: [StageForm; 23] = [
     },
     StageForm {
         name: "window",
-        takes: "window(SLOTS: STAGES), such as window(32: station(8, 80us))",
+        takes: "window(SLOTS [on NUMBER paths]: STAGES), such as window(32: station(8, 80us))",
         reads: Reads::Nested(window),
     },
     StageForm {
@@ -111,7 +111,7 @@ const FORMS: [StageForm; 23] = [
     },
     StageForm {
         name: "writeback",
-        takes: "writeback(SIZE [, depth PIECES] [, flush honoured | flush immediate] [, reads PERCENT%]: STAGES), such as writeback(64MiB: link(5ms))",
+        takes: "writeback(SIZE [, halves TIME] [, depth PIECES] [, flush honoured | flush immediate] [, reads PERCENT%]: STAGES), such as writeback(64MiB: link(5ms))",
         reads: Reads::Nested(write_back),
     },
     StageForm {
@@ -203,13 +203,23 @@ fn disk(values: &[&str]) -> Option<StageSpec> {
 }
 
 fn link(values: &[&str]) -> Option<StageSpec> {
-    let (latency, bandwidth, duplex) = match values {
-        [latency] => (latency, None, Duplex::Half),
-        [latency, bandwidth] => (latency, Some(throughput(bandwidth)?), Duplex::Half),
-        [latency, bandwidth, "full duplex"] => (latency, Some(throughput(bandwidth)?), Duplex::Full),
+    let (last, before) = values.split_last()?;
+    let (last, paths) = on_paths(last)?;
+    let (latency, bandwidth, duplex) = match (before, last) {
+        ([], latency) => (latency, None, Duplex::Half),
+        ([latency], bandwidth) => (*latency, Some(throughput(bandwidth)?), Duplex::Half),
+        ([latency, bandwidth], "full duplex") => (*latency, Some(throughput(bandwidth)?), Duplex::Full),
         _ => return None,
     };
-    Some(StageSpec::Link { latency: latency.parse().ok()?, bandwidth, duplex })
+    Some(StageSpec::Link { latency: latency.parse().ok()?, bandwidth, duplex, paths })
+}
+
+/// A value, and the number of paths behind it.
+fn on_paths(value: &str) -> Option<(&str, u8)> {
+    match value.split_once(" on ") {
+        None => Some((value, 1)),
+        Some((value, paths)) => Some((value.trim_end(), paths.trim().strip_suffix(" paths")?.trim_end().parse().ok()?)),
+    }
 }
 
 fn curve(text: &str) -> Option<StageSpec> {
@@ -254,7 +264,8 @@ fn buffer(values: &[&str]) -> Option<StageSpec> {
 fn window(arguments: &Arguments<'_>) -> Read {
     let ([slots], true) = (&arguments.values[..], arguments.only(&[""])) else { return Ok(None) };
     let inside = arguments.chain("")?;
-    Ok(slots.parse().ok().map(|slots| StageSpec::Window { slots, inside }))
+    let read = || on_paths(slots).and_then(|(slots, paths)| Some((slots.parse().ok()?, paths)));
+    Ok(read().map(|(slots, paths)| StageSpec::Window { slots, paths, inside }))
 }
 
 fn split(arguments: &Arguments<'_>) -> Read {
@@ -285,8 +296,14 @@ const DEFAULT_DEPTH: u32 = 128;
 fn write_back(arguments: &Arguments<'_>) -> Read {
     let Some((capacity, options)) = arguments.values.split_first() else { return Ok(None) };
     let (mut depth, mut flush, mut reads) = (Some(DEFAULT_DEPTH), Some(Flushing::Honoured), Some(0.0));
+    let mut halves = None;
     for option in options {
-        if let Some(text) = option.strip_prefix("depth ") {
+        if let Some(text) = option.strip_prefix("halves ") {
+            halves = span(text.trim());
+            if halves.is_none() {
+                return Ok(None);
+            }
+        } else if let Some(text) = option.strip_prefix("depth ") {
             depth = text.trim().parse().ok();
         } else if let Some(text) = option.strip_prefix("reads ") {
             reads = share(text.trim());
@@ -300,7 +317,7 @@ fn write_back(arguments: &Arguments<'_>) -> Read {
     if !arguments.only(&[""]) {
         return Ok(None);
     }
-    Ok(Some(StageSpec::WriteBack { capacity, depth, flushing, reads, inside: arguments.chain("")? }))
+    Ok(Some(StageSpec::WriteBack { capacity, halves, depth, flushing, reads, inside: arguments.chain("")? }))
 }
 
 /// Default number of streams.

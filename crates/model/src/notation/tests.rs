@@ -31,6 +31,7 @@ fn displayed_models_can_be_parsed_again() {
         "writeback(1TiB, depth 4096, flush honoured: link(5ms))",
         "writeback(16GB, depth 4096, flush immediate, reads 0.5%: link(5ms)) then link(1us)",
         "link(25us, 1200MB/s, full duplex)",
+        "window(32 on 5 paths: link(1us, 690MB/s on 5 paths) then station(64, 1ms)) then link(1us, 1MB/s, full duplex on 2 paths)",
         "disk(1TB, 7200rpm, seek 800us to 8500us, 150MB/s to 75MB/s, queue 1 gain 0, idle 2ms)",
         "curve(1: 6614, 2: 13516, 8: 30829.5)",
         "prefetch(8MiB of 256KiB, streams 4: bank(8 of 256KiB, 2ms)) then link(1us)",
@@ -53,6 +54,9 @@ fn names_follow_the_numbering_of_stages() {
     let spec =
         parse("window(4: cache(50%, hit: ; miss: link(1ms) \"drive\") \"RAM\") then limit(300) \"cap\"").unwrap();
     assert_eq!(spec.names(), ["window(4)", "RAM", "drive", "cap"]);
+    let spec = parse("link(1us) \"host\" then window(4 on 2 paths: link(1ms, 1MB/s on 3 paths)) \"queue\"").unwrap();
+    let paths = ["queue, path 1", "queue, path 2", "link(1ms, 1MB/s on 3 paths), path 1"];
+    assert_eq!(spec.names()[3..6], paths, "paths follow all stages");
 }
 
 #[test]
@@ -68,6 +72,15 @@ fn errors_contain_the_valid_syntax() {
     check("limit(0)", "\"limit(0)\" cannot be read");
     check("limit(3MB/s per 4KiB)", "\"limit(3MB/s per 4KiB)\" cannot be read");
     check("window(4)", "\"window(4)\" cannot be a model: some operation would take no time");
+    check("window(4 on two paths: link(1us))", "\"window(4 on two paths: link(1us))\" cannot be read");
+    check(
+        "link(1us, 1MB/s on 0 paths)",
+        "\"link(1us, 1MB/s on 0 paths)\" cannot be a model: link(1us, 1MB/s on 0 paths)",
+    );
+    check(
+        "link(1us, 1MB/s on 200 paths)",
+        "\"link(1us, 1MB/s on 200 paths)\" cannot be a model: a model has at most 128",
+    );
     check("window(4: drum(3))", "\"drum(3)\" is not a stage");
     check("stripe(1, 64KiB: link(1us))", "\"stripe(1, 64KiB: link(1us))\" cannot be a model: stripe(1): 2 to 1,024");
     check("split(read: link(1us))", "\"split(read: link(1us))\" cannot be a model: some operation would take");

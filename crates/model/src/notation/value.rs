@@ -38,13 +38,16 @@ pub(super) fn flushing(text: &str) -> Option<Flushing> {
     [Flushing::Honoured, Flushing::Immediate].into_iter().find(|flushing| flushing.word() == word)
 }
 
-/// `80us`, then in any order `write 120us`, `flush 2ms`, `500MB/s`, `exponential`, `lognormal 0.3`.
+/// `80us`, then in any order `write 120us`, `flush 2ms`, `500MB/s`, `write 260MB/s`, `exponential`, `lognormal 0.3`.
 pub(super) fn demand(values: &[&str]) -> Option<Demand> {
     let (mean, options) = values.split_first()?;
     let mut demand = Demand::constant(mean.parse().ok()?);
     for option in options {
-        if let Some(time) = option.strip_prefix("write ") {
-            demand.write = Some(span(time)?);
+        if let Some(value) = option.strip_prefix("write ") {
+            match throughput(value.trim()) {
+                Some(rate) => demand.write_rate = Some(rate),
+                None => demand.write = Some(span(value)?),
+            }
         } else if let Some(time) = option.strip_prefix("flush ") {
             demand.flush = Some(span(time)?);
         } else if let Some(scv) = option.strip_prefix("lognormal ") {

@@ -24,6 +24,8 @@ const MODELS: &[&str] = &[
     "buffer(1MB, drain 50MB/s, flush honoured) then link(10us)",
     "window(3: station(8, 1ms, exponential)) then link(1us)",
     "window(3: station(8, 1ms, exponential))",
+    "window(2 on 3 paths: link(1us, 100MB/s on 3 paths) then station(8, 300us, exponential)) then link(1us)",
+    "link(10us, 100MB/s, full duplex on 2 paths) then window(1 on 5 paths: stripe(2, 16KiB: station(1, 200us)))",
     "link(60us) \"path\" then station(3, 30us, exponential) then writeback(256KiB: station(2, 300us, exponential))",
     "link(200us, 1GB/s) then window(2: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s))",
     "split(read: station(2, 100us, exponential); write: limit(2000); flush: station(1, 2ms)) then link(1us)",
@@ -31,6 +33,8 @@ const MODELS: &[&str] = &[
     "clock(1MiB of 4KiB, hit: link(2us); miss: station(2, 90us, exponential)) then link(1us)",
     "writeback(2MiB: station(1, 200us, exponential)) then link(1us)",
     "writeback(256KiB, flush immediate: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)) then link(1us)",
+    "writeback(256KiB, halves 1ms, flush immediate: station(2, 300us, exponential)) then link(1us)",
+    "writeback(96KiB, halves 400us, reads 20%: stripe(2, 16KiB: writeback(64KiB, halves 1ms: station(2, 300us)))) then link(1us)",
     "stripe(3, 16KiB: station(1, 200us, exponential) then link(10us))",
     "split-stripe(2, 64KiB: station(1, 200us, exponential))",
     "serial-stripe(2, 64KiB: bank(2, 150us)) then link(5us)",
@@ -54,7 +58,7 @@ const MODELS: &[&str] = &[
 /// An action on a model; each step comes `gap_ns` after the previous step.
 #[derive(Clone, Debug)]
 enum Step {
-    Submit { gap_ns: u64, offset: u64, length: u32, kind: Kind },
+    Submit { gap_ns: u64, offset: u64, length: u32, kind: Kind, path: Option<u8> },
     Drain { gap_ns: u64 },
     Change { gap_ns: u64, ops: u64 },
 }
@@ -63,10 +67,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let gap_ns = prop_oneof![Just(0), 1..500_u64, 1..300_000_u64];
     let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::DurableWrite), Just(Kind::Flush)];
     let place = prop_oneof![(0..256_u64, Just(4096)), (0..128_u64, Just(8192)), (0..8_u64, Just(1 << 20))];
+    let path = prop_oneof![2 => Just(None), 3 => (0..7_u8).prop_map(Some)];
     let step = prop_oneof![
-        8 => (gap_ns.clone(), place, kind).prop_map(|(gap_ns, (block, length), kind)| match kind {
-            Kind::Flush => Step::Submit { gap_ns, offset: 0, length: 0, kind },
-            _ => Step::Submit { gap_ns, offset: block * u64::from(length), length, kind },
+        8 => (gap_ns.clone(), place, kind, path).prop_map(|(gap_ns, (block, length), kind, path)| match kind {
+            Kind::Flush => Step::Submit { gap_ns, offset: 0, length: 0, kind, path },
+            _ => Step::Submit { gap_ns, offset: block * u64::from(length), length, kind, path },
         }),
         3 => gap_ns.clone().prop_map(|gap_ns| Step::Drain { gap_ns }),
         1 => (gap_ns, 100..50_000_u64).prop_map(|(gap_ns, ops)| Step::Change { gap_ns, ops }),
@@ -99,11 +104,11 @@ fn play(model: &mut Chain, steps: &[Step], drains: Drains) -> Story {
     let mut now = Instant::ZERO;
     for step in steps {
         match *step {
-            Step::Submit { gap_ns, offset, length, kind } => {
+            Step::Submit { gap_ns, offset, length, kind, path } => {
                 now += Span::from_nanos(gap_ns);
                 let slot = Slot(story.submitted.len() as u32);
                 let op = Op { offset, length, kind, stream: 0 };
-                model.submit(now, slot, &op);
+                model.submit_on(now, slot, &op, path);
                 story.submitted.insert(slot, (now, op));
             }
             Step::Drain { gap_ns } => {
@@ -266,4 +271,43 @@ fn the_stage_that_held_an_operation_longest_binds() {
     model.drain(Instant::NEVER, &mut answers);
     let bound: Vec<u8> = answers.iter().map(|answer| answer.bound_by.0).collect();
     assert_eq!(bound, [1, 0, 0, 0], "the first found no queue, the others waited for the limit");
+}
+
+/// Answers of reads at time 0, each on a path: time in microseconds, and the name of the stage that binds.
+fn on_paths(text: &str, paths: &[Option<u8>], length: u32) -> Vec<(u64, String)> {
+    let stages = parse(text).expect("the models of this file can be read").names();
+    let mut model = model(text, 0);
+    for (slot, path) in paths.iter().enumerate() {
+        let op = Op { offset: 0, length, kind: Kind::Read, stream: 0 };
+        model.submit_on(Instant::ZERO, Slot(slot as u32), &op, *path);
+    }
+    let mut answers = Vec::new();
+    model.drain(Instant::NEVER, &mut answers);
+    answers.sort_by_key(|answer| answer.slot);
+    let named = |answer: &ModelAnswer| (answer.at.as_nanos() / 1_000, stages[usize::from(answer.bound_by.0)].clone());
+    answers.iter().map(named).collect()
+}
+
+#[test]
+fn each_path_has_a_window_of_its_own() {
+    let text = "window(1 on 2 paths: station(8, 100us)) \"queue\"";
+    let answer = |at: u64, name: &str| (at, name.to_owned());
+    let same = on_paths(text, &[Some(1); 3], 4_096);
+    let waits = [answer(100, "station(8, 100us)"), answer(200, "station(8, 100us)"), answer(300, "queue, path 2")];
+    assert_eq!(same, waits, "one path does not use the window of the other");
+    let chosen = on_paths(text, &[None; 6], 4_096);
+    let times: Vec<u64> = chosen.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [100, 100, 200, 200, 300, 300], "operations without a path are spread");
+    assert_eq!(chosen[5].1, "queue");
+    let wrapped = on_paths(text, &[Some(3), Some(1), Some(5)], 4_096);
+    assert_eq!(wrapped[2], answer(300, "queue, path 2"), "paths are counted from the first again");
+}
+
+#[test]
+fn each_path_has_a_rate_of_its_own() {
+    let text = "link(1us, 1MB/s on 2 paths) \"path\" then station(8, 10us)";
+    let times = |paths: &[Option<u8>]| on_paths(text, paths, 1_000).iter().map(|(at, _)| *at).collect::<Vec<u64>>();
+    assert_eq!(times(&[Some(0), Some(0), Some(1)]), [1_011, 2_011, 1_011]);
+    assert_eq!(times(&[None, None, None]), [1_011, 1_011, 2_011]);
+    assert_eq!(on_paths(text, &[Some(0), Some(0)], 1_000)[1].1, "path, path 1");
 }

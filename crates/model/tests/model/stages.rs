@@ -297,3 +297,49 @@ fn a_share_of_writes_reads_before_acceptance() {
     let model = "link(10us) then writeback(1GiB, flush immediate, reads 5%: station(4096, 1ms))";
     near(one_by_one(model, writes), 20_000.0 * (10e-6 + 0.05 * 1e-3), 0.05);
 }
+
+#[test]
+fn a_write_waits_while_the_other_half_of_the_memory_drains() {
+    let model = "writeback(64KiB, halves 10s, flush immediate: station(1, 1ms)) then link(1us)";
+    let writes: Vec<Op> = (0..24).map(|number| op(Kind::Write, number * 4096, 4096)).collect();
+    let ends = together(model, &writes);
+    // Eight writes fill a half; the ninth starts its drain, of eight times 1 ms.
+    assert!(ends[..16].iter().all(|end| *end == 1_000), "{ends:?}");
+    assert!(ends[16..].iter().all(|end| *end == 8_001_000), "{ends:?}");
+}
+
+#[test]
+fn a_half_of_the_memory_drains_after_its_time() {
+    let model = "writeback(64KiB, halves 2ms, flush immediate: station(1, 1ms)) then link(1us)";
+    let mut chain = Chain::new(&parse(model).expect("a model"), 1);
+    let steps = [(0, Kind::Write), (500_000, Kind::Read), (2_500_000, Kind::Read)];
+    let mut answers = Vec::new();
+    for (slot, (at, kind)) in (0..).zip(steps) {
+        chain.submit(Instant::from_nanos(at), Slot(slot), &op(kind, 0, 4096));
+    }
+    chain.drain(Instant::NEVER, &mut answers);
+    let ends: Vec<u64> = answers.iter().map(|answer| answer.at.as_nanos()).collect();
+    assert_eq!(ends, [1_000, 1_501_000, 4_001_000], "the second read waits for the write-back that began at 2 ms");
+}
+
+#[test]
+fn a_disk_chooses_from_what_is_there_when_it_seeks() {
+    let model = "disk(1TB, 7200rpm, seek 5ms to 5ms, 1GB/s to 1GB/s, queue 32 gain 0.5)";
+    // The service time of the second of two operations, and that with a third that follows the first answer.
+    let second = |follows: bool| {
+        let mut chain = Chain::new(&parse(model).expect("a model"), 1);
+        (0..2).for_each(|slot| chain.submit(Instant::ZERO, Slot(slot), &op(Kind::Read, 1 << 30, 4096)));
+        let mut answers = Vec::new();
+        while answers.is_empty() {
+            let at = chain.wake_at().expect("an event");
+            chain.drain(at, &mut answers);
+        }
+        let first = answers[0].at;
+        if follows {
+            chain.submit(first, Slot(2), &op(Kind::Read, 1 << 31, 4096));
+        }
+        chain.drain(Instant::NEVER, &mut answers);
+        answers[1].at.since(first).as_nanos() as f64
+    };
+    near(second(true) / second(false), 0.5_f64.sqrt(), 0.01);
+}

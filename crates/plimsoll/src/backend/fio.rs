@@ -16,14 +16,14 @@ use std::time::Duration;
 
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_load::Pace;
-use plimsoll_record::{CpuTime, Slice};
+use plimsoll_record::Slice;
 use plimsoll_units::{Instant, Span};
 
 pub use command::own_ways;
 pub use hosts::Hosts;
 pub use installed::Installed;
 
-use crate::backend::{Backend, PointResult, Trial};
+use crate::backend::{Backend, PointOutcome, PointResult, Trial};
 use child::FioOutput;
 use command::{FioSection, JobFile, jobs};
 use output::{Document, SoFar};
@@ -87,14 +87,10 @@ impl fmt::Display for Fio {
 
 impl Backend for Fio {
     /// Partial results before a failure or stop are kept.
-    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> Result<PointResult, Box<PartialRun<PointResult>>> {
+    fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
         let mut seeing = Seeing::of(trial, self.ramp(trial));
-        let ended = self.run(trial, &mut seeing, observe);
-        let sighting = seeing.sighting(trial);
-        match ended {
-            Ok(()) => Ok(sighting),
-            Err(fault) => Err(Box::new(PartialRun { fault, until: sighting })),
-        }
+        let fault = self.run(trial, &mut seeing, observe).err();
+        PartialRun::join(seeing.sighting(trial), fault)
     }
 }
 
@@ -174,8 +170,7 @@ impl Seeing {
 
     fn sighting(self, trial: &Trial<'_>) -> PointResult {
         let unserved = self.unserved(trial);
-        let CpuTime { user, system } = self.before.cpu;
-        let cpu = (user + system > Span::ZERO).then_some(CpuTime { user, system });
+        let cpu = Some(self.before.cpu).filter(|cpu| cpu.total() > Span::ZERO);
         PointResult {
             seen: LoopResult { series: self.series, unserved, ..LoopResult::default() },
             cpu,

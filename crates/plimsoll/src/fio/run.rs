@@ -70,13 +70,7 @@ pub fn run(
             stopped |= onward.is_break();
             onward
         });
-        let (seen, fault) = match looked {
-            Ok(seen) => (seen, None),
-            Err(torn) => {
-                let PartialRun { fault, until } = *torn;
-                (until, Some(fault))
-            }
-        };
+        let (seen, fault) = PartialRun::split(looked);
         let done = |seen| FinishedJob { seen, started_unix_ms };
         let IoResult { workers, .. } = seen;
         ran.stages.push(workers.into_iter().map(done).collect());

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_drive::{Observe, Rules, Simulated, drive};
+use plimsoll_drive::{Observe, PartialRun, Rules, Simulated, drive};
 use plimsoll_load::{Replay, Tempo};
 use plimsoll_model::Chain;
 use plimsoll_units::{Instant, Span};
 
 use super::{Playback, Recording, Replays, read_to_the_end, unreadable};
-use crate::backend::{MOST_VIRTUAL, PointOutcome, Virtual, at_once, sighting};
+use crate::backend::{MOST_VIRTUAL, PointOutcome, Virtual, sighting};
 use crate::course::length;
 
 /// Number of operations for estimating the rate at a depth.
@@ -42,7 +42,7 @@ impl Virtual {
             Tempo::Recorded { .. } => MOST_VIRTUAL,
             Tempo::Closed { depth } => depth,
         };
-        let operations = recording.operations().map_err(|fault| at_once(unreadable(fault, recording)))?;
+        let operations = recording.operations().map_err(|fault| PartialRun::at_once(unreadable(fault, recording)))?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut load = Replay::new(operations.take(most), tempo, Instant::ZERO);
         let mut target = Simulated::new(Chain::new(&self.model, seed));

@@ -4,14 +4,14 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use plimsoll_device::{Clock, Contents, Durable, Flush, Shape, sharpen_timers, thread_cpu_time};
-use plimsoll_drive::{Fault, Observe, Rules, drive};
+use plimsoll_drive::{Fault, Observe, PartialRun, Rules, drive};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Recorded, Replay, Tempo};
 use plimsoll_suite::workers::WorkerHandle;
 use plimsoll_units::Span;
 
 use super::{Playback, Recording, Replays, read_to_the_end};
-use crate::backend::{PointOutcome, Storage, at_once, difference, sighting};
+use crate::backend::{PointOutcome, Storage, sighting};
 
 /// Operations per batch of the reader, and batches read ahead.
 const BATCH: usize = 4096;
@@ -58,7 +58,9 @@ impl Storage {
         std::thread::scope(|scope| {
             let (send, receive) = sync_channel(AHEAD);
             let reader = std::thread::Builder::new().name("reader".into());
-            let failed = |source| at_once(Fault { attempt: "starting a thread that reads the trace".into(), source });
+            let failed = |source| {
+                PartialRun::at_once(Fault { attempt: "starting a thread that reads the trace".into(), source })
+            };
             reader.spawn_scoped(scope, move || read_ahead(recording, &send)).map_err(failed)?;
             self.on_target(&shape, clock, &mut |target| {
                 let ahead = Ahead::new(&receive);
@@ -66,7 +68,7 @@ impl Storage {
                 let cpu_before = thread_cpu_time();
                 let rules = Rules::new(shape.depth, slice);
                 let driven = drive(target, &mut load, &rules, &mut |series| handle.observe(series));
-                let cpu = difference(thread_cpu_time(), cpu_before);
+                let cpu = thread_cpu_time() - cpu_before;
                 read_to_the_end(load.end(), sighting(driven, Some(cpu)), recording)
             })
         })

@@ -1,6 +1,5 @@
 //! The diagram commutes: a model simulated in virtual time and executed in real time has the same response times,
 //! within the lateness of the host.
-#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use plimsoll_device::{Clock, Ring, Shape, sharpen_timers};
 use plimsoll_drive::{Completion, Emulated, Fault, Onward, Rules, Simulated, Target, drive};

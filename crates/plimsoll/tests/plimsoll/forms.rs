@@ -1,9 +1,9 @@
 //! All forms of every command with a page: text, JSON, HTML, Markdown and CSV.
-#![allow(clippy::print_stderr, reason = "a test that is skipped gives the reason")]
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
+
+use crate::folder::Folder;
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 
@@ -11,50 +11,22 @@ const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 const SUITE: [&str; 9] = ["suite", "dd", "station(1, 1ms)", "--bs", "64KiB", "--count", "4", "--kinds", "direct"];
 
 /// A directory with a run that counts as measured.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("forms-{name}-{}", std::process::id()));
-        fs::create_dir_all(path.join("runs")).expect("the folder can be made");
-        let folder = Self(path);
-        let simulate = ["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", "run.json"];
-        assert!(folder.run(&simulate).status.success());
-        let text = fs::read_to_string(folder.0.join("run.json")).expect("it was written");
-        let start = text.find("\"source\":{").expect("a run has a source");
-        let end = start + text[start..].find('}').expect("an object ends");
-        let source = "\"source\":{\"kind\":\"measured\",\"engine\":\"io_uring\"";
-        let measured = format!("{}{source}{}", &text[..start], &text[end..]);
-        for name in ["run.json", "runs/20260101000000-disk.json"] {
-            fs::write(folder.0.join(name), &measured).expect("a file can be made");
-        }
-        folder
+fn measured(name: &str) -> Folder {
+    let folder = Folder::new(name).env("COLUMNS", "80");
+    folder.text(&["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", "run.json"]);
+    let measured = as_measured(&folder.read("run.json"));
+    folder.make("runs");
+    for name in ["run.json", "runs/20260101000000-disk.json"] {
+        folder.write(name, &measured);
     }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("PLIMSOLL_RUNS", self.0.join("runs"))
-            .env("XDG_CONFIG_HOME", self.0.join("config"))
-            .env("LC_ALL", "C.UTF-8")
-            .env("COLUMNS", "80")
-            .output()
-            .expect("the command starts")
-    }
-
-    #[track_caller]
-    fn prints(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("it is UTF-8")
-    }
+    folder
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// The JSON of a simulated run, with the source of a measured one.
+pub fn as_measured(run: &str) -> String {
+    let start = run.find("\"source\":{").expect("a run has a source");
+    let end = start + run[start..].find('}').expect("an object ends");
+    format!("{}\"source\":{{\"kind\":\"measured\",\"engine\":\"io_uring\"{}", &run[..start], &run[end..])
 }
 
 /// Checks every form of a command: all contain `said`, and `format` is that of JSON.
@@ -62,9 +34,9 @@ impl Drop for Folder {
 fn check(folder: &Folder, command: &[&str], said: &str, format: &str) {
     let form = |flag: &'static str| {
         let arguments: Vec<&str> = command.iter().copied().chain([flag, "-"]).collect();
-        folder.prints(&arguments)
+        folder.text(&arguments)
     };
-    let text = folder.prints(command);
+    let text = folder.text(command);
     assert!(text.contains(said) && !text.contains('\u{1b}'), "{said} in {text}");
     let json: serde_json::Value = serde_json::from_str(&form("--json")).expect("it is JSON");
     assert_eq!(json["format"], format);
@@ -78,17 +50,16 @@ fn check(folder: &Folder, command: &[&str], said: &str, format: &str) {
 
 #[test]
 fn commands_about_products_have_every_form() {
-    let folder = Folder::new("products");
+    let folder = measured("products");
     let two = ["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"];
     check(&folder, &two[..2], "aws/gp3:500GiB,iops=12000", "plimsoll.quote/1");
     check(&folder, &two, "azure/premium-ssd:1024GiB,P30", "plimsoll.quote/1");
     check(&folder, &["catalogue"], "aws/gp3", "plimsoll.catalogue/1");
     check(&folder, &["catalogue", "show", "aws/gp3"], "throughput as provisioned", "plimsoll.product/1");
     let gp3 = include_str!("../../../../catalogue/aws/gp3.toml");
-    fs::write(folder.0.join("own.toml"), gp3).expect("a file can be made");
+    folder.write("own.toml", gp3);
     check(&folder, &["catalogue", "check", "own.toml"], "own.toml", "plimsoll.product-check/1");
-    fs::write(folder.0.join("bad.toml"), gp3.replacen("kind = \"volume\"", "kind = \"vault\"", 1))
-        .expect("a file can be made");
+    folder.write("bad.toml", gp3.replacen("kind = \"volume\"", "kind = \"vault\"", 1));
     let output = folder.run(&["catalogue", "check", "own.toml", "bad.toml", "--json", "-"]);
     assert_eq!(output.status.code(), Some(1), "a defect is a failure");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
@@ -99,7 +70,7 @@ fn commands_about_products_have_every_form() {
 
 #[test]
 fn commands_about_runs_have_every_form() {
-    let folder = Folder::new("runs");
+    let folder = measured("runs");
     check(&folder, &["match", "run.json"], "aws/gp3", "plimsoll.match/1");
     check(&folder, &["explain", "run.json", "--as", "aws/gp3:100GiB"], "depth 1", "plimsoll.explanation/1");
     check(&folder, &["fit", "run.json"], "dies", "plimsoll.fit/1");
@@ -109,11 +80,11 @@ fn commands_about_runs_have_every_form() {
 
 #[test]
 fn measurements_and_suites_have_every_form() {
-    let folder = Folder::new("measured");
+    let folder = measured("measured");
     let line = |n: u32| format!("{},read,{},4096", n * 10_000_000, n * 4_096);
     let lines: Vec<String> = (0..200).map(line).collect();
     let replay = format!("#plimsoll.trace/1\ntime_ns,kind,offset,length\n{}\n", lines.join("\n"));
-    fs::write(folder.0.join("load.trace"), replay).expect("a file can be made");
+    folder.write("load.trace", replay);
     let forms = ["--html", "--markdown", "--csv"];
     let kinds: [(&[&str], &str); 5] = [
         (&["simulate", "link(1ms)", "--depth", "1,2", "--duration", "1s"], "link(1ms)"),
@@ -123,10 +94,10 @@ fn measurements_and_suites_have_every_form() {
         (&SUITE, "station(1, 1ms)"),
     ];
     for (command, said) in kinds {
-        let text = folder.prints(command);
+        let text = folder.text(command);
         assert!(text.contains(said), "{said} in {text}");
         for form in forms {
-            let written = folder.prints(&[command, &[form, "-"]].concat());
+            let written = folder.text(&[command, &[form, "-"]].concat());
             assert!(written.contains(said), "{command:?} {form}: {said} in {written}");
         }
     }
@@ -136,7 +107,7 @@ fn measurements_and_suites_have_every_form() {
 
 #[test]
 fn commands_about_reports_have_every_form() {
-    let folder = Folder::new("reports");
+    let folder = measured("reports");
     check(&folder, &["demand", SAMPLES], "random reads", "plimsoll.demand/1");
     let report = format!("{SAMPLES}/awr.html");
     check(&folder, &["diagnose", &report], "random reads", "plimsoll.diagnosis/1");
@@ -145,13 +116,13 @@ fn commands_about_reports_have_every_form() {
 
 #[test]
 fn forms_are_written_in_addition_to_text() {
-    let folder = Folder::new("files");
+    let folder = measured("files");
     let quote = ["quote", "oci:100GB@10vpu", "--html", "q.html", "--markdown", "q.md", "--csv", "q.csv"];
-    assert!(folder.prints(&quote).contains("carries"));
+    assert!(folder.text(&quote).contains("carries"));
     for name in ["q.html", "q.md", "q.csv"] {
-        assert!(fs::metadata(folder.0.join(name)).is_ok_and(|file| file.len() > 0), "{name}");
+        assert!(!folder.bytes(name).is_empty(), "{name}");
     }
-    let silent = folder.prints(&["quote", "oci:100GB@10vpu", "--json", "q.json"]);
+    let silent = folder.text(&["quote", "oci:100GB@10vpu", "--json", "q.json"]);
     assert!(silent.is_empty(), "JSON replaces the text: {silent}");
     let refused = folder.run(&["quote", "oci:100GB@10vpu", "--html", "nowhere/q.html"]);
     assert_eq!(refused.status.code(), Some(2));
@@ -159,7 +130,7 @@ fn forms_are_written_in_addition_to_text() {
 
 #[test]
 fn text_of_80_columns_has_no_longer_line_and_no_cut_table() {
-    let folder = Folder::new("columns");
+    let folder = measured("columns");
     let report = format!("{SAMPLES}/awr.html");
     let commands: [&[&str]; 7] = [
         &["quote", "aws/gp3:500GiB,iops=12000", "azure/premium-ssd:P30"],
@@ -171,7 +142,7 @@ fn text_of_80_columns_has_no_longer_line_and_no_cut_table() {
         &["size", &report, "--capacity", "500GiB"],
     ];
     for command in commands {
-        let text = folder.prints(command);
+        let text = folder.text(command);
         for line in text.lines().filter(|line| !line.contains("plimsoll ") && !line.contains("https://")) {
             assert!(line.chars().count() <= 80, "{command:?}: {line}");
             assert!(!line.ends_with('…'), "{command:?} is cut: {line}");
@@ -199,15 +170,14 @@ fn axe(folder: &Folder, page: &str, axe: &str, scheme: &str) -> Vec<String> {
           const violation = (violation) => violation.id + ': ' + violation.nodes.slice(0, 3).map(node).join('; ');
           document.title = 'axe:' + encodeURIComponent(JSON.stringify(found.violations.map(violation))) + ':axe';
         });";
-    let path = folder.0.join("checked.html");
     let checked = page.replace("</body>", &format!("<script>{axe}</script><script>{run}</script></body>"));
-    fs::write(&path, checked).expect("a file can be made");
+    folder.write("checked.html", checked);
     let output = Command::new("/usr/bin/chromium")
         .args(CHROMIUM)
         .args([&format!("--blink-settings=preferredColorScheme={scheme}"), "--window-size=1280,900"])
         .args(["--virtual-time-budget=60000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.0.join("chromium").display()))
-        .arg(format!("file://{}", path.display()))
+        .arg(format!("--user-data-dir={}", folder.file("chromium")))
+        .arg(format!("file://{}", folder.file("checked.html")))
         .output()
         .expect("Chromium starts");
     let shown = String::from_utf8_lossy(&output.stdout);
@@ -244,7 +214,7 @@ fn every_kind_of_page_passes_axe() {
         eprintln!("skipped: no Chromium at /usr/bin/chromium");
         return;
     }
-    let folder = Folder::new("axe");
+    let folder = measured("axe");
     let report = format!("{SAMPLES}/awr.html");
     let size = ["size", &report, "--capacity", "500GiB", "--may-be-slower"];
     let pages: [&[&str]; 15] = [
@@ -266,7 +236,7 @@ fn every_kind_of_page_passes_axe() {
     ];
     let mut violations = Vec::new();
     for command in pages {
-        let page = folder.prints(&[command, &["--html", "-"]].concat());
+        let page = folder.text(&[command, &["--html", "-"]].concat());
         for (name, scheme) in [("dark", "0"), ("light", "1")] {
             let found = axe(&folder, &page, &script, scheme);
             violations.extend(found.into_iter().map(|violation| format!("{command:?}, {name}: {violation}")));

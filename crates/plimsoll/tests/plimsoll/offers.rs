@@ -1,48 +1,12 @@
 //! Commands about products: output and refusals.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-/// Runs the command in a temporary directory without the user's product files.
-fn run(arguments: &[&str]) -> Output {
-    let folder = folder();
-    Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(arguments)
-        .current_dir(&folder)
-        .env("PLIMSOLL_RUNS", folder.join("runs"))
-        .env("XDG_CONFIG_HOME", folder.join("config"))
-        .env("LC_ALL", "C.UTF-8")
-        .output()
-        .expect("the command starts")
-}
-
-fn folder() -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("offers-{}", std::process::id()));
-    fs::create_dir_all(&path).expect("the folder can be made");
-    path
-}
-
-/// Standard output with runs of spaces joined.
-#[track_caller]
-fn prints(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Checks for a refusal with exit code 2 and lines that contain `expected`.
-#[track_caller]
-fn refuses(arguments: &[&str], expected: &str) {
-    let output = run(arguments);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
-    assert!(message.contains(expected), "{arguments:?}: {message}");
-    assert!(output.stdout.is_empty(), "{arguments:?} printed to standard output");
-}
+use crate::folder::{Folder, stderr, words};
+use crate::forms::as_measured;
 
 #[test]
 fn unknown_products_are_refused_with_alternatives() {
+    let folder = Folder::new("offers");
+    let refuses = |arguments: &[&str], expected: &str| folder.refuses_usage(arguments, expected);
     let quote = |config: &str, expected: &str| refuses(&["quote", config], expected);
     quote("aws/gp9:3GiB", "did you mean aws/gp2 or aws/gp3?");
     quote("oci:256GB@7vpu", "the nearest are 0 or 10");
@@ -73,15 +37,17 @@ fn unknown_products_are_refused_with_alternatives() {
 
 #[test]
 fn a_price_that_is_not_known_is_not_guessed() {
-    let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "GBP"]);
+    let folder = Folder::new("offers");
+    let text = words(&folder.text(&["quote", "oci:100GB@10vpu", "--currency", "GBP"]));
     assert!(text.contains("the catalogue has no price of oci/block-volume for GBP"), "{text}");
-    let text = prints(&["quote", "oci:100GB@10vpu", "--currency", "JPY", "--as-of", "2024-11"]);
+    let text = folder.text(&["quote", "oci:100GB@10vpu", "--currency", "JPY", "--as-of", "2024-11"]);
     assert!(text.contains("659 JPY a month"), "{text}");
 }
 
 #[test]
 fn a_product_file_is_checked_line_by_line_and_used() {
-    let file = folder().join("own.toml");
+    let folder = Folder::new("offers");
+    let prints = |arguments: &[&str]| words(&folder.text(arguments));
     let good = r#"product = "own/array"
 title = "Our array"
 kind = "array"
@@ -107,35 +73,31 @@ iops = "20000"
 [model]
 stages = "station(32, 500us)"
 "#;
-    fs::write(&file, good).expect("a file can be made");
-    let path = file.to_str().expect("a plain path");
-    assert!(prints(&["catalogue", "check", path]).ends_with("valid"));
+    folder.write("own.toml", good);
+    let path = folder.file("own.toml");
+    assert!(prints(&["catalogue", "check", &path]).ends_with("valid"));
     assert!(prints(&["quote", &format!("{path}:200GB")]).contains("20,000 IOPS"));
     let simulated = prints(&["simulate", &format!("{path}:200GB"), "--quick"]);
     assert!(simulated.contains("own/array:200GB"), "{simulated}");
-    fs::write(&file, good.replace("scope = \"controller\"", "scope = \"cellar\"")).expect("a file can be made");
-    let checked = run(&["catalogue", "check", path]);
+    folder.write("own.toml", good.replace("scope = \"controller\"", "scope = \"cellar\""));
+    let checked = folder.run(&["catalogue", "check", &path]);
     assert_eq!((checked.status.code(), checked.stdout.len()), (Some(1), 0));
-    assert!(String::from_utf8_lossy(&checked.stderr).contains("own.toml:21:9:"), "{checked:?}");
-    refuses(&["quote", &format!("{path}:200GB")], "cellar");
+    assert!(stderr(&checked).contains("own.toml:21:9:"), "{checked:?}");
+    folder.refuses(&["quote", &format!("{path}:200GB")], "cellar");
 }
 
 #[test]
 fn models_are_fitted_to_measured_runs_only() {
-    let curve = folder().join("simulated.json");
-    let path = curve.to_str().expect("a plain path");
+    let folder = Folder::new("offers");
+    let prints = |arguments: &[&str]| words(&folder.text(arguments));
+    let refuses = |arguments: &[&str], expected: &str| folder.refuses(arguments, expected);
+    let path = &folder.file("simulated.json");
     prints(&["simulate", "bank(16, 90us, lognormal 0.3)", "--quick", "--reads", "100", "--json", path]);
     refuses(&["fit", path], "simulated figures are no evidence");
     refuses(&["fit", path, "--name", "noslash"], "write PROVIDER/NAME");
     // With the source changed to measured, the fit returns the model as a product file.
-    let text = fs::read_to_string(&curve).expect("it was written");
-    let start = text.find("\"source\":{").expect("a run says where it is from");
-    let end = start + text[start..].find('}').expect("an object ends");
-    let measured =
-        format!("{}\"source\":{{\"kind\":\"measured\",\"engine\":\"io_uring\"{}", &text[..start], &text[end..]);
-    fs::write(&curve, measured).expect("a file can be made");
-    let file = folder().join("fitted.toml");
-    let file = file.to_str().expect("a plain path");
+    folder.write("simulated.json", as_measured(&folder.read("simulated.json")));
+    let file = &folder.file("fitted.toml");
     let fitted = prints(&["fit", path, "--output", file]);
     assert!(fitted.contains("dies"), "{fitted}");
     assert!(prints(&["catalogue", "check", file]).ends_with("valid"));
@@ -149,17 +111,17 @@ fn models_are_fitted_to_measured_runs_only() {
 
 #[test]
 fn simulated_products_carry_their_doubts() {
-    let text = prints(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]);
+    let text = words(&Folder::new("offers").text(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]));
     assert!(text.contains("known only from anchors"), "{text}");
 }
 
 #[test]
 fn output_never_replaces_special_files() {
-    let socket = folder().join("socket");
+    let folder = Folder::short("offers");
+    let socket = folder.join("socket");
     let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket can be made");
-    let output = run(&["quote", "oci:50GB@10vpu", "--json", socket.to_str().expect("a path of letters")]);
-    let message = String::from_utf8_lossy(&output.stderr);
+    let output = folder.run(&["quote", "oci:50GB@10vpu", "--json", &folder.file("socket")]);
+    let message = stderr(&output);
     assert!(!output.status.success() && message.contains("not a regular file"), "{message}");
     assert!(!socket.is_file() && socket.exists(), "it is a socket still");
-    fs::remove_file(&socket).expect("it is there");
 }

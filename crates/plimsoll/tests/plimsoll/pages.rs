@@ -1,43 +1,23 @@
 //! Output in the documents equals that of the program: the example of `docs/catalogue.md` by path and from a directory,
 //! the quote of README.md, and the figures that README.md takes from `docs/articles.md`.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use crate::folder::{Folder, words};
 
 const README: &str = include_str!("../../../../README.md");
 const CATALOGUE: &str = include_str!("../../../../docs/catalogue.md");
 const ARTICLES: &str = include_str!("../../../../docs/articles.md");
 
-fn folder() -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{}", std::process::id()));
-    fs::create_dir_all(path.join("own")).expect("the folder can be made");
-    path
-}
-
 /// Output of the command with the example of the page, with runs of spaces joined.
 #[track_caller]
 fn prints(arguments: &[&str]) -> String {
-    let folder = folder();
+    let folder = Folder::new("pages");
     let (_, rest) = CATALOGUE.split_once("```toml\n").expect("the page has an example");
     let (example, _) = rest.split_once("```").expect("the example ends");
+    folder.make("own");
     for path in ["san.toml", "own/san.toml"] {
-        fs::write(folder.join(path), example).expect("the example can be written");
+        folder.write(path, example);
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-        .args(arguments)
-        .current_dir(&folder)
-        .env("PLIMSOLL_RUNS", folder.join("runs"))
-        .env("XDG_CONFIG_HOME", folder.join("config"))
-        .env("LC_ALL", "C.UTF-8")
-        .output()
-        .expect("the command starts");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    words(&String::from_utf8_lossy(&output.stdout))
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    words(&folder.text(arguments))
 }
 
 /// Output in a document for a command, in pieces between `...`.

@@ -2,95 +2,55 @@
 //! each key.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use boon::{Compiler, Schemas};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::folder::{Folder, PROGRAM, stderr};
+
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 
-/// A folder with kept runs; removed at the end.
-struct Folder(PathBuf);
+/// Serves volumes from a data directory, and ends the service.
+fn serve(folder: &Folder, directory: &str) {
+    let service = folder.command(&["serve", directory]).stdout(Stdio::piped()).spawn();
+    let mut service = service.expect("the service starts");
+    let mut lines = BufReader::new(service.stdout.take().expect("it is piped")).lines();
+    assert!(lines.any(|line| line.expect("the service prints text").contains("plimsoll volume")), "it serves");
+    kill_process(Pid::from_child(&service), Signal::TERM).expect("the service runs");
+    assert!(service.wait().expect("the service ends").success());
+}
 
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("schemas-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the folder can be made");
-        Self(path)
+/// Checks that the JSON of a command is valid under the schema of `name`, and that a key that is added to any object
+/// makes it invalid.
+#[track_caller]
+fn check(folder: &Folder, name: &str, arguments: &[&str]) -> Value {
+    // The flag of `volume` takes no file.
+    let json: &[&str] = if arguments[0] == "volume" { &["--json"] } else { &["--json", "-"] };
+    let output = folder.run(&[arguments, json].concat());
+    let result = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{arguments:?}: {error}: {}", stderr(&output));
+    });
+    let validator = Validator::new(name);
+    if let Err(error) = validator.validate(&result) {
+        panic!("{arguments:?}: {error}");
     }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("PLIMSOLL_RUNS", self.0.join("runs"))
-            .env("XDG_CONFIG_HOME", self.0.join("config"))
-            .env("LC_ALL", "C.UTF-8")
-            .output()
-            .expect("the command starts")
-    }
-
-    #[track_caller]
-    fn succeeds(&self, arguments: &[&str]) {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    /// Serves volumes from a data directory, and ends the service.
-    fn serve(&self, directory: &str) {
-        let mut service = Command::new(env!("CARGO_BIN_EXE_plimsoll"))
-            .args(["serve", directory])
-            .current_dir(&self.0)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the service starts");
-        let mut lines = BufReader::new(service.stdout.take().expect("it is piped")).lines();
-        assert!(lines.any(|line| line.expect("the service prints text").contains("plimsoll volume")), "it serves");
-        kill_process(Pid::from_child(&service), Signal::TERM).expect("the service runs");
-        assert!(service.wait().expect("the service ends").success());
-    }
-
-    /// Checks that the JSON of a command is valid under the schema of `name`, and that a key that is added to any object
-    /// makes it invalid.
-    #[track_caller]
-    fn check(&self, name: &str, arguments: &[&str]) -> Value {
-        // The flag of `volume` takes no file.
-        let json: &[&str] = if arguments[0] == "volume" { &["--json"] } else { &["--json", "-"] };
-        let output = self.run(&[arguments, json].concat());
-        let result = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-            panic!("{arguments:?}: {error}: {}", String::from_utf8_lossy(&output.stderr));
-        });
-        let validator = Validator::new(name);
-        if let Err(error) = validator.validate(&result) {
-            panic!("{arguments:?}: {error}");
-        }
-        for place in objects(&result) {
-            let mut faulty = result.clone();
-            let object = faulty.pointer_mut(&place).and_then(Value::as_object_mut).expect("its place is known");
-            object.insert("undocumented".to_owned(), json!([]));
-            assert!(validator.validate(&faulty).is_err(), "{arguments:?}: {place} accepts an undocumented key");
-        }
+    for place in objects(&result) {
         let mut faulty = result.clone();
-        faulty["format"] = json!("plimsoll.other/1");
-        assert!(validator.validate(&faulty).is_err(), "{arguments:?}: another format is accepted");
-        result
+        let object = faulty.pointer_mut(&place).and_then(Value::as_object_mut).expect("its place is known");
+        object.insert("undocumented".to_owned(), json!([]));
+        assert!(validator.validate(&faulty).is_err(), "{arguments:?}: {place} accepts an undocumented key");
     }
+    let mut faulty = result.clone();
+    faulty["format"] = json!("plimsoll.other/1");
+    assert!(validator.validate(&faulty).is_err(), "{arguments:?}: another format is accepted");
+    result
 }
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A schema as `plimsoll generate schema` prints it.
 fn schema(name: &str) -> Value {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(["generate", "schema", name]).output().expect("it runs");
+    let output = Command::new(PROGRAM).args(["generate", "schema", name]).output().expect("it runs");
     serde_json::from_slice(&output.stdout).expect("a schema is JSON")
 }
 
@@ -144,7 +104,7 @@ fn collect(value: &Value, place: String, kind: String, found: &mut impl FnMut(St
 #[test]
 fn a_fault_in_a_result_is_found() {
     let folder = Folder::new("fault");
-    let result = folder.check("quote", &["quote", "aws/gp3:500GiB"]);
+    let result = check(&folder, "quote", &["quote", "aws/gp3:500GiB"]);
     let validator = Validator::new("quote");
     let refuses = |place: &str, value: Value| {
         let mut faulty = result.clone();
@@ -164,43 +124,43 @@ fn a_fault_in_a_result_is_found() {
 #[test]
 fn products_and_quotes_are_valid() {
     let folder = Folder::new("products");
-    folder.check("catalogue", &["catalogue"]);
+    check(&folder, "catalogue", &["catalogue"]);
     for product in ["aws/gp3", "oci/block-volume", "azure/premium-ssd", "gcp/hyperdisk-ml", "netapp/aff-a800"] {
-        folder.check("product", &["catalogue", "show", product]);
+        check(&folder, "product", &["catalogue", "show", product]);
     }
     let gp3 = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalogue/aws/gp3.toml");
-    folder.check("product-check", &["catalogue", "check", gp3]);
-    folder.check("quote", &["quote", "oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", "aws/gp2:100GiB"]);
-    folder.check("quote", &["quote", "stripe(2,64KiB) of azure/premium-ssd:1TiB", "netapp/aff-a800"]);
+    check(&folder, "product-check", &["catalogue", "check", gp3]);
+    check(&folder, "quote", &["quote", "oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", "aws/gp2:100GiB"]);
+    check(&folder, "quote", &["quote", "stripe(2,64KiB) of azure/premium-ssd:1TiB", "netapp/aff-a800"]);
 }
 
 #[test]
 fn runs_and_their_results_are_valid() {
     let folder = Folder::new("runs");
-    folder.check("runs", &["runs"]);
+    check(&folder, "runs", &["runs"]);
     let load = ["--depth", "1,2,4", "--duration", "2s", "--size", "16MiB"];
-    folder.succeeds(&[&["measure", "."], &load[..], &["--json", "a.json"]].concat());
-    folder.succeeds(&[&["measure", "."], &load[..], &["--json", "b.json"]].concat());
-    let run: Value = serde_json::from_slice(&fs::read(folder.0.join("a.json")).unwrap()).unwrap();
+    folder.text(&[&["measure", "."], &load[..], &["--json", "a.json"]].concat());
+    folder.text(&[&["measure", "."], &load[..], &["--json", "b.json"]].concat());
+    let run: Value = serde_json::from_str(&folder.read("a.json")).unwrap();
     Validator::new("run").validate(&run).unwrap();
-    folder.check("runs", &["runs"]);
-    folder.check("comparison", &["compare", "a.json", "b.json"]);
+    check(&folder, "runs", &["runs"]);
+    check(&folder, "comparison", &["compare", "a.json", "b.json"]);
     // Runs that were not steady leave two depths or fewer.
-    folder.check("fit", &["fit", "a.json", "b.json", "--like", "oci:2000GB@120vpu"]);
-    folder.check("explanation", &["explain", "a.json", "--as", "aws/gp3:100GiB"]);
+    check(&folder, "fit", &["fit", "a.json", "b.json", "--like", "oci:2000GB@120vpu"]);
+    check(&folder, "explanation", &["explain", "a.json", "--as", "aws/gp3:100GiB"]);
     let need = ["--iops", "1000", "--objective", "p99<=20ms", "--capacity", "100GiB"];
-    folder.succeeds(&["simulate", "oci:256GB@20vpu", "--quick", "--json", "s.json"]);
-    folder.check("match", &[&["match", "s.json", "--all"], &need[..]].concat());
-    folder.check("explanation", &["explain", "s.json", "--as", "oci:256GB@50vpu"]);
-    let suite = folder.check("suite", &["suite", "dd", "station(1, 1ms)", "--bs", "1MiB", "--count", "8"]);
+    folder.text(&["simulate", "oci:256GB@20vpu", "--quick", "--json", "s.json"]);
+    check(&folder, "match", &[&["match", "s.json", "--all"], &need[..]].concat());
+    check(&folder, "explanation", &["explain", "s.json", "--as", "oci:256GB@50vpu"]);
+    let suite = check(&folder, "suite", &["suite", "dd", "station(1, 1ms)", "--bs", "1MiB", "--count", "8"]);
     assert_eq!(suite["format"], "plimsoll.suite/1");
 }
 
 #[test]
 fn a_check_of_a_data_directory_is_valid() {
     let folder = Folder::new("check");
-    folder.serve("data");
-    folder.check("check", &["volume", "fsck", "data"]);
+    serve(&folder, "data");
+    check(&folder, "check", &["volume", "fsck", "data"]);
 }
 
 #[test]
@@ -208,16 +168,16 @@ fn reports_and_their_results_are_valid() {
     let folder = Folder::new("reports");
     let sample = |name: &str| format!("{SAMPLES}/{name}");
     for name in ["awr.html", "awr.txt", "statspack.txt", "iostat.txt", "iostat.json", "pg_stat_io.txt", "fio.json"] {
-        folder.check("demand", &["demand", &sample(name)]);
+        check(&folder, "demand", &["demand", &sample(name)]);
     }
-    fs::write(folder.0.join("none.txt"), "no report\n").unwrap();
-    folder.check("demand", &["demand", "none.txt", &sample("sar.txt")]);
+    folder.write("none.txt", "no report\n");
+    check(&folder, "demand", &["demand", "none.txt", &sample("sar.txt")]);
     for name in ["awr.html", "statspack.txt", "iostat.txt"] {
-        folder.check("diagnosis", &["diagnose", &sample(name), "--on", "aws/gp3:500GiB"]);
+        check(&folder, "diagnosis", &["diagnose", &sample(name), "--on", "aws/gp3:500GiB"]);
     }
     let size = |more: &[&str]| {
         let always = ["--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--may-be-slower"];
-        folder.check("sizing", &[&["size"], more, &always[..]].concat())
+        check(&folder, "sizing", &[&["size"], more, &always[..]].concat())
     };
     let what_ifs = ["--what-if", "levels,cache,growth", "--ram-price", "5 USD", "--growth", "30%/year"];
     let result = size(&[&[sample("awr.html").as_str()], &what_ifs[..]].concat());

@@ -1,43 +1,28 @@
 //! `plimsoll size`: choices from reports, and errors about missing information.
-#![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use plimsoll_testkit::Workload;
 
+use crate::folder::{Folder, stderr, stdout};
+
 /// Hourly reports of a database from 8 to 15 o'clock with increasing load.
-fn reports() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("size-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+fn reports() -> Folder {
+    let folder = Folder::new("size");
     for hour in 8..16_i8 {
         let workload = Workload {
-            database: "SHOP".to_owned(),
-            instance: "shop1".to_owned(),
-            host: "db1".to_owned(),
-            begin: jiff::civil::date(2026, 3, 2).at(hour, 0, 0, 0),
-            minutes: 60,
-            block_bytes: 8_192,
-            single_reads: 3_600 * 100 * hour.unsigned_abs() as u64,
+            single_reads: 3_600 * 100 * u64::from(hour.unsigned_abs()),
             several_reads: 36_000,
-            blocks_a_read: 64,
-            data_writes: 720_000,
-            redo_writes: 180_000,
-            redo_write_bytes: 4_096,
-            read_us: 850,
-            redo_us: 410,
-            processor_s: 5_000,
-            processors: 16,
-            cache_mib: 4_096,
+            ..Workload::small_shop(hour)
         };
-        std::fs::write(folder.join(format!("awr-{hour}.html")), workload.awr_html()).unwrap();
+        folder.write(&format!("awr-{hour}.html"), workload.awr_html());
     }
     folder
 }
 
 fn size(arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    command.arg("size").arg(reports()).args(arguments.split_whitespace()).output().unwrap()
+    let folder = reports();
+    folder.run(&["size", "."].into_iter().chain(arguments.split_whitespace()).collect::<Vec<_>>())
 }
 
 #[test]
@@ -46,7 +31,7 @@ fn json_on_standard_output_keeps_the_reason_on_standard_error() {
     assert_eq!(output.status.code(), Some(1));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["choices"].as_array().map(Vec::len), Some(0));
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     assert!(stderr.contains("no configuration carries the demand: widen --provider"), "{stderr}");
 }
 
@@ -56,10 +41,9 @@ fn reports_become_choices() {
     let asked = "--capacity 500GiB --provider oci,gp3 --burst none --as-of 2026-11-21 --json -";
     let output = size(asked);
     assert_eq!(output.status.code(), Some(1));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("use --may-be-slower to accept them"), "{stderr}");
+    assert!(stderr(&output).contains("use --may-be-slower to accept them"), "{}", stderr(&output));
     let output = size(&format!("--may-be-slower {asked}"));
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let wanted = &json["wanted"];
     assert_eq!((&wanted["subject"], &wanted["measured"]["windows"]), (&"SHOP".into(), &8.into()));
@@ -78,7 +62,7 @@ fn reports_become_choices() {
 fn unreachable_objective_has_exit_code_1_and_names_the_nearest() {
     let output = size("--capacity 500GiB --provider gp3 --objective p99<=1us --as-of 2026-11-21");
     assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = stdout(&output);
     assert!(text.contains("carries the load at read p99 <= 1 us: the nearest has"), "{text}");
 }
 
@@ -96,7 +80,7 @@ fn missing_arguments_are_named() {
     ];
     for (arguments, said) in cases {
         let output = size(arguments);
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let text = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{arguments}: {text}");
         assert!(text.contains(said), "{arguments}: {text}");
     }

@@ -1,64 +1,26 @@
 //! What-ifs of `plimsoll size`, and properties that inputs lack, on the command line.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
 use plimsoll_testkit::{DailyWorkload, Release, Workload, Writing};
 
-/// A temporary directory.
-struct Folder(PathBuf);
+use crate::folder::Folder;
 
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("plimsoll-what-if-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder can be made");
-        Self(path)
+/// Reports of a day.
+fn day(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.make("day");
+    let course = DailyWorkload { busiest: Workload::shop(0), windows: 24, instances: 1 };
+    for file in Writing::AwrHtml(Release::R19).write(&course) {
+        folder.write(&format!("day/{}", file.name), file.text);
     }
-
-    /// Reports of a day.
-    fn day(name: &str) -> Self {
-        let folder = Self::new(name);
-        std::fs::create_dir_all(folder.path("day")).expect("a folder can be made");
-        let course = DailyWorkload { busiest: Workload::shop(0), windows: 24, instances: 1 };
-        for file in Writing::AwrHtml(Release::R19).write(&course) {
-            std::fs::write(folder.0.join("day").join(&file.name), file.text).expect("a file can be written");
-        }
-        folder
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn plimsoll(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-    command.env("PLIMSOLL_PRODUCTS", "").args(arguments).output().expect("it runs")
-}
-
-fn refuses(arguments: &[&str], expected: &str) {
-    let output = plimsoll(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(expected), "{said}");
+    folder
 }
 
 #[test]
 fn levels_and_memory_are_added_to_the_sizing() {
-    let folder = Folder::day("all");
+    let folder = day("all");
     let asked = ["--what-if", "levels,cache", "--ram-price", "5 USD", "--json", "-"];
-    let mut arguments = vec!["size"];
-    let day = folder.path("day");
-    arguments.extend([&*day, "--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--burst", "none"]);
-    arguments.push("--may-be-slower");
-    arguments.extend(asked);
-    let output = plimsoll(&arguments);
+    let size = ["size", "day", "--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--burst", "none"];
+    let output = folder.run(&[&size[..], &["--may-be-slower"], &asked].concat());
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     let rules = json["what_ifs"]["levels"][0]["rules"].as_array().expect("the block volume has levels");
     for name in ["fixed", "autotune", "daily"] {
@@ -72,7 +34,6 @@ fn levels_and_memory_are_added_to_the_sizing() {
 #[test]
 fn hot_and_cold_disks_are_sized_apart() {
     let folder = Folder::new("tiers");
-    let report = folder.path("iostat.txt");
     let head = "Linux 6.1.0 (db1)\t03/02/2026\t_x86_64_\t(8 CPU)\n\n";
     let block = |second: u32| {
         format!(
@@ -81,9 +42,10 @@ fn hot_and_cold_disks_are_sized_apart() {
         )
     };
     let text: String = std::iter::once(head.to_owned()).chain((0..5).map(|at| block(at * 10))).collect();
-    std::fs::write(&report, text).expect("it can be written");
-    let arguments = ["size", &report, "--capacity", "1TiB", "--burst", "none", "--what-if", "tiers", "--json", "-"];
-    let output = plimsoll(&arguments);
+    folder.write("iostat.txt", text);
+    let arguments =
+        ["size", "iostat.txt", "--capacity", "1TiB", "--burst", "none", "--what-if", "tiers", "--json", "-"];
+    let output = folder.run(&arguments);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     let splits = json["what_ifs"]["tiers"]["splits"].as_array().expect("there are two disks");
     assert_eq!((splits.len(), &splits[0]["hot_parts"]), (1, &serde_json::json!(["sda"])), "{splits:?}");
@@ -91,13 +53,14 @@ fn hot_and_cold_disks_are_sized_apart() {
 
 #[test]
 fn contradictory_flags_are_refused_with_a_remedy() {
+    let folder = Folder::new("refused");
     let size = ["size", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "--capacity", "1TiB"];
-    let with = |flags: &[&'static str]| -> Vec<&str> { size.iter().chain(flags).copied().collect() };
-    refuses(&with(&["--what-if", "growth"]), "--growth 30%/year");
-    refuses(&with(&["--growth", "30%/year"]), "--months");
-    refuses(&with(&["--ram-price", "5 USD"]), "--what-if cache");
-    refuses(&with(&["--what-if", "cache", "--ram-price", "5 EUR"]), "prices are not converted");
-    refuses(&with(&["--what-if", "levels", "--autotune-default", "20", "--autotune-most", "10"]), "exceeds");
+    let refuses = |flags: &[&str], expected: &str| folder.refuses(&[&size[..], flags].concat(), expected);
+    refuses(&["--what-if", "growth"], "--growth 30%/year");
+    refuses(&["--growth", "30%/year"], "--months");
+    refuses(&["--ram-price", "5 USD"], "--what-if cache");
+    refuses(&["--what-if", "cache", "--ram-price", "5 EUR"], "prices are not converted");
+    refuses(&["--what-if", "levels", "--autotune-default", "20", "--autotune-most", "10"], "exceeds");
 }
 
 #[test]
@@ -108,15 +71,11 @@ fn begin_interval_and_only_apply_to_samples() {
         format!("{name} {reads}.00 {}.00 0.00 0.00 1.00 8.00 0.00 0.00 0.00 0.00 0.00 0.00 0.10 9.00", reads * 8)
     };
     let report = format!("{head}\n{}\n{}\n\n", device("sda", 100), device("sdb", 300));
-    let file = folder.path("iostat.txt");
-    std::fs::write(&file, report.repeat(4)).expect("a file can be written");
-    let known = ["demand", &*file, "--interval", "10s", "--begin", "2026-03-02T08:00:00"];
-    let shown = |more: &[&str]| {
-        let arguments: Vec<&str> = known.iter().chain(more).copied().collect();
-        String::from_utf8(plimsoll(&arguments).stdout).expect("it is text")
-    };
+    folder.write("iostat.txt", report.repeat(4));
+    let known = ["demand", "iostat.txt", "--interval", "10s", "--begin", "2026-03-02T08:00:00"];
+    let shown = |more: &[&str]| folder.text(&[&known[..], more].concat());
     let (both, one) = (shown(&[]), shown(&["--only", "SDB"]));
     assert!(both.contains(" 400 ") && !one.contains(" 400 ") && one.contains(" 300 "), "{both}\n{one}");
     assert!(one.contains("2026-03-02 08:00:00  10 s"), "{one}");
-    refuses(&["demand", &file, "--only", "sdc"], "did you mean sda or sdb?");
+    folder.refuses(&["demand", "iostat.txt", "--only", "sdc"], "did you mean sda or sdb?");
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::frame::Size;
+use super::frame::{Size, text_width};
 use super::legend::cut;
 use super::{Drawing, colour_class, px, typeset};
 
@@ -35,7 +35,8 @@ const HIGH: f64 = 15.0;
 /// Draws the bars from top to bottom; the longest takes the whole width.
 pub(crate) fn bars(bars: &[Bar], size: Size) -> Drawing {
     let left = size.pick(230.0, 128.0);
-    let room = f64::from(size.width) - left - size.pick(190.0, 122.0);
+    let longest = bars.iter().map(|bar| text_width(&typeset(&bar.value))).fold(size.pick(178.0, 110.0), f64::max);
+    let room = (f64::from(size.width) - left - longest - 12.0).max(0.0);
     let most = bars.iter().map(|bar| bar.to).fold(f64::MIN_POSITIVE, f64::max);
     let at = |value: f64| px(left + (value / most).clamp(0.0, 1.0) * room);
     let height = bars.len() as f64 * ROW;

@@ -150,6 +150,8 @@ view! {
         small_operations: f64 = step.small,
         /// Factor of classes of large operations, 64 KiB and more in the mean.
         large_operations: f64 = step.large,
+        /// Factor of scans, sorts, archiving and backups.
+        scans: f64 = step.scans,
         /// Lowest factor of other measurements; null if it does not come from there.
         measured_from: Option<f64> = step.spread.map(|(low, _)| low),
         /// Highest factor of other measurements; null if it does not come from there.
@@ -203,6 +205,8 @@ view! {
         next: Option<SizingLimit> = view(choice.next.as_ref()),
         /// Simulated response time of each class at the expected load; empty without a model.
         simulated_latency: Vec<ClassLatency> = each(&choice.latency),
+        /// The same at the mean load of the input, for comparison with the present storage; empty without a model.
+        simulated_latency_at_mean_load: Vec<ClassLatency> = each(&choice.usual),
         /// Classes that are slower than on the present storage, by a fifth or more.
         slower: Vec<SlowerClass> = each(&choice.slower),
         /// Backlog of the series at its limits; null if a percentile was requested.

@@ -17,16 +17,6 @@ use crate::words::offer as words;
 /// Maximum number of machines to list.
 const MACHINES_MAX: usize = 20;
 
-const PRODUCTS: [Column; 7] = [
-    Column::text("product", 0),
-    Column::text("also", 2),
-    Column::text("kind", 3),
-    Column::text("capacity", 0),
-    Column::text("prices", 0),
-    Column::text("figures", 1),
-    Column::text("title", 4),
-];
-
 /// All products by provider: names, sizes, currencies of prices, and statuses of figures.
 pub fn products(catalogue: &Catalogue) -> Page {
     let mut providers: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
@@ -50,49 +40,41 @@ pub fn products(catalogue: &Catalogue) -> Page {
         .map(|status| format!("{} {}: {}", letter(*status), status.name(), words::status(*status)))
         .collect();
     let note = format!("figures by status: {}; none was measured by plimsoll", letters.join(", "));
-    let table = Table::of("Products", PRODUCTS, products, product_row).with_notes([note]);
+    let table = Table::rows("Products", products)
+        .column(Column::text("product", 0), |product| product.name())
+        .column(Column::text("also", 2), |product| product.aliases().join(" "))
+        .column(Column::text("kind", 3), |product| product.kind().name())
+        .column(Column::text("capacity", 0), |product| size(product))
+        .column(Column::text("prices", 0), |product| currencies(product))
+        .column(Column::text("figures", 1), |product| statuses(product))
+        .column(Column::text("title", 4), |product| product.title())
+        .table()
+        .with_notes([note]);
     let sections = vec![PageSection::bare("Products", vec![Block::Table(Table { groups, ..table })])];
     Page { title, sections, ..Page::default() }
 }
-
-const DEFECTS: [Column; 5] = [
-    Column::text("file", 0),
-    Column::text("line", 0),
-    Column::text("column", 0),
-    Column::text("defect", 0),
-    Column::text("allowed", 0),
-];
 
 /// Product files and their defects: a line for each valid file, and a table of defects.
 pub fn checked_products(files: &[(String, Vec<Complaint>)]) -> Page {
     let valid = files.iter().filter(|(_, complaints)| complaints.is_empty());
     let lines: Vec<String> = valid.map(|(file, _)| format!("{file}: valid")).collect();
     let defects = files.iter().flat_map(|(file, complaints)| complaints.iter().map(move |defect| (file, defect)));
-    let table = Table::of("Defects", DEFECTS, defects, |(file, defect)| {
-        let position = [defect.line, defect.column].map(|number| Cell::text(number.to_string()));
-        let texts = [&defect.what, &defect.allowed].map(Cell::text);
-        std::iter::once(Cell::text(file)).chain(position).chain(texts).collect()
-    });
-    let states = Table::of("Product files", [Column::text("file", 0), Column::text("defects", 0)], files, |file| {
-        vec![Cell::text(&file.0), Cell::text(file.1.len().to_string())]
-    });
+    let table = Table::rows("Defects", defects)
+        .column(Column::text("file", 0), |(file, _)| file.as_str())
+        .column(Column::text("line", 0), |(_, defect)| defect.line.to_string())
+        .column(Column::text("column", 0), |(_, defect)| defect.column.to_string())
+        .column(Column::text("defect", 0), |(_, defect)| defect.what.as_str())
+        .column(Column::text("allowed", 0), |(_, defect)| defect.allowed.as_str())
+        .table();
+    let states = Table::rows("Product files", files)
+        .column(Column::text("file", 0), |(file, _)| file.as_str())
+        .column(Column::text("defects", 0), |(_, complaints)| complaints.len().to_string())
+        .table();
     let mut blocks = vec![Block::Listing(lines.join("\n")), Block::Table(table)];
     let is_valid = files.iter().all(|(_, complaints)| complaints.is_empty());
     blocks.extend(is_valid.then_some(Block::Data(states)));
     let section = PageSection::bare("Product files", blocks);
     Page { title: "Check of product files".to_owned(), sections: vec![section], ..Page::default() }
-}
-
-fn product_row(product: &Product) -> Vec<Cell> {
-    vec![
-        Cell::text(product.name()),
-        Cell::text(product.aliases().join(" ")),
-        Cell::text(product.kind().name()),
-        Cell::text(size(product)),
-        Cell::text(currencies(product)),
-        Cell::text(statuses(product)),
-        Cell::text(product.title()),
-    ]
 }
 
 /// Sizes: `1 to 65536 GiB`, `480, 960 GB`; for machines, their number.
@@ -237,25 +219,19 @@ fn limits(product: &Product, sources: &mut Sources) -> Vec<Item> {
     product.limits().iter().map(entry).collect()
 }
 
-const LIMITS: [Column; 8] = [
-    Column::text("limit", 0),
-    Column::text("scope", 0),
-    Column::text("IOPS", 0),
-    Column::text("bytes/s", 0),
-    Column::text("when", 0),
-    Column::text("raised by", 0),
-    Column::text("date", 0),
-    Column::text("status", 0),
-];
-
 fn limits_data(product: &Product) -> Table {
-    let row = |limit: LimitView| {
-        let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
-        let cite = &limit.cite;
-        let own = [&*limit.name, limit.scope.name(), &limit.iops, &limit.bytes, &limit.when, &raised_by, &cite.date];
-        own.into_iter().chain([cite.status.name()]).map(Cell::text).collect()
-    };
-    Table::of("Limits", LIMITS, product.limits(), row)
+    Table::rows("Limits", product.limits())
+        .column(Column::text("limit", 0), |limit| limit.name.to_string())
+        .column(Column::text("scope", 0), |limit| limit.scope.name())
+        .column(Column::text("IOPS", 0), |limit| limit.iops.clone())
+        .column(Column::text("bytes/s", 0), |limit| limit.bytes.clone())
+        .column(Column::text("when", 0), |limit| limit.when.clone())
+        .column(Column::text("raised by", 0), |limit| {
+            limit.lift.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" ")
+        })
+        .column(Column::text("date", 0), |limit| limit.cite.date.clone())
+        .column(Column::text("status", 0), |limit| limit.cite.status.name())
+        .table()
 }
 
 /// A limit as a sentence: value, conditions, and the options that raise it.

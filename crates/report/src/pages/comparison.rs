@@ -133,33 +133,24 @@ fn whole_percent(share: f64) -> String {
 
 /// The figures that both sides have.
 fn figures(comparison: &Comparison) -> Table {
-    const COLUMNS: [Column; 5] = [
-        Column::text("figure", 0),
-        Column::text("first", 0),
-        Column::text("second", 0),
-        Column::text("change", 0),
-        Column::text("verdict", 0),
-    ];
     let changes: Vec<&Change> = comparison.overall.iter().chain(&comparison.points).collect();
-    let row = |change: &Change| {
-        let ratio = Cell::text(signed(change.ratio.value));
-        let interval = number::interval(&change.ratio);
-        vec![
-            Cell::text(quantity(change)),
-            Cell::text(value(change, change.a)),
-            Cell::text(value(change, change.b)),
-            match interval {
-                Some((low, high)) => ratio.with_interval(format!("{} to {}", signed(low), signed(high))),
-                None => ratio,
-            },
-            Cell::text(judgement(&change.verdict)),
-        ]
-    };
     let note = "intervals are widened for the number of comparisons; a change has to pass what runs that follow each \
                 other differ by";
     let has_interval = changes.iter().any(|change| number::interval(&change.ratio).is_some());
-    let table = Table::of("Figures of both sides", COLUMNS, changes, row);
-    table.with_notes(has_interval.then(|| note.to_owned()))
+    Table::rows("Figures of both sides", changes)
+        .column(Column::text("figure", 0), |change| quantity(change))
+        .column(Column::text("first", 0), |change| value(change, change.a))
+        .column(Column::text("second", 0), |change| value(change, change.b))
+        .column(Column::text("change", 0), |change| {
+            let ratio = Cell::text(signed(change.ratio.value));
+            match number::interval(&change.ratio) {
+                Some((low, high)) => ratio.with_interval(format!("{} to {}", signed(low), signed(high))),
+                None => ratio,
+            }
+        })
+        .column(Column::text("verdict", 0), |change| judgement(&change.verdict))
+        .table()
+        .with_notes(has_interval.then(|| note.to_owned()))
 }
 
 fn quantity(change: &Change) -> String {

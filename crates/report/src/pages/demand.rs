@@ -39,33 +39,27 @@ pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Pa
     Page { title: "Demand of storage".to_owned(), sections, ..Page::default() }
 }
 
-const INPUTS: [Column; 4] = [
-    Column::text("input", 0),
-    Column::text("is", 0),
-    Column::text("was", 0),
-    Column::new("figures", "", ColumnKind::Share, 2),
-];
-
 /// The recognised format of each input.
 pub(crate) fn inputs(outcomes: &[Outcome]) -> Table {
-    let row = |outcome: &Outcome| {
-        let version = outcome.reading().and_then(|reading| reading.version.clone());
-        let kind = outcome.kind().map_or("not known".to_owned(), |kind| kind.to_string());
-        let kind = version.map_or(kind.clone(), |version| format!("{kind} {version}"));
-        let verdict = match outcome.verdict() {
-            OutcomeSummary::Read => "read",
-            OutcomeSummary::Partly => "read in part",
-            OutcomeSummary::Refused => "refused",
-        };
-        let figures = outcome.reading().map(|reading| reading.figures.len() as f64);
-        vec![
-            Cell::text(file_name(outcome.name())),
-            Cell::text(kind),
-            Cell::text(verdict),
-            Cell::or_unknown(figures, |count| Cell::figure(number::whole(count), count)),
-        ]
+    let verdict = |outcome: &Outcome| match outcome.verdict() {
+        OutcomeSummary::Read => "read",
+        OutcomeSummary::Partly => "read in part",
+        OutcomeSummary::Refused => "refused",
     };
-    Table::of("Inputs", INPUTS, outcomes, row).with_notes(ignored(outcomes).into_iter().chain(times(outcomes)))
+    Table::rows("Inputs", outcomes)
+        .column(Column::text("input", 0), |outcome| file_name(outcome.name()))
+        .column(Column::text("is", 0), |outcome| {
+            let kind = outcome.kind().map_or("not known".to_owned(), |kind| kind.to_string());
+            let version = outcome.reading().and_then(|reading| reading.version.as_ref());
+            version.map_or(kind.clone(), |version| format!("{kind} {version}"))
+        })
+        .column(Column::text("was", 0), |outcome| verdict(outcome))
+        .column(Column::new("figures", "", ColumnKind::Share, 2), |outcome| {
+            let count = outcome.reading()?.figures.len() as f64;
+            Some(Cell::figure(number::whole(count), count))
+        })
+        .table()
+        .with_notes(ignored(outcomes).into_iter().chain(times(outcomes)))
 }
 
 /// The last part of a path.
@@ -150,92 +144,59 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
     facts
 }
 
-const SINGLE_WINDOW: [Column; 5] = [
-    Column::text("class", 0),
-    Column::rate("rate", "IOPS", 0),
-    Column::rate("bytes", "MB/s", 0),
-    Column::new("size", "KiB", ColumnKind::Size, 1),
-    Column::time("latency", "ms", 0),
-];
-
-const WINDOWS: [Column; 9] = [
-    Column::text("class", 0),
-    Column::rate("mean", "IOPS", 0),
-    Column::rate("p95", "IOPS", 0),
-    Column::rate("highest", "IOPS", 0),
-    Column::rate("mean", "MB/s", 0),
-    Column::rate("p95", "MB/s", 2),
-    Column::rate("highest", "MB/s", 3),
-    Column::new("size", "KiB", ColumnKind::Size, 1),
-    Column::time("latency", "ms", 0),
-];
-
 fn classes(subject: &DatabaseDemand) -> Table {
-    let several = subject.slots.len() > 1;
-    let row = |class: Class| {
-        let of = |measure| subject.series(class, measure).and_then(|series| subject.summary(series));
-        let all = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency].map(of);
-        if all.iter().all(Option::is_none) {
-            return None;
-        }
-        let [iops, bytes, size, latency] = all;
-        let cell = |summary: Option<Summary>, value: fn(&Summary) -> f64, unit: f64| {
-            Cell::or_unknown(summary, |summary| Cell::three(value(&summary) / unit))
-        };
-        let mean = |summary, unit| cell(summary, |summary| summary.mean, unit);
-        let mut row = vec![Cell::text(class.name())];
-        for (summary, unit) in [(iops, 1.0), (bytes, 1e6)] {
-            row.push(mean(summary, unit));
-            if several {
-                row.push(cell(summary, |summary| summary.p95, unit));
-                row.push(cell(summary, |summary| summary.maximum, unit));
-            }
-        }
-        row.push(mean(size, 1024.0));
-        row.push(mean(latency, 1e-3));
-        Some(row)
+    let of = |class, measure| subject.series(class, measure).and_then(|series| subject.summary(series));
+    let mean = |class, measure, unit: f64| of(class, measure).map(|summary| Cell::three(summary.mean / unit));
+    let is_known = |class: &Class| {
+        let known = [Measure::Iops, Measure::Throughput, Measure::Size, Measure::Latency];
+        known.into_iter().any(|measure| of(*class, measure).is_some())
     };
-    let columns = if several { WINDOWS.to_vec() } else { SINGLE_WINDOW.to_vec() };
-    Table::of("Load by class", columns, Class::ALL.into_iter().filter_map(row), |row| row)
+    let classes = Class::ALL.into_iter().filter(is_known);
+    let mut table = Table::rows("Load by class", classes).column(Column::text("class", 0), |class| class.name());
+    let (rates, bytes) = ((Measure::Iops, 1.0), (Measure::Throughput, 1e6));
+    if subject.slots.len() > 1 {
+        let value = |summary: &Summary, part: &str| match part {
+            "mean" => summary.mean,
+            "p95" => summary.p95,
+            _ => summary.maximum,
+        };
+        for ((measure, unit), name, priorities) in [(rates, "IOPS", [0, 0, 0]), (bytes, "MB/s", [0, 2, 3])] {
+            let columns = ["mean", "p95", "highest"].into_iter().zip(priorities);
+            let columns = columns.map(|(part, priority)| (part, Column::rate(part, name, priority)));
+            table = table.columns(columns, |class, part| {
+                of(*class, measure).map(|summary| Cell::three(value(&summary, part) / unit))
+            });
+        }
+    } else {
+        let columns = [(rates, Column::rate("rate", "IOPS", 0)), (bytes, Column::rate("bytes", "MB/s", 0))];
+        table = table.columns(columns, |class, (measure, unit)| mean(*class, measure, unit));
+    }
+    table
+        .column(Column::new("size", "KiB", ColumnKind::Size, 1), |class| mean(*class, Measure::Size, 1024.0))
+        .column(Column::time("latency", "ms", 0), |class| mean(*class, Measure::Latency, 1e-3))
+        .table()
 }
-
-const TIMES: [Column; 6] = [
-    Column::text("from", 0),
-    Column::text("for", 1),
-    Column::rate("reads", "IOPS", 0),
-    Column::rate("writes", "IOPS", 0),
-    Column::rate("reads", "MB/s", 0),
-    Column::rate("writes", "MB/s", 0),
-];
 
 fn over_time(subject: &DatabaseDemand) -> Table {
     let count = if subject.slots.len() < 2 { 0 } else { subject.slots.len() };
-    let value = |class, measure, index: usize, unit: f64| {
-        let value = subject.series(class, measure).and_then(|series| series.values[index]);
-        Cell::or_unknown(value, |value| Cell::three(value / unit))
-    };
-    let row = |index: usize| {
-        let slot = &subject.slots[index];
-        let begin = slot.begin.map_or("unknown".to_owned(), |begin| begin.to_string().replace('T', " "));
-        let mut row = vec![Cell::text(begin), Cell::text(minutes(slot.length.as_secs_f64()))];
-        for (measure, unit) in [(Measure::Iops, 1.0), (Measure::Throughput, 1e6)] {
-            row.extend([Class::Read, Class::Write].map(|class| value(class, measure, index, unit)));
-        }
-        row
-    };
+    let columns = [(Measure::Iops, "IOPS"), (Measure::Throughput, "MB/s")].into_iter().flat_map(|(measure, unit)| {
+        [(Class::Read, "reads"), (Class::Write, "writes")]
+            .map(|(class, name)| ((class, measure), Column::rate(name, unit, 0)))
+    });
     let more = (count > WINDOWS_MAX).then(|| format!("The first {WINDOWS_MAX} of {count} windows; --json has all."));
-    Table::of("Load over time", TIMES, 0..count.min(WINDOWS_MAX), row).with_notes(more)
+    Table::rows("Load over time", 0..count.min(WINDOWS_MAX))
+        .column(Column::text("from", 0), |index| {
+            let begin = subject.slots[*index].begin;
+            begin.map_or("unknown".to_owned(), |begin| begin.to_string().replace('T', " "))
+        })
+        .column(Column::text("for", 1), |index| minutes(subject.slots[*index].length.as_secs_f64()))
+        .columns(columns, |index, (class, measure)| {
+            let unit = if measure == Measure::Iops { 1.0 } else { 1e6 };
+            subject.series(class, measure)?.values[*index].map(|value| Cell::three(value / unit))
+        })
+        .table()
+        .with_notes(more)
 }
-
-const RESULTS: [Column; 7] = [
-    Column::text("test", 0),
-    Column::new("size", "KiB", ColumnKind::Size, 2),
-    Column::new("depth", "", ColumnKind::Share, 3),
-    Column::rate("rate", "IOPS", 0),
-    Column::rate("bytes", "MB/s", 0),
-    Column::time("mean", "ms", 0),
-    Column::time("p99", "ms", 1),
-];
 
 /// Benchmark results of an input. They are never part of the demand.
 fn evidence(reading: &Reading) -> Vec<Block> {
@@ -254,26 +215,26 @@ fn evidence(reading: &Reading) -> Vec<Block> {
     if whole.iter().any(|one| one.transactions_s.is_some()) {
         notes.push("Rates marked tx are transactions per second, with transaction response times.".to_owned());
     }
-    let shown = whole.into_iter().take(RESULTS_MAX);
-    vec![Block::Table(Table::of("Results of benchmarks", RESULTS, shown, result).with_notes(notes))]
+    vec![Block::Table(results(whole.into_iter().take(RESULTS_MAX)).with_notes(notes))]
 }
 
-fn result(one: &ReadingEvidence) -> Vec<Cell> {
-    let shown = |value: Option<f64>, unit: f64| Cell::or_unknown(value, |value| Cell::three(value / unit));
-    let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9).map(|(_, seconds)| *seconds);
-    let rate = match (one.iops, one.transactions_s) {
-        (None, Some(transactions)) => Cell::text(format!("{} tx", number::three(transactions))),
-        (iops, _) => shown(iops, 1.0),
-    };
-    vec![
-        Cell::text(&one.test),
-        shown(one.setting.block_bytes, 1_024.0),
-        shown(one.setting.depth, 1.0),
-        rate,
-        shown(one.bytes_s, 1e6),
-        shown(one.mean_s, 1e-3),
-        shown(p99, 1e-3),
-    ]
+fn results<'a>(evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
+    let shown = |value: Option<f64>, unit: f64| value.map(|value| Cell::three(value / unit));
+    Table::rows("Results of benchmarks", evidence)
+        .column(Column::text("test", 0), |one| one.test.clone())
+        .column(Column::new("size", "KiB", ColumnKind::Size, 2), |one| shown(one.setting.block_bytes, 1_024.0))
+        .column(Column::new("depth", "", ColumnKind::Share, 3), |one| shown(one.setting.depth, 1.0))
+        .column(Column::rate("rate", "IOPS", 0), |one| match (one.iops, one.transactions_s) {
+            (None, Some(transactions)) => Some(Cell::text(format!("{} tx", number::three(transactions)))),
+            (iops, _) => shown(iops, 1.0),
+        })
+        .column(Column::rate("bytes", "MB/s", 0), |one| shown(one.bytes_s, 1e6))
+        .column(Column::time("mean", "ms", 0), |one| shown(one.mean_s, 1e-3))
+        .column(Column::time("p99", "ms", 1), |one| {
+            let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9);
+            shown(p99.map(|(_, seconds)| *seconds), 1e-3)
+        })
+        .table()
 }
 
 /// Misses by cache size.

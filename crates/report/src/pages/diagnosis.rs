@@ -8,7 +8,7 @@ mod time;
 
 use maud::{Markup, html};
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, OfferUse};
+use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, DiagnosisVerdict, OfferUse};
 use plimsoll_ingest::{DatabaseDemand, Demand, Measure, Outcome, Reading};
 use plimsoll_units::Bytes;
 
@@ -137,8 +137,14 @@ impl Case<'_> {
     /// Verdicts with remedies and links to their evidence.
     fn verdicts(&self) -> PageSection {
         let mut facts = Vec::new();
+        // Nothing is to be done about the small shares of an idle database.
+        let is_idle = |verdict: &&DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::Quiet { .. });
+        let is_quiet = self.found.verdicts.iter().any(|verdict| is_idle(&verdict));
         for verdict in &self.found.verdicts {
-            let text = verdict_text(verdict);
+            let mut text = verdict_text(verdict);
+            if is_quiet && !is_idle(&verdict) {
+                text.remedy.clear();
+            }
             let emphasis = if text.kind == "answer" { Emphasis::Strong } else { Emphasis::Caution };
             let links = origins::of_verdict(self, verdict);
             facts.push(Fact::new(text.kind, text.text).with_emphasis(emphasis).with_links(links));

@@ -44,37 +44,24 @@ fn table(rows: &[LoadComparison]) -> Table {
         LatencyUnit::Micro => ("mean us", "p99 us"),
         LatencyUnit::Milli => ("mean ms", "p99 ms"),
     };
-    let columns = [
-        Column::text("offered", 0),
-        Column::rate("IOPS", "measured", 0),
-        Column::rate("IOPS", "theory", 0),
-        Column::rate("ratio", "", 0),
-        Column::time(mean, "measured", 2),
-        Column::time(mean, "theory", 2),
-        Column::time(p99, "measured", 3),
-        Column::time(p99, "theory", 3),
-        Column::new("limit", "in theory", ColumnKind::Text, 4),
-    ];
     let time = |row: &LoadComparison, iops: f64, ns: f64| match ns {
         _ if grew(row, iops) => Cell::text("grew"),
         ns if ns > 0.0 && ns.is_finite() => Cell::figure(unit.show(ns), unit.value(ns)),
         _ => Cell::unknown(),
     };
-    let row = |row: &LoadComparison| {
-        vec![
-            Cell::text(offered(&row.offered)),
-            rate(row.iops.0),
-            rate(row.iops.1),
-            ratio(row),
-            time(row, row.iops.0, row.mean_ns.0),
-            time(row, row.iops.1, row.mean_ns.1),
-            time(row, row.iops.0, row.p99_ns.0),
-            time(row, row.iops.1, row.p99_ns.1),
-            limit(row.binds.as_deref()),
-        ]
-    };
     let ratios = "ratio: measured over theory in IOPS; for open loads, theory over measured in mean latency";
-    Table::of("Loads", columns, rows, row).with_notes(binding(rows).into_iter().chain([ratios.to_owned()]))
+    Table::rows("Loads", rows)
+        .column(Column::text("offered", 0), |row| offered(&row.offered))
+        .column(Column::rate("IOPS", "measured", 0), |row| rate(row.iops.0))
+        .column(Column::rate("IOPS", "theory", 0), |row| rate(row.iops.1))
+        .column(Column::rate("ratio", "", 0), |row| ratio(row))
+        .column(Column::time(mean, "measured", 2), |row| time(row, row.iops.0, row.mean_ns.0))
+        .column(Column::time(mean, "theory", 2), |row| time(row, row.iops.1, row.mean_ns.1))
+        .column(Column::time(p99, "measured", 3), |row| time(row, row.iops.0, row.p99_ns.0))
+        .column(Column::time(p99, "theory", 3), |row| time(row, row.iops.1, row.p99_ns.1))
+        .column(Column::new("limit", "in theory", ColumnKind::Text, 4), |row| limit(row.binds.as_deref()))
+        .table()
+        .with_notes(binding(rows).into_iter().chain([ratios.to_owned()]))
 }
 
 fn rate(iops: f64) -> Cell {

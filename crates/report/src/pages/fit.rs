@@ -12,8 +12,10 @@ pub fn fit(fitted: &Fitted) -> Page {
         None => "; too few loads for cross-validation".into(),
     };
     let described = format!("Describes the measured response times within {}{prediction}.", misfit(fitted.error));
-    let columns = [Column::text("parameter", 0), Column::text("value", 0)];
-    let table = Table::of("Parameters", columns, &fitted.parameters, row);
+    let table = Table::rows("Parameters", &fitted.parameters)
+        .column(Column::text("parameter", 0), |parameter| parameter.name.as_str())
+        .column(Column::text("value", 0), |parameter| value(parameter))
+        .table();
     let evidence =
         fitted.parameters.iter().map(|fit| Fact::new("known by", format!("{}: {}", fit.name, fit.identified_by)));
     let sections = vec![
@@ -29,22 +31,15 @@ fn misfit(misfit: Misfit) -> String {
     format!("{:.1} % (at worst {:.1} %)", misfit.mean * 100.0, misfit.worst * 100.0)
 }
 
-fn row(parameter: &Parameter) -> Vec<Cell> {
+fn value(parameter: &Parameter) -> Cell {
     let shown = |number: f64| fitted_value(parameter.unit, number);
     let interval = match parameter.interval {
         Some((low, high)) => format!("{} to {}", shown(low), shown(high)),
         None if parameter.identified => "no interval".into(),
         None => "not identified".into(),
     };
-    vec![
-        Cell::text(&parameter.name),
-        Cell {
-            text: shown(parameter.value),
-            exact: format!("{} {}", parameter.value, parameter.unit),
-            ..Cell::default()
-        }
-        .with_interval(interval),
-    ]
+    let exact = format!("{} {}", parameter.value, parameter.unit);
+    Cell { text: shown(parameter.value), exact, ..Cell::default() }.with_interval(interval)
 }
 
 fn alternatives(fitted: &Fitted) -> Vec<Fact> {

@@ -9,8 +9,6 @@ use crate::words::offer::megabytes;
 
 /// Names of the directions, in the order of [`JobReport::lanes`].
 const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
-/// Percentages of the latency columns.
-const PERCENTAGES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// Results of fio's jobs; `origin` is `measured` or `simulated`.
 pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
@@ -27,17 +25,10 @@ pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
         })
         .collect();
     let text = if rates.is_empty() { "no operations".to_owned() } else { rates.join("; ") };
-    let lanes = report.jobs.iter().flat_map(|job| lanes(job).map(move |(direction, lane)| (job, direction, lane)));
     let sections = vec![
-        PageSection::new(
-            "Groups",
-            vec![Block::Table(Table::of("Rates of each group", group_columns(), &groups, group_row))],
-        ),
-        PageSection::new("Jobs", vec![Block::Table(Table::of("Rates and latencies", job_columns(), lanes, job_row))]),
-        PageSection::new(
-            "Disks",
-            vec![Block::Table(Table::of("Use of disks", disk_columns(), &report.disks, disk_row))],
-        ),
+        PageSection::new("Groups", vec![Block::Table(group_table(&groups))]),
+        PageSection::new("Jobs", vec![Block::Table(job_table(report))]),
+        PageSection::new("Disks", vec![Block::Table(disk_table(&report.disks))]),
         PageSection::bare("Errors", vec![Block::Facts(report.jobs.iter().flat_map(errors).collect())]),
     ];
     Page {
@@ -106,75 +97,53 @@ fn per_second(count: u64, runtime_ms: u64) -> f64 {
     if runtime_ms == 0 { 0.0 } else { count as f64 * 1e3 / runtime_ms as f64 }
 }
 
-fn group_columns() -> [Column; 6] {
-    [
-        Column::new("group", "", ColumnKind::Share, 0),
-        Column::text("direction", 0),
-        Column::new("jobs", "", ColumnKind::Share, 2),
-        Column::rate("IOPS", "", 0),
-        Column::rate("throughput", "MB/s", 0),
-        Column::new("moved", "bytes", ColumnKind::Size, 3),
-    ]
+fn group_table(groups: &[DirectionGroup]) -> Table {
+    let share = |name, priority| Column::new(name, "", ColumnKind::Share, priority);
+    let count = |count: u32| Cell::figure(count.to_string(), f64::from(count));
+    Table::rows("Rates of each group", groups)
+        .column(share("group", 0), |group| count(group.number))
+        .column(Column::text("direction", 0), |group| group.direction)
+        .column(share("jobs", 2), |group| count(group.jobs))
+        .column(Column::rate("IOPS", "", 0), |group| Cell::rate(group.iops()))
+        .column(Column::rate("throughput", "MB/s", 0), |group| throughput(group.bytes_per_second()))
+        .column(Column::new("moved", "bytes", ColumnKind::Size, 3), |group| moved(group.bytes))
+        .table()
 }
 
-fn group_row(group: &DirectionGroup) -> Vec<Cell> {
-    vec![
-        Cell::figure(group.number.to_string(), f64::from(group.number)),
-        Cell::text(group.direction),
-        Cell::figure(group.jobs.to_string(), f64::from(group.jobs)),
-        Cell::rate(group.iops()),
-        throughput(group.bytes_per_second()),
-        moved(group.bytes),
-    ]
+fn job_table(report: &FioReport) -> Table {
+    let time =
+        |lane: &DirectionResult, ns: f64| (lane.completion.count() > 0).then(|| Cell::figure(number::time(ns), ns));
+    let percentiles = [(50.0, "p50", 3), (99.0, "p99", 0), (99.9, "p99.9", 2)];
+    let percentiles =
+        percentiles.map(|(percent, name, priority)| (percent, Column::time(name, "completion", priority)));
+    let lanes = report.jobs.iter().flat_map(|job| lanes(job).map(move |(direction, lane)| (job, direction, lane)));
+    Table::rows("Rates and latencies", lanes)
+        .column(Column::new("job", "", ColumnKind::Name, 0), |(job, ..)| job.name.as_str())
+        .column(Column::text("direction", 0), |(_, direction, _)| *direction)
+        .column(Column::rate("IOPS", "", 0), |(.., lane)| Cell::rate(per_second(lane.operations, lane.runtime_ms)))
+        .column(Column::rate("throughput", "MB/s", 1), |(.., lane)| throughput(per_second(lane.bytes, lane.runtime_ms)))
+        .column(Column::time("mean", "completion", 0), |(.., lane)| time(lane, lane.completion.moments().mean_ns))
+        .columns(percentiles, |(.., lane), percent| {
+            lane.completion.percentiles(&[percent]).first().and_then(|ns| time(lane, *ns as f64))
+        })
+        .column(Column::time("highest", "completion", 4), |(.., lane)| {
+            time(lane, lane.completion.moments().max_ns as f64)
+        })
+        .column(Column::new("moved", "bytes", ColumnKind::Size, 5), |(.., lane)| moved(lane.bytes))
+        .table()
 }
 
-fn job_columns() -> [Column; 10] {
-    [
-        Column::new("job", "", ColumnKind::Name, 0),
-        Column::text("direction", 0),
-        Column::rate("IOPS", "", 0),
-        Column::rate("throughput", "MB/s", 1),
-        Column::time("mean", "completion", 0),
-        Column::time("p50", "completion", 3),
-        Column::time("p99", "completion", 0),
-        Column::time("p99.9", "completion", 2),
-        Column::time("highest", "completion", 4),
-        Column::new("moved", "bytes", ColumnKind::Size, 5),
-    ]
-}
-
-fn job_row((job, direction, lane): (&JobReport, &'static str, &DirectionResult)) -> Vec<Cell> {
-    let moments = lane.completion.moments();
-    let is_timed = lane.completion.count() > 0;
-    let time = |ns: f64| if is_timed { Cell::figure(number::time(ns), ns) } else { Cell::unknown() };
-    let percentiles = lane.completion.percentiles(&PERCENTAGES);
-    let percentile = |index: usize| Cell::or_unknown(percentiles.get(index), |ns| time(*ns as f64));
-    vec![
-        Cell::text(&job.name),
-        Cell::text(direction),
-        Cell::rate(per_second(lane.operations, lane.runtime_ms)),
-        throughput(per_second(lane.bytes, lane.runtime_ms)),
-        time(moments.mean_ns),
-        percentile(0),
-        percentile(1),
-        percentile(2),
-        time(moments.max_ns as f64),
-        moved(lane.bytes),
-    ]
-}
-
-fn disk_columns() -> [Column; 4] {
-    [
-        Column::text("disk", 0),
-        Column::new("reads", "", ColumnKind::Share, 1),
-        Column::new("writes", "", ColumnKind::Share, 1),
-        Column::new("busy", "", ColumnKind::Share, 0),
-    ]
-}
-
-fn disk_row(disk: &DiskUse) -> Vec<Cell> {
-    let [reads, writes] = disk.own.operations.map(|count| Cell::figure(number::whole(count as f64), count as f64));
-    vec![Cell::text(&disk.name), reads, writes, Cell::percent(disk.own.busy_percent / 100.0)]
+fn disk_table(disks: &[DiskUse]) -> Table {
+    let operations = [(0, "reads"), (1, "writes")];
+    let operations = operations.map(|(index, name)| (index, Column::new(name, "", ColumnKind::Share, 1)));
+    Table::rows("Use of disks", disks)
+        .column(Column::text("disk", 0), |disk| disk.name.as_str())
+        .columns(operations, |disk, index: usize| {
+            let count = disk.own.operations[index] as f64;
+            Cell::figure(number::whole(count), count)
+        })
+        .column(Column::new("busy", "", ColumnKind::Share, 0), |disk| Cell::percent(disk.own.busy_percent / 100.0))
+        .table()
 }
 
 fn throughput(bytes_per_second: f64) -> Cell {

@@ -6,7 +6,7 @@ use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer};
 
 use super::limit;
 use crate::number;
-use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table, UNKNOWN};
+use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
 use crate::words::{self, clean, offer};
 
 /// Extent of the lists.
@@ -53,12 +53,6 @@ pub fn matches(need: &Need, matches: &Matches, near: &[Resemblance], detail: Det
 /// price.
 pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Page {
     const SHOWN: usize = 3;
-    const COLUMNS: [Column; 4] = [
-        Column::configuration(),
-        Column::new("a month", "", ColumnKind::Money, 0),
-        Column::text("simulated", 0),
-        Column::new("room", "", ColumnKind::Share, 0),
-    ];
     let need_text = format!("{} IOPS at {}", number::three(need.iops), need.objective);
     let priced = matches.suitable.iter().filter(|one| one.price.is_some()).count();
     let slow = if priced >= SHOWN { 0 } else { matches.nearly.len().min(SHOWN - 1) };
@@ -68,14 +62,6 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     } else {
         format!("Products that carry {need_text}, cheapest first")
     };
-    let row = |one: &SuitableOffer| {
-        vec![
-            Cell::text(offer::configuration(&one.offer)),
-            Cell::money(one.price.as_ref().map(|price| price.monthly)),
-            Cell::text(format!("{} {}", need.objective.bounded(), one.reached)),
-            Cell::text(headroom(one.binds.as_ref().map(|(_, iops)| *iops), need.iops)),
-        ]
-    };
     let missed = (slow > 0).then(|| {
         let last = if slow == 1 { "the last misses".to_owned() } else { format!("the last {slow} miss") };
         format!("{last} the objective according to simulation; its ceilings suffice")
@@ -83,8 +69,13 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
     let provenance = "response times are simulated, ceilings and prices are from documents; none was measured";
     let nearest = near.first().map_or_else(String::new, |one| format!("{}; ", nearest(one)));
     let notes = missed.into_iter().chain([format!("{nearest}all: plimsoll match"), provenance.to_owned()]);
-    let table = Block::Table(Table::of("Products", COLUMNS, shown, row));
-    let blocks = std::iter::once(table).chain(notes.map(Block::Note)).collect();
+    let table = Table::rows("Products", shown)
+        .column(Column::configuration(), |one| offer::configuration(&one.offer))
+        .column(Column::new("a month", "", ColumnKind::Money, 0), |one| monthly(one))
+        .column(Column::text("simulated", 0), |one| reached(need, one))
+        .column(Column::new("room", "", ColumnKind::Share, 0), |one| headroom(need, one))
+        .table();
+    let blocks = std::iter::once(Block::Table(table)).chain(notes.map(Block::Note)).collect();
     Page { sections: vec![PageSection::new(verdict, blocks)], ..Page::default() }
 }
 
@@ -101,41 +92,36 @@ fn headline(need: &Need, matches: &Matches) -> Headline {
     Headline { text: text.to_owned(), grade: "simulated", details: vec![asked] }
 }
 
-const COLUMNS: [Column; 7] = [
-    Column::configuration(),
-    Column::monthly("price", 0),
-    Column::rate("ceiling", "IOPS", 0),
-    Column::new("room", "above it", ColumnKind::Share, 1),
-    Column::new("reached", "simulated", ColumnKind::Text, 0),
-    Column::text("limit", 0),
-    Column::new("status", "of the limit", ColumnKind::Text, 2),
-];
-
 fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
-    let row = |one: &SuitableOffer| {
-        let allowed = one.binds.as_ref().map(|(_, iops)| *iops);
-        vec![
-            Cell::text(offer::configuration(&one.offer)),
-            Cell::money(one.price.as_ref().map(|price| price.monthly)),
-            Cell::or_unknown(allowed, Cell::rate),
-            Cell::text(headroom(allowed, need.iops)),
-            Cell::text(format!("{} {}", need.objective.bounded(), one.reached)),
-            limit(one.binds.as_ref().map(|(name, _)| name.as_str())),
-            Cell::text(binding(one).map_or(UNKNOWN, |ceiling| ceiling.cite.status.name())),
-        ]
-    };
+    let table = Table::rows("Products", carries)
+        .column(Column::configuration(), |one| offer::configuration(&one.offer))
+        .column(Column::monthly("price", 0), |one| monthly(one))
+        .column(Column::rate("ceiling", "IOPS", 0), |one| one.binds.as_ref().map(|(_, iops)| Cell::rate(*iops)))
+        .column(Column::new("room", "above it", ColumnKind::Share, 1), |one| headroom(need, one))
+        .column(Column::new("reached", "simulated", ColumnKind::Text, 0), |one| reached(need, one))
+        .column(Column::text("limit", 0), |one| limit(one.binds.as_ref().map(|(name, _)| name.as_str())))
+        .column(Column::new("status", "of the limit", ColumnKind::Text, 2), |one| {
+            binding(one).map(|ceiling| ceiling.cite.status.name())
+        })
+        .table();
     let unpriced = carries.iter().position(|one| one.price.is_none());
     let groups = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
-    Table { groups: groups.into_iter().collect(), ..Table::of("Products", COLUMNS, carries, row) }
+    Table { groups: groups.into_iter().collect(), ..table }
+}
+
+fn monthly(one: &SuitableOffer) -> Cell {
+    Cell::money(one.price.as_ref().map(|price| price.monthly))
+}
+
+/// The simulated response time by the measure of the objective.
+fn reached(need: &Need, one: &SuitableOffer) -> String {
+    format!("{} {}", need.objective.bounded(), one.reached)
 }
 
 /// Headroom of a ceiling above the need: `+40 %`, or `x 2.5` from 2 on.
-fn headroom(allowed: Option<f64>, needed: f64) -> String {
-    match allowed.map(|allowed| allowed / needed).filter(|times| times.is_finite()) {
-        None => UNKNOWN.to_owned(),
-        Some(times) if times >= 2.0 => format!("x {}", number::three(times)),
-        Some(times) => format!("{:+.0} %", (times - 1.0) * 100.0),
-    }
+fn headroom(need: &Need, one: &SuitableOffer) -> Option<String> {
+    let times = one.binds.as_ref().map(|(_, iops)| iops / need.iops).filter(|times| times.is_finite())?;
+    Some(if times >= 2.0 { format!("x {}", number::three(times)) } else { format!("{:+.0} %", (times - 1.0) * 100.0) })
 }
 
 /// The ceiling with the name of the binding limit.

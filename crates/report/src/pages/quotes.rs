@@ -2,26 +2,16 @@
 //!
 //! Every figure is shown with the status of its source.
 
-use plimsoll_catalogue::{Ask, Charge, MachineShape, Offer, Often, Price, SharingMode, Status};
+use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Offer, Often, Price, SharingMode, Status};
 use plimsoll_choose::Quote;
 
 use super::limit;
-use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, PageSection, Table, UNKNOWN};
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, PageSection, Table};
 use crate::words::offer as words;
 use crate::{money, number};
 
 /// Maximum number of prices to list if none is chosen.
 const PRICES_MAX: usize = 5;
-
-const COLUMNS: [Column; 7] = [
-    Column::configuration(),
-    Column::rate("IOPS", "", 0),
-    Column::rate("MB/s", "", 1),
-    Column::monthly("price", 0),
-    Column::new("per 1,000", "IOPS", ColumnKind::Money, 2),
-    Column::text("limit", 0),
-    Column::new("status", "of the limit", ColumnKind::Text, 3),
-];
 
 /// Comparison of several configurations, then each in full. Empty for no configuration.
 pub fn quotes(quotes: &[Quote]) -> Page {
@@ -30,7 +20,7 @@ pub fn quotes(quotes: &[Quote]) -> Page {
         [only] => format!("Quote: {}", words::configuration(&only.offer)),
         _ => format!("Quotes of {} configurations", quotes.len()),
     };
-    let table = Table::of("Configurations", COLUMNS, quotes, row);
+    let table = table(quotes);
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
     let heading = if same { asked(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
@@ -64,21 +54,30 @@ fn asked(ask: &Ask) -> String {
     format!("Sustained rates for {}", words::ask(ask))
 }
 
-fn row(quote: &Quote) -> Vec<Cell> {
-    let binding = quote.standing.binding();
-    let ceiling = binding.map(|bound| &quote.offer.ceilings[bound.ceiling]);
-    let monthly = quote.price.as_ref().ok().map(|price| price.monthly);
-    let each = monthly.zip(binding).and_then(|(sum, bound)| money::share(sum, bound.iops / 1_000.0));
-    let megabytes = |bytes: f64| Cell::figure(words::megabytes(bytes), bytes / 1e6);
-    vec![
-        Cell::text(words::configuration(&quote.offer)),
-        Cell::or_unknown(binding, |bound| Cell::rate(bound.iops)),
-        Cell::or_unknown(binding, |bound| megabytes(bound.bytes_per_second)),
-        Cell::money(monthly),
-        Cell::money(each),
-        limit(ceiling.map(|ceiling| &*ceiling.name)),
-        Cell::text(ceiling.map_or(UNKNOWN, |ceiling| ceiling.cite.status.name())),
-    ]
+/// The lowest limit.
+fn binding(quote: &Quote) -> Option<&Ceiling> {
+    quote.standing.binding().map(|bound| &quote.offer.ceilings[bound.ceiling])
+}
+
+fn table(quotes: &[Quote]) -> Table {
+    let monthly = |quote: &Quote| quote.price.as_ref().ok().map(|price| price.monthly);
+    Table::rows("Configurations", quotes)
+        .column(Column::configuration(), |quote| words::configuration(&quote.offer))
+        .column(Column::rate("IOPS", "", 0), |quote| quote.standing.binding().map(|bound| Cell::rate(bound.iops)))
+        .column(Column::rate("MB/s", "", 1), |quote| {
+            let bytes = quote.standing.binding()?.bytes_per_second;
+            Some(Cell::figure(words::megabytes(bytes), bytes / 1e6))
+        })
+        .column(Column::monthly("price", 0), |quote| Cell::money(monthly(quote)))
+        .column(Column::new("per 1,000", "IOPS", ColumnKind::Money, 2), |quote| {
+            let (sum, bound) = monthly(quote).zip(quote.standing.binding())?;
+            Some(Cell::money(money::share(sum, bound.iops / 1_000.0)))
+        })
+        .column(Column::text("limit", 0), |quote| limit(binding(quote).map(|ceiling| &*ceiling.name)))
+        .column(Column::new("status", "of the limit", ColumnKind::Text, 3), |quote| {
+            binding(quote).map(|ceiling| ceiling.cite.status.name())
+        })
+        .table()
 }
 
 /// A configuration in full.

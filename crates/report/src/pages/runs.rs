@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Curve, Objective, SuiteRun};
 
-use crate::page::{Block, Cell, Column, ColumnKind, Page, PageSection, Table, TableLayout};
+use crate::page::{Block, Column, ColumnKind, Page, PageSection, Table, TableLayout};
 use crate::words;
 
 /// A kept run.
@@ -38,8 +38,10 @@ impl KeptRun {
 
 /// Kept runs, a line each.
 pub fn runs(runs: &[KeptRun]) -> Page {
-    let columns = [Column::new("run", "", ColumnKind::Name, 0), Column::text("result", 0)];
-    let table = Table::of("Kept runs", columns, runs, |run| vec![Cell::text(&run.name), Cell::text(&run.result)]);
+    let table = Table::rows("Kept runs", runs)
+        .column(Column::new("run", "", ColumnKind::Name, 0), |run| run.name.as_str())
+        .column(Column::text("result", 0), |run| run.result.as_str())
+        .table();
     let none = runs.is_empty().then(|| Block::Text("no runs yet: start with `plimsoll measure .`".to_owned()));
     let table = Table { layout: TableLayout::Lines, ..table };
     let sections = vec![PageSection::bare("Kept runs", none.into_iter().chain([Block::Table(table)]).collect())];

@@ -1,22 +1,24 @@
-//! Sizing: the choice, the frontier, the ranking, the design point, and configurations that fail.
+//! Sizing. First the verdict, response times by class, and price against database time; then the choice in full, the
+//! ranking, the design point, and configurations that fail.
 
 mod details;
 mod providers;
+mod verdict;
 
-use plimsoll_choose::diagnosis::{DatabaseEffect, Latencies, effect};
-use plimsoll_choose::sizing::{Choice, ClassLatency, DesignLimit, Rejection, Sizing, VolumeLayout};
+use plimsoll_choose::diagnosis::DatabaseEffect;
+use plimsoll_choose::sizing::{Best, Choice, ClassLatency, DesignLimit, PriceDoubt, Rejection, Sizing, VolumeLayout};
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::{Account, Outcome};
 
 use super::quotes::safety;
 use super::{limit, what_if};
-use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot, sentence};
+use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
 use crate::number;
-use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
 use crate::words::diagnosis::share;
-use crate::words::{clean, offer, sizing as words};
+use crate::words::{offer, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -24,6 +26,13 @@ const FEW: usize = 6;
 const OTHERS_MAX: usize = 40;
 /// Maximum number of doubts about the first choice.
 const DOUBTS_MAX: usize = 3;
+
+/// Headings in the ranking.
+const GROUPS: [(PriceDoubt, &str); 3] = [
+    (PriceDoubt::Unverified, "price not verified:"),
+    (PriceDoubt::Partial, "no price of a machine with sufficient limits:"),
+    (PriceDoubt::Unpriced, "no price in the catalogue for these terms:"),
+];
 
 /// A sizing with its inputs.
 struct Sized<'a> {
@@ -47,12 +56,10 @@ pub fn sizing(
     let subject = &sizing.wanted.subject;
     let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
     let mut sections = Vec::new();
-    if let Some(layout) = sized.best_layout() {
-        sections.push(sized.parts(layout));
-    }
-    sections.extend(sized.layouts());
+    sections.extend(sized.comparison());
     sections.extend(sized.by_provider());
-    sections.extend(sized.first());
+    sections.extend(sized.chosen());
+    sections.extend(sized.layouts());
     sections.push(sized.ranking());
     sections.push(sized.design_point());
     sections.extend(what_if::sections(what_ifs));
@@ -75,86 +82,22 @@ impl Sized<'_> {
         if objectives.is_empty() { objectives } else { format!(" at {objectives}") }
     }
 
-    /// Effect of a choice on the database's time, if both are known.
-    fn effect(&self, choice: &Choice) -> Option<DatabaseEffect> {
-        let latencies = choice.latency.iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
-        effect(self.account?, &Latencies(latencies)).filter(|effect| !effect.parts.is_empty())
-    }
-
-    /// The layout that is cheaper than the cheapest single volume.
-    fn best_layout(&self) -> Option<&VolumeLayout> {
-        let first = self.sizing.choices.first().and_then(Choice::total);
-        let is_cheaper = |layout: &&VolumeLayout| match (layout.total, first) {
-            (Some(layout), Some(first)) => layout.currency == first.currency && layout.millionths < first.millionths,
-            (_, first) => first.is_none(),
-        };
-        self.sizing.layouts.first().filter(is_cheaper)
-    }
-
-    /// The verdict, preceded by the platform's caution if the figures do not transfer to other storage.
-    fn headline(&self) -> Headline {
-        let platform = &self.sizing.wanted.platform;
-        let cluster = platform.cluster.as_ref();
-        let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1);
-        let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
-        let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
-        let (verdict, details) = self.verdict();
-        let memory = self.memory.map(words::memory_first);
-        let mut sentences = cautions.chain(memory).chain([verdict]).chain(notes.map(words::cluster));
-        let text = sentences.next().unwrap_or_default();
-        Headline { text, grade: "simulated", details: sentences.map(full_stop).chain(details).collect() }
-    }
-
-    /// The result as a sentence, and sentences that complete it.
-    fn verdict(&self) -> (String, Vec<String>) {
-        let Sizing { wanted, nearly, slower, evaluated, .. } = self.sizing;
-        let (looked, meets) = (number::whole(*evaluated as f64), self.objectives());
-        let answer = words::answer(wanted).into_iter();
-        if let Some(layout) = self.best_layout() {
-            let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
-            let machine = layout.machine.as_ref().and_then(|machine| machine.offer.short().machine);
-            let machine = machine.map_or_else(String::new, |machine| format!(" with {}", clean(&machine.to_string())));
-            let single = layout.single.map_or_else(
-                || "no single volume carries the load".to_owned(),
-                |single| format!("a single volume costs {single} a month with its machine"),
-            );
-            let volumes = words::layout(layout);
-            let text = format!("Cheapest configuration that carries the load{meets}: {volumes}, {price}{machine}");
-            let details = answer.chain([full_stop(sentence(&format!("{single} at {}", layout.provider)))]);
-            return (text, details.chain(self.other_providers()).collect());
+    /// The volumes of the best configuration; empty if there is none.
+    fn best_volumes(&self) -> Vec<&Choice> {
+        match self.sizing.best() {
+            Some(Best::Layout(layout)) => layout.parts.iter().map(|part| &part.choice).collect(),
+            Some(Best::Single(choice) | Best::Slower(choice)) => vec![choice],
+            None => Vec::new(),
         }
-        let Some(first) = self.sizing.choices.first() else {
-            let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
-            let near = near.map_or_else(String::new, |near| {
-                format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached))
-            });
-            let slower = if slower.is_empty() { "" } else { " without being slower than today" };
-            let text = format!("None of {looked} configurations carries the load{meets}{slower}{near}");
-            return (text, answer.collect());
-        };
-        let name = offer::configuration(&first.offer);
-        let text = if first.price.is_some() {
-            format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(first))
-        } else {
-            let priced = slower.iter().find(|choice| choice.price.is_some());
-            priced.map_or_else(
-                || format!("{name} carries the load{meets}; its price is unknown"),
-                |choice| {
-                    let saved = self.effect(choice).map(|effect| format!(", database time: {}", saved(&effect)));
-                    format!(
-                        "No configuration with a price carries the load{meets} without being slower than today: the cheapest, {}, {}, has \
-                         {}{}; without a price, {name} carries it",
-                        offer::configuration(&choice.offer),
-                        self.price(choice),
-                        words::slower(&choice.slower),
-                        saved.unwrap_or_default()
-                    )
-                },
-            )
-        };
-        let saved = self.effect(first).map(|effect| format!("Database time: {} for the same work.", saved(&effect)));
-        let details = answer.chain([full_stop(sentence(&words::reason(first)))]).chain(saved);
-        (text, details.chain(self.more_money()).chain(self.other_providers()).collect())
+    }
+
+    /// Effect of volumes on the database's time, if both are known.
+    fn effect_of(&self, volumes: &[&Choice]) -> Option<DatabaseEffect> {
+        self.sizing.wanted.effect(self.account?, volumes.iter().flat_map(|choice| &choice.usual))
+    }
+
+    fn effect(&self, choice: &Choice) -> Option<DatabaseEffect> {
+        self.effect_of(&[choice])
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -172,66 +115,64 @@ impl Sized<'_> {
         if !objectives.is_empty() {
             facts.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
-        if let Some(effect) = self.sizing.choices.first().and_then(|first| self.effect(first)) {
+        if let Some(effect) = self.effect_of(&self.best_volumes()) {
             facts.push(
-                Fact::new("Database time", saved(&effect))
-                    .with_remark("with the cheapest configuration, for the same work"),
+                Fact::new("Database time", saved(&effect)).with_remark("with this configuration, for the same work"),
             );
         }
         facts
     }
 
-    /// The cheapest choice: limits, machine, doubts, and comparison of each class with today.
-    fn first(&self) -> Option<PageSection> {
-        let first = self.sizing.choices.first()?;
-        let effect = self.effect(first);
-        let blocks =
-            vec![Block::Facts(facts(first, Doubts::First)), Block::Table(self.classes(first, effect.as_ref()))];
-        let single = if self.best_layout().is_some() { "As a single volume: " } else { "" };
-        Some(PageSection::new(format!("{single}{}", offer::configuration(&first.offer)), blocks))
+    /// Response times of the best configuration by class, compared with today.
+    fn comparison(&self) -> Option<PageSection> {
+        let volumes = self.best_volumes();
+        let effect = self.effect_of(&volumes);
+        let table = self.classes(&volumes, effect.as_ref());
+        (!table.rows.is_empty()).then(|| PageSection::bare("Response times by class", vec![Block::Table(table)]))
     }
 
-    /// The volumes of a layout.
-    fn parts(&self, layout: &VolumeLayout) -> PageSection {
-        let mut blocks = Vec::new();
-        for part in &layout.parts {
-            let name = offer::configuration(&part.choice.offer);
-            blocks.push(Block::Heading(format!("{}: {name}", part.content.name())));
-            blocks.push(Block::Facts(facts(&part.choice, Doubts::First)));
-            blocks.push(Block::Table(self.classes(&part.choice, None)));
-        }
-        blocks.extend(
-            layout.machine.as_ref().map(|machine| Block::Facts(vec![Fact::new("machine", words::machine(machine))])),
-        );
-        PageSection::new(format!("Separate volumes at {}", layout.provider), blocks)
-    }
-
-    /// Response times of a choice by class, compared with today, and the effect on the database's time.
-    fn classes(&self, choice: &Choice, effect: Option<&DatabaseEffect>) -> Table {
-        let today = |one: &ClassLatency| {
-            let known = self.sizing.wanted.today.iter().find(|(class, _)| *class == one.class);
-            Cell::or_unknown(known, |(_, mean)| Cell::text(mean.to_string()))
+    /// The best configuration in full: limits, machine, doubts; of a layout each volume.
+    fn chosen(&self) -> Option<PageSection> {
+        let (heading, blocks) = match self.sizing.best()? {
+            Best::Single(choice) | Best::Slower(choice) => {
+                (offer::configuration(&choice.offer), vec![Block::Facts(facts(choice, Doubts::First))])
+            }
+            Best::Layout(layout) => (format!("Separate volumes at {}", layout.provider), volumes(layout)),
         };
+        Some(PageSection::new(heading, blocks))
+    }
+
+    /// Response times of volumes by class, compared with today, and the effect on the database's time.
+    fn classes(&self, volumes: &[&Choice], effect: Option<&DatabaseEffect>) -> Table {
+        let mean = |one: &ClassLatency| Cell::text(one.mean.to_string());
         let columns = vec![
             Column::text("class", 0),
-            Column::time("mean", "today", 0),
-            Column::time("mean", "simulated", 0),
-            Column::time("p99", "simulated", 0),
+            Column::time("today", "mean", 0),
+            Column::time("then", "mean", 0),
+            Column::time("in peaks", "mean", 0),
+            Column::time("in peaks", "p99", 0),
             Column::time("sessions wait", "today, s", 2),
             Column::time("sessions wait", "then, s", 2),
         ];
-        let row = |one: &ClassLatency| {
+        let rows = volumes.iter().flat_map(|choice| choice.latency.iter().map(move |one| (*choice, one)));
+        let row = |(choice, one): (&Choice, &ClassLatency)| {
+            let today = self.sizing.wanted.today.iter().find(|(class, _)| *class == one.class);
+            let usual = choice.usual.iter().find(|usual| usual.class == one.class);
             let part = effect.and_then(|effect| effect.parts.iter().find(|part| part.class == one.class));
             vec![
                 Cell::text(one.class.name()),
-                today(one),
-                Cell::text(one.mean.to_string()),
+                Cell::or_unknown(today, |(_, mean)| Cell::text(mean.to_string())),
+                Cell::or_unknown(usual, mean),
+                mean(one),
                 Cell::or_unknown(one.p99, |p99| Cell::text(p99.to_string())),
                 Cell::or_unknown(part, |part| Cell::three(part.before_s)),
                 Cell::or_unknown(part, |part| Cell::three(part.after_s)),
             ]
         };
-        Table::of("Response times by class", columns, &choice.latency, row).without_unknown()
+        Table::of("Response times by class", columns, rows, row).without_unknown().with_notes([
+            "Then: simulated at the mean load of the input, as today's are means. In peaks: simulated at the expected load."
+                .to_owned(),
+        ])
     }
 
     /// Layouts with separate volumes for redo and temporary data that are cheaper or the only solution.
@@ -270,8 +211,6 @@ impl Sized<'_> {
         let more = self.sizing.choices.len() - choices.len();
         let mut table = self.table("Choices, cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
-        let unread = "The ranking adds a quarter to unverified prices.".to_owned();
-        table.notes.extend(choices.iter().any(Choice::has_unverified_price).then_some(unread));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())
     }
@@ -309,10 +248,10 @@ impl Sized<'_> {
                 Cell::text(words::doubts(one)),
             ]
         };
-        let unpriced = choices.iter().position(|choice| choice.price.is_none());
-        let groups = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
+        let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);
+        let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
         let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
-        Table { groups: groups.into_iter().collect(), ..table }
+        Table { groups: GROUPS.into_iter().filter_map(group).collect(), ..table }
     }
 
     /// Price against waiting sessions; `None` for a single choice.
@@ -423,8 +362,17 @@ fn saved(effect: &DatabaseEffect) -> String {
     if saved >= 0.0 { format!("{} less", share(saved)) } else { format!("{} more", share(-saved)) }
 }
 
-fn full_stop(text: impl std::fmt::Display) -> String {
-    format!("{text}.")
+/// The volumes of a layout in full, and their machine.
+fn volumes(layout: &VolumeLayout) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for part in &layout.parts {
+        let name = offer::configuration(&part.choice.offer);
+        blocks.push(Block::Heading(format!("{}: {name}", part.content.name())));
+        blocks.push(Block::Facts(facts(&part.choice, Doubts::First)));
+    }
+    let machine = layout.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine)));
+    blocks.extend(machine.map(|machine| Block::Facts(vec![machine])));
+    blocks
 }
 
 /// Number of doubts to list.
@@ -451,7 +399,11 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     facts.extend(choice.machine.as_ref().map(|machine| Fact::new("machine", words::machine(machine))));
     facts.extend(safety(&choice.offer));
     if let Some(price) = &choice.price {
-        let text = format!("{} a month, {}", price.monthly, offer::cite(&price.cite));
+        let source = match doubts {
+            Doubts::First => price.cite.status.name().to_owned(),
+            Doubts::All => offer::cite(&price.cite),
+        };
+        let text = format!("{} a month, {source}", price.monthly);
         let without = price.without.join(", ");
         let without = if without.is_empty() { without } else { format!("without the price of {without}") };
         facts.push(Fact::new("price", text).with_remark(price.taxes.to_string()).with_remark(without));

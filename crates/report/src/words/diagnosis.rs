@@ -145,7 +145,10 @@ fn not_storage(main: TimePart, host_busy: Option<f64>) -> &'static str {
 }
 
 /// Text and remedy if time in no counter may be waiting for storage, too.
-fn at_least(all: f64, unaccounted: f64, are_processors_free: bool) -> (String, &'static str) {
+/// The share of storage as counted, and with two log writes for each commit.
+fn at_least([all, at_most]: [f64; 2], unaccounted: f64, are_processors_free: bool) -> (String, &'static str) {
+    /// Smaller differences do not change the answer.
+    const FAR: f64 = 0.05;
     let counted = format!("Storage is at least {}; {} is in no counter", of_all(all), share(unaccounted));
     if are_processors_free {
         let text = format!(
@@ -156,7 +159,15 @@ fn at_least(all: f64, unaccounted: f64, are_processors_free: bool) -> (String, &
                       plimsoll size.";
         return (text, remedy);
     }
-    let text = format!("{counted}: processors, locks, or waits for writes of another session.");
+    let twice = if at_most > all + FAR {
+        format!(
+            " If each commit waits for two log writes, the one in progress and its own, storage is {}.",
+            share(at_most)
+        )
+    } else {
+        String::new()
+    };
+    let text = format!("{counted}: processors, locks, or waits for writes of another session.{twice}");
     let remedy = "Check below whether storage is slow or at its limit; add the host's processor load (plimsoll collect linux) and \
                   samples of wait events.";
     (text, remedy)
@@ -204,8 +215,8 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             ),
             not_storage(main, host_busy),
         ),
-        DiagnosisVerdict::StorageAtLeast { share: all, unaccounted, are_processors_free } => {
-            at_least(all, unaccounted, are_processors_free)
+        DiagnosisVerdict::StorageAtLeast { share: all, at_most, unaccounted, are_processors_free } => {
+            at_least([all, at_most], unaccounted, are_processors_free)
         }
         DiagnosisVerdict::NoSessionTimes { has_latency } => (
             format!(

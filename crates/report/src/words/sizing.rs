@@ -1,6 +1,7 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
 use plimsoll_catalogue::Counts;
+use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, DesignLimit, DesignPoint,
     Exadata, GrowthStep, Reached, RejectionReason, RiskKind, Slower, VolumeLayout, Wanted,
@@ -25,8 +26,13 @@ pub(crate) fn length(seconds: f64) -> String {
 
 /// Whether storage is the problem, with the remedy.
 pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
-    let text = super::diagnosis::verdict_text(wanted.answer.as_ref()?);
-    Some(format!("{} {}", text.text, text.remedy))
+    let verdict = wanted.answer.as_ref()?;
+    let text = super::diagnosis::verdict_text(verdict);
+    Some(match verdict {
+        // Their remedies are commands that precede this one.
+        DiagnosisVerdict::Storage { .. } | DiagnosisVerdict::StorageAtLeast { .. } => text.text,
+        _ => format!("{} {}", text.text, text.remedy),
+    })
 }
 
 /// The measured load: `1,230 IOPS and 45.6 MB/s, limits at which at most 1 % of the operations wait in 168 windows of up
@@ -75,10 +81,14 @@ pub(crate) fn backlog(backlog: &Backlog) -> String {
     )
 }
 
-/// Response times of the present storage: `random reads 4 ms, redo 2 ms: no choice is slower by a fifth`.
+/// Response times of the present storage: `random reads 4 ms, redo 2 ms: choices are less than a fifth slower`.
 pub(crate) fn today(wanted: &Wanted) -> Option<String> {
     let means: Vec<String> = wanted.today.iter().map(|(class, mean)| format!("{} {mean}", class.name())).collect();
-    let rule = if wanted.may_be_slower { "choices may be slower" } else { "choices are at most a fifth slower" };
+    let rule = if wanted.may_be_slower {
+        "choices may be slower"
+    } else {
+        "choices are less than a fifth slower at the mean load"
+    };
     (!means.is_empty()).then(|| format!("{} on average: {rule}", means.join(", ")))
 }
 
@@ -134,7 +144,12 @@ pub(crate) fn compute(compute: Compute) -> String {
         (None, Some(_)) => "; the input does not state its processors: see --vcpus",
         (Some(_), None) => "; the input does not state its memory: see --memory",
         (None, None) => {
-            return "any: the input states neither processors nor memory: see --vcpus and --memory".to_owned();
+            let (processors, memory) = compute.required();
+            return format!(
+                "at least {} and {} of memory, the least of a database: the input states neither, see --vcpus and --memory",
+                self::vcpus(processors),
+                offer::capacity(memory)
+            );
         }
     };
     let parts: Vec<String> = [vcpus, memory].into_iter().flatten().collect();
@@ -156,7 +171,7 @@ pub(crate) fn machine(machine: &Attachment) -> String {
     parts.extend(max);
     parts.extend(machine.network_gbps.map(|gbps| format!("{} Gbit/s network", number::three(gbps))));
     parts.push(format!(
-        "{} of {} known machines have the required processors and memory and sufficient limits",
+        "{} of {} known machines are x86-64 and have the required processors and memory and sufficient limits",
         machine.enough, machine.of
     ));
     parts.join("; ")
@@ -253,7 +268,7 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
     let machine = first.choice.machine.as_ref().and_then(|machine| machine.offer.short().machine);
     let machine = machine.map_or_else(String::new, |machine| format!(" on {}", clean(&machine.to_string())));
     format!(
-        "Memory first: a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
+        "a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
          {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest single volume with \
          the present cache; {storage}",
         gib(first.bytes),
@@ -271,14 +286,19 @@ pub(crate) fn loss(share: f64) -> String {
     if share < 1e-5 { "< 0.001 %".to_owned() } else { format!("{} %", number::three(share * 100.0)) }
 }
 
-/// `x 3.13 for small operations and x 6.09 for those of 64 KiB and more (from 1.43 to 7.45 where it was measured):
+/// `x 3.13 for small operations, x 6.09 for those of 64 KiB and more, x 1 for scans ... (measured range: 1.43 to 7.45):
 /// ...`.
 pub(crate) fn step(step: &GrowthStep) -> String {
-    let times = if (step.small - step.large).abs() < 1e-9 {
-        format!("x {}", number::three(step.small))
-    } else {
-        let (small, large) = (number::three(step.small), number::three(step.large));
+    let (small, large, scans) = (number::three(step.small), number::three(step.large), number::three(step.scans));
+    let times = if small == large && large == scans {
+        format!("x {small}")
+    } else if large == scans {
         format!("x {small} for small operations, x {large} for those of 64 KiB and more")
+    } else {
+        format!(
+            "x {small} for small operations, x {large} for those of 64 KiB and more, x {scans} for scans, sorts and backups, \
+             which take longer in peaks instead (--burst N applies to all)"
+        )
     };
     let spread = step.spread.map_or_else(String::new, |(low, high)| {
         format!(" (measured range: {} to {})", number::three(low), number::three(high))
@@ -379,12 +399,17 @@ pub(crate) const fn risk(sort: RiskKind) -> &'static str {
     }
 }
 
+/// First limit of a choice.
+pub(crate) fn first_limit(choice: &Choice) -> String {
+    let bound = |binds: &DesignLimit| format!("first limit: {} ({})", limit(binds), margin(binds.over));
+    choice.binds.as_ref().map_or_else(|| "the catalogue has no limits for it".to_owned(), bound)
+}
+
 /// First limit of a choice and the next.
 pub(crate) fn reason(choice: &Choice) -> String {
-    let Some(binds) = &choice.binds else { return "the catalogue has no limits for it".into() };
     let next = choice
         .next
         .as_ref()
         .map_or_else(String::new, |next| format!("; next: {} ({})", limit(next), margin(next.over)));
-    format!("first limit: {} ({}){next}", limit(binds), margin(binds.over))
+    format!("{}{next}", first_limit(choice))
 }

@@ -10,23 +10,14 @@ use plimsoll_testkit::Workload;
 
 fn outcomes() -> Vec<Outcome> {
     let work = Workload {
-        database: "SHOP".to_owned(),
-        instance: "shop1".to_owned(),
-        host: "db1".to_owned(),
-        begin: jiff::civil::date(2026, 3, 2).at(9, 0, 0, 0),
-        minutes: 60,
-        block_bytes: 8_192,
         single_reads: 1_080_000,
         several_reads: 0,
         blocks_a_read: 16,
         data_writes: 72_000,
-        redo_writes: 180_000,
-        redo_write_bytes: 4_096,
         read_us: 8_000,
         redo_us: 400,
         processor_s: 2_160,
-        processors: 16,
-        cache_mib: 4_096,
+        ..Workload::small_shop(9)
     };
     let mut ingest = Ingest::new("reports/awr_1.html");
     ingest.feed(work.awr_html().as_bytes());
@@ -143,7 +134,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Changed { before: 1.0, after: 3.0, main: None },
         Verdict::LongWindows { longest_s: 604_800.0 },
         Verdict::Unequal { reported: 4.0, derived: 2.0 },
-        Verdict::StorageAtLeast { share: 0.3, unaccounted: 0.6, are_processors_free: true },
+        Verdict::StorageAtLeast { share: 0.3, at_most: 0.5, unaccounted: 0.6, are_processors_free: true },
     ]
 }
 

@@ -18,23 +18,14 @@ use plimsoll_units::Bytes;
 fn reports(hours: u64) -> Vec<Outcome> {
     let report = |hour: u64| {
         let work = Workload {
-            database: "SHOP".to_owned(),
-            instance: "shop1".to_owned(),
-            host: "db1".to_owned(),
-            begin: jiff::civil::date(2026, 3, 2).at(9 + i8::try_from(hour).unwrap(), 0, 0, 0),
-            minutes: 60,
-            block_bytes: 8_192,
             single_reads: 1_080_000 * (hour + 1),
             several_reads: 0,
             blocks_a_read: 16,
             data_writes: 72_000,
-            redo_writes: 180_000,
-            redo_write_bytes: 4_096,
             read_us: 8_000 + 1_000 * hour,
             redo_us: 400,
             processor_s: 2_160,
-            processors: 16,
-            cache_mib: 4_096,
+            ..Workload::small_shop(9 + i8::try_from(hour).unwrap())
         };
         let mut ingest = Ingest::new(format!("reports/<awr>_{hour}.html").as_str());
         ingest.feed(work.awr_html().as_bytes());

@@ -71,23 +71,12 @@ const SIZED_EACH: u64 = 40;
 
 fn workload() -> Workload {
     Workload {
-        database: "SHOP".to_owned(),
-        instance: "shop1".to_owned(),
-        host: "db1".to_owned(),
-        begin: jiff::civil::date(2026, 3, 2).at(9, 0, 0, 0),
-        minutes: 60,
-        block_bytes: 8_192,
-        single_reads: 3_600_000,
         several_reads: 36_000,
         blocks_a_read: 16,
-        data_writes: 720_000,
-        redo_writes: 180_000,
-        redo_write_bytes: 4_096,
         read_us: 600,
         redo_us: 400,
         processor_s: 3_600,
-        processors: 16,
-        cache_mib: 4_096,
+        ..Workload::small_shop(9)
     }
 }
 

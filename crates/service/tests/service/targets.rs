@@ -8,7 +8,7 @@ use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_service::{ChapSecret, Initiators, IscsiOptions, ServiceOptions, api};
 
 use crate::home::{Home, TIMEOUT, directory, options};
-use crate::initiator::{Initiator, Outcome, Pdu};
+use crate::initiator::{Initiator, Outcome, Pdu, cdb_10};
 
 const PORTALS: [&str; 6] =
     ["10.0.0.1:3260", "10.0.0.2:3260", "10.0.0.3:3260", "10.0.0.4:3260", "10.0.0.5:3260", "[::1]:3260"];
@@ -94,6 +94,35 @@ fn volumes_appear_and_disappear_as_targets() {
     assert_eq!(log_in(&home, 0, &target.iqn).map(drop), Err(0x0203), "the target is gone");
     assert_eq!(discovered(&home).len(), 1);
     assert!(home.service.iscsi_target("fast").is_err());
+}
+
+#[test]
+fn requests_are_timed_on_the_path_of_their_portal() {
+    let home = open(directory());
+    let target = home.create("data", "window(1 on 2 paths: link(300ms)) \"queue\"").iscsi.unwrap();
+    let mut paths = [0, 1].map(|place| session(&home, place, &target.iqn));
+    let read = |path: &mut Initiator| path.start(0x40, 512, &cdb_10(0x28, 0, 1), &[]).unwrap();
+    let tags = [0, 1, 1, 1].map(|place| (place, read(&mut paths[place])));
+    for (place, tag) in tags {
+        assert!(paths[place].finish(tag, &[]).is_good());
+    }
+    let bound = home.service.stats("data").unwrap().bound_by;
+    let count = |name: &str| bound.iter().find(|bound| bound.limit == name).map_or(0, |bound| bound.count);
+    assert_eq!(
+        [count("queue, path 1"), count("queue, path 2")],
+        [0, 1],
+        "the third request of path 2 waited: {bound:?}"
+    );
+    // A session through the third portal shares the first path again.
+    let mut third = session(&home, 2, &target.iqn);
+    let tags = [read(&mut paths[0]), read(&mut paths[0])];
+    let last = read(&mut third);
+    for tag in tags {
+        assert!(paths[0].finish(tag, &[]).is_good());
+    }
+    assert!(third.finish(last, &[]).is_good());
+    let bound = home.service.stats("data").unwrap().bound_by;
+    assert!(bound.iter().any(|bound| bound.limit == "queue, path 1"), "{bound:?}");
 }
 
 #[test]

@@ -6,16 +6,16 @@ mod statements;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plimsoll_database::{Failure, Observer};
+use plimsoll_database::Observer;
 use plimsoll_device::{Clock, cpu_time};
-use plimsoll_drive::{Fault, Observe, PartialRun};
-use plimsoll_record::{CpuTime, Finding};
-use plimsoll_units::{Instant, Span};
+use plimsoll_drive::{Fault, Observe, Partial, PartialRun};
+use plimsoll_record::Finding;
+use plimsoll_units::Instant;
 
 pub use monitor::Sink;
 
 use self::monitor::{Monitor, Observations};
-use super::{Facts, Ground, Unfit};
+use super::{Facts, Ground, StepOutcome, Unfit};
 use crate::below::UnderlyingStorage;
 use crate::recipe::session_run;
 use crate::result::{IoResult, StepResult};
@@ -62,6 +62,14 @@ impl DatabaseGround {
         }
     }
 
+    /// The outcome of a step, whose result counts after a fault unless it is empty.
+    fn ended(&self, result: StepResult, is_empty: bool, fault: Option<Fault>) -> StepOutcome {
+        match fault.map(|fault| self.explained(fault)) {
+            None => Ok(result),
+            Some(fault) => Err(Box::new(PartialRun { fault, until: (!is_empty).then_some(result) })),
+        }
+    }
+
     fn observer(&mut self) -> Option<Box<dyn Observer>> {
         match self.target.observer() {
             Ok(observer) => Some(observer),
@@ -89,18 +97,6 @@ fn watched<T>(
         stop.store(true, Ordering::Relaxed);
         Ok((done, observing.join().expect("the observer does not panic")))
     })
-}
-
-/// The result of a step, with the fault that ended it early.
-fn torn(
-    fault: Option<Fault>,
-    result: StepResult,
-    is_empty: bool,
-) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
-    match fault {
-        None => Ok(result),
-        Some(fault) => Err(Box::new(PartialRun { fault, until: (!is_empty).then_some(result) })),
-    }
 }
 
 impl Ground for DatabaseGround {
@@ -136,20 +132,12 @@ impl Ground for DatabaseGround {
         if files.is_empty() { Ok(()) } else { Err(Unfit::Names(self.facts.subject.name.clone())) }
     }
 
-    fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+    fn io(&mut self, _: &IoStep, _: Observe<'_>) -> Partial<IoResult> {
         let source = std::io::Error::new(std::io::ErrorKind::Unsupported, "a database has no blocks to ask for");
-        Err(Box::new(PartialRun {
-            fault: Fault { attempt: "running a step of blocks".into(), source },
-            until: IoResult::default(),
-        }))
+        Err(PartialRun::at_once(Fault { attempt: "running a step of blocks".into(), source }))
     }
 
-    fn statements(
-        &mut self,
-        step: &StatementsStep,
-        observe: Observe<'_>,
-    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
-        let unseen = |fault| Box::new(PartialRun { fault, until: None });
+    fn statements(&mut self, step: &StatementsStep, observe: Observe<'_>) -> StepOutcome {
         let (clock, before) = (Clock::start(), cpu_time());
         let observer = self.observer();
         let below = self.below.as_mut();
@@ -157,27 +145,21 @@ impl Ground for DatabaseGround {
         let monitor = Monitor { clock, observer, below, sink: None, numbers, began, counts: false };
         let target = &*self.target;
         let watched = watched(|stop| monitor.run(stop), || statements::run(target, step, observe));
-        let ((seen, fault), observations) = watched.map_err(unseen)?;
-        let used = cpu_time();
+        let ((seen, fault), observations) = watched.map_err(PartialRun::at_once)?;
+        let client = cpu_time() - before;
         let part = observations.whole();
-        let client = CpuTime { user: used.user - before.user, system: used.system - before.system };
         self.observe_error = self.observe_error.take().or(observations.error);
         let seen = StatementsResult { counted: part.counted, storage: part.storage, client, ..seen };
         let is_empty = seen.done == 0 && seen.changes.is_empty();
-        let fault = fault.map(|fault| self.explained(fault));
-        torn(fault, StepResult::Statements(Box::new(seen)), is_empty)
+        self.ended(StepResult::Statements(Box::new(seen)), is_empty, fault)
     }
 
-    fn sessions(
-        &mut self,
-        step: &SessionsStep,
-        observe: Observe<'_>,
-    ) -> Result<StepResult, Box<PartialRun<Option<StepResult>>>> {
-        let unseen = |fault| Box::new(PartialRun { fault, until: None });
-        let refused =
-            |failure: Failure| unseen(self.explained(sessions::fault("writing dirty blocks before a step", failure)));
-        if step.checkpoint {
-            self.target.checkpoint().map_err(refused)?;
+    fn sessions(&mut self, step: &SessionsStep, observe: Observe<'_>) -> StepOutcome {
+        if step.checkpoint
+            && let Err(failure) = self.target.checkpoint()
+        {
+            let fault = sessions::fault("writing dirty blocks before a step", failure);
+            return Err(PartialRun::at_once(self.explained(fault)));
         }
         let clock = Clock::start();
         let observer = self.observer();
@@ -188,7 +170,8 @@ impl Ground for DatabaseGround {
             let began = clock.now();
             Monitor { clock, observer, below, sink, numbers, began, counts: true }.run(stop)
         };
-        let ((seen, fault), observations) = watched(monitor, || sessions::run(&group, observe)).map_err(unseen)?;
+        let watched = watched(monitor, || sessions::run(&group, observe));
+        let ((seen, fault), observations) = watched.map_err(PartialRun::at_once)?;
         let began = group.began();
         self.observe_error = self.observe_error.take().or_else(|| observations.error.clone());
         let is_empty = seen.series.iter().all(|slice| slice.tally.0.is_empty());
@@ -197,15 +180,7 @@ impl Ground for DatabaseGround {
         if let Some((system, about)) = &self.facts.database {
             seen.findings = monitor::findings(&seen, *system, about);
         }
-        let fault = fault.map(|fault| self.explained(fault));
-        torn(fault, StepResult::Sessions(Box::new(seen)), is_empty)
-    }
-
-    fn idle(&mut self, span: Span, observe: Observe<'_>) {
-        let end = std::time::Instant::now() + std::time::Duration::from_nanos(span.as_nanos());
-        while std::time::Instant::now() < end && observe(&[]).is_continue() {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
+        self.ended(StepResult::Sessions(Box::new(seen)), is_empty, fault)
     }
 }
 

@@ -3,16 +3,15 @@
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use plimsoll_device::{
     AccessMode, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync,
     truncate,
 };
-use plimsoll_drive::{Fault, Observe, PartialRun, Target};
+use plimsoll_drive::{Fault, Observe, Partial, Target};
 use plimsoll_load::{JobSpec, Region};
 use plimsoll_record::Finding;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::Bytes;
 
 use super::opening::{claim_existing, covered, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
@@ -200,7 +199,7 @@ impl Ground for Disk {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
         on_storage(self, self.prepare(step), step, observe)
     }
 
@@ -215,21 +214,5 @@ impl Ground for Disk {
         let seen = tree.work(step, observe);
         self.tree = Some(tree);
         seen.map(StepResult::Files)
-    }
-
-    fn idle(&mut self, span: Span, observe: Observe<'_>) {
-        sleep(span, observe);
-    }
-}
-
-/// Sleeps for a span, or until `observe` stops it.
-pub(super) fn sleep(span: Span, observe: Observe<'_>) {
-    let clock = Clock::start();
-    loop {
-        let left = span - clock.now().since(plimsoll_units::Instant::ZERO).min(span);
-        if left.is_zero() || observe(&[]).is_break() {
-            return;
-        }
-        std::thread::sleep(Duration::from_nanos(left.as_nanos()).min(Duration::from_millis(100)));
     }
 }

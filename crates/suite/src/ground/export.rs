@@ -4,9 +4,8 @@ use std::io;
 
 use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
 use plimsoll_device::{Clock, Shape};
-use plimsoll_drive::{Fault, Observe, PartialRun, Target};
+use plimsoll_drive::{Fault, Observe, Partial, Target};
 use plimsoll_load::{JobSpec, Region};
-use plimsoll_units::Span;
 
 use super::side_by_side::{Targets, run};
 use super::{Facts, Ground, Unfit, end_to_end, placed_durable};
@@ -46,11 +45,7 @@ impl Ground for Export {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
         run(self, step, observe)
-    }
-
-    fn idle(&mut self, span: Span, observe: Observe<'_>) {
-        super::disk::sleep(span, observe);
     }
 }

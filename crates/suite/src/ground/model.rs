@@ -1,6 +1,8 @@
 //! A model in virtual time, optionally behind a simulated page cache: hours of a suite take seconds.
 
-use plimsoll_drive::{Cached, Fault, Observe, PageCache, PartialRun, Rules, Simulated, StreamSet, Target, drive};
+use plimsoll_drive::{
+    Cached, Fault, Observe, PageCache, Partial, PartialRun, Rules, Simulated, StreamSet, Target, drive,
+};
 use plimsoll_load::{Due, Load, OpOutcome, Region, Together};
 use plimsoll_model::{Chain, ChainSpec, Stage};
 use plimsoll_record::{Finding, Slice};
@@ -90,14 +92,8 @@ impl Model {
         Ok(())
     }
 
-    fn group(
-        &mut self,
-        step: &IoStep,
-        only: Option<usize>,
-        observe: Observe<'_>,
-    ) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+    fn group(&mut self, step: &IoStep, only: Option<usize>, observe: Observe<'_>) -> Partial<IoResult> {
         let origin = self.line.target().now();
-        let at_once = |fault| Box::new(PartialRun { fault, until: IoResult::default() });
         let mut jobs = Vec::new();
         let mut depth = 0;
         for (index, worker) in step.workers.iter().enumerate() {
@@ -106,22 +102,19 @@ impl Model {
             }
             if !worker.conduct.after.is_empty() {
                 let source = std::io::Error::other("workers that wait for others are not supported in virtual time");
-                return Err(at_once(Fault { attempt: format!("placing worker {index}"), source }));
+                return Err(PartialRun::at_once(Fault { attempt: format!("placing worker {index}"), source }));
             }
-            let number = u8::try_from(index).map_err(|_| at_once(misfit(index)))?;
+            let number = u8::try_from(index).map_err(|_| PartialRun::at_once(misfit(index)))?;
             let spec = placed_durable(worker, &self.regions);
             depth += spec.depth;
             let job = TrackedJob::new(worker, spec, number, origin + worker.begins, None);
-            jobs.push((number, job.ok_or_else(|| at_once(misfit(index)))?));
+            jobs.push((number, job.ok_or_else(|| PartialRun::at_once(misfit(index)))?));
         }
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
         let mut load = ConcurrentJobs { jobs: Together::of(jobs), step, ended: false };
         let driven = drive(self.line.target(), &mut load, &Rules::new(depth, slice_of(step)), observe);
-        let (seen, fault) = match driven {
-            Ok(seen) => (seen, None),
-            Err(torn) => (torn.until, Some(torn.fault)),
-        };
+        let (seen, fault) = PartialRun::split(driven);
         let workers = numbers.iter().zip(load.jobs.into_members()).map(|(&number, job)| {
             let of =
                 |slice: &Slice| Slice { tally: slice.tally.only(|counter| counter.stream == number), ..slice.clone() };
@@ -142,14 +135,11 @@ impl Model {
             series: seen.series,
             ..IoResult::default()
         };
-        match fault {
-            None => Ok(all),
-            Some(fault) => Err(Box::new(PartialRun { fault, until: all })),
-        }
+        PartialRun::join(all, fault)
     }
 
     /// Runs the workers in sequence.
-    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+    fn in_turn(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
         let mut all = IoResult::default();
         for index in 0..step.workers.len() {
             let before = all.span();
@@ -197,12 +187,11 @@ impl Ground for Model {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
-        self.prepare(step).map_err(|fault| Box::new(PartialRun { fault, until: IoResult::default() }))?;
-        let mut all = if step.order == WorkerOrder::InTurn {
-            self.in_turn(step, observe)?
-        } else {
-            self.group(step, None, observe)?
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
+        self.prepare(step).map_err(PartialRun::at_once)?;
+        let mut all = match step.order {
+            WorkerOrder::InTurn => self.in_turn(step, observe)?,
+            _ => self.group(step, None, observe)?,
         };
         all.dirty = self.line.cache().map(|cache| cache.dirty());
         Ok(all)

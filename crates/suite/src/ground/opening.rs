@@ -9,7 +9,7 @@ use plimsoll_device::{
     AccessMode as Opening, Caching, Claim, Flush, OpenHow, Opened, WriteRefusal, claim, claim_ours, dirty_bytes,
     drop_cache, open, open_how, sync,
 };
-use plimsoll_drive::{Completion, Fault, Observe, PartialRun, Target};
+use plimsoll_drive::{Completion, Fault, Observe, Partial, PartialRun, Target};
 use plimsoll_load::OpOutcome;
 use plimsoll_units::{Instant, Kind, Op, Slot};
 
@@ -61,11 +61,9 @@ pub(super) fn on_storage(
     prepared: io::Result<()>,
     step: &IoStep,
     observe: Observe<'_>,
-) -> Result<IoResult, Box<PartialRun<IoResult>>> {
-    prepared.map_err(|source| {
-        let fault = Fault { attempt: "preparing files for a step".into(), source };
-        Box::new(PartialRun { fault, until: IoResult::default() })
-    })?;
+) -> Partial<IoResult> {
+    let failed = |source| PartialRun::at_once(Fault { attempt: "preparing files for a step".into(), source });
+    prepared.map_err(failed)?;
     let mut seen = run(targets, step, observe)?;
     seen.dirty = dirty_bytes();
     Ok(seen)

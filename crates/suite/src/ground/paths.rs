@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use plimsoll_device::{Caching, Claim, Clock, Engine, Opened, Shape, Space, create};
-use plimsoll_drive::{Fault, Observe, PartialRun, Target};
+use plimsoll_drive::{Fault, Observe, Partial, Target};
 use plimsoll_load::JobSpec;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::Bytes;
 
 use super::opening::{claim_existing, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
@@ -108,11 +108,7 @@ impl Ground for Paths {
         Ok(())
     }
 
-    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+    fn io(&mut self, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
         on_storage(self, self.prepare(step), step, observe)
-    }
-
-    fn idle(&mut self, span: Span, observe: Observe<'_>) {
-        super::disk::sleep(span, observe);
     }
 }

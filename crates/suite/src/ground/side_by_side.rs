@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_device::{Clock, Shape, ThreadUsage, sharpen_timers, thread_usage};
-use plimsoll_drive::{Fault, Observe, PartialRun, Rules, Target, drive};
+use plimsoll_drive::{Fault, Observe, Partial, PartialRun, Rules, Target, drive};
 use plimsoll_load::{Due, JobSpec, Load, OpOutcome, Rounds};
 use plimsoll_units::{Bytes, Instant, Op, Span};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -22,11 +22,7 @@ pub(super) trait Targets: Sync {
 }
 
 /// Runs the workers of a step.
-pub(super) fn run(
-    targets: &dyn Targets,
-    step: &IoStep,
-    observe: Observe<'_>,
-) -> Result<IoResult, Box<PartialRun<IoResult>>> {
+pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) -> Partial<IoResult> {
     let clock = Clock::start();
     let numbered: Vec<_> = step.workers.iter().enumerate().collect();
     let groups: Vec<_> =
@@ -46,22 +42,17 @@ pub(super) fn run(
         });
         let seen = match seen {
             Ok(seen) => seen,
-            Err(fault) => return Err(Box::new(PartialRun { fault, until: all })),
+            Err(fault) => return PartialRun::join(all, Some(fault)),
         };
         let mut fault = None;
         for one in seen {
-            let worker = one.unwrap_or_else(|torn| {
-                fault.get_or_insert(torn.fault);
-                torn.until
-            });
+            let (worker, failed) = PartialRun::split(one);
+            fault = fault.or(failed);
             merge(&mut all.series, worker.seen.series.clone());
             all.workers.push(worker);
         }
-        if let Some(fault) = fault {
-            return Err(Box::new(PartialRun { fault, until: all }));
-        }
-        if stopped {
-            break;
+        if stopped || fault.is_some() {
+            return PartialRun::join(all, fault);
         }
     }
     Ok(all)
@@ -81,7 +72,7 @@ struct WorkerThread<'a> {
 }
 
 impl WorkerThread<'_> {
-    fn work(&self, handle: &mut WorkerHandle<'_>) -> Result<WorkerResult, Box<PartialRun<WorkerResult>>> {
+    fn work(&self, handle: &mut WorkerHandle<'_>) -> Partial<WorkerResult> {
         sharpen_timers();
         let job = &self.worker.job;
         let access = &self.worker.access;
@@ -97,24 +88,20 @@ impl WorkerThread<'_> {
         let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
         // All workers are ready or have failed before the first begins.
         self.barrier.wait();
-        let at_once = |fault| Box::new(PartialRun { fault, until: WorkerResult::default() });
-        let (mut target, spec) = made.map_err(at_once)?;
+        let (mut target, spec) = made.map_err(PartialRun::at_once)?;
         self.await_others(handle);
         let began = target.now() + self.worker.begins;
         let index = self.index.min(255) as u8;
         let stop_all = (self.step.order == WorkerOrder::UntilFirst).then(|| handle.flag());
         let load = TrackedJob::new(self.worker, spec, index, began, stop_all);
-        let mut load = load.ok_or_else(|| at_once(misfit(self.index)))?;
+        let mut load = load.ok_or_else(|| PartialRun::at_once(misfit(self.index)))?;
         let rules = Rules::new(shape.depth, slice_of(self.step));
         let driven = drive(&mut *target, &mut load, &rules, &mut |series| handle.observe(series));
         let used = thread_usage() - load.used_before;
         if self.step.order == WorkerOrder::UntilFirst {
             handle.stop();
         }
-        let (seen, fault) = match driven {
-            Ok(seen) => (seen, None),
-            Err(torn) => (torn.until, Some(torn.fault)),
-        };
+        let (seen, fault) = PartialRun::split(driven);
         self.ended(fault.is_some() || load.failed.is_some());
         let closing = self.clock.now();
         drop(target);
@@ -131,10 +118,7 @@ impl WorkerThread<'_> {
             failed: load.failed,
             log: load.log.unwrap_or_default(),
         };
-        match fault {
-            None => Ok(seen),
-            Some(fault) => Err(Box::new(PartialRun { fault, until: seen })),
-        }
+        PartialRun::join(seen, fault)
     }
 
     /// Binds the thread to its processors.

@@ -159,7 +159,7 @@ fn recipes(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
         Article::OciLevels => {
             let total = options.size.unwrap_or(Bytes::gib(5));
             let block = Bytes::new(total.get() / 5).min(Bytes::gib(1)).round_down(Bytes::kib(64));
-            let copies = DdOptions { block, count: 5, kinds: vec![DdKind::Buffered], ..DdOptions::default() };
+            let copies = DdOptions { block, count: 5, kinds: vec![DdKind::Buffered], ..DdOptions::defaults() };
             vec![("dd if=/dev/zero of=FILE bs=1G count=5", Box::new(Dd::new(copies, facts)?))]
         }
         Article::OciUhp => {
@@ -189,7 +189,7 @@ fn sakura(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
         memory: options.memory,
         // The article shows nothing of small files.
         small_files: SmallFiles { units: 0, ..SmallFiles::default() },
-        ..BonnieOptions::default()
+        ..BonnieOptions::defaults()
     };
     let each = Bytes::new(total.get() / 8).round_down(Bytes::mib(1));
     // As many operations as blocks: each thread visits as much at random as its file holds.
@@ -199,7 +199,7 @@ fn sakura(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
         size: Some(each),
         random: Some(random),
         memory: options.memory,
-        ..TiobenchOptions::default()
+        ..TiobenchOptions::defaults()
     };
     Ok(vec![
         ("bonnie++", Box::new(Bonnie::new(blocks, facts)?)),

@@ -13,7 +13,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, block_size, defaults, switch};
+use crate::options::{SuiteOptions, Surroundings, block_size, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::{FilesResult, StepResult};
 use crate::step::{Before, FileAccess, FilePart, FileSpec, FileWork, FilesStep, Step, Work as StepWork, Worker};
@@ -102,12 +102,6 @@ pub struct BonnieOptions {
     /// Seed of offsets and data (`-z`).
     #[arg(skip = 1_u64)]
     pub seed: u64,
-}
-
-impl Default for BonnieOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl SuiteOptions for BonnieOptions {

@@ -13,7 +13,7 @@ use plimsoll_record::{Bins, Listing};
 use plimsoll_units::{Bytes, Kind, Span};
 
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, defaults, percent, spelled, switch};
+use crate::options::{SuiteOptions, Surroundings, percent, spelled, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan};
 use crate::result::IoResult;
 use crate::step::{FileAccess, FilePart, FileSpec, Step, Work, Worker};
@@ -135,7 +135,7 @@ pub struct CrystalDiskMarkOptions {
 impl CrystalDiskMarkOptions {
     /// The defaults of a version with a profile.
     pub fn of(version: Version, profile: Profile) -> Self {
-        Self { version, profile, ..Self::default() }
+        Self { version, profile, ..Self::defaults() }
     }
 
     /// Bytes of the file.
@@ -191,12 +191,6 @@ impl CrystalDiskMarkOptions {
             ));
         }
         tests_of(self).iter().try_for_each(|test| test.checked(size, facts.grid))
-    }
-}
-
-impl Default for CrystalDiskMarkOptions {
-    fn default() -> Self {
-        defaults()
     }
 }
 

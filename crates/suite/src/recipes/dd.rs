@@ -11,7 +11,7 @@ use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, defaults, spelled, switch};
+use crate::options::{SuiteOptions, Surroundings, spelled, switch};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
 use crate::step::{Before, FileAccess, FileSpec, Step, Worker};
@@ -102,12 +102,6 @@ pub struct DdOptions {
     /// Skip the check whether the storage really stores zeroes
     #[arg(long = "no-probe", action = ArgAction::SetTrue, value_parser = switch(Some(Bytes::mib(256)), None))]
     pub probe: Probe,
-}
-
-impl Default for DdOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl SuiteOptions for DdOptions {

@@ -17,10 +17,10 @@ use plimsoll_record::{Bins, DatabaseSide, DelayAndQueue, Listing};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, defaults};
+use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe, database_result, session_run};
-use crate::sql::{SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsStep, TransactionKind};
-use crate::step::{FileSpec, Step, Work};
+use crate::sql::{SessionWork, SessionsResult, SessionsStep, StatementsStep, TransactionKind};
+use crate::step::{Step, Work};
 
 use statement::{Executions, ResultCheck, filling, full_scan, is_reading};
 
@@ -124,12 +124,6 @@ pub struct LadderOptions {
     pub beside_article: bool,
 }
 
-impl Default for LadderOptions {
-    fn default() -> Self {
-        defaults()
-    }
-}
-
 impl SuiteOptions for LadderOptions {
     fn sessions(&self) -> u32 {
         self.rungs.0.last().copied().unwrap_or(1)
@@ -167,8 +161,7 @@ pub struct Ladder {
     opening: Option<&'static str>,
     /// Whether sessions are read-only.
     read_only: bool,
-    /// Steps before the first rung.
-    before: Vec<Step>,
+    steps: Vec<Step>,
     /// Results by rung.
     result_checks: Vec<Arc<ResultCheck>>,
 }
@@ -195,10 +188,10 @@ impl Ladder {
             return Err(format!("{}: this is not a database", facts.subject.name));
         };
         check(&options)?;
-        let mut before: Vec<Step> = Vec::new();
-        if let Some(setup) = &options.setup {
-            before.push(Step::statements("Set-up", StatementsStep::of(vec![setup.sql.clone()])).uncounted());
-        }
+        let once = |name: &str, script: &SqlScript| {
+            Step::statements(name, StatementsStep::of(vec![script.sql.clone()])).uncounted()
+        };
+        let mut steps: Vec<Step> = options.setup.iter().map(|setup| once("Set-up", setup)).collect();
         let is_script = options.sql.is_some();
         let read_only = is_script && !options.may_write && !about.made;
         let (sql, opening) = if let Some(script) = &options.sql {
@@ -206,14 +199,18 @@ impl Ladder {
         } else {
             let most = options.rungs.0.iter().copied().max().unwrap_or(1);
             let none = || format!("no table is made for {system}: give --sql with a statement on a table of yours");
-            before.extend(filling(system, options.table, most).ok_or_else(none)?);
+            steps.extend(filling(system, options.table, most).ok_or_else(none)?);
             (full_scan().to_owned(), opening(system))
         };
         let mut result_checks = vec![Arc::new(ResultCheck::default())];
         for _ in 1..options.rungs.0.len() {
             result_checks.push(Arc::new(result_checks[0].beside()));
         }
-        Ok(Self { options, sql: sql.into(), opening, read_only, before, result_checks })
+        let mut ladder = Self { options, sql: sql.into(), opening, read_only, steps, result_checks };
+        let rungs: Vec<Step> = (0..ladder.options.rungs.0.len()).map(|index| ladder.rung(index)).collect();
+        let teardown = ladder.options.teardown.as_ref().map(|teardown| once("Tear-down", teardown));
+        ladder.steps.extend(rungs.into_iter().chain(teardown));
+        Ok(ladder)
     }
 
     /// Number of executions with separate columns; `None` if there are too many, or time ends a rung.
@@ -373,10 +370,6 @@ impl Recipe for Ladder {
         both.into_iter().chain(opening).chain(reading).collect()
     }
 
-    fn files(&self) -> Vec<FileSpec> {
-        Vec::new()
-    }
-
     fn data_size(&self) -> Bytes {
         match self.options.sql {
             None => Bytes::new(
@@ -391,23 +384,8 @@ impl Recipe for Ladder {
         Some(format!("tables {last}, each of {}", self.options.table))
     }
 
-    fn expected(&self) -> usize {
-        self.before.len() + self.options.rungs.0.len() + usize::from(self.options.teardown.is_some())
-    }
-
-    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
-        let Some(index) = done.len().checked_sub(self.before.len()) else {
-            return Some(self.before[done.len()].clone());
-        };
-        if index < self.options.rungs.0.len() {
-            return Some(self.rung(index));
-        }
-        let teardown = self.options.teardown.as_ref().filter(|_| index == self.options.rungs.0.len())?;
-        let step = StatementsStep::new(1, {
-            let sql = teardown.sql.clone();
-            move |_| vec![SqlRequest::text(sql.clone())]
-        });
-        Some(Step::statements("Tear-down", step).uncounted())
+    fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {

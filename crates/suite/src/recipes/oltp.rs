@@ -19,13 +19,11 @@ use plimsoll_record::{Listing, Objective, Run};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, defaults};
+use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe, session_run};
 use crate::result::StepResult;
-use crate::sql::{
-    SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsStep, TransactionKind, Transactions, named,
-};
-use crate::step::{FileSpec, Step, Work};
+use crate::sql::{SessionWork, SessionsResult, SessionsStep, StatementsStep, TransactionKind, Transactions, named};
+use crate::step::{Step, Work};
 
 use ledger::OltpLedger;
 
@@ -141,12 +139,6 @@ pub struct OltpOptions {
     /// Maximum number of sessions
     #[arg(long, value_name = "COUNT", default_value_t = 64)]
     pub max_sessions: u32,
-}
-
-impl Default for OltpOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl OltpOptions {
@@ -329,7 +321,7 @@ fn before(system: System, by: ExecutionMode, script: Script, tables: &Tables) ->
     }
     before.push(step("Indexes, statistics, procedures", finish, 1));
     let counts: Vec<String> = tables.names.iter().map(|name| format!("(SELECT count(*) FROM {name})")).collect();
-    before.push(query(LOADED, format!("SELECT {}", counts.join(", "))));
+    before.push(Step::query(LOADED, format!("SELECT {}", counts.join(", "))));
     before
 }
 
@@ -348,11 +340,6 @@ fn procedures(system: System, script: Script) -> Vec<String> {
         Script::NewOrder => &["place_order", "pay", "order_status"],
     };
     names.iter().map(|name| named(file, name).to_owned()).collect()
-}
-
-/// A step with a query for the recipe.
-fn query(name: &str, sql: String) -> Step {
-    Step::statements(name, StatementsStep::new(1, move |_| vec![SqlRequest::Query(sql.clone())])).uncounted()
 }
 
 impl Recipe for Oltp {
@@ -384,10 +371,6 @@ impl Recipe for Oltp {
             ("seed", options.seed.to_string()),
         ];
         all.into_iter().chain(objective).map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    fn files(&self) -> Vec<FileSpec> {
-        Vec::new()
     }
 
     fn data_size(&self) -> Bytes {
@@ -424,7 +407,7 @@ impl Recipe for Oltp {
             return Some(self.step(&point, done.len() as u64, &runs));
         }
         self.swept = true;
-        Some(query(CHECKED, self.tables.check.clone()))
+        Some(Step::query(CHECKED, self.tables.check.clone()))
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {

@@ -65,7 +65,7 @@ impl PhaseTotals {
     /// Processor time of the step, user and system, in percent of its duration: above 100 with several workers.
     pub fn cpu_percent(&self) -> Option<f64> {
         let cpu = self.cpu?;
-        per_second((cpu.user + cpu.system).as_secs_f64() * 100.0, self.span)
+        per_second(cpu.total().as_secs_f64() * 100.0, self.span)
     }
 
     /// Maximum time of a read or write.

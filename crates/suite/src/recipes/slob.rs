@@ -7,14 +7,10 @@
 
 mod dialect;
 mod layout;
-mod mysql;
 mod options;
-mod oracle;
 mod points;
-mod postgres;
 mod print;
 mod scatter;
-mod sqlite;
 mod turns;
 mod verdicts;
 
@@ -29,12 +25,12 @@ use plimsoll_units::{Bytes, Span};
 use crate::ground::Facts;
 use crate::recipe::{CompletedStep, Recipe, session_run};
 use crate::result::StepResult;
-use crate::sql::{SessionsStep, SqlRequest, StatementsStep};
-use crate::step::{FileSpec, Step, Work};
+use crate::sql::{SessionsResult, SessionsStep, SqlRequest, StatementsStep};
+use crate::step::{Step, Work};
 
 pub use options::{Hotspot, RedoStress, SchemaScale, SlobOptions, ThinkTime};
 
-use dialect::dialect;
+use dialect::places_at_once;
 use layout::SchemaLayout;
 use points::{PointSpec, SlobCurve, SlobPoint};
 
@@ -51,14 +47,13 @@ const MAX_POINT: Span = Span::from_secs(60);
 pub struct Slob {
     options: SlobOptions,
     layout: Arc<SchemaLayout>,
-    /// Remaining loading steps.
-    preparing: std::vec::IntoIter<Step>,
-    preparations: usize,
+    /// Loading steps, and a count of the rows.
+    preparations: Vec<Step>,
     /// Index of the present curve in the shares of updates, and its sweep.
     curve: usize,
     sweep: Option<Sweep>,
-    /// Parameters of each executed step; `None` for a loading step.
-    given: Vec<Option<PointSpec>>,
+    /// Parameters of each step after these.
+    given: Vec<PointSpec>,
 }
 
 impl Slob {
@@ -68,27 +63,26 @@ impl Slob {
     /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: SlobOptions, facts: &Facts) -> Result<Self, String> {
         let layout = Arc::new(options.layout(facts)?);
-        let preparing = preparations(&layout);
-        let preparations = preparing.len();
-        Ok(Self {
-            options,
-            layout,
-            preparing: preparing.into_iter(),
-            preparations,
-            curve: 0,
-            sweep: None,
-            given: Vec::new(),
+        let preparations = preparations(&layout);
+        Ok(Self { options, layout, preparations, curve: 0, sweep: None, given: Vec::new() })
+    }
+
+    /// The executed points with their parameters.
+    fn measured<'a>(
+        &'a self,
+        done: &'a [CompletedStep],
+    ) -> impl Iterator<Item = (PointSpec, &'a SessionsStep, &'a SessionsResult)> {
+        let both = self.given.iter().zip(done.iter().skip(self.preparations.len()));
+        both.filter_map(|(spec, done)| match &done.step.work {
+            Work::Sessions(step) => Some((*spec, step, done.result.sessions()?)),
+            _ => None,
         })
     }
 
     /// Measured points in order of threads.
     fn points(&self, done: &[CompletedStep]) -> Vec<SlobPoint> {
-        let both = self.given.iter().zip(done);
-        let point = |(spec, done): (&Option<PointSpec>, &CompletedStep)| match &done.step.work {
-            Work::Sessions(step) => Some(SlobPoint::of((*spec)?, step, done.result.sessions()?)),
-            _ => None,
-        };
-        let mut points: Vec<SlobPoint> = both.filter_map(point).collect();
+        let mut points: Vec<SlobPoint> =
+            self.measured(done).map(|(spec, step, seen)| SlobPoint::of(spec, step, seen)).collect();
         points.sort_by_key(|point| point.spec.threads);
         points
     }
@@ -97,14 +91,10 @@ impl Slob {
     fn runs(&self, done: &[CompletedStep]) -> (Vec<Run>, Span) {
         let (mut runs, mut spent) = (Vec::new(), Span::ZERO);
         let pct = self.options.update_pcts[self.curve];
-        for (spec, done) in self.given.iter().zip(done) {
-            if let (Some(spec), Work::Sessions(step), Some(seen)) = (spec, &done.step.work, done.result.sessions())
-                && spec.update_pct == pct
-            {
-                let offered = Pace::Closed { depth: spec.threads };
-                runs.push(Run { offered, ..session_run(step, seen).run });
-                spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
-            }
+        for (spec, step, seen) in self.measured(done).filter(|(spec, ..)| spec.update_pct == pct) {
+            let offered = Pace::Closed { depth: spec.threads };
+            runs.push(Run { offered, ..session_run(step, seen).run });
+            spent = seen.series.iter().map(|slice: &Slice| slice.span).fold(spent, |sum, span| sum + span);
         }
         (runs, spent)
     }
@@ -149,7 +139,7 @@ impl Slob {
             precision: Precision::default(),
             objective: self.options.objective,
             checkpoint: true,
-            seed: self.options.seed.wrapping_add(self.given.len() as u64),
+            seed: self.options.seed.wrapping_add((self.preparations.len() + self.given.len()) as u64),
         };
         let (pct, threads) = (spec.update_pct, print::threads(spec.threads));
         let name = format!("UPDATE_PCT={pct}: {threads} for each of {} schemas", self.options.schemas);
@@ -161,7 +151,7 @@ impl Slob {
 
     /// Rows and blocks of each schema, counted after loading.
     fn counted(&self, done: &[CompletedStep]) -> Vec<(i64, f64, f64)> {
-        let Some(last) = self.preparations.checked_sub(1).and_then(|last| done.get(last)?.result.statements()) else {
+        let Some(last) = done.get(self.preparations.len() - 1).and_then(|done| done.result.statements()) else {
             return Vec::new();
         };
         let number = |value: Option<&Value>| value.and_then(Value::float).unwrap_or(0.0);
@@ -171,41 +161,29 @@ impl Slob {
 
 /// Loading steps: tables, rows, indexes with statistics, and a count.
 fn preparations(layout: &Arc<SchemaLayout>) -> Vec<Step> {
-    let system = dialect(layout.system);
-    let schemas = 1..=layout.schemas;
-    let tables = schemas.clone().flat_map(|schema| system.table(layout, schema)).collect();
-    let count = system.count(layout);
+    let of_schemas = |statements: &dyn Fn(u32) -> Vec<String>| (1..=layout.schemas).flat_map(statements).collect();
+    let (tables, finish) = (of_schemas(&|schema| layout.create(schema)), of_schemas(&|schema| layout.finish(schema)));
     vec![
         Step::statements("Creating tables", StatementsStep::of(tables)).loading(),
         Step::statements("Loading rows, one to a block", filling(layout)).loading(),
-        Step::statements("Indexes and statistics", finishing(layout)).loading(),
-        Step::statements(
-            "Counting rows and blocks",
-            StatementsStep::new(1, move |_| vec![SqlRequest::Query(count.clone())]),
-        )
-        .uncounted(),
+        Step::statements("Indexes and statistics", StatementsStep::of(finish)).loading(),
+        Step::query("Counting rows and blocks", layout.count()),
     ]
 }
 
 /// Loads chunk by chunk, alternating schemas. With half as many sessions as schemas, two sessions rarely fill the same
 /// schema concurrently, which would split its pages.
 fn filling(layout: &Arc<SchemaLayout>) -> StatementsStep {
-    let (system, layout) = (dialect(layout.system), layout.clone());
-    let schemas = u64::from(layout.schemas);
-    let (places, at_once) = (layout.scatter(1).places(), system.places_at_once());
+    let (layout, schemas) = (Arc::clone(layout), u64::from(layout.schemas));
+    let (places, at_once) = (layout.scatter(1).places(), places_at_once(layout.system));
     // SQLite allows a single writer.
     let sessions = if layout.system == System::Sqlite { 1 } else { (layout.schemas / 2).clamp(1, MAX_LOADERS) };
     let at = move |index: u64| {
         let (schema, chunk) = (index % schemas + 1, index / schemas);
         let range = (chunk * at_once, ((chunk + 1) * at_once).min(places));
-        vec![SqlRequest::text(system.fill(&layout, schema as u32, range))]
+        vec![SqlRequest::text(layout.fill(schema as u32, range))]
     };
     StatementsStep { sessions, ..StatementsStep::new(places.div_ceil(at_once) * schemas, at) }
-}
-
-fn finishing(layout: &Arc<SchemaLayout>) -> StatementsStep {
-    let system = dialect(layout.system);
-    StatementsStep::of((1..=layout.schemas).flat_map(|schema| system.finish(layout, schema)).collect())
 }
 
 impl Recipe for Slob {
@@ -244,10 +222,6 @@ impl Recipe for Slob {
         settings
     }
 
-    fn files(&self) -> Vec<FileSpec> {
-        Vec::new()
-    }
-
     fn data_size(&self) -> Bytes {
         // A row fills a block; the index is small.
         Bytes::new(u64::from(self.layout.schemas) * self.layout.rows * self.layout.block)
@@ -261,16 +235,15 @@ impl Recipe for Slob {
         let curves = self.options.update_pcts.len();
         let doublings = self.options.most_threads().next_power_of_two().ilog2() as usize + 1;
         let points = self.options.threads.as_ref().map_or(doublings + REFINEMENTS, Vec::len);
-        (self.preparations + curves * points).max(self.given.len())
+        self.preparations.len() + (curves * points).max(self.given.len())
     }
 
     fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
         if done.iter().any(|done| matches!(done.result, StepResult::Skipped(_))) {
             return None;
         }
-        if let Some(step) = self.preparing.next() {
-            self.given.push(None);
-            return Some(step);
+        if let Some(step) = self.preparations.get(done.len()) {
+            return Some(step.clone());
         }
         while let Some(&update_pct) = self.options.update_pcts.get(self.curve) {
             if let Some(load) = self.load(done)
@@ -278,7 +251,7 @@ impl Recipe for Slob {
             {
                 let spec = PointSpec { update_pct, threads };
                 let step = self.step(spec, &load);
-                self.given.push(Some(spec));
+                self.given.push(spec);
                 return Some(step);
             }
             self.curve += 1;
@@ -325,7 +298,7 @@ impl Recipe for Slob {
     fn database_result(&self, done: &[CompletedStep], facts: &Facts) -> DatabaseSide {
         let points = self.points(done);
         let first = SlobCurve::of(&points, self.options.update_pcts[0]);
-        let runs: Vec<Run> = first.points.iter().map(|point| point.run.clone()).collect();
+        let runs: Vec<Run> = first.points.iter().map(|point| point.measured.run.clone()).collect();
         let several = runs.len() > 1;
         let objective = self.options.objective.or_else(|| chosen_objective(&runs)).filter(|_| several);
         DatabaseSide {

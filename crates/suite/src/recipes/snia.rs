@@ -14,7 +14,7 @@ use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, block_size, defaults, percent};
+use crate::options::{SuiteOptions, Surroundings, block_size, percent};
 use crate::recipe::{CompletedStep, Recipe};
 use crate::step::{FileAccess, FileSpec, Keep, Step, Worker};
 
@@ -74,12 +74,6 @@ pub struct SniaOptions {
     /// Seed of random offsets.
     #[arg(skip = 1_u64)]
     pub seed: u64,
-}
-
-impl Default for SniaOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl SuiteOptions for SniaOptions {

@@ -24,9 +24,9 @@ use self::dialect::SqlDialect;
 use self::figures::SectionFigure;
 use self::section::{BenchSection, Counting, Ledger, SectionPlan, ask};
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, defaults};
+use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::{CompletedStep, Recipe, settings};
-use crate::step::{FileSpec, Step};
+use crate::step::Step;
 
 /// A test of sql-bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,12 +113,6 @@ pub struct SqlBenchOptions {
     /// Time after which a section is stopped and extrapolated
     #[arg(long, value_name = "TIME", default_value = "600s")]
     pub time_limit: Span,
-}
-
-impl Default for SqlBenchOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl SuiteOptions for SqlBenchOptions {
@@ -246,10 +240,6 @@ impl Recipe for SqlBench {
             ("size", format!("tables have {} times their full size", options.size)),
             ("time limit", format!("{} for each section", options.time_limit)),
         ])
-    }
-
-    fn files(&self) -> Vec<FileSpec> {
-        Vec::new()
     }
 
     fn expected(&self) -> usize {

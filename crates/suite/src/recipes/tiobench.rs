@@ -13,7 +13,7 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 use super::phase::{PhaseCounts, PhaseTotals, fits, per_second};
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, block_size, defaults};
+use crate::options::{SuiteOptions, Surroundings, block_size};
 use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
 use crate::step::{Before, FileAccess, FilePart, FileSpec, Step, Work as StepWork, Worker, WorkerOrder};
@@ -148,12 +148,6 @@ pub struct TiobenchOptions {
     /// Seed of offsets and data.
     #[arg(skip = 1_u64)]
     pub seed: u64,
-}
-
-impl Default for TiobenchOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl SuiteOptions for TiobenchOptions {
@@ -643,7 +637,7 @@ impl PassSums {
     fn text(&self, identifier: &str, size: Bytes, block: u32) -> String {
         let seconds = self.sum(|phase| phase.span.as_secs_f64()).max(f64::MIN_POSITIVE);
         let rate = self.sum(mib) / seconds;
-        let used = |phase: &PhaseTotals| phase.cpu.map_or(f64::NAN, |cpu| (cpu.user + cpu.system).as_secs_f64());
+        let used = |phase: &PhaseTotals| phase.cpu.map_or(f64::NAN, |cpu| cpu.total().as_secs_f64());
         let cpu = Some(100.0 * self.sum(used) / seconds).filter(|cpu| !cpu.is_nan());
         let cpu_text: String = cpu.map_or("-".into(), five_letters);
         // The original adds a small value to the divisor to avoid a division by zero.

@@ -13,7 +13,7 @@ use plimsoll_record::Listing;
 use plimsoll_units::{Bytes, Kind};
 
 use crate::ground::{Facts, Nature};
-use crate::options::{SuiteOptions, Surroundings, defaults, percent, switch};
+use crate::options::{SuiteOptions, Surroundings, percent, switch};
 use crate::recipe::{CompletedStep, Recipe, settings};
 use crate::step::{Before, FileAccess, FileSpec, Step, Worker};
 
@@ -71,12 +71,6 @@ pub struct VerifyOptions {
     pub mode: VerifyMode,
 }
 
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        defaults()
-    }
-}
-
 impl SuiteOptions for VerifyOptions {
     fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
         let Some(state) = self.state.as_ref().filter(|_| self.mode == VerifyMode::CheckOnly) else {
@@ -103,6 +97,7 @@ pub struct Verify {
     checked: Arc<Checked>,
     /// Whether earlier writes are known, so that an old version is a mismatch.
     remembers: bool,
+    steps: Vec<Step>,
 }
 
 impl Verify {
@@ -122,7 +117,7 @@ impl Verify {
         };
         let checked = Checked::new(&checking).map_err(|error| error.to_string())?;
         let remembers = options.mode == VerifyMode::WriteAndCheck;
-        Ok(Self { options, size, checked: Arc::new(checked), remembers })
+        Ok(Self::planned(options, size, checked, remembers))
     }
 
     /// Restores the state of an earlier run, so that a check detects old versions. Seed, block and size must be those
@@ -132,7 +127,25 @@ impl Verify {
     /// As for [`Verify::new`].
     pub fn remembering(options: VerifyOptions, memory: Checked, facts: &Facts) -> Result<Self, String> {
         let size = options.fitting(facts)?;
-        Ok(Self { options, size, checked: Arc::new(memory), remembers: true })
+        Ok(Self::planned(options, size, memory, true))
+    }
+
+    fn planned(options: VerifyOptions, size: Bytes, checked: Checked, remembers: bool) -> Self {
+        let mut verify = Self { options, size, checked: Arc::new(checked), remembers, steps: Vec::new() };
+        verify.steps = verify.plan();
+        verify
+    }
+
+    /// Writes and reads back all data; then each pass overwrites a part and reads all data back.
+    fn plan(&self) -> Vec<Step> {
+        let passes = if self.options.overwrite > 0.0 { self.options.passes } else { 0 };
+        let pass = |pass: u32| [self.over(pass).round(pass), self.read_back().round(pass + 1)];
+        match self.options.mode {
+            VerifyMode::CheckOnly => vec![self.read_back()],
+            VerifyMode::WriteAndCheck => {
+                [self.fill(), self.read_back()].into_iter().chain((1..=passes).flat_map(pass)).collect()
+            }
+        }
     }
 
     /// State of written and compared data, to be saved for a later check.
@@ -143,10 +156,6 @@ impl Verify {
     /// Mismatches so far.
     pub fn mismatches(&self) -> Mismatches {
         self.checked.mismatches()
-    }
-
-    fn passes(&self) -> u32 {
-        if self.options.overwrite > 0.0 { self.options.passes } else { 0 }
     }
 
     fn blocks(&self) -> u64 {
@@ -262,25 +271,8 @@ impl Recipe for Verify {
         vec![FileSpec { path: self.options.file.clone(), size: self.size, reserved: writes, writes }]
     }
 
-    fn expected(&self) -> usize {
-        match self.options.mode {
-            VerifyMode::CheckOnly => 1,
-            VerifyMode::WriteAndCheck => 2 + 2 * self.passes() as usize,
-        }
-    }
-
-    /// Writes and reads back all data; then each pass overwrites a part and reads all data back.
-    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
-        if done.len() >= self.expected() {
-            return None;
-        }
-        let round = done.len() as u32 / 2;
-        Some(match (self.options.mode, done.len()) {
-            (VerifyMode::CheckOnly, _) => self.read_back(),
-            (_, 0) => self.fill(),
-            (_, place) if place % 2 == 0 => self.over(round).round(round),
-            _ => self.read_back().round(round + 1),
-        })
+    fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     fn listings(&self, done: &[CompletedStep], _facts: &Facts) -> Vec<Listing> {

@@ -8,8 +8,8 @@ use plimsoll_units::{Bytes, Kind, Span};
 
 use super::commits::{Durable, durable};
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, defaults, spelled};
-use crate::recipe::{CompletedStep, Recipe, settings};
+use crate::options::{SuiteOptions, Surroundings, spelled};
+use crate::recipe::{CompletedStep, Recipe, StepPlan, settings};
 use crate::result::IoResult;
 use crate::step::{Descriptor, FileAccess, FileSpec, Step, Worker};
 
@@ -43,12 +43,6 @@ pub struct WalfsyncOptions {
     pub file: Bytes,
 }
 
-impl Default for WalfsyncOptions {
-    fn default() -> Self {
-        defaults()
-    }
-}
-
 impl SuiteOptions for WalfsyncOptions {
     fn recipe(&self, _surroundings: &Surroundings, facts: &Facts) -> Result<Box<dyn Recipe>, String> {
         Ok(Box::new(Walfsync::new(self.clone(), facts)?))
@@ -61,8 +55,8 @@ pub struct Walfsync {
     options: WalfsyncOptions,
     headings: Vec<Vec<String>>,
     cases: Vec<Case>,
-    /// Cases that are possible on this ground, in the order of their steps.
-    planned: Vec<usize>,
+    /// Steps by the index of their case; `None` for the step that fills the file.
+    plan: StepPlan<Option<usize>>,
 }
 
 impl Walfsync {
@@ -89,15 +83,19 @@ impl Walfsync {
             ));
         }
         let (headings, cases) = cases(options.preset);
-        let planned = (0..cases.len()).filter(|index| cases[*index].refused(facts).is_none()).collect();
-        Ok(Self { options, headings, cases, planned })
+        let fill = Step::fill("Fill", options.file, FileAccess::buffered(), |_| {});
+        let possible = cases.iter().enumerate().filter(|(_, case)| case.refused(facts).is_none());
+        let step = |(index, case): (usize, &Case)| {
+            (Some(index), case.step(step_name(&cases, case), options.file, options.span))
+        };
+        let plan = std::iter::once((None, fill)).chain(possible.map(step)).collect();
+        Ok(Self { options, headings, cases, plan })
     }
 
     fn rows(&self, done: &[CompletedStep]) -> Vec<SyncRow> {
         let row = |(index, case): (usize, &Case)| {
-            // The first step fills the file.
-            let place = self.planned.iter().position(|planned| *planned == index);
-            let seen = place.and_then(|place| done.get(place + 1)).and_then(|done| done.result.io());
+            let made = self.plan.done(done).find(|(planned, _)| **planned == Some(index));
+            let seen = made.and_then(|(_, done)| done.result.io());
             SyncRow { group: case.group, label: case.label.clone(), got: seen.map(|seen| got(case, seen)) }
         };
         self.cases.iter().enumerate().map(row).collect()
@@ -149,16 +147,8 @@ impl Recipe for Walfsync {
         vec![FileSpec::reserved(self.options.file)]
     }
 
-    fn expected(&self) -> usize {
-        self.planned.len() + 1
-    }
-
-    fn next(&mut self, done: &[CompletedStep], _facts: &Facts) -> Option<Step> {
-        let Some(place) = done.len().checked_sub(1) else {
-            return Some(Step::fill("Fill", self.options.file, FileAccess::buffered(), |_| {}));
-        };
-        let case = &self.cases[*self.planned.get(place)?];
-        Some(case.step(self.step_name(case), self.options.file, self.options.span))
+    fn steps(&self) -> &[Step] {
+        &self.plan.steps
     }
 
     fn listings(&self, done: &[CompletedStep], facts: &Facts) -> Vec<Listing> {
@@ -204,17 +194,6 @@ impl Recipe for Walfsync {
 }
 
 impl Walfsync {
-    /// A unique name: the same method occurs with a single write and with two, and the same size in two groups.
-    fn step_name(&self, case: &Case) -> String {
-        let label = case.label.trim();
-        let alike = || self.cases.iter().filter(|other| other.label.trim() == label);
-        match alike().next().filter(|_| alike().count() > 1) {
-            None => label.to_owned(),
-            Some(first) if first.writes == case.writes && first.group < case.group => format!("{label}, again"),
-            Some(_) => format!("{label}, {} x {}", case.writes, Bytes::new(case.size.into())),
-        }
-    }
-
     /// The fastest method for a single write.
     fn fastest(&self, rows: &[SyncRow]) -> Option<String> {
         let one = rows.iter().filter(|row| row.group == 0);
@@ -247,6 +226,17 @@ impl Walfsync {
             redo.durable.quantile(0.99)?,
             page / twice
         ))
+    }
+}
+
+/// A unique name: the same method occurs with a single write and with two, and the same size in two groups.
+fn step_name(cases: &[Case], case: &Case) -> String {
+    let label = case.label.trim();
+    let alike = || cases.iter().filter(|other| other.label.trim() == label);
+    match alike().next().filter(|_| alike().count() > 1) {
+        None => label.to_owned(),
+        Some(first) if first.writes == case.writes && first.group < case.group => format!("{label}, again"),
+        Some(_) => format!("{label}, {} x {}", case.writes, Bytes::new(case.size.into())),
     }
 }
 

@@ -10,7 +10,7 @@ use plimsoll_suite::recipes::articles::{Article, Articles, ArticlesOptions};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
-use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Nature, Recipe};
+use plimsoll_suite::{Disk, DiskPlace, Facts, Ground, Nature, Recipe, SuiteOptions};
 use plimsoll_units::{Bytes, Span};
 
 const SIZE: Bytes = Bytes::mib(8);
@@ -41,7 +41,7 @@ fn device_is_written_only_with_permission() {
     std::fs::File::create(&path).and_then(|file| file.set_len(SIZE.get())).expect("a file");
 
     let dd = |kinds: &'static [DdKind]| {
-        let options = DdOptions { block: Bytes::kib(64), count: 16, kinds: kinds.to_vec(), ..DdOptions::default() };
+        let options = DdOptions { block: Bytes::kib(64), count: 16, kinds: kinds.to_vec(), ..DdOptions::defaults() };
         move |facts: &Facts| Dd::new(options.clone(), facts)
     };
     assert_eq!(steps(dd(&[DdKind::Buffered, DdKind::Dsync]), &path, true), Ok((3, false)));
@@ -56,7 +56,7 @@ fn device_is_written_only_with_permission() {
     assert!(steps(log, &path, false).is_err());
 
     let verify = |mode| {
-        let options = VerifyOptions { mode, size: SIZE, ..VerifyOptions::default() };
+        let options = VerifyOptions { mode, size: SIZE, ..VerifyOptions::defaults() };
         move |facts: &Facts| Verify::new(options.clone(), facts)
     };
     assert_eq!(steps(verify(VerifyMode::WriteAndCheck), &path, true), Ok((4, false)));

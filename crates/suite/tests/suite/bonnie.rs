@@ -1,11 +1,9 @@
 //! Bonnie++: steps, arithmetic, layout.
 
-use crate::places;
-
-use places::{facts, files, io, on_disk, on_model, read_back, worker};
+use crate::grounds::{Ops, facts, files, io, on_disk, on_model, planned, read_back, worker};
 use plimsoll_load::{Pattern, WorkerOps};
 use plimsoll_suite::recipes::bonnie::{Bonnie, BonnieOptions, SmallFiles};
-use plimsoll_suite::{Before, CompletedStep, Nature, Recipe, Step, StepResult, Work as StepWork};
+use plimsoll_suite::{Before, CompletedStep, Nature, Recipe, Step, SuiteOptions, Work as StepWork};
 use plimsoll_units::{Bytes, Kind, Span};
 
 fn small() -> BonnieOptions {
@@ -13,24 +11,14 @@ fn small() -> BonnieOptions {
         machine: Some("trial".into()),
         size: Some(Bytes::mib(8)),
         small_files: SmallFiles { units: 1, largest: 0, least: 0, directories: 1 },
-        ..BonnieOptions::default()
+        ..BonnieOptions::defaults()
     }
-}
-
-fn boxed(options: BonnieOptions) -> impl FnOnce(&plimsoll_suite::Facts) -> Result<Box<dyn Recipe>, String> {
-    move |facts| Ok(Box::new(Bonnie::new(options, facts)?))
 }
 
 /// All steps, without execution.
 fn steps(options: BonnieOptions, nature: Nature) -> Vec<Step> {
     let facts = facts(nature, Bytes::gib(64));
-    let mut recipe = Bonnie::new(options, &facts).expect("options that fit");
-    let mut done = Vec::new();
-    while let Some(step) = recipe.next(&done, &facts) {
-        done.push(CompletedStep { step, result: StepResult::Skipped("not made") });
-    }
-    assert_eq!(done.len(), recipe.expected());
-    done.into_iter().map(|done| done.step).collect()
+    planned(&mut Bonnie::new(options, &facts).expect("options that fit"), &facts)
 }
 
 /// Workers, operations of the first, their size, pattern, preparation of the file, and flushes.
@@ -125,9 +113,9 @@ fn unsuitable_options_are_refused_with_remedy() {
 
 #[test]
 fn station_of_one_millisecond_has_expected_rates() {
-    let (recipe, done) = on_model("station(1, 1ms)", boxed(small()));
+    let (recipe, done) = on_model("station(1, 1ms)", |facts| Bonnie::new(small(), facts));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
-    let evidence = read_back(text);
+    let evidence = read_back("listing", text).1;
     let rate = |test: &str| evidence.iter().find(|one| one.test == test).unwrap_or_else(|| panic!("{test}: {text}"));
     // 1,024 sequential chunks of 8 KiB.
     let megabytes = |test: &str| rate(test).bytes_s.unwrap() / 8_192_000.0;
@@ -145,7 +133,7 @@ fn station_of_one_millisecond_has_expected_rates() {
 #[test]
 fn directory_has_every_figure() {
     let options = BonnieOptions { per_char: Some(Bytes::kib(64)), seeks: 200, memory: Bytes::gib(1), ..small() };
-    let (recipe, done) = on_disk("bonnie", boxed(options));
+    let (recipe, done) = on_disk("bonnie", |facts| Bonnie::new(options, facts));
     assert_eq!(done.len(), 12);
     let facts = facts(Nature::Directory, Bytes::gib(1));
     let listings = recipe.listings(&done, &facts);
@@ -171,7 +159,7 @@ fn fixed(options: BonnieOptions) -> (Bonnie, Vec<CompletedStep>) {
     let mut done: Vec<CompletedStep> = Vec::new();
     let (ms, us) = (Span::from_millis, Span::from_micros);
     while let Some(step) = recipe.next(&done, &facts) {
-        let one = |span, cpu, ops: &[places::Ops]| vec![worker(0, span, Some(cpu), ops)];
+        let one = |span, cpu, ops: &[Ops]| vec![worker(0, span, Some(cpu), ops)];
         let flush = (Kind::Flush, 1, 0, ms(900), ms(900));
         let made = match step.name.as_str() {
             "Per-char write" => {
@@ -229,7 +217,7 @@ Latency               272us     330us     272us     272us     272us     272us
                 +++++,+++,22141,98,22141,98,22141,98,22141,98,6778us,558ms,160ms,6729us,40779us,1517ms,272us,330us,\
                 272us,272us,272us,272us\n";
     assert_eq!(listings[1].text, line);
-    let back = read_back(&listings[0].text);
+    let back = read_back("listing", &listings[0].text).1;
     let found: Vec<String> = back
         .iter()
         .map(|one| format!("{} {:.0?} {:.0?} {:.3?}", one.test, one.bytes_s.map(|b| b / 1e6), one.iops, one.quantiles))

@@ -2,12 +2,12 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, model, read_back};
+use grounds::{Temporary, all, facts, io_step as io, model, planned, read_back};
 use plimsoll_load::WorkerOps as Does;
 use plimsoll_suite::recipes::crystaldiskmark::{
     CrystalDiskMark, CrystalDiskMarkOptions, Data, Directions, DiskMarkTest, Profile, Score, Version,
 };
-use plimsoll_suite::{CompletedStep, Facts, IoStep, Nature, Recipe, StepResult, Work};
+use plimsoll_suite::{Facts, Nature, Recipe, Work};
 use plimsoll_units::{Bytes, Span};
 
 const SPACE: Bytes = Bytes::gib(2);
@@ -26,20 +26,8 @@ fn on_model() -> Facts {
     Facts { grid: 512, ..facts(Nature::Model, SPACE) }
 }
 
-/// All steps, without execution.
 fn steps(options: CrystalDiskMarkOptions, facts: &Facts) -> Vec<plimsoll_suite::Step> {
-    let mut recipe = CrystalDiskMark::new(options, facts).expect("its options are right");
-    let mut done = Vec::new();
-    while let Some(step) = recipe.next(&done, facts) {
-        done.push(CompletedStep { step, result: StepResult::Paused });
-    }
-    assert_eq!(done.len(), recipe.expected());
-    done.into_iter().map(|done| done.step).collect()
-}
-
-fn io(step: &plimsoll_suite::Step) -> &IoStep {
-    let Work::Io(io) = &step.work else { panic!("{} is not of blocks", step.name) };
-    io
+    planned(&mut CrystalDiskMark::new(options, facts).expect("its options are right"), facts)
 }
 
 /// Names of the measured steps, without repetition.
@@ -358,5 +346,5 @@ fn runs_on_a_directory_and_text_parses_back() {
         assert!(evidence.iter().all(|one| one.bytes_s.unwrap() > 0.0));
         assert_eq!(listings[1].text.lines().count(), 1 + lines);
     }
-    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "nothing is left behind");
+    place.assert_empty();
 }

@@ -3,38 +3,27 @@
 use crate::grounds;
 
 use clap::ValueEnum;
-use grounds::{Temporary, all, facts, model};
+use grounds::{Temporary, all, facts, io_step, model, planned};
 use plimsoll_load::{JobSpec, WorkerOps as SqlRequest};
 use plimsoll_suite::recipes::dd::{Dd, DdKind, DdOptions};
-use plimsoll_suite::{Before, Ground, Nature, Recipe, Step, Worker};
+use plimsoll_suite::{Before, Ground, Nature, Recipe, Step, SuiteOptions, Worker};
 use plimsoll_units::{Bytes, Span};
 
 fn options(block: Bytes, count: u64, kinds: &[DdKind]) -> DdOptions {
-    DdOptions { block, count, kinds: kinds.to_vec(), ..DdOptions::default() }
+    DdOptions { block, count, kinds: kinds.to_vec(), ..DdOptions::defaults() }
 }
 
 fn steps(options: DdOptions, nature: Nature) -> Vec<Step> {
     let facts = facts(nature, Bytes::gib(8));
-    let mut recipe = Dd::new(options, &facts).expect("options that fit");
-    let mut made = Vec::new();
-    while let Some(step) = recipe.next(&made, &facts) {
-        made.push(plimsoll_suite::CompletedStep { step, result: plimsoll_suite::StepResult::Paused });
-    }
-    made.into_iter().map(|done| done.step).collect()
+    planned(&mut Dd::new(options, &facts).expect("options that fit"), &facts)
 }
 
 fn worker(step: &Step) -> &Worker {
-    match &step.work {
-        plimsoll_suite::Work::Io(io) => &io.workers[0],
-        other => panic!("{other:?}"),
-    }
+    &io_step(step).workers[0]
 }
 
 fn before(step: &Step) -> Before {
-    match &step.work {
-        plimsoll_suite::Work::Io(io) => io.before,
-        other => panic!("{other:?}"),
-    }
+    io_step(step).before
 }
 
 #[test]
@@ -155,7 +144,7 @@ fn read_only_copy_fills_a_file_first() {
 fn write_back_cache_of_a_model_is_named_in_the_verdict() {
     let mut ground = model("writeback(1MiB: station(1, 1ms))", Bytes::mib(64));
     assert_eq!(ground.facts().write_back, Some(Bytes::mib(1)));
-    let options = DdOptions { block: Bytes::mib(4), count: 2, kinds: vec![DdKind::Buffered], ..DdOptions::default() };
+    let options = DdOptions { block: Bytes::mib(4), count: 2, kinds: vec![DdKind::Buffered], ..DdOptions::defaults() };
     let mut recipe = Dd::new(options, &ground.facts().clone()).unwrap();
     let outcome = all(&mut recipe, &mut ground);
     let verdicts = recipe.verdicts(&outcome.done, ground.facts());

@@ -8,7 +8,6 @@ mod databases;
 mod dd;
 mod grounds;
 mod page_cache;
-mod places;
 mod slob;
 mod snia;
 mod sql_bench;

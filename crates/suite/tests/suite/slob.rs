@@ -8,64 +8,24 @@
 use crate::grounds;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use plimsoll_database::{Database as _, FailureKind, Flushes, Make, System, Value};
-use plimsoll_record::{DatabaseAbout, Source, Subject, Tally};
+use plimsoll_database::{Flushes, System, Value};
+use plimsoll_record::{DatabaseAbout, Source, Tally};
 use plimsoll_suite::recipes::slob::{Hotspot, RedoStress, SchemaScale, Slob, SlobOptions, ThinkTime};
 use plimsoll_suite::{
-    CompletedStep, DatabaseGround, Facts, Ground, Nature, Recipe, SessionWork, SessionsStep, SqlRequest,
-    StatementsStep, Step, StepResult, Work,
+    CompletedStep, DatabaseGround, Facts, Ground, Recipe, SessionWork, SessionsStep, SqlRequest, StatementsStep, Step,
+    StepResult, SuiteOptions, Work,
 };
 use plimsoll_units::{Bytes, Span};
 
-use grounds::all;
-
-/// A directory removed on drop.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use grounds::{Temporary, all, database, planned as steps_of};
 
 fn facts(system: System, about: DatabaseAbout) -> Facts {
-    Facts {
-        database: Some((system, about)),
-        source: Source::Measured { engine: system.to_string() },
-        subject: Subject { name: "here".into(), kind: "database".into(), size: Bytes::default(), device: None },
-        ..grounds::facts(Nature::Database, Bytes::default())
-    }
+    Facts::of_database("here".into(), Source::Measured { engine: system.to_string() }, system, about)
 }
 
-/// A server with this cache; `None`, with the reason printed, if it is not installed.
-fn made(system: System, cache: Bytes) -> Option<(DatabaseGround, Folder)> {
-    static MADE: AtomicU32 = AtomicU32::new(0);
-    let name = format!("plimsoll-slob-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-    let folder = Folder(std::env::temp_dir().join(name));
-    std::fs::create_dir_all(&folder.0).unwrap();
-    let settings = Vec::new();
-    let wanted = Make {
-        system,
-        folder: folder.0.clone(),
-        cache,
-        memory: None,
-        flushes: Flushes::Honoured,
-        settings,
-        sessions: 8,
-    };
-    let target = match wanted.make() {
-        Ok(made) => made,
-        Err(failure) if matches!(failure.kind, FailureKind::Unsupported | FailureKind::Missing) => {
-            eprintln!("skipped: {failure}");
-            return None;
-        }
-        Err(failure) => panic!("{failure}"),
-    };
-    let facts = facts(system, target.about().clone());
-    Some((DatabaseGround::new(Box::new(target), facts), folder))
+fn made(system: System, cache: Bytes) -> Option<(DatabaseGround, Temporary)> {
+    database(system, cache, Flushes::Honoured)
 }
 
 /// Two schemas, ranges of seven blocks, a second per share of updates.
@@ -76,7 +36,7 @@ fn small(scale: Bytes) -> SlobOptions {
         work_unit: 8,
         threads: Some(vec![1, 2]),
         budget: Span::from_secs(6),
-        ..SlobOptions::default()
+        ..SlobOptions::defaults()
     }
 }
 
@@ -216,7 +176,7 @@ fn invalid_slob_options_are_refused_in_one_line() {
         let message = planned(options, System::Postgres, Bytes::kib(8), Bytes::mib(64)).unwrap_err();
         assert!(message.contains(words) && !message.contains('\n'), "{message}");
     };
-    let fits = SlobOptions::default();
+    let fits = SlobOptions::defaults();
     check(SlobOptions { schemas: 0, ..fits.clone() }, "--schemas 4");
     check(SlobOptions { schemas: 65, ..fits.clone() }, "every schema is active");
     check(SlobOptions { work_unit: 2, ..fits.clone() }, "--work-unit 64");
@@ -255,13 +215,7 @@ fn scales_are_blocks_or_bytes() {
 fn steps(options: SlobOptions, system: System, block: Bytes) -> Vec<Step> {
     let mut recipe = planned(options, system, block, Bytes::mib(64)).unwrap();
     let facts = facts(system, DatabaseAbout::default());
-    let (mut done, mut steps) = (Vec::new(), Vec::new());
-    while let Some(step) = recipe.next(&done, &facts) {
-        steps.push(step.clone());
-        done.push(CompletedStep { step, result: StepResult::Paused });
-        assert!(steps.len() < 100, "it ends");
-    }
-    steps
+    steps_of(&mut recipe, &facts)
 }
 
 fn texts(step: &Step) -> Vec<String> {
@@ -280,7 +234,7 @@ fn sessions(step: &Step) -> &SessionsStep {
 
 #[test]
 fn all_schemas_are_active_at_every_point() {
-    let made = steps(SlobOptions::default(), System::Postgres, Bytes::kib(8));
+    let made = steps(SlobOptions::defaults(), System::Postgres, Bytes::kib(8));
     let loads: Vec<&SessionsStep> = made[4..].iter().map(sessions).collect();
     assert!(loads.len() >= 2 && loads.iter().all(|load| load.sessions % 4 == 0));
     let longest: f64 = loads.iter().map(|load| (load.warm_up + load.most).as_secs_f64()).sum();
@@ -297,7 +251,7 @@ fn all_schemas_are_active_at_every_point() {
 fn statements_follow_the_dialect() {
     let check = |system, block, words: [&str; 4]| {
         let options =
-            || SlobOptions { schemas: 2, scale: Some(SchemaScale::Bytes(Bytes::mib(256))), ..SlobOptions::default() };
+            || SlobOptions { schemas: 2, scale: Some(SchemaScale::Bytes(Bytes::mib(256))), ..SlobOptions::defaults() };
         let (made, again) = (steps(options(), system, block), steps(options(), system, block));
         for ((step, again), words) in made.iter().zip(&again).zip(words) {
             let texts = texts(step);

@@ -2,11 +2,11 @@
 
 use crate::grounds;
 
-use grounds::{Temporary, all, facts, model};
+use grounds::{Temporary, all, facts, io_step as io, model};
 use plimsoll_load::{Pattern, WorkerOps as Does};
 use plimsoll_record::StepWork;
 use plimsoll_suite::recipes::snia::{Snia, SniaOptions, SniaTest};
-use plimsoll_suite::{CompletedStep, Facts, IoStep, Keep, Nature, Recipe, Step, Work, step_run};
+use plimsoll_suite::{CompletedStep, Facts, Keep, Nature, Recipe, SuiteOptions, step_run};
 use plimsoll_units::{Bytes, Span};
 
 const SPACE: Bytes = Bytes::gib(1);
@@ -23,7 +23,7 @@ fn quick(tests: &[SniaTest]) -> SniaOptions {
         point: Span::from_secs(1),
         mixes: vec![1.0, 0.65, 0.0],
         blocks: vec![128 << 10, 4 << 10],
-        ..SniaOptions::default()
+        ..SniaOptions::defaults()
     }
 }
 
@@ -40,14 +40,9 @@ fn text(recipe: &Snia, done: &[CompletedStep], title: &str) -> String {
     found.unwrap_or_else(|| panic!("{title} is not among {titles:?}")).text
 }
 
-fn io(step: &Step) -> &IoStep {
-    let Work::Io(io) = &step.work else { panic!("{} is not of blocks", step.name) };
-    io
-}
-
 #[test]
 fn round_has_every_block_size_of_every_mix() {
-    let options = SniaOptions { size: Some(Bytes::mib(64)), point: Span::from_millis(1), ..SniaOptions::default() };
+    let options = SniaOptions { size: Some(Bytes::mib(64)), point: Span::from_millis(1), ..SniaOptions::defaults() };
     let (_, done) = made(options, "station(64, 1ms)");
     let round: Vec<_> = done.iter().filter(|done| done.step.counts && done.step.round == 1).collect();
     assert_eq!((round.len(), done.len()), (56, 1 + 5 * 56));
@@ -259,5 +254,5 @@ fn runs_on_a_directory() {
     println!("{:#?}", recipe.verdicts(&done, &facts));
     let titles: Vec<String> = recipe.listings(&done, &facts).into_iter().map(|listing| listing.title).collect();
     assert_eq!(titles.len(), 3 * 3 + 1, "{titles:?}");
-    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "nothing is left behind");
+    place.assert_empty();
 }

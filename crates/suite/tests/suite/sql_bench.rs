@@ -6,13 +6,13 @@ mod played;
 use played::{Answers, facts, played, recipe};
 use plimsoll_database::System;
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions, SqlBenchTest};
-use plimsoll_suite::{CompletedStep, Recipe, SqlRequest, Work};
+use plimsoll_suite::{CompletedStep, Recipe, SqlRequest, SuiteOptions, Work};
 use plimsoll_units::Span;
 
 const SYSTEMS: [System; 4] = [System::Postgres, System::Mysql, System::Sqlite, System::Oracle];
 
 fn options(scale: f64, tests: &[SqlBenchTest]) -> SqlBenchOptions {
-    SqlBenchOptions { scale, tests: tests.to_vec(), ..SqlBenchOptions::default() }
+    SqlBenchOptions { scale, tests: tests.to_vec(), ..SqlBenchOptions::defaults() }
 }
 
 /// Sections with figures and their number of executions at full scale.
@@ -288,10 +288,10 @@ fn invalid_options_have_remedies() {
     };
     check(options(0.0, &SqlBenchTest::ALL), "--scale 0: write a share");
     check(options(1.5, &SqlBenchTest::ALL), "--scale 1.5");
-    check(SqlBenchOptions { size: f64::NAN, ..SqlBenchOptions::default() }, "--size NaN");
+    check(SqlBenchOptions { size: f64::NAN, ..SqlBenchOptions::defaults() }, "--size NaN");
     check(options(1.0, &[]), "name at least one test");
     let nothing = plimsoll_suite::Facts { database: None, ..facts(System::Sqlite) };
-    let refused = SqlBench::new(SqlBenchOptions::default(), &nothing).err().expect("it is refused");
+    let refused = SqlBench::new(SqlBenchOptions::defaults(), &nothing).err().expect("it is refused");
     assert!(refused.contains("sql-bench needs a database"), "{refused}");
     let suite = recipe(System::Sqlite, options(0.5, &[SqlBenchTest::Select, SqlBenchTest::Atis]));
     assert!(suite.settings().contains(&("tests".into(), "ATIS, select".into())), "{:?}", suite.settings());

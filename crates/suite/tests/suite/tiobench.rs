@@ -1,22 +1,20 @@
 //! tiotest and tiobench: tests, arithmetic, layouts.
 
-use crate::places;
-
 use std::ops::ControlFlow;
 
+use crate::grounds::{Ops, facts, io, on_disk, on_model, planned, played, read_back, worker};
 use clap::ValueEnum;
-use places::{Ops, facts, io, on_disk, on_model, read_back, worker};
 use plimsoll_device::{Engine, SyncMode};
 use plimsoll_load::Pattern;
 use plimsoll_suite::recipes::tiobench::{Gap, Tiobench, TiobenchOptions, TiobenchTest};
 use plimsoll_suite::{
-    Before, CompletedStep, Disk, DiskPlace, Facts, Ground, Nature, Recipe, Step, StepResult, Work, WorkerOrder,
+    Before, CompletedStep, Disk, DiskPlace, Ground, Nature, Recipe, Step, StepResult, SuiteOptions, Work, WorkerOrder,
     WorkerResult,
 };
 use plimsoll_units::{Bytes, Kind, Span};
 
 fn tiotest(threads: u32, size: Bytes, random: u64) -> TiobenchOptions {
-    TiobenchOptions { threads: vec![threads], size: Some(size), random: Some(random), ..TiobenchOptions::default() }
+    TiobenchOptions { threads: vec![threads], size: Some(size), random: Some(random), ..TiobenchOptions::defaults() }
 }
 
 /// 8 threads with files of 128 MiB, and as many random operations of 4 KiB as blocks.
@@ -32,28 +30,12 @@ fn several(rounds: u32) -> TiobenchOptions {
     TiobenchOptions { threads: vec![1, 2, 4], tiobench: true, rounds, ..tiotest(1, Bytes::mib(4), 400) }
 }
 
-fn boxed(options: TiobenchOptions) -> impl FnOnce(&Facts) -> Result<Box<dyn Recipe>, String> {
-    move |facts| Ok(Box::new(Tiobench::new(options, facts)?))
-}
-
 fn recipe(options: TiobenchOptions, nature: Nature) -> Tiobench {
     Tiobench::new(options, &facts(nature, Bytes::gib(64))).expect("options that fit")
 }
 
-/// All steps, each with the result of `made`.
-fn made(recipe: &mut Tiobench, nature: Nature, mut made: impl FnMut(Step) -> CompletedStep) -> Vec<CompletedStep> {
-    let facts = facts(nature, Bytes::gib(64));
-    let mut done = Vec::new();
-    while let Some(step) = recipe.next(&done, &facts) {
-        done.push(made(step));
-    }
-    assert_eq!(done.len(), recipe.expected());
-    done
-}
-
 fn steps(options: TiobenchOptions, nature: Nature) -> Vec<Step> {
-    let skipped = |step| CompletedStep { step, result: StepResult::Skipped("not made") };
-    made(&mut recipe(options, nature), nature, skipped).into_iter().map(|done| done.step).collect()
+    planned(&mut recipe(options, nature), &facts(nature, Bytes::gib(64)))
 }
 
 /// Name, workers, operations of each, pattern, and preparation of the files.
@@ -148,10 +130,10 @@ fn unsuitable_options_are_refused_with_remedy() {
 
 #[test]
 fn station_of_one_millisecond_has_expected_rates() {
-    let (recipe, done) = on_model("station(1, 1ms)", boxed(small()));
+    let (recipe, done) = on_model("station(1, 1ms)", |facts| Tiobench::new(small(), facts));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     println!("{text}");
-    for evidence in read_back(text) {
+    for evidence in read_back("listing", text).1 {
         // A single station has a rate of 1,000 blocks per second, and each of two threads waits for two.
         let blocks = evidence.bytes_s.expect("a rate") / 4_096.0;
         assert!((975.0..1_001.0).contains(&blocks), "{blocks}\n{text}");
@@ -164,7 +146,7 @@ fn station_of_one_millisecond_has_expected_rates() {
 
 #[test]
 fn hours_of_model_time_run_quickly() {
-    let (recipe, done) = on_model("station(8, 20s)", boxed(small()));
+    let (recipe, done) = on_model("station(8, 20s)", |facts| Tiobench::new(small(), facts));
     let text = &recipe.listings(&done, &facts(Nature::Model, Bytes::gib(8)))[0].text;
     // The maximum is known to the width of its bin.
     assert!(text.contains("| Random Read  |    20000.000 ms |    20"), "{text}");
@@ -174,11 +156,13 @@ fn hours_of_model_time_run_quickly() {
 #[test]
 fn directory_has_every_figure() {
     for (mmap, in_turn) in [(false, false), (true, false), (false, true)] {
-        let (recipe, done) = on_disk("tiotest", boxed(TiobenchOptions { mmap, in_turn, uncached: true, ..small() }));
+        let (recipe, done) = on_disk("tiotest", |facts| {
+            Tiobench::new(TiobenchOptions { mmap, in_turn, uncached: true, ..small() }, facts)
+        });
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let text = &recipe.listings(&done, &facts)[0].text;
         println!("{text}{}", recipe.verdicts(&done, &facts).join("\n"));
-        let tests: Vec<String> = read_back(text).into_iter().map(|evidence| evidence.test).collect();
+        let tests: Vec<String> = read_back("listing", text).1.into_iter().map(|evidence| evidence.test).collect();
         assert_eq!(tests, ["Write", "Random Write", "Read", "Random Read"]);
         for (done, operations) in done.iter().zip([1024, 200, 1024, 200]) {
             let total = done.result.io().expect("blocks").total();
@@ -190,7 +174,8 @@ fn directory_has_every_figure() {
 #[test]
 fn data_are_verified_on_request() {
     for mmap in [false, true] {
-        let (recipe, done) = on_disk("tiotest-checked", boxed(TiobenchOptions { mmap, check: true, ..small() }));
+        let (recipe, done) =
+            on_disk("tiotest-checked", |facts| Tiobench::new(TiobenchOptions { mmap, check: true, ..small() }, facts));
         let message = recipe.verdicts(&done, &facts(Nature::Directory, Bytes::gib(1))).join("\n");
         // Two files of 512 blocks, and 200 random blocks.
         assert!(
@@ -199,7 +184,8 @@ fn data_are_verified_on_request() {
         );
         assert!(!recipe.has_failed(&done));
     }
-    let (recipe, done) = on_model("station(1, 1ms)", boxed(TiobenchOptions { check: true, ..small() }));
+    let (recipe, done) =
+        on_model("station(1, 1ms)", |facts| Tiobench::new(TiobenchOptions { check: true, ..small() }, facts));
     let message = recipe.verdicts(&done, &facts(Nature::Model, Bytes::gib(8))).join("\n");
     assert!(message.contains("Nothing was compared") && !recipe.has_failed(&done), "{message}");
     let odd = TiobenchOptions { block: 100, check: true, ..small() };
@@ -232,18 +218,19 @@ fn files_in_another_directory_are_removed() {
     let other = std::env::temp_dir().join(format!("plimsoll-suite-other-{}", std::process::id()));
     std::fs::create_dir_all(&other).unwrap();
     let options = TiobenchOptions { directories: vec![other.clone(), ".".into()], ..small() };
-    let (_, done) = on_disk("tiotest-several", boxed(options));
+    let (_, done) = on_disk("tiotest-several", |facts| Tiobench::new(options, facts));
     assert_eq!(done.len(), 4);
     std::fs::remove_dir(&other).expect("nothing was left behind");
 }
 
 #[test]
 fn tiobench_tables_are_parsed_back() {
-    let (recipe, done) = on_disk("tiobench", boxed(several(2)));
+    let (recipe, done) = on_disk("tiobench", |facts| Tiobench::new(several(2), facts));
     let text = &recipe.listings(&done, &facts(Nature::Directory, Bytes::gib(1)))[0].text;
     println!("{text}");
     // Older releases placed a column title closer to its bracket; the parser accepts both.
-    let found: Vec<String> = read_back(&text.replace("Rate     (CPU%)", "Rate  (CPU%)"))
+    let found: Vec<String> = read_back("listing", &text.replace("Rate     (CPU%)", "Rate  (CPU%)"))
+        .1
         .iter()
         .map(|one| format!("{} {:?} {:?}", one.test, one.setting.threads, one.setting.block_bytes))
         .collect();
@@ -270,7 +257,7 @@ fn of_a_disk(step: Step) -> CompletedStep {
 #[test]
 fn tables_match_tiotest() {
     let mut recipe = recipe(published(), Nature::Directory);
-    let done = made(&mut recipe, Nature::Directory, of_a_disk);
+    let done = played(&mut recipe, &facts(Nature::Directory, Bytes::gib(64)), of_a_disk);
     let facts = facts(Nature::Directory, Bytes::gib(64));
     let text = "\
 Tiotest results for 8 concurrent io threads:
@@ -296,7 +283,8 @@ Tiotest latency results:
 
 ";
     assert_eq!(recipe.listings(&done, &facts)[0].text, text);
-    let found: Vec<String> = read_back(text)
+    let found: Vec<String> = read_back("listing", text)
+        .1
         .iter()
         .map(|one| {
             let milliseconds = |seconds: f64| (seconds * 1e6).round() / 1e3;
@@ -326,7 +314,7 @@ Tiotest latency results:
 fn other_listings_match_programs() {
     let text = |options: TiobenchOptions| {
         let mut recipe = recipe(options, Nature::Directory);
-        let done = made(&mut recipe, Nature::Directory, |step| {
+        let done = played(&mut recipe, &facts(Nature::Directory, Bytes::gib(64)), |step| {
             let ops: Ops = (Kind::Write, 512, 4_096, Span::from_millis(2), Span::from_millis(30));
             let ops = [ops, (Kind::Read, 512, 4_096, Span::from_millis(2), Span::from_secs(3))];
             io(step, vec![worker(0, Span::from_secs(2), Some(Span::from_millis(776)), &ops)])
@@ -349,9 +337,9 @@ Random Reads
                               File   Blk   Num                         Avg      Maximum      Lat%     Lat%     CPU
 Identifier                    Size   Size  Thr      Rate     (CPU%)  Latency    Latency      >2s      >10s     Eff
 ---------------------------- ------ ------ ---  ------------ ------ --------- -----------  -------- -------- -------
-here                           4     4096    1          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
-here                           4     4096    2          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
-here                           4     4096    4          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
+place                          4     4096    1          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
+place                          4     4096    2          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
+place                          4     4096    4          1.00  38.8%     2.000     3000.00   0.00000  0.00000       3
 ";
     assert!(tables.contains(table), "{tables}");
 }

@@ -1,78 +1,22 @@
 //! The ladder and short transactions on created databases: SQLite always, servers if installed.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::unwrap_used)]
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use plimsoll_database::{FailureKind, Flushes, Make, System};
-use plimsoll_drive::Onward;
-use plimsoll_record::{EndReason, Slice, Source};
+use plimsoll_database::{Flushes, System};
+use plimsoll_record::EndReason;
 use plimsoll_suite::recipes::ladder::{Ladder, LadderOptions, Rungs, SqlScript};
 use plimsoll_suite::recipes::oltp::{Oltp, OltpOptions, Script};
-use plimsoll_suite::{
-    CompletedStep, DatabaseGround, Facts, Ground, Recipe, Step, SuiteObserver, SuiteOutcome, perform,
-};
+use plimsoll_suite::{CompletedStep, DatabaseGround, Ground, Recipe, SuiteOptions, SuiteOutcome, perform};
 use plimsoll_units::{Bytes, Iops, Span};
 
-/// A directory removed on drop.
-struct Folder(PathBuf);
+use crate::grounds::{Silent, Temporary, database};
 
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("plimsoll-transactions-{}-{number}", std::process::id()));
-        std::fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A database created for the test, dropped before its folder; `None` if it is not installed.
-fn made(system: System) -> Option<(DatabaseGround, Folder)> {
-    let folder = Folder::new();
-    let wanted = Make {
-        system,
-        folder: folder.0.clone(),
-        cache: Bytes::mib(16),
-        memory: None,
-        // Only counts are tested, not times.
-        flushes: Flushes::Ignored,
-        settings: Vec::new(),
-        sessions: 8,
-    };
-    let target = match wanted.make() {
-        Ok(target) => Box::new(target),
-        Err(failure) if matches!(failure.kind, FailureKind::Missing | FailureKind::Unsupported) => {
-            eprintln!("skipped: {failure}");
-            return None;
-        }
-        Err(failure) => panic!("{failure}"),
-    };
-    let about = plimsoll_database::Database::about(&*target).clone();
-    let source = Source::Measured { engine: system.name().into() };
-    let facts = Facts::of_database("a test".into(), source, system, about);
-    Some((DatabaseGround::new(target, facts), folder))
-}
-
-struct Quiet;
-
-impl SuiteObserver for Quiet {
-    fn step_begins(&mut self, _: &Step, _: usize, _: usize) {}
-
-    fn observe(&mut self, _: &Step, _: &[Slice]) -> Onward {
-        ControlFlow::Continue(())
-    }
+/// Only counts are tested, not times.
+fn made(system: System) -> Option<(DatabaseGround, Temporary)> {
+    database(system, Bytes::mib(16), Flushes::Ignored)
 }
 
 fn ran(recipe: &mut dyn Recipe, ground: &mut DatabaseGround) -> SuiteOutcome {
-    perform(recipe, ground, &mut Quiet).unwrap()
+    perform(recipe, ground, &mut Silent).unwrap()
 }
 
 /// Transactions of all steps, by kind, warm-up included.
@@ -89,7 +33,7 @@ fn check(done: &[CompletedStep]) -> Vec<i64> {
 
 fn oltp(script: Script, statements: bool, clients: &[u32]) -> OltpOptions {
     let (measure, clients) = (Some(Span::from_millis(600)), Some(clients.into()));
-    OltpOptions { script, scale: Some(1), statements, clients, measure, max_sessions: 4, ..OltpOptions::default() }
+    OltpOptions { script, scale: Some(1), statements, clients, measure, max_sessions: 4, ..OltpOptions::defaults() }
 }
 
 /// Runs a suite to its end, which asserts consistency.
@@ -136,7 +80,7 @@ fn ladder(sql: &str, setup: Option<&str>) -> LadderOptions {
         setup: setup.map(script),
         rungs: Rungs(vec![1, 2, 4]),
         turns: 2,
-        ..LadderOptions::default()
+        ..LadderOptions::defaults()
     }
 }
 

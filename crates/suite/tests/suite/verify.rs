@@ -6,17 +6,17 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use grounds::{Silent, Temporary, facts};
+use grounds::{Silent, Temporary, facts, planned};
 use plimsoll_device::{Checked, MismatchKind};
 use plimsoll_suite::recipes::verify::{Verify, VerifyMode, VerifyOptions};
-use plimsoll_suite::{CompletedStep, Facts, Ground, Nature, Recipe, SuiteObserver, SuiteOutcome, perform};
+use plimsoll_suite::{Facts, Ground, Nature, Recipe, SuiteObserver, SuiteOptions, SuiteOutcome, perform};
 use plimsoll_units::Bytes;
 
 const BLOCK: u64 = 4096;
 
 fn options(mode: VerifyMode) -> VerifyOptions {
     let file = Some("data".into());
-    VerifyOptions { mode, size: Bytes::mib(4), passes: 2, file, ..VerifyOptions::default() }
+    VerifyOptions { mode, size: Bytes::mib(4), passes: 2, file, ..VerifyOptions::defaults() }
 }
 
 fn make(recipe: &mut Verify, ground: &mut dyn Ground, watch: &mut dyn SuiteObserver) -> SuiteOutcome {
@@ -147,12 +147,8 @@ fn steps_follow_passes() {
     let names = |passes, overwrite, mode| {
         let facts = facts(Nature::Directory, Bytes::gib(1));
         let mut recipe = Verify::new(VerifyOptions { passes, overwrite, ..options(mode) }, &facts).unwrap();
-        let mut done = Vec::new();
-        while let Some(step) = recipe.next(&done, &facts) {
-            done.push(CompletedStep { step, result: plimsoll_suite::StepResult::Paused });
-        }
-        assert_eq!(done.len(), recipe.expected());
-        done.iter().map(|done| format!("{} {}", done.step.name, done.step.round)).collect::<Vec<_>>()
+        let steps = planned(&mut recipe, &facts);
+        steps.iter().map(|step| format!("{} {}", step.name, step.round)).collect::<Vec<_>>()
     };
     assert_eq!(names(0, 0.5, VerifyMode::WriteAndCheck), ["Write all 1", "Read all back 1"]);
     assert_eq!(names(3, 0.0, VerifyMode::WriteAndCheck), ["Write all 1", "Read all back 1"]);

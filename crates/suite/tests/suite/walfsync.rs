@@ -3,30 +3,23 @@
 use crate::grounds;
 
 use clap::ValueEnum;
-use grounds::{Temporary, all, facts, model};
+use grounds::{Temporary, all, facts, io_step, model, planned};
 use plimsoll_suite::recipes::walfsync::{WalPreset, Walfsync, WalfsyncOptions};
-use plimsoll_suite::{CompletedStep, Descriptor, Facts, Ground, Nature, Recipe, Step, StepResult, Work};
+use plimsoll_suite::{Descriptor, Facts, Ground, Nature, Recipe, Step, SuiteOptions};
 use plimsoll_units::{Bytes, Span};
 
 fn options(preset: WalPreset, span: Span) -> WalfsyncOptions {
-    WalfsyncOptions { preset, span, ..WalfsyncOptions::default() }
+    WalfsyncOptions { preset, span, ..WalfsyncOptions::defaults() }
 }
 
 fn steps(preset: WalPreset, facts: &Facts) -> Vec<Step> {
-    let mut recipe = Walfsync::new(options(preset, Span::from_secs(5)), facts).expect("options that fit");
-    let mut made = Vec::new();
-    while let Some(step) = recipe.next(&made, facts) {
-        made.push(CompletedStep { step, result: StepResult::Paused });
-    }
-    assert_eq!(made.len(), recipe.expected());
-    made.into_iter().map(|done| done.step).collect()
+    planned(&mut Walfsync::new(options(preset, Span::from_secs(5)), facts).expect("options that fit"), facts)
 }
 
 /// Size, writes per flush, file size, direct, sync mode, flush, descriptor: a line per step.
 fn described(preset: WalPreset, facts: &Facts) -> Vec<String> {
     let line = |step: &Step| {
-        let Work::Io(io) = &step.work else { panic!("{step:?}") };
-        let worker = &io.workers[0];
+        let worker = &io_step(step).workers[0];
         let (job, access) = (&worker.job, &worker.access);
         let kept = if access.descriptor == Descriptor::Kept { "" } else { " opened again" };
         let flush =

@@ -10,16 +10,16 @@ use super::*;
 enum Step {
     Submit {
         gap_ns: u64,
-        path: usize,
+        volume: usize,
         block: u64,
         kind: Kind,
     },
     Drain {
         gap_ns: u64,
     },
-    /// Replaces the model of a path by an element of [`LATER`].
+    /// Replaces the model of a volume by an element of [`LATER`].
     Change {
-        path: usize,
+        volume: usize,
         to: usize,
     },
 }
@@ -29,9 +29,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kind = prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::Flush)];
     let step = prop_oneof![
         4 => (gap_ns.clone(), 0..3_usize, 0..256_u64, kind)
-            .prop_map(|(gap_ns, path, block, kind)| Step::Submit { gap_ns, path, block, kind }),
+            .prop_map(|(gap_ns, volume, block, kind)| Step::Submit { gap_ns, volume, block, kind }),
         2 => gap_ns.prop_map(|gap_ns| Step::Drain { gap_ns }),
-        1 => (0..3_usize, 0..LATER.len()).prop_map(|(path, to)| Step::Change { path, to }),
+        1 => (0..3_usize, 0..LATER.len()).prop_map(|(volume, to)| Step::Change { volume, to }),
     ];
     prop::collection::vec(step, 1..150)
 }
@@ -52,7 +52,7 @@ fn pace(models: &[&str], shared: Option<&str>) -> Pace {
     let group = shared.map(|shared| pace.add_group(&parse(shared).unwrap(), 9));
     for (index, model) in models.iter().enumerate() {
         let model = parse(model).unwrap();
-        pace.set_path(index, &model, index as u64, labels(&model), group);
+        pace.set_volume(index, &model, index as u64, labels(&model), group);
     }
     pace
 }
@@ -65,23 +65,23 @@ fn labels(model: &ChainSpec) -> Vec<Label> {
 /// Runs the steps, each request with a new slot. Returns submission times and answers in order of slots.
 fn play(pace: &mut Pace, steps: &[Step], drains: bool) -> Vec<(Instant, Passed)> {
     let (mut now, mut submitted, mut passed) = (Instant::ZERO, Vec::new(), Vec::new());
-    let mut models: Vec<Option<usize>> = vec![None; pace.paths.len()];
+    let mut models: Vec<Option<usize>> = vec![None; pace.volumes.len()];
     for step in steps {
         match *step {
-            Step::Change { path, to } => {
-                let path = path % pace.paths.len();
-                let (model, before) = (parse(LATER[to]).unwrap(), models[path].replace(to));
+            Step::Change { volume, to } => {
+                let volume = volume % pace.volumes.len();
+                let (model, before) = (parse(LATER[to]).unwrap(), models[volume].replace(to));
                 if before == Some(to) {
-                    pace.change_rates(now, path, &[], labels(&model));
+                    pace.change_rates(now, volume, &[], labels(&model));
                 } else {
-                    pace.change_model(now, path, &model, to as u64, labels(&model));
+                    pace.change_model(now, volume, &model, to as u64, labels(&model));
                 }
             }
-            Step::Submit { gap_ns, path, block, kind } => {
+            Step::Submit { gap_ns, volume, block, kind } => {
                 now += Span::from_nanos(gap_ns);
                 let length = if kind == Kind::Flush { 0 } else { 4_096 };
                 let op = Op { offset: block * 4_096, length, kind, stream: 0 };
-                pace.submit(now, path % pace.paths.len(), Slot(submitted.len() as u32), &op);
+                pace.submit(now, volume % pace.volumes.len(), Slot(submitted.len() as u32), &op, None);
                 submitted.push(now);
             }
             Step::Drain { gap_ns } => {
@@ -152,8 +152,8 @@ fn binding_stage_is_named() {
     let mut pace = pace(&["link(10us)", "limit(100)"], Some("limit(1000)"));
     let mut passed = Vec::new();
     for slot in 0..3 {
-        pace.submit(Instant::ZERO, 0, Slot(slot), &op);
-        pace.submit(Instant::ZERO, 1, Slot(slot + 3), &op);
+        pace.submit(Instant::ZERO, 0, Slot(slot), &op, None);
+        pace.submit(Instant::ZERO, 1, Slot(slot + 3), &op, None);
     }
     pace.drain(Instant::ZERO + Span::from_secs(1), &mut passed);
     let bound = |slot| passed.iter().find(|passed| passed.slot == Slot(slot)).map(|passed| passed.bound_by);
@@ -166,15 +166,15 @@ fn requests_in_flight_keep_their_model() {
     let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
     let mut pace = pace(&["link(1ms)"], None);
     let quick = parse("link(10us)").unwrap();
-    pace.submit(Instant::ZERO, 0, Slot(0), &op);
+    pace.submit(Instant::ZERO, 0, Slot(0), &op, None);
     let at = |us| Instant::ZERO + Span::from_micros(us);
     pace.change_model(at(500), 0, &quick, 0, vec![Label(7)]);
-    pace.submit(at(500), 0, Slot(1), &op);
+    pace.submit(at(500), 0, Slot(1), &op, None);
     assert_eq!(pace.wake_at(), Some(at(510)));
     let mut passed = Vec::new();
     pace.drain(at(2_000), &mut passed);
     let story: Vec<(u32, Instant, Bound)> =
         passed.iter().map(|passed| (passed.slot.0, passed.at, passed.bound_by)).collect();
     assert_eq!(story, [(1, at(510), Bound::Volume(Label(7))), (0, at(1_000), Bound::Volume(Label(0)))]);
-    assert!(pace.paths[0].earlier.is_empty() && pace.wake_at().is_none(), "the old model is dropped");
+    assert!(pace.volumes[0].earlier.is_empty() && pace.wake_at().is_none(), "the old model is dropped");
 }

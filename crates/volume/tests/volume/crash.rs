@@ -199,7 +199,7 @@ impl World {
         self.disk
             .payloads
             .insert(ticket, if command == Command::Read { vec![u64::MAX; count as usize] } else { values });
-        let accepted = self.volumes.accept(self.now(), self.exports[&volume], ticket, &request, &mut self.jobs);
+        let accepted = self.volumes.accept(self.now(), self.exports[&volume], None, ticket, &request, &mut self.jobs);
         let given = self.given(&request, ticket);
         if accepted.is_ok() {
             let truth = self.truths.get_mut(&volume).unwrap();
@@ -407,7 +407,7 @@ impl World {
         let ticket = Ticket(self.step);
         let request = Request { command: Command::Read, offset: 0, length: size, fua: false };
         self.disk.payloads.insert(ticket, vec![u64::MAX; (size / SECTOR) as usize]);
-        self.volumes.accept(self.now(), export, ticket, &request, &mut self.jobs).unwrap();
+        self.volumes.accept(self.now(), export, None, ticket, &request, &mut self.jobs).unwrap();
         self.disk.take_over(&mut self.jobs);
         let mut replies = Vec::new();
         while replies.is_empty() {

@@ -90,7 +90,7 @@ fn export_without_a_model_replies_after_work_and_delay() {
         volumes.set_lead(Export(0), Lead { path: Span::from_micros(30), front: Span::ZERO });
         let (mut jobs, mut replies) = (Vec::new(), Vec::new());
         let read = request(Command::Read, 0, 100, false);
-        volumes.accept(at(0), Export(0), Ticket(3), &read, &mut jobs).unwrap();
+        volumes.accept(at(0), Export(0), None, Ticket(3), &read, &mut jobs).unwrap();
         assert_eq!(volumes.wake_at(), None, "its work is not done");
         volumes.worked(at(10), jobs[0].id, Ok(()), &mut Vec::new());
         assert_eq!(volumes.wake_at(), Some(at(10 + delay)));

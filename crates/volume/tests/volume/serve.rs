@@ -58,11 +58,21 @@ impl World {
     }
 
     pub fn accept(&mut self, now: Instant, export: Export, request: &Request) -> Result<Ticket, NotAccepted> {
+        self.accept_on(now, export, None, request)
+    }
+
+    fn accept_on(
+        &mut self,
+        now: Instant,
+        export: Export,
+        path: Option<u8>,
+        request: &Request,
+    ) -> Result<Ticket, NotAccepted> {
         self.next += 1;
         let ticket = Ticket(self.next);
         let sectors = request.length.min(1 << 26) / SECTOR;
         self.disk.payloads.insert(ticket, vec![self.next; sectors as usize]);
-        self.volumes.accept(now, export, ticket, request, &mut self.jobs).map(|()| ticket)
+        self.volumes.accept(now, export, path, ticket, request, &mut self.jobs).map(|()| ticket)
     }
 
     /// Executes all jobs.
@@ -252,7 +262,7 @@ fn request_in_parts_is_one_request_to_the_model() {
     world.work(at(0));
     assert_eq!(world.drain(at(0)).len(), 2, "as soon as it is");
     let whole = request(Command::Write, 0, 128 << 10);
-    world.volumes.accept_timing(at(0), export, Ticket(3), &whole).unwrap();
+    world.volumes.accept_timing(at(0), export, None, Ticket(3), &whole).unwrap();
     assert!(world.jobs.is_empty() && world.drain(at(99_999)).is_empty());
     assert_eq!(world.drain(at(100_000)).len(), 1);
     let totals = world.volumes.totals(export).unwrap();
@@ -261,6 +271,26 @@ fn request_in_parts_is_one_request_to_the_model() {
     let part = request(Command::Read, 0, 4096);
     world.volumes.transfer(at(100_000), export, Ticket(4), &part, &mut world.jobs).unwrap();
     assert!(!world.volumes.withdraw(export), "a part is being moved");
+}
+
+#[test]
+fn paths_of_clients_have_the_times_of_the_model_and_are_named() {
+    let text = "window(1 on 2 paths: link(1us, 100MB/s on 2 paths) then station(8, 100us)) \"queue\"";
+    let (mut world, export) = World::with(text);
+    let mut model = Chain::new(&parse(text).unwrap(), 3);
+    for (number, path) in [Some(1), Some(0), Some(1), None, Some(1)].into_iter().enumerate() {
+        let now = at(number as u64 * 10_000);
+        world.accept_on(now, export, path, &READ).unwrap();
+        let op = Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 };
+        model.submit_on(now, Slot(number as u32), &op, path);
+    }
+    world.work(at(0));
+    let mut answers = Vec::new();
+    model.drain(Instant::NEVER, &mut answers);
+    let due: Vec<Instant> = world.drain(at(10_000_000)).iter().map(|reply| reply.due).collect();
+    assert_eq!(due, answers.iter().map(|answer| answer.at).collect::<Vec<_>>(), "real time agrees with virtual time");
+    let bound: Vec<(&str, u64)> = world.volumes.totals(export).unwrap().bound_by_volume().collect();
+    assert!(bound.contains(&("queue, path 2", 2)), "two requests waited for the window of their path: {bound:?}");
 }
 
 #[test]

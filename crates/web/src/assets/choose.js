@@ -73,7 +73,7 @@ if ($("#upload")) {
     for (const slider of $$(".slider", form)) {
       const input = $("input", slider);
       const entry = caches[Number(input.value)];
-      setText($("output", slider), slider === cache ? (entry ? `${size(entry.bytes)}, ${Math.round(entry.reads_left * 100)} %` : "") : `${input.value} ${input.dataset.unit}`.trim());
+      setText($("output", slider), slider === cache ? (entry ? `${size(entry.bytes)}: ${Math.round(entry.reads_left * 100)} % ${words.reads}` : "") : input.value === "0" && input.dataset.zero || `${input.value} ${input.dataset.unit}`.trim());
     }
   };
   const emulate = (like) => attempt(async () => {
@@ -114,6 +114,7 @@ if ($("#upload")) {
     card.setAttribute("aria-busy", "true");
     try {
       for (const extent of extents) {
+        setText($("#progress"), extent === "report" ? words.report : words.busy);
         show(await request("POST", `/api/reports/${id}/size`, { ...wanted(), extent }, signal), extent);
         trouble("");
       }
@@ -121,7 +122,9 @@ if ($("#upload")) {
       if (error.name === "AbortError") throw error;
       setText($("#headline"), error.message);
       $("#choices tbody").replaceChildren();
+      $("#report").replaceChildren();
     }
+    setText($("#progress"), "");
     card.removeAttribute("aria-busy");
   });
   const whole = delayed(() => search(["ranking", "report"]), 600);
@@ -138,6 +141,5 @@ if ($("#upload")) {
     URL.revokeObjectURL(link.href);
   }));
   labels();
-  setText($("#headline"), words.busy);
   search(["ranking", "report"]);
 }

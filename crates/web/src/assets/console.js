@@ -144,6 +144,17 @@ function size(bytes) {
   return `${bytes} B`;
 }
 
+// Fidelity of the last second; a triangle marks a departure from the model.
+const VERDICTS = document.documentElement.lang !== "ja" ? {} : {
+  idle: "アイドル", faithful: "モデルどおり", "median late": "中央値に遅れ", "tail late": "p99 に遅れ", "flow differs": "流量が相違", "offered less": "負荷が減少",
+};
+const isFaithful = (last) => !last || last.verdict === "faithful";
+
+function fidelity(last, isIdle) {
+  const word = isIdle || !last ? "idle" : last.verdict;
+  return `${isIdle || isFaithful(last) ? "" : "▲ "}${VERDICTS[word] ?? word}`;
+}
+
 function money(cost) {
   if (!cost) return "–";
   const [amount, currency] = cost, value = Number(amount);
@@ -201,6 +212,7 @@ const axis = (extra = {}) => ({
   stroke: colour("--soft"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { stroke: colour("--rule"), width: 1 },
   font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 20, size: 62, ...extra,
 });
+const LABELS = document.documentElement.lang === "ja" ? { queue: "p99（キュー深度固定）", time: "時刻" } : { queue: "p99, fixed queue depth", time: "Time" };
 const PALETTE = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5"];
 const TIMES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
@@ -247,7 +259,7 @@ class CurveChart {
       return [
         { label: `${label} p99`, stroke, width: 2, spanGaps, points: { show: true, size: 6, fill: stroke }, value },
         { label: "p50", stroke, width: 1.2, dash: [6, 4], spanGaps, points: { show: false }, value },
-        { label: "p99, queue", stroke, width: 1, dash: [2, 5], spanGaps, points: { show: true, size: 6 }, value },
+        { label: LABELS.queue, stroke, width: 1, dash: [2, 5], spanGaps, points: { show: true, size: 6, fill: colour("--paper") }, value },
       ];
     });
     return {
@@ -315,8 +327,11 @@ $("#language")?.addEventListener("click", ({ currentTarget }) => {
   document.cookie = `lang=${currentTarget.dataset.to}; path=/; max-age=31536000; samesite=strict`;
   location.reload();
 });
-$("#link")?.addEventListener("click", () => attempt(async () => {
-  const { url } = await request("POST", "/api/links");
-  trouble(url);
-  await navigator.clipboard?.writeText(url).catch(() => {});
-}));
+$("#link")?.addEventListener("click", ({ currentTarget }) => {
+  const { note } = currentTarget.dataset;
+  attempt(async () => {
+    const { url } = await request("POST", "/api/links");
+    trouble(`${note} ${url}`);
+    await navigator.clipboard?.writeText(url).catch(() => {});
+  });
+});

@@ -10,8 +10,7 @@
     job = id;
     points = [];
     card.hidden = false;
-    $("#stop").hidden = false;
-    $("#stop").disabled = false;
+    $("#progress").hidden = $("#stop").hidden = $("#stop").disabled = false;
     $("#open").hidden = $("#discard").hidden = $("#story").hidden = true;
     $("#notices").replaceChildren();
     setText($("#ending"), "");
@@ -43,12 +42,8 @@
         setText($("#p99"), time(p99_ns));
         setText($("#left"), time(left_ns));
       },
-      end: ({ run, error, stopped, story }) => {
-        close();
-        $("#done").value = 1;
-        $("#stop").hidden = true;
-        setText($("#phase"), "");
-        setText($("#left"), "–");
+      end: async ({ run, error, stopped, story }) => {
+        ended();
         setText($("#ending"), run ? `${stopped ? $("#ending").dataset.stopped : $("#ending").dataset.kept} ${run}` : error);
         if (run) {
           $("#open").hidden = $("#discard").hidden = false;
@@ -57,10 +52,19 @@
           $("#story").hidden = !story;
           if (story) $("#story").href = `/story/${story}/${run}/html`;
         }
-        load();
+        await attempt(load);
+        // The verdict of the whole run replaces that of its points so far.
+        const kept = runs.find(({ name }) => name === run);
+        setText($("#line"), kept?.result ?? "");
+        if (kept && job === id) chart.set([{ label: "", points }], kept.line);
       },
-      gone: () => { close(); card.hidden = true; },
+      gone: () => { ended(); setText($("#ending"), $("#ending").dataset.gone); },
     });
+  };
+  const ended = () => {
+    close();
+    $("#progress").hidden = $("#stop").hidden = true;
+    for (const figure of ["#iops", "#p99", "#left"]) setText($(figure), "–");
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -27,7 +27,7 @@
         if (limit) limits.push({ iops, text: limit, series: curves.length });
         curves.push({ label: model, points: found.points });
         const price = [found.usd, found.jpy].filter(Boolean).join(", ");
-        lines.push(`${model}: ${found.cut ? message.dataset.cut : found.load_line ?? "–"}${limit ? `; ${limit} (${name})` : ""}${price ? `; ${price}` : ""}`);
+        lines.push(`${model}: ${found.cut ? message.dataset.cut : found.load_line ?? "–"}${limit ? `; ${limit} (${name})` : ""}${price ? `; ${price} ${message.dataset.month}` : ""}`);
       } catch (error) {
         if (error.name === "AbortError") throw error;
         refused ||= error.message;

@@ -41,13 +41,13 @@
     }
   });
   const clock = (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toTimeString().slice(0, 8));
-  const at = { label: "", value: (_, tick) => tick == null ? "–" : clock(null, [tick])[0] };
+  const at = { label: LABELS.time, value: (_, tick) => tick == null ? "–" : clock(null, [tick])[0] };
   const x = () => {
     const last = history.at[history.at.length - 1] ?? Date.now() / 1000;
     return [Math.min(history.at[0] ?? last, last - 60), last];
   };
   const rate = new Chart($("#rate"), () => ({
-    scales: { x: { range: x }, y: { range: (_, low, high) => [0, Math.max(10, high * 1.1)] }, mbps: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } },
+    scales: { x: { range: x }, y: { range: (_, low, high) => [0, Math.max(10, high * 1.1)] }, mbps: { range: (_, low, high) => [0, Math.max(1, high * 1.5)] } },
     axes: [axis({ values: clock, size: 34, space: 80 }), axis({ values: (_, ticks) => ticks.map(whole) }), axis({ scale: "mbps", side: 1, grid: { show: false }, values: (_, ticks) => ticks.map(three), size: 50 })],
     series: [at, { label: "IOPS", stroke: colour("--c0"), width: 2, value: (_, value) => three(value) }, { label: "MB/s", scale: "mbps", stroke: colour("--c1"), width: 1.2, dash: [5, 4], value: (_, value) => three(value) }],
     hooks: { drawClear: [shade], draw: [drawMarks] }, cursor: { drag: { setScale: false } },
@@ -83,11 +83,11 @@
     setText($("#depth"), String(volume.in_flight));
     setText($("#clients"), String(volume.clients));
     setText($("#cost"), money(volume.cost));
-    setText($("#faithful"), isIdle || !last ? words.idle : last.verdict === "faithful" ? words.faithful : `▲ ${last.verdict}`);
+    setText($("#faithful"), fidelity(last, isIdle));
     const second = Math.floor(at_ms / 1000);
     if (second === lastSecond) return;
     lastSecond = second;
-    push(second, iops ?? 0, bytes ?? 0, isIdle ? 0 : last?.p50_ns, isIdle ? 0 : last?.p99_ns, isIdle || !last || last.verdict === "faithful");
+    push(second, iops ?? 0, bytes ?? 0, isIdle ? 0 : last?.p50_ns, isIdle ? 0 : last?.p99_ns, isIdle || isFaithful(last));
     draw();
   };
   stream(`/events/volumes/${encodeURIComponent(name)}`, {
@@ -182,7 +182,7 @@
   const actions = {
     snapshot: ({ name }) => request("POST", control("/snapshot"), { name: name.value }).then(() => location.assign(`/volumes/${encodeURIComponent(name.value)}`)),
     clone: ({ name }) => request("POST", control("/clone"), { name: name.value }).then(() => location.assign(`/volumes/${encodeURIComponent(name.value)}`)),
-    restore: ({ from }) => request("POST", control("/restore"), { from: from.value }).then(() => location.reload()),
+    restore: ({ from }) => confirm(`${words.sure} ${from.value} → ${name}`) && request("POST", control("/restore"), { from: from.value }).then(() => location.reload()),
     autotune: (fields) => request("PUT", control("/autotune"), { default: number(fields.default), most: number(fields.most) }).then(() => location.reload()),
     faults: ({ only, errors_ppm, spikes_ppm, spike_ms, tears_ppm, stall_ms }) => request("PUT", control("/faults"), {
       ...only.value && { only: only.value }, errors_ppm: number(errors_ppm) ?? 0, spikes_ppm: number(spikes_ppm) ?? 0, spike_ns: (number(spike_ms) ?? 0) * 1e6,
@@ -191,7 +191,8 @@
     record: ({ file }) => request("PUT", control("/recording"), { file: file.value }).then(() => location.reload()),
     "stop-recording": async () => {
       const { file, operations, dropped } = await request("DELETE", control("/recording"));
-      trouble(`${file}: ${whole(operations)} + ${whole(dropped)} dropped`);
+      $("[data-action=stop-recording]").hidden = true;
+      trouble(`${file}: ${whole(operations)} requests, ${whole(dropped)} dropped`);
     },
     scrub: async () => {
       await request("POST", "/api/control/v1/scrub", { volume: name });
@@ -220,10 +221,10 @@
   }
   $("#measure").addEventListener("submit", (event) => {
     event.preventDefault();
-    const { preset, writes } = event.target.elements;
+    const { preset, writes } = event.target.elements, destroy = Boolean(writes?.checked);
     attempt(async () => {
-      const body = { path: uri, preset: preset.value, destroy: writes.checked, case: event.target.dataset.case };
-      if (!writes.checked) body.reads = "100";
+      const body = { path: uri, preset: preset.value, destroy, case: event.target.dataset.case };
+      if (!destroy) body.reads = "100";
       const { id } = await request("POST", "/api/jobs", body);
       location.assign(`/measure#job-${id}`);
     });

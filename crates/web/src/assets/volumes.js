@@ -15,13 +15,13 @@
   const row = (name) => {
     const known = rows.get(name);
     if (known) return known;
-    const cells = Object.fromEntries(["like", "size", "iops", "mbps", "p50", "p99", "depth", "last", "verdict", "cost"].map((key) => [key, make("td", { class: ["like", "last", "verdict"].includes(key) ? "l" : null })]));
-    const { svg, line } = spark();
+    const cells = Object.fromEntries(["iops", "mbps", "p50", "p99", "depth", "last", "verdict", "size", "cost"].map((key) => [key, make("td", { class: ["last", "verdict"].includes(key) ? "l" : null })]));
+    const { svg, line } = spark(), like = make("small");
     cells.last.append(svg);
-    const element = make("tr", { "data-volume": name }, make("th", { scope: "row" }, make("a", { href: `/volumes/${encodeURIComponent(name)}` }, name)), ...Object.values(cells));
+    const element = make("tr", { "data-volume": name }, make("th", { scope: "row" }, make("a", { href: `/volumes/${encodeURIComponent(name)}` }, name), like), ...Object.values(cells));
     const after = [...rows.keys()].sort().find((other) => other > name);
     body.insertBefore(element, after ? rows.get(after).element : null);
-    const made = { element, cells, line, rates: new Rates(), history: [], second: 0 };
+    const made = { element, cells: { ...cells, like }, line, rates: new Rates(), history: [], second: 0 };
     rows.set(name, made);
     return made;
   };
@@ -37,12 +37,12 @@
     setText(cells.p50, isIdle ? "–" : time(last?.p50_ns));
     setText(cells.p99, isIdle ? "–" : time(last?.p99_ns));
     setText(cells.depth, String(volume.in_flight));
-    setText(cells.verdict, isIdle || !last ? words.idle : last.verdict === "faithful" ? words.faithful : `▲ ${last.verdict}`);
+    setText(cells.verdict, fidelity(last, isIdle));
     setText(cells.cost, money(volume.cost));
     const second = Math.floor(at / 1000);
-    if (second !== mine.second) {
+    if (second !== mine.second && iops != null) {
       rows.get(volume.name).second = second;
-      history.push(iops ?? 0);
+      history.push(iops);
       if (history.length > 60) history.shift();
       const most = Math.max(1, ...history);
       line.setAttribute("points", history.map((value, index) => `${index * 2},${(21 - 20 * value / most).toFixed(1)}`).join(" "));
@@ -61,7 +61,7 @@
         sum.iops += rates.iops;
         sum.bytes += rates.bytes;
         if (volume.cost) costs.set(volume.cost[1], (costs.get(volume.cost[1]) ?? 0) + Number(volume.cost[0]));
-        if (rates.iops && volume.last) { busy += 1; faithful += volume.last.verdict === "faithful"; }
+        if (rates.iops && volume.last) { busy += 1; faithful += isFaithful(volume.last); }
       }
       $("#none").hidden = volumes.length > 0;
       setText($("#sum-volumes"), String(volumes.length));

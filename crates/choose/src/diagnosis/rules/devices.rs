@@ -44,7 +44,13 @@ fn idle_paths<'a>(
 fn matters(response: &Response, diagnosis: &Diagnosis) -> bool {
     let is_single = matches!(
         response.class,
-        Class::All | Class::Read | Class::RandomRead | Class::SequentialRead | Class::Write | Class::RedoWrite
+        Class::All
+            | Class::Read
+            | Class::RandomRead
+            | Class::SequentialRead
+            | Class::Write
+            | Class::RedoWrite
+            | Class::Flush
     );
     let is_whole = match response.class {
         // With separate kinds of reads, their total is less specific.
@@ -66,17 +72,17 @@ fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
         Class::Read => {
             split.share(TimePart::Read) + split.share(TimePart::RandomRead) + split.share(TimePart::SequentialRead)
         }
-        Class::RedoWrite => split.share(TimePart::LogWrite),
+        Class::RedoWrite | Class::Flush => split.share(TimePart::LogWrite),
         _ => split.storage(),
     })
 }
 
 /// Latency from which an operation is slow: that of rotating disks or of remote storage. Log writes are small and
-/// sequential, and go to memory in nearly all products.
+/// sequential, and go to memory in nearly all products, as do flushes of the log.
 fn slow_s(response: &Response) -> f64 {
     /// Transfer rate of slow storage.
     const BYTES_S: f64 = 200e6;
-    let least = if response.class == Class::RedoWrite { 0.002 } else { 0.004 };
+    let least = if matches!(response.class, Class::RedoWrite | Class::Flush) { 0.002 } else { 0.004 };
     least + response.bytes.unwrap_or(0.0) / BYTES_S
 }
 
@@ -89,8 +95,9 @@ fn of(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const HALF: f64 = 0.5;
     let Response { class, iops, latency_s, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_s(response);
-    // On average less than one in flight, or idle half of the time: hardly any queueing.
-    let is_alone = in_flight < 1.0 || response.busy.is_some_and(|busy| busy < HALF);
+    // On average less than one in flight, or idle half of the time: hardly any queueing. Flushes of a log follow each other
+    // and wait for writes in progress.
+    let is_alone = (in_flight < 1.0 && class != Class::Flush) || response.busy.is_some_and(|busy| busy < HALF);
     let grows = response.correlation.is_some_and(|correlation| correlation >= GOES_WITH);
     match (response.quiet_s, response.loaded_s) {
         (Some(quiet_s), Some(loaded_s))

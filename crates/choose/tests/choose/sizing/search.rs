@@ -2,7 +2,8 @@
 
 use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::sizing::{
-    Attachment, Choice, Cluster, Compute, Platform, RejectionReason, Search, Sizing, Wanted, judge, size,
+    Attachment, Best, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, Platform, PriceDoubt,
+    RejectionReason, Search, Sizing, Wanted, judge, size,
 };
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
@@ -233,16 +234,58 @@ fn a_stripe_is_lost_with_any_of_its_members() {
 }
 
 #[test]
-fn an_unverified_price_ranks_a_quarter_higher() {
-    let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws"]);
-    let unverified: Vec<&Choice> = sizing.choices.iter().filter(|choice| choice.has_unverified_price()).collect();
-    assert!(!unverified.is_empty());
-    for choice in &sizing.choices {
-        let Some(storage) = choice.price.as_ref().map(|price| price.monthly.as_f64()) else { continue };
-        let Some(machine) = choice.machine.as_ref().map(|machine| machine.monthly) else { continue };
-        let Some(machine) = machine.map(plimsoll_catalogue::Money::as_f64) else { continue };
-        let times = if choice.has_unverified_price() { 1.25 } else { 1.0 };
-        assert!((choice.cost() - storage * times - machine).abs() < 1e-6, "{}", short(choice));
+fn incomplete_prices_rank_below_verified_ones() {
+    let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws", "generic"]);
+    let doubts: Vec<PriceDoubt> = sizing.choices.iter().map(Choice::price_doubt).collect();
+    assert!(doubts.is_sorted(), "{doubts:?}");
+    for doubt in [PriceDoubt::Firm, PriceDoubt::Unverified, PriceDoubt::Unpriced] {
+        assert!(doubts.contains(&doubt), "{doubt:?} in {doubts:?}");
+    }
+    let total = |choice: &Choice| choice.total().map_or(i128::MAX, |total| total.millionths);
+    for group in sizing.choices.chunk_by(|a, b| a.price_doubt() == b.price_doubt()) {
+        assert!(group.is_sorted_by_key(total), "{:?}", group.iter().map(short).collect::<Vec<_>>());
+    }
+}
+
+/// The mean load of the input is a tenth of the expected load.
+fn with_usual(wanted: Wanted) -> Wanted {
+    let tenth = |load: &ClassLoad| ClassLoad {
+        iops: load.iops / 10.0,
+        bytes_per_second: load.bytes_per_second / 10.0,
+        ..*load
+    };
+    let point = &wanted.points[0];
+    let usual = DesignPoint { classes: point.classes.iter().map(tenth).collect(), ..point.clone() };
+    Wanted { usual: Some(usual), ..wanted }
+}
+
+#[test]
+fn response_times_are_compared_at_the_mean_load() {
+    let today = vec![(Class::RandomRead, Span::from_micros(700))];
+    let wanted = with_usual(Wanted { today, ..database(20_000.0, Bytes::gib(1000)) });
+    let sizing = sized(&wanted, &["aws/io2"]);
+    let mean = |of: &[ClassLatency]| of.iter().find(|one| one.class == Class::RandomRead).unwrap().mean;
+    let choice = &sizing.choices[0];
+    assert!(mean(&choice.usual) < mean(&choice.latency), "{:?} {:?}", choice.usual, choice.latency);
+    let [today, then] = wanted.waiting_today(choice);
+    assert!((today - 1_200.0 * 700e-6).abs() < 1e-9, "{today}");
+    assert!((then - 1_200.0 * mean(&choice.usual).as_secs_f64()).abs() < 1e-9, "{then}");
+}
+
+#[test]
+fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
+    // Log writes of a local cache, and reads of disks: no volume has both.
+    let today = vec![(Class::RandomRead, Span::from_millis(8)), (Class::RedoWrite, Span::from_micros(100))];
+    let wanted = Wanted { today, ..database(500.0, Bytes::gib(500)) };
+    let sizing = sized(&wanted, &["aws", "generic"]);
+    assert!(sizing.choices.iter().all(|choice| choice.price_doubt() == PriceDoubt::Unpriced));
+    let Some(Best::Slower(best)) = sizing.best() else { panic!("{:?}", sizing.choices) };
+    let [now, then] = wanted.waiting_today(best);
+    assert!(then < now && best.price_doubt() == PriceDoubt::Firm, "{} {now} {then}", short(best));
+    let cheaper = sizing.slower.iter().filter(|slower| slower.cost() < best.cost());
+    for slower in cheaper {
+        let [now, then] = wanted.waiting_today(slower);
+        assert!(then > now, "{} is cheaper and leaves {then} of {now} sessions waiting", short(slower));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Growth, Wanted, wanted};
 use plimsoll_ingest::Class;
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
 use super::support::{plain, subject};
 
@@ -137,6 +137,21 @@ fn maxima_of_the_input_take_precedence_over_general_ratios() {
 }
 
 #[test]
+fn scans_have_no_hidden_peaks() {
+    let hour = "
+        08:00 3600 random-reads iops mean 100
+        08:00 3600 random-reads bytes mean 819200
+        08:00 3600 sequential-reads iops mean 50
+        08:00 3600 sequential-reads bytes mean 52428800
+    ";
+    let auto = Design { burst: Burst::Auto, ..plain() };
+    // Scans take longer in a peak; the others have the measured ratio of 3.13.
+    check(hour, &auto, &[(Class::RandomRead, 313.0, 2_564_096.0), (Class::SequentialRead, 50.0, 52_428_800.0)]);
+    let twice = Design { burst: Burst::Times(2.0), ..plain() };
+    check(hour, &twice, &[(Class::RandomRead, 200.0, 1_638_400.0), (Class::SequentialRead, 100.0, 104_857_600.0)]);
+}
+
+#[test]
 fn growth_is_compounded_and_the_capacity_grows_as_well() {
     let growth = Growth { yearly: 0.5, months: 24 };
     let design = Design { growth, burst: Burst::Times(2.0), headroom: 0.2, ..plain() };
@@ -187,7 +202,7 @@ fn the_strictest_objective_bounds_the_wait() {
     let objectives = ["redo:p99<=1ms", "read:p95<=5ms"].map(|text| text.parse().unwrap()).to_vec();
     let lines = "08:00 60 reads iops mean 100";
     let wanted = wanted(&subject(lines), &Design { objectives, ..plain() }).unwrap();
-    assert_eq!(wanted.allowance.wait, plimsoll_units::Span::from_millis(1));
+    assert_eq!(wanted.allowance.wait, Span::from_millis(1));
     assert!((wanted.allowance.share - 0.01).abs() < 1e-9, "{:?}", wanted.allowance);
     assert!(wanted.assumptions.iter().any(|text| text.contains("the input has no redo")), "{:?}", wanted.assumptions);
 }
@@ -220,4 +235,13 @@ fn response_times_of_a_cache_in_memory_are_not_those_of_storage() {
         "{:?}",
         cached.assumptions
     );
+}
+
+#[test]
+fn todays_log_write_includes_its_flush() {
+    let lines = "10:00 60 redo iops mean 100\n10:00 60 redo latency mean 0.0002\n\
+                 10:00 60 flushes iops mean 100\n10:00 60 flushes latency mean 0.025\n";
+    let wanted = wanted(&subject(lines), &plain()).unwrap();
+    let today = wanted.today.iter().find(|(class, _)| *class == Class::RedoWrite).map(|(_, mean)| *mean);
+    assert_eq!(today, Some(Span::from_micros(25_200)), "PostgreSQL writes to the page cache and then flushes");
 }

@@ -70,7 +70,7 @@ fn failed_start_is_explained_and_leaves_no_files() {
     order.settings.clear();
     order.folder = folder.0.join("none");
     let nowhere = failure(order.make());
-    assert!(nowhere.kind == FailureKind::Unsupported && nowhere.message.contains("none"), "{nowhere}");
+    assert!(nowhere.kind == FailureKind::Missing && nowhere.message.contains("none"), "{nowhere}");
 }
 
 /// Not a test: started and killed by [`a_server_ends_with_a_killed_process`].

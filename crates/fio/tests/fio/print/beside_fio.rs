@@ -5,6 +5,7 @@
 use std::process::Command;
 
 use plimsoll_fio::print::{Detail, FioReport, TerseVersion, json, normal, terse};
+use plimsoll_testkit::undisturbed;
 use serde_json::Value;
 
 use crate::print::read_back::{paths, report};
@@ -224,8 +225,10 @@ fn groups_match_fio() {
 
 #[test]
 fn samples_match_fio() {
-    check("--rw=randrw --rate=2m,3m --runtime=2 --time_based --numjobs=2");
-    check("--rw=read --bs=1m --runtime=2 --time_based --rate=1500m --group_reporting --numjobs=2");
+    undisturbed(|| {
+        check("--rw=randrw --rate=2m,3m --runtime=2 --time_based --numjobs=2");
+        check("--rw=read --bs=1m --runtime=2 --time_based --rate=1500m --group_reporting --numjobs=2");
+    });
 }
 
 #[test]

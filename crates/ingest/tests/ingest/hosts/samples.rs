@@ -1,29 +1,20 @@
 //! Outcomes and consistency of all samples in the folder named by `PLIMSOLL_SAMPLES`.
-#![expect(clippy::disallowed_methods, reason = "tests of a pure crate that read files of the machine")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use plimsoll_ingest::{Class, Demand, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Reading};
 
 use super::outcome;
+use crate::samples::samples;
 
 /// Kinds of samples, and the number of them without figures of disks, which may be refused.
 const KINDS: [&str; 4] = ["iostat", "iostat_json", "sar", "vmstat"];
 
 #[test]
 fn samples_have_outcomes() {
-    let Some(folder) = std::env::var_os("PLIMSOLL_SAMPLES") else {
-        println!("skipped: PLIMSOLL_SAMPLES names no folder of samples");
-        return;
-    };
     let mut kept = [0, 0];
     for kind in KINDS {
-        let Ok(files) = std::fs::read_dir(Path::new(&folder).join(kind)) else { continue };
-        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-        files.sort();
-        for (number, path) in files.iter().enumerate() {
-            let bytes = std::fs::read(path).unwrap();
+        for (number, (_, bytes)) in samples(&[kind]).into_iter().enumerate() {
             let outcome = outcome(FormatInput::from(format!("{kind} {number}")), &bytes, 65_536);
             println!("{kind} {number}: {}", summary(&outcome, &bytes));
             if let Outcome::Read(reading) = &outcome {

@@ -1,6 +1,6 @@
 //! Tables of curves: by run, by stream and kind, by objective, and side by side.
 
-use plimsoll_record::{Counter, Curve, Estimate, LoadLine, NoLine, Run, Steadiness};
+use plimsoll_record::{Counter, Curve, Estimate, Figures, LoadLine, NoLine, Run, Steadiness};
 use plimsoll_units::{Bytes, Span};
 
 use crate::latency::LatencyUnit;
@@ -16,62 +16,46 @@ pub(super) fn runs(curve: &Curve) -> PageSection {
     runs.extend(&open);
     let unit = LatencyUnit::of(curve);
     let own = curve.load_line.map(|line| line.objective()).filter(pick::is_own_column);
-    let time = |name: &'static str, priority| Column::time(name, unit.name(), priority);
-    let mut columns = vec![
-        Column::text("offered", 0),
-        Column::rate("IOPS", "", 0),
-        Column::new("±", "%", ColumnKind::Share, 1),
-        Column::rate("MB/s", "", 4),
-        time("mean", 5),
-        time("p50", 0),
-        time("p99", 0),
-        time("p99.9", 2),
-    ];
-    columns.extend(own.map(|_| time("goal", 0)));
-    columns.extend([
-        time("longest", 7),
-        Column::new("in", "flight", ColumnKind::Share, 3),
-        Column::text("remarks", 0),
-        Column::text("limit", 8),
-    ]);
     let chosen = pick::at_line(curve).filter(|_| pick::has_line(curve));
-    let row = |run: &Run| {
-        let figures = &run.figures;
-        let is_chosen = chosen.is_some_and(|chosen| std::ptr::eq(chosen, run));
-        let of = |estimate: &Estimate| latency(run, estimate, unit);
-        let mut cells = vec![
-            Cell::text(words::offered(&run.offered)).with_emphasis(if is_chosen {
-                Emphasis::Strong
-            } else {
-                Emphasis::Plain
-            }),
-            Cell::or_unknown(number::seen(&figures.iops), |_| Cell::estimate(&figures.iops, number::rate)),
-            Cell::text(half_width(&figures.iops)),
-            megabytes(figures.bytes_per_second),
-            of(&figures.mean_ns),
-            of(&figures.p50_ns),
-            of(&figures.p99_ns),
-            of(&figures.p999_ns),
-        ];
-        cells.extend(own.map(|_| of(&figures.objective_ns.unwrap_or_default())));
-        let longest = Some(run.total.response().max_ns).filter(|ns| *ns > 0);
-        let most = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        cells.extend([
-            Cell::or_unknown(longest, |ns| Cell::text(unit.show(ns as f64))),
-            if pick::grew(run) { Cell::text("grew") } else { Cell::three(figures.in_flight) },
-            Cell::text(remarks(run)),
-            Cell::or_unknown(most, |(name, share)| {
-                Cell::text(format!("{} ({})", clean(name), number::percent(*share)))
-            }),
-        ]);
-        cells
-    };
+    let is_chosen = |run: &Run| chosen.is_some_and(|chosen| std::ptr::eq(chosen, run));
+    let time = |name: &'static str, priority| Column::time(name, unit.name(), priority);
     let groups = [
         (0, closed, "closed load: fixed number in flight".to_owned()),
         (closed, open.len(), format!("open load: timed arrivals{}", spacing(&curve.runs))),
     ];
     let groups = groups.into_iter().filter(|(_, count, _)| *count > 0).map(|(first, _, name)| (first, name)).collect();
-    let table = Table { groups, intervals: IntervalPlace::HtmlOnly, ..Table::of("Runs", columns, runs, row) };
+    let table = Table::rows("Runs", runs)
+        .column(Column::text("offered", 0), |run| {
+            let emphasis = if is_chosen(run) { Emphasis::Strong } else { Emphasis::Plain };
+            Cell::text(words::offered(&run.offered)).with_emphasis(emphasis)
+        })
+        .column(Column::rate("IOPS", "", 0), |run| {
+            let iops = &run.figures.iops;
+            number::seen(iops).map(|_| Cell::estimate(iops, number::rate))
+        })
+        .column(Column::new("±", "%", ColumnKind::Share, 1), |run| half_width(&run.figures.iops))
+        .column(Column::rate("MB/s", "", 4), |run| megabytes(run.figures.bytes_per_second))
+        .column(time("mean", 5), |run| latency(run, &run.figures.mean_ns, unit))
+        .column(time("p50", 0), |run| latency(run, &run.figures.p50_ns, unit))
+        .column(time("p99", 0), |run| latency(run, &run.figures.p99_ns, unit))
+        .column(time("p99.9", 2), |run| latency(run, &run.figures.p999_ns, unit))
+        .columns(own.map(|_| ((), time("goal", 0))), |run, ()| {
+            latency(run, &run.figures.objective_ns.unwrap_or_default(), unit)
+        })
+        .column(time("longest", 7), |run| {
+            let longest = run.total.response().max_ns;
+            (longest > 0).then(|| unit.show(longest as f64))
+        })
+        .column(Column::new("in", "flight", ColumnKind::Share, 3), |run| {
+            if pick::grew(run) { Cell::text("grew") } else { Cell::three(run.figures.in_flight) }
+        })
+        .column(Column::text("remarks", 0), |run| remarks(run))
+        .column(Column::text("limit", 8), |run| {
+            let (name, share) = most(run)?;
+            Some(format!("{} ({})", clean(name), number::percent(*share)))
+        })
+        .table();
+    let table = Table { groups, intervals: IntervalPlace::HtmlOnly, ..table };
     PageSection::bare("Runs", vec![Block::Table(table.with_notes(warm_up(&curve.runs)).without_unknown())])
 }
 
@@ -87,6 +71,11 @@ fn latency(run: &Run, estimate: &Estimate, unit: LatencyUnit) -> Cell {
         Some(_) => Cell::estimate(estimate, show),
         None => Cell::unknown(),
     }
+}
+
+/// The limit that held the largest share of the operations.
+fn most(run: &Run) -> Option<&(String, f64)> {
+    run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 fn half_width(estimate: &Estimate) -> String {
@@ -133,44 +122,27 @@ pub(super) fn streams(curve: &Curve) -> PageSection {
     let Some(run) = chosen else { return PageSection::default() };
     let unit = LatencyUnit::of(curve);
     let time = |name: &'static str, priority| Column::time(name, unit.name(), priority);
-    let columns = [
-        Column::text("stream", 0),
-        Column::text("kind", 0),
-        Column::text("size", 4),
-        Column::rate("IOPS", "", 0),
-        Column::rate("MB/s", "", 3),
-        time("mean", 5),
-        time("p50", 0),
-        time("p99", 0),
-        time("p99.9", 2),
-        time("longest", 6),
-        Column::time("service", "p99", 7),
-        Column::text("failed", 0),
-    ];
-    let span = |span: Option<Span>| Cell::or_unknown(span, |span| Cell::text(unit.show(span.as_nanos() as f64)));
-    let row = |counter: &Counter| {
-        let rates = pick::rates(run, counter).unwrap_or_default();
-        let response = &counter.response;
-        let size = counter.bytes.checked_div(counter.operations()).filter(|size| *size > 0);
-        vec![
-            Cell::text(stream_name(curve, counter.stream)),
-            Cell::text(counter.kind.name()),
-            Cell::or_unknown(size, |size| Cell::text(Bytes::new(size).to_string())),
-            Cell::rate(rates.iops),
-            megabytes(rates.bytes_per_second),
-            span(response.mean()),
-            span(response.quantile(0.5)),
-            span(response.quantile(0.99)),
-            span(response.quantile(0.999)),
-            span(response.quantile(1.0)),
-            span(counter.service().quantile(0.99)),
-            Cell::text(failed(counter)),
-        ]
-    };
+    let span = |span: Option<Span>| span.map(|span| unit.show(span.as_nanos() as f64));
+    let quantiles = [(0.5, "p50", 0), (0.99, "p99", 0), (0.999, "p99.9", 2), (1.0, "longest", 6)];
+    let quantiles = quantiles.map(|(quantile, name, priority)| (quantile, time(name, priority)));
+    let rates = |counter: &Counter| pick::rates(run, counter).unwrap_or_default();
+    let table = Table::rows("By stream and kind", &run.total.0)
+        .column(Column::text("stream", 0), |counter| stream_name(curve, counter.stream))
+        .column(Column::text("kind", 0), |counter| counter.kind.name())
+        .column(Column::text("size", 4), |counter| {
+            let size = counter.bytes.checked_div(counter.operations()).filter(|size| *size > 0)?;
+            Some(Bytes::new(size).to_string())
+        })
+        .column(Column::rate("IOPS", "", 0), |counter| Cell::rate(rates(counter).iops))
+        .column(Column::rate("MB/s", "", 3), |counter| megabytes(rates(counter).bytes_per_second))
+        .column(time("mean", 5), |counter| span(counter.response.mean()))
+        .columns(quantiles, |counter, quantile| span(counter.response.quantile(quantile)))
+        .column(Column::time("service", "p99", 7), |counter| span(counter.service().quantile(0.99)))
+        .column(Column::text("failed", 0), |counter| failed(counter))
+        .table();
     let place = if pick::has_line(curve) { ", nearest the load line" } else { "" };
     let heading = format!("By stream and kind, at {}{place}", words::pace(&run.offered));
-    let table = Table::of("By stream and kind", columns, &run.total.0, row).without_unknown();
-    PageSection::new(heading, vec![Block::Table(table)])
+    PageSection::new(heading, vec![Block::Table(table.without_unknown())])
 }
 
 fn failed(counter: &Counter) -> String {
@@ -185,15 +157,15 @@ fn stream_name(curve: &Curve, stream: u8) -> String {
 
 /// Load lines at several objectives.
 pub(super) fn ladder(lines: &[LoadLine]) -> PageSection {
-    const COLUMNS: [Column; 3] =
-        [Column::text("objective", 0), Column::rate("load line", "IOPS", 0), Column::text("verdict", 0)];
-    let row = |line: &LoadLine| {
-        let iops = Cell::or_unknown(pick::line_iops(line), |iops| Cell::estimate(&iops, number::three));
-        vec![Cell::text(line.objective().to_string()), iops, Cell::text(verdict(line))]
-    };
     let lines = if lines.len() > 1 { lines } else { &[] };
     let heading = "Load line by objective";
-    PageSection::new(heading, vec![Block::Table(Table::of(heading, COLUMNS, lines, row))])
+    let table = Table::rows(heading, lines)
+        .column(Column::text("objective", 0), |line| line.objective().to_string())
+        .column(Column::rate("load line", "IOPS", 0), |line| {
+            pick::line_iops(line).map(|iops| Cell::estimate(&iops, number::three))
+        })
+        .column(Column::text("verdict", 0), |line| verdict(line));
+    PageSection::new(heading, vec![Block::Table(table.table())])
 }
 
 fn verdict(line: &LoadLine) -> String {
@@ -214,33 +186,25 @@ fn verdict(line: &LoadLine) -> String {
 
 /// Load lines of several curves, marked as in the chart.
 pub(super) fn side_by_side(curves: &[&Curve]) -> Block {
-    const COLUMNS: [Column; 8] = [
-        Column::new("curve", "", ColumnKind::Name, 0),
-        Column::text("source", 5),
-        Column::text("objective", 1),
-        Column::rate("load line", "IOPS", 0),
-        Column::rate("knee", "IOPS", 2),
-        Column::rate("maximum", "IOPS", 0),
-        Column::time("p50", "lightest", 4),
-        Column::time("p99", "lightest", 3),
-    ];
     let lines = || curves.iter().filter_map(|curve| curve.load_line.as_ref().and_then(pick::line_iops));
     let most = lines().map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
-    let row = |(index, curve): (usize, &&Curve)| {
-        let lightest = pick::lightest(curve).map(|run| &run.figures);
-        let time = |ns: Option<f64>| Cell::or_unknown(ns, |ns| Cell::text(number::time(ns)));
-        vec![
-            Cell::text(&curve.subject.name).with_series(index),
-            Cell::text(curve.source.word()),
-            Cell::or_unknown(curve.load_line, |line| Cell::text(line.objective().to_string())),
-            line(curve.load_line.as_ref(), most),
-            Cell::or_unknown(curve.knee, |knee| Cell::three(knee.iops)),
-            Cell::or_unknown(pick::fastest(curve), |run| Cell::three(run.figures.iops.value)),
-            time(lightest.map(|figures| figures.p50_ns.value)),
-            time(lightest.map(|figures| figures.p99_ns.value)),
-        ]
+    let lightest = |curve: &Curve, of: fn(&Figures) -> &Estimate| {
+        pick::lightest(curve).map(|run| number::time(of(&run.figures).value))
     };
-    Block::Table(Table::of("Side by side", COLUMNS, curves.iter().enumerate(), row))
+    let table = Table::rows("Side by side", curves.iter().enumerate())
+        .column(Column::new("curve", "", ColumnKind::Name, 0), |(index, curve)| {
+            Cell::text(&curve.subject.name).with_series(*index)
+        })
+        .column(Column::text("source", 5), |(_, curve)| curve.source.word())
+        .column(Column::text("objective", 1), |(_, curve)| curve.load_line.map(|line| line.objective().to_string()))
+        .column(Column::rate("load line", "IOPS", 0), |(_, curve)| line(curve.load_line.as_ref(), most))
+        .column(Column::rate("knee", "IOPS", 2), |(_, curve)| curve.knee.map(|knee| Cell::three(knee.iops)))
+        .column(Column::rate("maximum", "IOPS", 0), |(_, curve)| {
+            pick::fastest(curve).map(|run| Cell::three(run.figures.iops.value))
+        })
+        .column(Column::time("p50", "lightest", 4), |(_, curve)| lightest(curve, |figures| &figures.p50_ns))
+        .column(Column::time("p99", "lightest", 3), |(_, curve)| lightest(curve, |figures| &figures.p99_ns));
+    Block::Table(table.table())
 }
 
 /// A load line with its interval, and a bar of its share of the largest.
@@ -257,34 +221,19 @@ pub(super) fn replays(curves: &[&Curve]) -> PageSection {
     // The finest unit that any row needs, so that rows are comparable.
     let is_micro = curves.iter().any(|curve| LatencyUnit::of(curve) == LatencyUnit::Micro);
     let unit = if is_micro { LatencyUnit::Micro } else { LatencyUnit::Milli };
-    let columns = [
-        Column::configuration(),
-        Column::text("source", 5),
-        Column::text("outcome", 0),
-        Column::time("mean", unit.name(), 4),
-        Column::time("p50", unit.name(), 0),
-        Column::time("p99", unit.name(), 0),
-        Column::time("p99.9", unit.name(), 2),
-        Column::time("worst", unit.name(), 1),
-        Column::text("limit", 3),
-    ];
+    let time = |name, priority| Column::time(name, unit.name(), priority);
+    let shown = |ns: f64| Cell::figure(unit.show(ns), unit.value(ns));
     let rows = curves.iter().filter_map(|curve| Some((*curve, pick::fastest(curve)?)));
-    let row = |(curve, run): (&Curve, &Run)| {
-        let time = |ns: f64| Cell::figure(unit.show(ns), unit.value(ns));
-        let figures = &run.figures;
-        let most = run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        vec![
-            Cell::text(&curve.subject.name),
-            Cell::text(curve.source.word()),
-            Cell::text(words::outcome(run)),
-            time(figures.mean_ns.value),
-            time(figures.p50_ns.value),
-            time(figures.p99_ns.value),
-            time(figures.p999_ns.value),
-            time(run.total.response().max_ns as f64),
-            limit(most.map(|(name, _)| name.as_str())),
-        ]
-    };
     let heading = "Recorded load by configuration";
-    PageSection::new(heading, vec![Block::Table(Table::of(heading, columns, rows, row))])
+    let table = Table::rows(heading, rows)
+        .column(Column::configuration(), |(curve, _)| curve.subject.name.as_str())
+        .column(Column::text("source", 5), |(curve, _)| curve.source.word())
+        .column(Column::text("outcome", 0), |(_, run)| words::outcome(run))
+        .column(time("mean", 4), |(_, run)| shown(run.figures.mean_ns.value))
+        .column(time("p50", 0), |(_, run)| shown(run.figures.p50_ns.value))
+        .column(time("p99", 0), |(_, run)| shown(run.figures.p99_ns.value))
+        .column(time("p99.9", 2), |(_, run)| shown(run.figures.p999_ns.value))
+        .column(time("worst", 1), |(_, run)| shown(run.total.response().max_ns as f64))
+        .column(Column::text("limit", 3), |(_, run)| limit(most(run).map(|(name, _)| name.as_str())));
+    PageSection::new(heading, vec![Block::Table(table.table())])
 }

@@ -79,7 +79,7 @@ impl Sized<'_> {
             blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
             blocks.push(Block::Facts(facts(choice, Doubts::All)));
             let effect = self.effect(choice);
-            blocks.push(Block::Table(self.classes(choice, effect.as_ref())));
+            blocks.push(Block::Table(self.classes(&[choice], effect.as_ref())));
             blocks.extend(effect.map(|effect| Block::Note(database_time(&effect))));
         }
         PageSection::detail("The load by class, and each choice in full", blocks)

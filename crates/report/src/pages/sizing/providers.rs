@@ -27,11 +27,11 @@ impl Sized<'_> {
         let columns = [
             Column::configuration(),
             Column::monthly("with machine", 0),
-            Column::new("sessions", "waiting", ColumnKind::Share, 0),
-            Column::new("reads", "mean", ColumnKind::Text, 3),
-            Column::text("more", 0),
-            Column::new("database", "time", ColumnKind::Text, 2),
-            Column::new("losses", "a year", ColumnKind::Share, 4),
+            Column::new("database", "time", ColumnKind::Text, 0),
+            Column::new("sessions", "waiting", ColumnKind::Share, 1),
+            Column::new("reads", "in peaks", ColumnKind::Text, 2),
+            Column::text("more", 3),
+            Column::new("losses", "a year", ColumnKind::Share, 5),
             Column::text("doubts", 1),
         ];
         let row = |(choice, cheapest): (&Choice, &Choice)| {
@@ -40,10 +40,10 @@ impl Sized<'_> {
             vec![
                 Cell::text(offer::configuration(&choice.offer)),
                 Cell::money(choice.total()),
+                Cell::or_unknown(self.effect(choice), |effect| Cell::text(saved(&effect))),
                 Cell::or_unknown(choice.waiting(point), Cell::three),
                 Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
                 Cell::text(more),
-                Cell::or_unknown(self.effect(choice), |effect| Cell::text(saved(&effect))),
                 Cell::or_unknown(choice.yearly_loss, |share| Cell::text(words::loss(share))),
                 Cell::text(words::doubts(choice)),
             ]
@@ -51,12 +51,12 @@ impl Sized<'_> {
         let mut table = Table::of("Configurations by provider", columns, rows, row).without_unknown();
         table.groups = groups;
         table.notes.push(
-            "Waiting: mean number of sessions that wait for reads and log writes at the expected load, simulated."
+            "Database time: for the same work, at the mean load. Waiting: sessions that wait for reads and log writes in peaks."
                 .to_owned(),
         );
         table.notes.extend(self.without_choice());
         let single = if self.sizing.layouts.is_empty() { "" } else { " of a single volume" };
-        let heading = format!("Price against waiting{single}, by provider");
+        let heading = format!("Price against database time{single}, by provider");
         (!providers.is_empty()).then(|| PageSection::new(heading, vec![Block::Table(table)]))
     }
 
@@ -106,22 +106,23 @@ impl Sized<'_> {
     }
 
     /// The cheapest notable step on the frontier from the cheapest choice: `More money: X for 300 USD a month, +14 %: 3.4
-    /// times faster.`
+    /// times faster`
     pub(super) fn more_money(&self) -> Option<String> {
         /// Smaller gains, shorter waits in sessions, and higher prices are not worth a sentence.
         const GAIN: f64 = 1.25;
         const SESSIONS: f64 = 0.1;
         const PRICE: f64 = 3.0;
+        let price = |choice: &Choice| choice.total().map_or(f64::INFINITY, plimsoll_catalogue::Money::as_f64);
         let point = &self.sizing.wanted.points[0];
         let cheapest = self.sizing.frontier.first()?;
         let before = cheapest.waiting(point)?;
         let is_notable = |choice: &&Choice| {
             let after = choice.waiting(point).unwrap_or(before);
-            before >= GAIN * after && before - after >= SESSIONS && choice.cost() <= PRICE * cheapest.cost()
+            before >= GAIN * after && before - after >= SESSIONS && price(choice) <= PRICE * price(cheapest)
         };
         let next = self.sizing.frontier.iter().find(is_notable)?;
         let (name, against) = (offer::configuration(&next.offer), words::against(point, cheapest, next));
-        Some(format!("More money: {name} for {}, {against}.", words::price(next)))
+        Some(format!("More money: {name} for {}, {against}", words::price(next)))
     }
 
     /// Prices of a choice, with the machine as far as the input determines it.
@@ -132,10 +133,10 @@ impl Sized<'_> {
         if is_known || choice.machine.is_none() {
             return price;
         }
-        format!("{price}, the cheapest with sufficient limits, as the input has neither processors nor memory")
+        format!("{price}, the smallest for a database, as the input has neither processors nor memory")
     }
 
-    /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD.`
+    /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD`
     pub(super) fn other_providers(&self) -> Option<String> {
         let others: Vec<String> = self
             .sizing
@@ -146,7 +147,7 @@ impl Sized<'_> {
             .filter_map(|other| Some(format!("{} from {}", other.provider, other.choices[0].total()?)))
             .collect();
         let list = others.join(", ");
-        (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month."))
+        (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Comparison of suites of the same kind: curves in one chart, common tests in one table.
 
-use plimsoll_record::{LoadLine, StepWork, SuiteRun};
+use plimsoll_record::{StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use super::sessions::{CURVES_MAX, curves, reads};
@@ -70,19 +70,6 @@ fn entries<'a>(suites: &[&'a SuiteRun], names: &[String]) -> Vec<SuiteCurve<'a>>
 
 /// Curves in charts of a limited number each; of more, a chart for each kind of group.
 fn over_each_other(entries: &[SuiteCurve<'_>], index: usize) -> Vec<PageSection> {
-    const COLUMNS: [Column; 11] = [
-        Column::new("curve", "", ColumnKind::Name, 0),
-        Column::text("source", 7),
-        Column::text("objective", 3),
-        Column::rate("load line", "transactions/s", 0),
-        Column::rate("knee", "transactions/s", 1),
-        Column::text("at", 5),
-        Column::rate("maximum", "transactions/s", 0),
-        Column::text("at", 6),
-        Column::time("read, at knee", "database", 2),
-        Column::time("read, at knee", "storage", 2),
-        Column::new("limit", "at maximum", ColumnKind::Text, 4),
-    ];
     let mut kinds: Vec<Option<&str>> = Vec::new();
     for entry in entries {
         let kind = (entries.len() > CURVES_MAX).then_some(entry.kind.as_str());
@@ -104,37 +91,48 @@ fn over_each_other(entries: &[SuiteCurve<'_>], index: usize) -> Vec<PageSection>
             let source = sources.join("; ");
             lines.push(curves(&format!("compared-sessions-{index}-{part}"), &groups, &source));
             latencies.extend(reads(&format!("compared-reads-{index}-{part}"), &named, &source));
-            rows.extend(chunk.iter().enumerate().map(|(series, entry)| row(entry, series, entries)));
+            rows.extend(chunk.iter().copied().enumerate());
         }
     }
-    let table = Table { label: "Side by side".to_owned(), columns: COLUMNS.into(), rows, ..Table::default() };
     vec![
         PageSection::bare("Response time against throughput", lines),
         PageSection::bare("Read latency against block reads and writes", latencies),
-        PageSection::new("Side by side", vec![Block::Table(table)]),
+        PageSection::new("Side by side", vec![Block::Table(curve_table(rows, entries))]),
     ]
 }
 
-/// Figures of a curve, marked as in its chart.
-fn row(entry: &SuiteCurve<'_>, series: usize, entries: &[SuiteCurve<'_>]) -> Vec<Cell> {
-    let curve = &entry.group.curve;
+/// Figures of curves, marked as in their charts: the number of each in its chart, and the curve.
+fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) -> Table {
     let iops = |entry: &SuiteCurve<'_>| entry.group.curve.load_line.and_then(|line| line.iops());
     let most = entries.iter().filter_map(iops).map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
-    let (knee, best) = (entry.group.at_knee(), entry.group.best());
-    let time = |span: Option<Span>| Cell::or_unknown(span, |span| Cell::text(span.to_string()));
-    vec![
-        Cell::text(&curve.subject.name).with_series(series),
-        Cell::text(entry.suite.source.word()),
-        Cell::or_unknown(curve.load_line, |line: LoadLine| Cell::text(line.objective().to_string())),
-        line(curve.load_line.as_ref(), most),
-        Cell::or_unknown(curve.knee, |knee| Cell::three(knee.iops)),
-        Cell::or_unknown(knee, |knee| Cell::text(offered(knee))),
-        Cell::or_unknown(best, |best| Cell::three(best.crowd.run.figures.iops.value)),
-        Cell::or_unknown(best, |best| Cell::text(offered(best))),
-        time(knee.and_then(SessionPoint::read_as_seen)),
-        time(knee.and_then(SessionPoint::read_below)),
-        Cell::or_unknown(limit_at(&entry.group), Cell::text),
-    ]
+    let time = |span: Option<Span>| span.map(|span| span.to_string());
+    Table::rows("Side by side", rows)
+        .column(Column::new("curve", "", ColumnKind::Name, 0), |(series, entry)| {
+            Cell::text(&entry.group.curve.subject.name).with_series(*series)
+        })
+        .column(Column::text("source", 7), |(_, entry)| entry.suite.source.word())
+        .column(Column::text("objective", 3), |(_, entry)| {
+            entry.group.curve.load_line.map(|line| line.objective().to_string())
+        })
+        .column(Column::rate("load line", "transactions/s", 0), |(_, entry)| {
+            line(entry.group.curve.load_line.as_ref(), most)
+        })
+        .column(Column::rate("knee", "transactions/s", 1), |(_, entry)| {
+            entry.group.curve.knee.map(|knee| Cell::three(knee.iops))
+        })
+        .column(Column::text("at", 5), |(_, entry)| entry.group.at_knee().map(offered))
+        .column(Column::rate("maximum", "transactions/s", 0), |(_, entry)| {
+            entry.group.best().map(|best| Cell::three(best.crowd.run.figures.iops.value))
+        })
+        .column(Column::text("at", 6), |(_, entry)| entry.group.best().map(offered))
+        .column(Column::time("read, at knee", "database", 2), |(_, entry)| {
+            time(entry.group.at_knee().and_then(SessionPoint::read_as_seen))
+        })
+        .column(Column::time("read, at knee", "storage", 2), |(_, entry)| {
+            time(entry.group.at_knee().and_then(SessionPoint::read_below))
+        })
+        .column(Column::new("limit", "at maximum", ColumnKind::Text, 4), |(_, entry)| limit_at(&entry.group))
+        .table()
 }
 
 /// Seconds of each test as bars, and as a table with a column per suite.
@@ -188,24 +186,19 @@ fn drawn(tests: &[Test]) -> Vec<Bar> {
 }
 
 fn table(label: &str, of: &'static str, names: &[String], tests: &[Test]) -> Table {
-    let column = |(place, name): (usize, &String)| Column {
-        name: format!("{} {name}", key(place)).into(),
-        ..Column::time("", "s", u8::from(place > 0))
-    };
-    let columns: Vec<Column> =
-        std::iter::once(Column::text(of, 0)).chain(names.iter().enumerate().map(column)).collect();
-    let row = |test: &Test| {
-        let first = test.took.first().and_then(Option::as_ref);
-        let times = test
-            .took
-            .iter()
-            .enumerate()
-            .map(|(place, took)| Cell::or_unknown(took.as_ref(), |took| cell(took, first.filter(|_| place > 0))));
-        std::iter::once(Cell::text(&test.name)).chain(times).collect()
-    };
+    let columns = names.iter().enumerate().map(|(place, name)| {
+        let name = format!("{} {name}", key(place)).into();
+        (place, Column { name, ..Column::time("", "s", u8::from(place > 0)) })
+    });
     let sum = |place: usize| tests.iter().filter_map(|test| test.took[place]).map(|took| took.seconds).sum::<f64>();
     let sums = (0..names.len()).map(|place| Cell::three(sum(place)));
-    let mut table = Table::of(label, columns, tests, row);
+    let mut table = Table::rows(label, tests)
+        .column(Column::text(of, 0), |test| test.name.as_str())
+        .columns(columns, |test, place| {
+            let first = test.took.first().and_then(Option::as_ref).filter(|_| place > 0);
+            test.took[place].as_ref().map(|took| cell(took, first))
+        })
+        .table();
     table.rows.push(std::iter::once(Cell::text("total")).chain(sums).collect());
     table
 }

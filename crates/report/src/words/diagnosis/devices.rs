@@ -25,6 +25,7 @@ fn operations(class: Class) -> &'static str {
         Class::SequentialRead => "Sequential reads",
         Class::Write => "Writes",
         Class::RedoWrite => "Log writes",
+        Class::Flush => "Flushes",
         class => class.name(),
     }
 }

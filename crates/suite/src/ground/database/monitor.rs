@@ -185,8 +185,7 @@ impl Observations {
         }
         let share = wanted.as_secs_f64() / sampled.as_secs_f64();
         let counted = last.counters.since(&first.counters).scaled(share);
-        let client =
-            CpuTime { user: last.client.user - first.client.user, system: last.client.system - first.client.system };
+        let client = last.client - first.client;
         MonitorWindow {
             storage: last.below.since(&first.below).scaled(share),
             split: self.split(from, to, first, last).or_else(|| of_counters(&counted, wanted, sessions)),
@@ -217,7 +216,7 @@ fn of_counters(counted: &DatabaseCounters, span: Span, sessions: u32) -> Option<
     let all = span.as_secs_f64() * f64::from(sessions);
     let seconds = |span: Option<Span>| span.map_or(0.0, Span::as_secs_f64);
     let (reading, locked) = (seconds(counted.read_time), seconds(counted.lock_time));
-    let cpu = counted.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64())?;
+    let cpu = counted.cpu.map(|cpu| cpu.total().as_secs_f64())?;
     counted.read_time?;
     let mut each = [0.0; Spent::ALL.len()];
     each[Spent::Processor as usize] = cpu.min(all);
@@ -298,7 +297,7 @@ pub(super) fn findings(seen: &SessionsResult, system: System, about: &DatabaseAb
         findings.push(Finding::PageCacheBelowDatabase { share });
     }
     let busy = seen.storage.host.map(|host| (host.busy.as_secs_f64(), host.whole().as_secs_f64().max(1e-9)));
-    let client = seen.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64());
+    let client = seen.client.map(|cpu| cpu.total().as_secs_f64());
     if let Some((busy, all)) = busy.filter(|_| system != System::Sqlite) {
         let client = client.unwrap_or_default();
         // With idle processors, the client delays no session.
@@ -306,7 +305,7 @@ pub(super) fn findings(seen: &SessionsResult, system: System, about: &DatabaseAb
             findings.push(Finding::ClientBound { share: client / all });
         }
         if let Some(server) = seen.counted.cpu {
-            let others = (busy - client - (server.user + server.system).as_secs_f64()) / all;
+            let others = (busy - client - server.total().as_secs_f64()) / all;
             if others > 2.0 * MAX_CLIENT_SHARE {
                 findings.push(Finding::OtherWork { share: others });
             }

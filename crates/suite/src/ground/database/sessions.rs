@@ -11,7 +11,7 @@ use std::time::Duration;
 use plimsoll_analyse::{Settle, settle, tight_enough};
 use plimsoll_database::{Cancel, Database, Failure, FailureKind, Session};
 use plimsoll_device::{Clock, sharpen_timers};
-use plimsoll_drive::{Completion, Fault, Observe, Onward, Rules, Target, drive};
+use plimsoll_drive::{Completion, Fault, Observe, Onward, PartialRun, Rules, Target, drive};
 use plimsoll_load::{Due, Load, OpOutcome, Pace, Pacer, StreamPhase};
 use plimsoll_record::{Counting, Slice, Steadiness};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span, splitmix64};
@@ -184,12 +184,10 @@ fn round(group: &SessionGroup<'_>, number: u32, open: OpenSession, handle: &mut 
         (SessionWork::Transactions(transactions), Some(runner)) => {
             let mut load = TransactionLoad::closed(&**transactions, group.step, group.seed(number));
             let mut target = SessionTarget::new(group, open.session, runner);
-            let driven =
-                drive(&mut target, &mut load, &Rules::new(1, group.slice()), &mut |series| handle.observe(series));
-            match driven {
-                Ok(seen) => (seen.series, None),
-                Err(torn) => (torn.until.series, Some(torn.fault)),
-            }
+            let rules = Rules::new(1, group.slice());
+            let driven = drive(&mut target, &mut load, &rules, &mut |series| handle.observe(series));
+            let (seen, fault) = PartialRun::split(driven);
+            (seen.series, fault)
         }
         (SessionWork::InServer(server), _) => run_in_server(group, &**server, number, open.session, handle),
         (SessionWork::Transactions(_), None) => (Vec::new(), None),
@@ -452,10 +450,7 @@ fn run_open(group: &SessionGroup<'_>, watch: Observe<'_>) -> (SessionsResult, Op
         let start = group.clock.now();
         let mut load = TransactionLoad::open(&**transactions, group.step, start, group.seed(0));
         let rules = Rules::new(group.step.sessions, group.slice());
-        let (seen, fault) = match drive(&mut pool, &mut load, &rules, watch) {
-            Ok(seen) => (seen, None),
-            Err(torn) => (torn.until, Some(torn.fault)),
-        };
+        let (seen, fault) = PartialRun::split(drive(&mut pool, &mut load, &rules, watch));
         if fault.is_some() {
             group.cancels.all();
         }

@@ -13,7 +13,7 @@ fn facts(system: System) -> Facts {
 /// The article's rungs with a full scan of a table of 1 GiB, six times each.
 fn article_options() -> LadderOptions {
     let rungs = published::ROWS.iter().map(|row| row.sessions).collect();
-    LadderOptions { table: Bytes::gib(1), rungs: Rungs(rungs), ..LadderOptions::default() }
+    LadderOptions { table: Bytes::gib(1), rungs: Rungs(rungs), ..LadderOptions::defaults() }
 }
 
 fn script(name: &str, sql: &str) -> SqlScript {
@@ -30,7 +30,7 @@ fn of_script(rungs: &[u32], until: Until) -> LadderOptions {
         rungs: Rungs(rungs.to_vec()),
         turns,
         measure,
-        ..LadderOptions::default()
+        ..LadderOptions::defaults()
     }
 }
 

@@ -7,7 +7,7 @@ use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Va
 use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Script, Tables};
 use crate::recipes::numbers::{numbers, parts};
-use crate::sql::{TransactionRunner, Transactions};
+use crate::sql::{TransactionRunner, Transactions, all_named, filled, named};
 
 /// Tellers and accounts per branch.
 const TELLERS: u64 = 10;
@@ -15,11 +15,8 @@ pub(super) const ACCOUNTS: u64 = 100_000;
 /// Maximum amount of a transaction, positive or negative.
 const MAX_DELTA: i64 = 5000;
 
-const UPDATE_ACCOUNT: &str = "UPDATE accounts SET abalance = abalance + ? WHERE aid = ?";
-const SELECT_ACCOUNT: &str = "SELECT abalance FROM accounts WHERE aid = ?";
-const UPDATE_TELLER: &str = "UPDATE tellers SET tbalance = tbalance + ? WHERE tid = ?";
-const UPDATE_BRANCH: &str = "UPDATE branches SET bbalance = bbalance + ? WHERE bid = ?";
-const INSERT_HISTORY: &str = "INSERT INTO history (tid, bid, aid, delta, mtime) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)";
+/// Tables, and the statements of a session.
+const SQL: &str = include_str!("bank.sql");
 
 /// The tables of `scale` branches. `None` if the system is not supported.
 pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
@@ -31,21 +28,8 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     // SQLite has no fixed-width columns.
     let filler =
         |width: u32| if system == System::Sqlite { format!("printf('%{width}s', '')") } else { "''".to_owned() };
-    let create = vec![
-        format!("CREATE TABLE branches (bid INTEGER NOT NULL PRIMARY KEY, bbalance INTEGER, filler {})", wide(88)),
-        format!(
-            "CREATE TABLE tellers (tid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, tbalance INTEGER, filler {})",
-            wide(84)
-        ),
-        format!(
-            "CREATE TABLE accounts (aid INTEGER NOT NULL PRIMARY KEY, bid INTEGER, abalance INTEGER, filler {})",
-            wide(84)
-        ),
-        format!(
-            "CREATE TABLE history (tid INTEGER, bid INTEGER, aid INTEGER, delta INTEGER, mtime TIMESTAMP, filler {})",
-            wide(22)
-        ),
-    ];
+    let values = [("char22", &*wide(22)), ("char84", &*wide(84)), ("char88", &*wide(88))];
+    let create = all_named(SQL, "table").map(|table| filled(table, &values)).collect();
     let mut fill = Vec::new();
     let mut rows = |into: &str, count: u64, values: String| {
         for (from, to) in parts(count, 10_000) {
@@ -64,9 +48,7 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
         index: Vec::new(),
         names: names.into(),
         expected: vec![scale, TELLERS * scale, ACCOUNTS * scale, 0],
-        check: "SELECT (SELECT sum(abalance) FROM accounts), (SELECT sum(tbalance) FROM tellers), \
-                (SELECT sum(bbalance) FROM branches), (SELECT sum(delta) FROM history), (SELECT count(*) FROM history)"
-            .into(),
+        check: named(SQL, "check").into(),
     })
 }
 
@@ -115,17 +97,18 @@ impl Transactions for Bank {
     }
 
     fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
-        let call = |name: &str, parameters: &str| self.by.call(name, parameters);
+        let call = |name: &str| vec![self.by.call(name, "?, ?, ?, ?")];
+        let listed = |names: &[&str]| names.iter().map(|name| named(SQL, name).to_owned()).collect();
         let statements: Vec<String> = match (self.script, self.by) {
-            (Script::SelectOnly, _) => vec![SELECT_ACCOUNT.into()],
+            (Script::SelectOnly, _) => listed(&["select_account"]),
             (Script::SimpleUpdate, ExecutionMode::Statements) => {
-                [UPDATE_ACCOUNT, SELECT_ACCOUNT, INSERT_HISTORY].map(String::from).into()
+                listed(&["update_account", "select_account", "insert_history"])
             }
             (_, ExecutionMode::Statements) => {
-                [UPDATE_ACCOUNT, SELECT_ACCOUNT, INSERT_HISTORY, UPDATE_TELLER, UPDATE_BRANCH].map(String::from).into()
+                listed(&["update_account", "select_account", "insert_history", "update_teller", "update_branch"])
             }
-            (Script::SimpleUpdate, _) => vec![call("move_simply", "?, ?, ?, ?")],
-            _ => vec![call("move_money", "?, ?, ?, ?")],
+            (Script::SimpleUpdate, _) => call("move_simply"),
+            _ => call("move_money"),
         };
         let prepared: Result<Vec<Prepared>, Failure> = statements.iter().map(|sql| session.prepare(sql)).collect();
         let (script, by, scale) = (self.script, self.by, self.scale);

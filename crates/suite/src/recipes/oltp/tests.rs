@@ -64,7 +64,7 @@ fn paces(done: &[CompletedStep]) -> Vec<Pace> {
 
 #[test]
 fn clients_rise_to_saturation_and_tables_are_checked_last() {
-    let mut oltp = oltp(OltpOptions::default());
+    let mut oltp = oltp(OltpOptions::defaults());
     let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
     let depths: Vec<u32> =
         paces(&done).iter().map(|pace| if let Pace::Closed { depth } = pace { *depth } else { 0 }).collect();
@@ -93,7 +93,7 @@ fn clients_rise_to_saturation_and_tables_are_checked_last() {
 
 #[test]
 fn open_loads_follow_closed_loads() {
-    let mut oltp = oltp(OltpOptions { open: true, ..OltpOptions::default() });
+    let mut oltp = oltp(OltpOptions { open: true, ..OltpOptions::defaults() });
     let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
     let open: Vec<f64> = paces(&done)
         .iter()
@@ -105,11 +105,11 @@ fn open_loads_follow_closed_loads() {
 
 #[test]
 fn listed_loads_run_in_order() {
-    let mut closed = oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::default() });
+    let mut closed = oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::defaults() });
     assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
     let rates = vec![Iops::per_second(50), Iops::per_second(20)];
     let mut open =
-        oltp(OltpOptions { rates: Some(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::default() });
+        oltp(OltpOptions { rates: Some(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::defaults() });
     let done = made(&mut open, &[0; 5]);
     let steps: Vec<&SessionsStep> = done
         .iter()
@@ -123,7 +123,7 @@ fn listed_loads_run_in_order() {
 #[test]
 fn inconsistent_data_fail_the_suite() {
     let check = |row: &[i64], failed: bool| {
-        let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::default() });
+        let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::defaults() });
         let done = made(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
         let sentences = oltp.verdicts(&done, &facts(System::Postgres));
@@ -141,7 +141,7 @@ fn inconsistent_data_fail_the_suite() {
 
 #[test]
 fn wrongly_loaded_tables_end_the_suite() {
-    let mut oltp = oltp(OltpOptions::default());
+    let mut oltp = oltp(OltpOptions::defaults());
     let facts = facts(System::Postgres);
     let mut done: Vec<CompletedStep> = Vec::new();
     while let Some(step) = oltp.next(&done, &facts) {
@@ -160,7 +160,7 @@ fn wrongly_loaded_tables_end_the_suite() {
 #[test]
 fn what_cannot_be_is_refused() {
     let refused = |change: fn(&mut OltpOptions)| {
-        let mut options = OltpOptions::default();
+        let mut options = OltpOptions::defaults();
         change(&mut options);
         Oltp::new(options, &facts(System::Postgres)).is_err()
     };
@@ -170,7 +170,7 @@ fn what_cannot_be_is_refused() {
     assert!(refused(|options| options.rates = Some(vec![])));
     assert!(refused(|options| options.duration = Span::ZERO) && refused(|options| options.max_sessions = 0));
     assert!(!refused(|_| {}));
-    assert!(Oltp::new(OltpOptions::default(), &facts(System::Oracle)).is_err());
+    assert!(Oltp::new(OltpOptions::defaults(), &facts(System::Oracle)).is_err());
 }
 
 #[test]

@@ -11,7 +11,10 @@ use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Va
 use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Tables};
 use crate::recipes::numbers::{numbers, parts};
-use crate::sql::{TransactionRunner, Transactions};
+use crate::sql::{TransactionRunner, Transactions, all_named, filled, named};
+
+/// Tables, and the statements of a session in the order of preparation.
+const SQL: &str = include_str!("trade.sql");
 
 /// Kinds of transactions, by their index.
 const NEW_ORDER: u8 = 0;
@@ -39,7 +42,7 @@ pub(super) fn tables(system: System, warehouses: u64) -> Option<Tables> {
     Some(Tables {
         create: create(system),
         fill: fill(system, warehouses)?,
-        index: vec!["CREATE INDEX orders_of_customer ON orders (o_w, o_d, o_customer, o_id)".into()],
+        index: vec![named(SQL, "index").into()],
         names: names.into(),
         expected: vec![
             warehouses,
@@ -52,13 +55,7 @@ pub(super) fn tables(system: System, warehouses: u64) -> Option<Tables> {
             initial_lines * districts,
             0,
         ],
-        check: "SELECT (SELECT count(*) FROM orders), (SELECT sum(d_next - 1) FROM districts), \
-                (SELECT count(*) FROM order_lines), (SELECT sum(o_lines) FROM orders), \
-                (SELECT sum(w_ytd) FROM warehouses), (SELECT sum(d_ytd) FROM districts), \
-                (SELECT count(*) FROM payments), (SELECT count(*) FROM new_orders), \
-                (SELECT count(*) FROM districts LEFT JOIN (SELECT o_w, o_d, max(o_id) AS newest FROM orders GROUP BY o_w, o_d) \
-                AS orders_seen ON o_w = d_w AND o_d = d_id WHERE newest IS NULL OR newest <> d_next - 1)"
-            .into(),
+        check: named(SQL, "check").into(),
     })
 }
 
@@ -73,37 +70,8 @@ fn create(system: System) -> Vec<String> {
         System::Mysql => format!("VARCHAR({width}) CHARACTER SET latin1"),
         _ => format!("VARCHAR({width})"),
     };
-    let (short, info, long) = (wide(24), wide(60), wide(500));
-    vec![
-        format!("CREATE TABLE warehouses (w_id INTEGER NOT NULL PRIMARY KEY, w_name {short}, w_tax INTEGER, w_ytd BIGINT)"),
-        format!(
-            "CREATE TABLE districts (d_w INTEGER NOT NULL, d_id INTEGER NOT NULL, d_name {short}, d_tax INTEGER, d_ytd BIGINT, \
-             d_next INTEGER, PRIMARY KEY (d_w, d_id))"
-        ),
-        format!(
-            "CREATE TABLE customers (c_w INTEGER NOT NULL, c_d INTEGER NOT NULL, c_id INTEGER NOT NULL, c_first {short}, \
-             c_last {short}, c_credit {short}, c_discount INTEGER, c_balance BIGINT, c_paid BIGINT, c_payments INTEGER, \
-             c_info {long}, PRIMARY KEY (c_w, c_d, c_id))"
-        ),
-        format!("CREATE TABLE items (i_id INTEGER NOT NULL PRIMARY KEY, i_name {short}, i_price BIGINT, i_info {info})"),
-        format!(
-            "CREATE TABLE stock (s_w INTEGER NOT NULL, s_item INTEGER NOT NULL, s_quantity INTEGER, s_ytd BIGINT, \
-             s_orders INTEGER, s_remote INTEGER, s_info {long}, PRIMARY KEY (s_w, s_item))"
-        ),
-        "CREATE TABLE orders (o_w INTEGER NOT NULL, o_d INTEGER NOT NULL, o_id INTEGER NOT NULL, o_customer INTEGER, \
-         o_entered TIMESTAMP, o_lines INTEGER, PRIMARY KEY (o_w, o_d, o_id))"
-            .into(),
-        "CREATE TABLE new_orders (n_w INTEGER NOT NULL, n_d INTEGER NOT NULL, n_o INTEGER NOT NULL, PRIMARY KEY (n_w, n_d, n_o))"
-            .into(),
-        format!(
-            "CREATE TABLE order_lines (l_w INTEGER NOT NULL, l_d INTEGER NOT NULL, l_o INTEGER NOT NULL, \
-             l_number INTEGER NOT NULL, l_item INTEGER, l_supply INTEGER, l_quantity INTEGER, l_amount BIGINT, l_info {info}, \
-             PRIMARY KEY (l_w, l_d, l_o, l_number))"
-        ),
-        "CREATE TABLE payments (p_w INTEGER, p_d INTEGER, p_of_w INTEGER, p_of_d INTEGER, p_of_c INTEGER, p_amount BIGINT, \
-         p_made TIMESTAMP)"
-            .into(),
-    ]
+    let values = [("short", &*wide(24)), ("info", &*wide(60)), ("long", &*wide(500))];
+    all_named(SQL, "table").map(|table| filled(table, &values)).collect()
 }
 
 /// Content of a long column: as many digits as the average number of letters in TPC-C.
@@ -202,30 +170,6 @@ pub(super) fn inconsistencies(warehouses: u64, row: &Row, before: &Before, ledge
 const OF_EACH: u64 = 10;
 const IN_ALL: u64 = 21;
 
-/// Statements of a session, in the order of preparation.
-const STATEMENTS: [&str; 17] = [
-    "SELECT w_tax FROM warehouses WHERE w_id = ?",
-    "SELECT c_discount, c_last, c_credit FROM customers WHERE c_w = ? AND c_d = ? AND c_id = ?",
-    "UPDATE districts SET d_next = d_next + 1 WHERE d_w = ? AND d_id = ?",
-    "SELECT d_next - 1, d_tax FROM districts WHERE d_w = ? AND d_id = ?",
-    "INSERT INTO orders (o_w, o_d, o_id, o_customer, o_entered, o_lines) VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP, ?)",
-    "INSERT INTO new_orders (n_w, n_d, n_o) VALUES (?, ?, ?)",
-    "SELECT i_price, i_name FROM items WHERE i_id = ?",
-    "UPDATE stock SET s_quantity = s_quantity - ? + CASE WHEN s_quantity >= ? + 10 THEN 0 ELSE 91 END, s_ytd = s_ytd + ?, \
-     s_orders = s_orders + 1, s_remote = s_remote + ? WHERE s_w = ? AND s_item = ?",
-    "INSERT INTO order_lines (l_w, l_d, l_o, l_number, l_item, l_supply, l_quantity, l_amount, l_info) \
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'as in the stock of this line')",
-    "UPDATE warehouses SET w_ytd = w_ytd + ? WHERE w_id = ?",
-    "UPDATE districts SET d_ytd = d_ytd + ? WHERE d_w = ? AND d_id = ?",
-    "UPDATE customers SET c_balance = c_balance - ?, c_paid = c_paid + ?, c_payments = c_payments + 1 \
-     WHERE c_w = ? AND c_d = ? AND c_id = ?",
-    "SELECT c_balance FROM customers WHERE c_w = ? AND c_d = ? AND c_id = ?",
-    "INSERT INTO payments (p_w, p_d, p_of_w, p_of_d, p_of_c, p_amount, p_made) VALUES (?, ?, ?, ?, ?, ?, CURRENT_TIMESTAMP)",
-    "SELECT c_balance, c_first, c_last FROM customers WHERE c_w = ? AND c_d = ? AND c_id = ?",
-    "SELECT max(o_id) FROM orders WHERE o_w = ? AND o_d = ? AND o_customer = ?",
-    "SELECT l_item, l_supply, l_quantity, l_amount FROM order_lines WHERE l_w = ? AND l_d = ? AND l_o = ?",
-];
-
 /// The TPC-C-like transactions.
 pub(super) struct Trade {
     pub(super) by: ExecutionMode,
@@ -264,7 +208,7 @@ impl Transactions for Trade {
 
     fn open(&self, session: &mut dyn Session, _number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
         let statements: Vec<String> = match self.by {
-            ExecutionMode::Statements => STATEMENTS.map(String::from).into(),
+            ExecutionMode::Statements => all_named(SQL, "statement").map(str::to_owned).collect(),
             // The queries read the results of the procedures.
             by => vec![
                 "CALL place_order(?, ?, ?, ?, ?, ?)".into(),

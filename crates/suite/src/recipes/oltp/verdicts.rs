@@ -66,7 +66,7 @@ fn client(best: &OltpPoint<'_>, facts: &Facts) -> Option<String> {
     }
     let (host, cpu) = best.seen.storage.host.zip(best.seen.client)?;
     let all = host.whole().as_secs_f64();
-    let share = (cpu.user + cpu.system).as_secs_f64() / all.max(1e-9);
+    let share = cpu.total().as_secs_f64() / all.max(1e-9);
     let caution = if share > MAX_CLIENT_SHARE {
         ": caution, this is a part of the measured load; give the host more processors, or leave out --statements"
     } else {

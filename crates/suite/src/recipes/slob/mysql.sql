@@ -1,3 +1,38 @@
+-- name: column
+c{number} VARBINARY({column}) NOT NULL
+
+-- name: table
+CREATE TABLE {name} (place BIGINT NOT NULL PRIMARY KEY, k BIGINT, {typed}) ENGINE = InnoDB ROW_FORMAT = DYNAMIC
+
+-- name: numbers
+(WITH RECURSIVE n AS (SELECT {from} * 2 AS x UNION ALL SELECT x + 1 FROM n WHERE x < {to} * 2 - 1) SELECT x FROM n) n
+
+-- name: fill
+INSERT INTO {name} (place, k, {columns}) SELECT x, IF(x & 1, NULL, k), {values} FROM {keys}
+
+-- name: count
+SELECT {schema}, (SELECT COUNT(k) FROM {name}), DATA_LENGTH DIV {block} FROM information_schema.TABLES
+  WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{name}'
+
+-- name: call
+CALL slob_work_{schema}({burst}, {seed}, {pct})
+
+-- name: place
+SET r = {first} + FLOOR(RAND() * {count});
+
+-- name: hot
+ IF n % {frequency} = 0 THEN SET r = {first} + FLOOR(RAND() * {count}); END IF;
+
+-- name: think
+IF FLOOR(RAND() * {frequency}) = 0 THEN DO SLEEP({least} + RAND() * {more}); END IF;
+
+-- name: finish
+CREATE UNIQUE INDEX {name}_k ON {name} (k)
+
+-- name: finish
+ANALYZE TABLE {name}
+
+-- name: finish
 CREATE PROCEDURE slob_work_{schema}(burst BIGINT, seed1 BIGINT, seed2 BIGINT, pct INT)
 BEGIN
   DECLARE began, t1, t2, t3 DATETIME(6);

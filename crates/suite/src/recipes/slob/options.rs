@@ -10,7 +10,7 @@ use plimsoll_units::{Bytes, Span};
 use super::Slob;
 use super::layout::SchemaLayout;
 use crate::ground::Facts;
-use crate::options::{SuiteOptions, Surroundings, defaults};
+use crate::options::{SuiteOptions, Surroundings};
 use crate::recipe::Recipe;
 
 /// Size of a schema: `SCALE` of SLOB.
@@ -138,12 +138,6 @@ pub struct SlobOptions {
     /// Seed of the places of rows and of the visited ranges
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-}
-
-impl Default for SlobOptions {
-    fn default() -> Self {
-        defaults()
-    }
 }
 
 impl SuiteOptions for SlobOptions {
@@ -287,7 +281,7 @@ mod tests {
 
     #[test]
     fn session_count_follows_options() {
-        let sessions = |threads: Option<Vec<u32>>| SlobOptions { threads, ..SlobOptions::default() }.sessions();
+        let sessions = |threads: Option<Vec<u32>>| SlobOptions { threads, ..SlobOptions::defaults() }.sessions();
         assert_eq!((sessions(None), sessions(Some(vec![1]))), (64, 4));
         assert_eq!((sessions(Some(vec![2, 8, 1])), sessions(Some(vec![99]))), (32, 64));
     }

@@ -1,3 +1,38 @@
+-- name: column
+c{number} VARCHAR2({column})
+
+-- name: table
+CREATE TABLE {name} (k NUMBER NOT NULL, {typed}) PCTFREE 99 NOCACHE NOCOMPRESS
+
+-- name: numbers
+(SELECT {from} + LEVEL - 1 AS x FROM dual CONNECT BY LEVEL <= {to} - {from}) n
+
+-- name: fill
+INSERT INTO {name} (k, {columns}) SELECT k, {values} FROM {keys} ORDER BY x
+
+-- name: count
+SELECT {schema}, COUNT(*), COUNT(DISTINCT DBMS_ROWID.ROWID_RELATIVE_FNO(ROWID) || '.' ||
+  DBMS_ROWID.ROWID_BLOCK_NUMBER(ROWID)) FROM {name}
+
+-- name: call
+CALL slob_work_{schema}({burst}, {seed}, {pct})
+
+-- name: place
+r := {first} + TRUNC(DBMS_RANDOM.VALUE * {count});
+
+-- name: hot
+ IF MOD(n, {frequency}) = 0 THEN r := {first} + TRUNC(DBMS_RANDOM.VALUE * {count}); END IF;
+
+-- name: think
+IF TRUNC(DBMS_RANDOM.VALUE * {frequency}) = 0 THEN DBMS_SESSION.SLEEP({least} + DBMS_RANDOM.VALUE * {more}); END IF;
+
+-- name: finish
+CREATE UNIQUE INDEX {name}_k ON {name} (k)
+
+-- name: finish
+BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, UPPER('{name}')); END;
+
+-- name: finish
 CREATE OR REPLACE PROCEDURE slob_work_{schema}(burst IN NUMBER, seed IN NUMBER, pct IN NUMBER) AS
   began TIMESTAMP(6); t1 TIMESTAMP(6); t2 TIMESTAMP(6); t3 TIMESTAMP(6);
   n NUMBER; r NUMBER; seen NUMBER; v VARCHAR2({column}); units CLOB; part VARCHAR2(32767); answer SYS_REFCURSOR;

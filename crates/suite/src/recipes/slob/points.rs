@@ -1,7 +1,7 @@
 //! Points of a curve: block I/O by the database's counters, times of units of work, and the storage below.
 
 use plimsoll_analyse::knee;
-use plimsoll_record::{Bins, CpuTime, DatabaseCounters, LoadLine, Run, SessionTimes, StorageSide};
+use plimsoll_record::{Bins, LoadLine, Run, SessionRun};
 use plimsoll_units::{Bytes, Span};
 
 use super::turns::{SELECT, UPDATE};
@@ -20,50 +20,30 @@ pub(super) struct PointSpec {
 /// A measured point.
 #[derive(Clone, Debug)]
 pub(super) struct SlobPoint {
-    /// Its parameters.
     pub(super) spec: PointSpec,
-    /// Concurrent sessions.
-    pub(super) sessions: u32,
-    /// Units of work without their commits.
-    pub(super) run: Run,
+    /// Units of work without their commits, and the counters of their window.
+    pub(super) measured: SessionRun,
     /// Times of reading units.
     pub(super) selects: Bins,
     /// Times of updating units.
     pub(super) updates: Bins,
     /// Times of commits; empty if not timed separately.
     pub(super) commits: Bins,
-    /// Counters of the database.
-    pub(super) counted: DatabaseCounters,
-    /// Counters of the storage.
-    pub(super) storage: StorageSide,
-    /// Breakdown of the sessions' time.
-    pub(super) split: Option<SessionTimes>,
-    /// Processor time of this program.
-    pub(super) client: Option<CpuTime>,
-    /// Duration of the window.
+    /// Duration of the window of the counters.
     pub(super) window: Span,
-    /// Binding limit, in a few words.
-    pub(super) limit: Option<String>,
 }
 
 impl SlobPoint {
-    /// Point of a completed step.
     pub(super) fn of(spec: PointSpec, step: &SessionsStep, seen: &SessionsResult) -> Self {
-        let run = session_run(step, seen);
-        let kind = |kind: u8| run.run.total.response_where(|counter| counter.stream == kind);
+        let measured = session_run(step, seen);
+        let kind = |kind: u8| measured.run.total.response_where(|counter| counter.stream == kind);
         Self {
             spec,
-            sessions: step.sessions,
             selects: kind(SELECT),
             updates: kind(UPDATE),
-            commits: run.parts.response(),
-            run: run.run,
-            counted: seen.counted,
-            storage: seen.storage.clone(),
-            split: seen.split.clone(),
-            client: seen.client,
+            commits: measured.parts.response(),
+            measured,
             window: Span::from_nanos(seen.window.1.as_nanos().saturating_sub(seen.window.0.as_nanos())),
-            limit: seen.limit.clone(),
         }
     }
 
@@ -74,17 +54,17 @@ impl SlobPoint {
 
     /// Units of work per second.
     pub(super) fn units_s(&self) -> f64 {
-        self.run.figures.iops.value
+        self.measured.run.figures.iops.value
     }
 
     /// Blocks read by the database per second.
     pub(super) fn reads_s(&self) -> Option<f64> {
-        self.rate(self.counted.reads)
+        self.rate(self.measured.counted.reads)
     }
 
     /// Blocks written per second.
     pub(super) fn writes_s(&self) -> Option<f64> {
-        self.rate(self.counted.writes)
+        self.rate(self.measured.counted.writes)
     }
 
     /// Blocks read and written per second: the horizontal axis of a SLOB curve.
@@ -94,45 +74,45 @@ impl SlobPoint {
 
     /// Cache hits of the database in blocks per second.
     pub(super) fn hits_s(&self) -> Option<f64> {
-        self.rate(self.counted.hits)
+        self.rate(self.measured.counted.hits)
     }
 
     /// Log bytes per second.
     pub(super) fn log_s(&self) -> Option<f64> {
-        self.rate(self.counted.log_bytes)
+        self.rate(self.measured.counted.log_bytes)
     }
 
     /// Commits per second, by the database's counter.
     pub(super) fn commits_s(&self) -> Option<f64> {
-        self.rate(self.counted.commits)
+        self.rate(self.measured.counted.commits)
     }
 
     /// Mean time of a read in the database: the vertical axis.
     pub(super) fn read_latency(&self) -> Option<Span> {
-        self.counted.read_latency()
+        self.measured.counted.read_latency()
     }
 
     /// Mean time of a read on the underlying device.
     pub(super) fn disk_latency(&self) -> Option<Span> {
-        self.storage.disk.as_ref()?.read_latency()
+        self.measured.storage.disk.as_ref()?.read_latency()
     }
 
     /// Fraction of bytes read from the operating system that did not come from storage, 0 to 1.
     pub(super) fn page_cache_share(&self, block: u64) -> Option<f64> {
-        self.storage.page_cache_share(&self.counted, Bytes::new(block))
+        self.measured.storage.page_cache_share(&self.measured.counted, Bytes::new(block))
     }
 
     /// Server's share of all processors of this host, 0 to 1.
     pub(super) fn server_share(&self) -> Option<f64> {
-        let (cpu, host) = (self.counted.cpu?, self.storage.host?);
+        let (cpu, host) = (self.measured.counted.cpu?, self.measured.storage.host?);
         let all = host.whole().as_secs_f64();
-        (all > 0.0).then(|| (cpu.user + cpu.system).as_secs_f64() / all)
+        (all > 0.0).then(|| cpu.total().as_secs_f64() / all)
     }
 
     /// Utilisation of the device, 0 to 1.
     pub(super) fn disk_busy(&self) -> Option<f64> {
         let seconds = self.window.as_secs_f64();
-        let disk = self.storage.disk.as_ref()?;
+        let disk = self.measured.storage.disk.as_ref()?;
         (seconds > 0.0).then(|| (disk.busy.as_secs_f64() / seconds).min(1.0))
     }
 }
@@ -156,9 +136,9 @@ impl<'a> SlobCurve<'a> {
 
     /// The knee, beyond which more threads mainly increase the waiting time.
     pub(super) fn knee(&self) -> Option<&'a SlobPoint> {
-        let runs: Vec<Run> = self.points.iter().map(|point| point.run.clone()).collect();
+        let runs: Vec<Run> = self.points.iter().map(|point| point.measured.run.clone()).collect();
         let offered = knee(&runs)?.offered;
-        self.points.iter().copied().find(|point| point.run.offered == offered)
+        self.points.iter().copied().find(|point| point.measured.run.offered == offered)
     }
 
     /// Block I/O per second at a load line in units of work, by the nearest point's blocks per unit.

@@ -1,3 +1,41 @@
+-- name: column
+c{number} bytea NOT NULL
+
+-- name: table
+CREATE TABLE {name} (k bigint NOT NULL, {typed}) WITH (fillfactor = 10, autovacuum_enabled = off,
+  toast.autovacuum_enabled = off)
+
+-- name: table
+ALTER TABLE {name} {plain}
+
+-- name: numbers
+generate_series({from}::bigint, {to}::bigint - 1) AS g(x)
+
+-- name: fill
+INSERT INTO {name} (k, {columns}) SELECT k, {slices} FROM (SELECT k, {value} AS v FROM {keys} OFFSET 0) r
+
+-- name: count
+SELECT {schema}, (SELECT count(*) FROM {name}), pg_relation_size('{name}') / {block}
+
+-- name: call
+CALL slob_work_{schema}({burst}, {seed}, {pct}, NULL)
+
+-- name: place
+r := {first} + floor(random() * {count});
+
+-- name: hot
+ IF n % {frequency} = 0 THEN r := {first} + floor(random() * {count}); END IF;
+
+-- name: think
+IF floor(random() * {frequency}) = 0 THEN PERFORM pg_sleep({least} + random() * {more}); END IF;
+
+-- name: finish
+CREATE UNIQUE INDEX {name}_k ON {name} (k)
+
+-- name: finish
+VACUUM (FREEZE, ANALYZE) {name}
+
+-- name: finish
 CREATE PROCEDURE slob_work_{schema}(burst bigint, seed bigint, pct integer, INOUT answer text) LANGUAGE plpgsql AS $$
 DECLARE
   began timestamptz; t1 timestamptz; t2 timestamptz; t3 timestamptz;

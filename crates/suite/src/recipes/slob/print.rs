@@ -64,7 +64,7 @@ fn line(point: &SlobPoint, block: u64) -> String {
     let text = format!(
         "{:>7} {:>8} {:>10} {:>10} {:>9} {:>9} {:>10}  {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>7}  {}",
         point.spec.threads,
-        point.sessions,
+        point.measured.sessions,
         number(point.reads_s()),
         number(point.writes_s()),
         span(point.read_latency()),
@@ -77,7 +77,7 @@ fn line(point: &SlobPoint, block: u64) -> String {
         quantile(&point.commits, 0.99),
         megabytes,
         percent(point.server_share()),
-        point.limit.as_deref().unwrap_or_default()
+        point.measured.limit.as_deref().unwrap_or_default()
     );
     text.trim_end().to_owned() + "\n"
 }
@@ -93,7 +93,7 @@ pub(super) fn profile(point: &SlobPoint) -> String {
         "UPDATE_PCT={}, {} for each schema, {} sessions, {}\n\n{:<28}{:>16}{:>16}\n",
         point.spec.update_pct,
         threads(point.spec.threads),
-        point.sessions,
+        point.measured.sessions,
         point.window,
         "",
         "per second",
@@ -108,16 +108,16 @@ pub(super) fn profile(point: &SlobPoint) -> String {
     };
     let busy = |bins: &Bins| bins.sum_ns as f64 / 1e9;
     let work = busy(&point.selects) + busy(&point.updates) + busy(&point.commits);
-    let measured = point.run.span.as_secs_f64().max(1e-9);
+    let measured = point.measured.run.span.as_secs_f64().max(1e-9);
     row("DB time (s)", Some(work / measured), 2);
-    row("DB processor (s)", point.counted.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / seconds), 2);
+    row("DB processor (s)", point.measured.counted.cpu.map(|cpu| cpu.total().as_secs_f64() / seconds), 2);
     row("log (bytes)", point.log_s(), 0);
     row("logical reads (blocks)", point.hits_s().zip(point.reads_s()).map(|(hits, reads)| hits + reads), 0);
     row("physical reads (blocks)", point.reads_s(), 0);
     row("physical writes (blocks)", point.writes_s(), 0);
     row("commits", point.commits_s(), 1);
-    row("log flushes", point.counted.log_flushes.map(|flushes| flushes as f64 / seconds), 1);
-    row("client processor (s)", point.client.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / seconds), 3);
+    row("log flushes", point.measured.counted.log_flushes.map(|flushes| flushes as f64 / seconds), 1);
+    row("client processor (s)", point.measured.client.map(|cpu| cpu.total().as_secs_f64() / seconds), 3);
     row("units of work", Some(units_s), 1);
     text += &waits(point);
     text
@@ -125,7 +125,7 @@ pub(super) fn profile(point: &SlobPoint) -> String {
 
 fn waits(point: &SlobPoint) -> String {
     let mut text = format!("\n{:<28}{:>16}{:>16}\n", "", "share of time", "mean wait");
-    let Some(split) = point.split.as_ref().filter(|split| !split.shares.is_empty()) else {
+    let Some(split) = point.measured.split.as_ref().filter(|split| !split.shares.is_empty()) else {
         return "\nWhere sessions spent their time is not known here.\n".into();
     };
     let mut shares = split.shares.clone();
@@ -136,7 +136,7 @@ fn waits(point: &SlobPoint) -> String {
             Spent::Reading => ("reading blocks", point.read_latency()),
             Spent::Writing => ("writing blocks", None),
             Spent::Committing => {
-                ("flushing the log", point.counted.log_flush_latency().or_else(|| point.commits.mean()))
+                ("flushing the log", point.measured.counted.log_flush_latency().or_else(|| point.commits.mean()))
             }
             Spent::Locked => ("locks", None),
             Spent::Internal => ("latches", None),

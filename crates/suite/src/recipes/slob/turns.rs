@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use plimsoll_database::{Failure, Prepared, Row, Session, System, Value};
 use plimsoll_units::Span;
 
-use super::dialect::{LoopCall, call};
 use super::layout::SchemaLayout;
-use super::sqlite;
 use crate::sql::{ServerLoop, SessionWork, TransactionKind, TransactionRunner, Transactions, WorkUnit};
 
 /// Indices of the timed kinds. The commit of an update is timed separately if the loop is inside the server.
@@ -34,11 +32,11 @@ pub(super) fn kinds(system: System) -> Vec<TransactionKind> {
 
 /// Work of the sessions for this share of updates.
 pub(super) fn work(layout: &Arc<SchemaLayout>, update_pct: u32) -> SessionWork {
-    match call(layout.system) {
-        Some(call) => SessionWork::InServer(Arc::new(Loop { call, schemas: layout.schemas, update_pct })),
-        None => {
-            SessionWork::Transactions(Arc::new(Turns { layout: layout.clone(), update_pct, number: AtomicU64::new(0) }))
-        }
+    let layout = Arc::clone(layout);
+    if layout.system.has_procedures() {
+        SessionWork::InServer(Arc::new(Loop { layout, update_pct }))
+    } else {
+        SessionWork::Transactions(Arc::new(Turns { layout, update_pct, number: AtomicU64::new(0) }))
     }
 }
 
@@ -48,14 +46,14 @@ const fn schema(session: u32, schemas: u32) -> u32 {
 }
 
 struct Loop {
-    call: LoopCall,
-    schemas: u32,
+    layout: Arc<SchemaLayout>,
     update_pct: u32,
 }
 
 impl ServerLoop for Loop {
     fn call(&self, session: u32, seed: u64, burst: Span) -> String {
-        (self.call)(schema(session, self.schemas), self.update_pct, seed, burst.as_nanos() / 1000)
+        let schema = schema(session, self.layout.schemas);
+        self.layout.call(schema, self.update_pct, seed, burst.as_nanos() / 1000)
     }
 
     fn units(&self, rows: &[Row]) -> Option<Vec<WorkUnit>> {
@@ -90,9 +88,8 @@ impl Transactions for Turns {
     }
 
     fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
-        let schema = schema(number, self.layout.schemas);
-        let select = session.prepare(&sqlite::select(schema))?;
-        let update = session.prepare(&sqlite::update(&self.layout, schema))?;
+        let [select, update] = self.layout.select_and_update(schema(number, self.layout.schemas));
+        let (select, update) = (session.prepare(&select)?, session.prepare(&update)?);
         Ok(Box::new(Turn { layout: self.layout.clone(), select, update, number: 0 }))
     }
 }

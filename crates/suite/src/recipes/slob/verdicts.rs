@@ -41,7 +41,7 @@ pub(super) fn of_curve(curve: &SlobCurve<'_>, pct: u32, objective: Option<Object
             "{name}: {blocks:.0} block reads and writes a second at most, with {} for each schema ({} sessions), \
              {share:.0} % of them reads{latency}.",
             threads(best.spec.threads),
-            best.sessions
+            best.measured.sessions
         ));
     } else {
         sentences.push(format!(
@@ -51,7 +51,8 @@ pub(super) fn of_curve(curve: &SlobCurve<'_>, pct: u32, objective: Option<Object
             threads(best.spec.threads)
         ));
     }
-    sentences.extend(best.limit.as_ref().map(|limit| format!("{name}: binding limit: {limit}{}.", device(best))));
+    sentences
+        .extend(best.measured.limit.as_ref().map(|limit| format!("{name}: binding limit: {limit}{}.", device(best))));
     if curve.points.len() < 2 {
         return sentences;
     }
@@ -79,7 +80,7 @@ fn device(point: &SlobPoint) -> String {
 
 /// The load line in block I/O.
 fn line(curve: &SlobCurve<'_>, name: &str, objective: Option<Objective>) -> Option<String> {
-    let runs: Vec<Run> = curve.points.iter().map(|point| point.run.clone()).collect();
+    let runs: Vec<Run> = curve.points.iter().map(|point| point.measured.run.clone()).collect();
     let line = load_line(&runs, objective.or_else(|| chosen_objective(&runs))?)?;
     let blocks = curve.blocks_at(&line).map_or_else(String::new, |blocks| format!(", {blocks:.0} block I/Os a second"));
     Some(format!("{name}: {}{blocks}.", keeping(&line, "units of work")))

@@ -1,16 +1,20 @@
-//! Grounds for tests of recipes: a single-station model in virtual time, and a temporary directory.
-#![allow(dead_code)]
+//! Grounds for tests of recipes: a single-station model in virtual time, a temporary directory, and created databases;
+//! and steps that were not executed.
+#![allow(clippy::print_stderr)] // a skipped test prints its reason
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use plimsoll_database::{Database as _, FailureKind, Flushes, Make, System};
 use plimsoll_drive::Onward;
 use plimsoll_ingest::{Ingest, ReadingEvidence};
 use plimsoll_model::parse;
-use plimsoll_record::{EndReason, Slice, Source, Subject};
+use plimsoll_record::{Bins, Counter, CpuTime, EndReason, Slice, Source, Subject, Tally};
 use plimsoll_suite::{
-    Disk, DiskPlace, Facts, Ground, Model, Nature, Recipe, Step, SuiteObserver, SuiteOutcome, perform,
+    CompletedStep, DatabaseGround, Disk, DiskPlace, Facts, FilesResult, Ground, IoResult, IoStep, Model, Nature,
+    Recipe, Step, StepResult, SuiteObserver, SuiteOutcome, Work, WorkerResult, perform,
 };
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Instant, Kind, Span};
 
 /// Facts of a ground of this kind and size.
 pub fn facts(nature: Nature, space: Bytes) -> Facts {
@@ -18,20 +22,7 @@ pub fn facts(nature: Nature, space: Bytes) -> Facts {
         Nature::Model => Source::Simulated { model: "test".into() },
         _ => Source::Measured { engine: "sync".into() },
     };
-    let subject = Subject { name: "place".into(), kind: "test".into(), size: space, device: None };
-    Facts {
-        source,
-        subject,
-        host: None,
-        space,
-        grid: 1,
-        nature,
-        read_only: false,
-        stages: Vec::new(),
-        page_cache: None,
-        write_back: None,
-        database: None,
-    }
+    Facts::new(nature, source, Subject { name: "place".into(), kind: "test".into(), size: space, device: None })
 }
 
 /// A model from its notation.
@@ -44,7 +35,9 @@ pub struct Temporary(pub PathBuf);
 
 impl Temporary {
     pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}", std::process::id()));
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("plimsoll-suite-{name}-{}-{number}", std::process::id()));
         std::fs::create_dir(&path).expect("a directory");
         Self(path)
     }
@@ -55,6 +48,10 @@ impl Temporary {
 
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    pub fn assert_empty(&self) {
+        assert_eq!(std::fs::read_dir(&self.0).expect("a directory").count(), 0, "something was left behind");
     }
 }
 
@@ -85,6 +82,72 @@ pub fn all(recipe: &mut dyn Recipe, ground: &mut dyn Ground) -> SuiteOutcome {
     outcome
 }
 
+/// All steps of a recipe on a model.
+pub fn on_model<R: Recipe>(
+    notation: &str,
+    recipe: impl FnOnce(&Facts) -> Result<R, String>,
+) -> (R, Vec<CompletedStep>) {
+    let mut ground = model(notation, Bytes::gib(8));
+    let mut recipe = recipe(ground.facts()).expect("options that fit");
+    let done = all(&mut recipe, &mut ground).done;
+    (recipe, done)
+}
+
+/// All steps of a recipe in a temporary directory, which must be empty afterwards.
+pub fn on_disk<R: Recipe>(name: &str, recipe: impl FnOnce(&Facts) -> Result<R, String>) -> (R, Vec<CompletedStep>) {
+    let directory = Temporary::new(name);
+    let mut ground = directory.ground();
+    let mut recipe = recipe(ground.facts()).expect("options that fit");
+    let done = all(&mut recipe, &mut ground).done;
+    drop(ground);
+    directory.assert_empty();
+    (recipe, done)
+}
+
+/// A database of this system, dropped before its directory; `None`, with the reason printed, if it is not installed.
+pub fn database(system: System, cache: Bytes, flushes: Flushes) -> Option<(DatabaseGround, Temporary)> {
+    let directory = Temporary::new(system.name());
+    let folder = directory.0.clone();
+    let wanted = Make { system, folder, cache, memory: None, flushes, settings: Vec::new(), sessions: 8 };
+    let made = match wanted.make() {
+        Ok(made) => made,
+        Err(failure) if matches!(failure.kind, FailureKind::Missing | FailureKind::Unsupported) => {
+            eprintln!("skipped: {failure}");
+            return None;
+        }
+        Err(failure) => panic!("{failure}"),
+    };
+    let source = Source::Measured { engine: system.name().into() };
+    let facts = Facts::of_database("a test".into(), source, system, made.about().clone());
+    Some((DatabaseGround::new(Box::new(made), facts), directory))
+}
+
+/// All steps of a recipe, without execution.
+pub fn planned(recipe: &mut dyn Recipe, facts: &Facts) -> Vec<Step> {
+    let done = played(recipe, facts, |step| CompletedStep { step, result: StepResult::Paused });
+    done.into_iter().map(|done| done.step).collect()
+}
+
+/// All steps of a recipe, each with the result of `play`.
+pub fn played(
+    recipe: &mut dyn Recipe,
+    facts: &Facts,
+    mut play: impl FnMut(Step) -> CompletedStep,
+) -> Vec<CompletedStep> {
+    let mut done = Vec::new();
+    while let Some(step) = recipe.next(&done, facts) {
+        assert!(done.len() < recipe.expected(), "more steps than were expected");
+        done.push(play(step));
+    }
+    done
+}
+
+/// The workers of a step on blocks.
+pub fn io_step(step: &Step) -> &IoStep {
+    let Work::Io(io) = &step.work else { panic!("{} is not of blocks", step.name) };
+    io
+}
+
 /// Results parsed from a listing, and its detected format.
 pub fn read_back(name: &str, text: &str) -> (&'static str, Vec<ReadingEvidence>) {
     let mut ingest = Ingest::new(name);
@@ -92,4 +155,42 @@ pub fn read_back(name: &str, text: &str) -> (&'static str, Vec<ReadingEvidence>)
     let outcome = ingest.finish().remove(0);
     let reading = outcome.reading().unwrap_or_else(|| panic!("{name} is not read:\n{text}"));
     (outcome.kind().expect("it was read").id, reading.evidence.clone())
+}
+
+/// Operations of a worker: kind, number, bytes each, mean and maximum time.
+pub type Ops = (Kind, u64, u64, Span, Span);
+
+/// A worker with this duration, processor time and operations.
+pub fn worker(index: u8, span: Span, cpu: Option<Span>, ops: &[Ops]) -> WorkerResult {
+    let counter = |&(kind, count, bytes, mean, longest): &Ops| Counter {
+        stream: index,
+        kind,
+        bytes: count * bytes,
+        errors: Vec::new(),
+        response: bins(count, mean, longest),
+        service: None,
+    };
+    let tally = Tally(ops.iter().map(counter).collect());
+    let mut seen = WorkerResult { began: Instant::ZERO, ended: Instant::ZERO + span, ..WorkerResult::default() };
+    seen.seen.series = vec![Slice { start: Instant::ZERO, span, tally }];
+    seen.cpu = cpu.map(|user| CpuTime { user, system: Span::ZERO });
+    seen
+}
+
+/// `count` values with this mean and this maximum.
+pub fn bins(count: u64, mean: Span, longest: Span) -> Bins {
+    let (mean, longest) = (mean.as_nanos(), longest.as_nanos());
+    Bins { count, sum_ns: mean * count, min_ns: mean, max_ns: longest, bins: vec![(mean, count)] }
+}
+
+/// An executed step of these workers.
+pub fn io(step: Step, workers: Vec<WorkerResult>) -> CompletedStep {
+    CompletedStep { step, result: StepResult::Io(IoResult { workers, ..IoResult::default() }) }
+}
+
+/// An executed step on files.
+pub fn files(step: Step, files: u64, span: Span, cpu: Span, longest: Span) -> CompletedStep {
+    let cpu = CpuTime { user: cpu, system: Span::ZERO };
+    let each = bins(files, span / files.max(1), longest);
+    CompletedStep { step, result: StepResult::Files(FilesResult { files, span, each, cpu }) }
 }

@@ -3,7 +3,7 @@
 use plimsoll_database::{ObjectChanges, System};
 use plimsoll_record::{Bins, CpuTime, DatabaseAbout, DatabaseCounters, DiskCounters, Source, StorageSide};
 use plimsoll_suite::recipes::sql_bench::{SqlBench, SqlBenchOptions};
-use plimsoll_suite::{CompletedStep, Facts, Recipe, StatementsResult, StatementsStep, StepResult, Work};
+use plimsoll_suite::{CompletedStep, Facts, StatementsResult, StatementsStep, StepResult, Work};
 use plimsoll_units::Span;
 
 /// Behaviour of the simulated database.
@@ -40,13 +40,11 @@ pub fn recipe(system: System, options: SqlBenchOptions) -> SqlBench {
 /// The recipe with all of its steps executed.
 pub fn played(system: System, options: SqlBenchOptions, answers: &Answers) -> (SqlBench, Vec<CompletedStep>) {
     let mut suite = recipe(system, options);
-    let (mut done, facts) = (Vec::new(), facts(system));
-    while let Some(step) = suite.next(&done, &facts) {
-        assert!(done.len() < suite.expected(), "more steps than were expected");
+    let done = crate::grounds::played(&mut suite, &facts(system), |step| {
         let Work::Statements(statements) = &step.work else { panic!("{step:?}") };
         let seen = seen(&step.name, statements, answers);
-        done.push(CompletedStep { step, result: StepResult::Statements(Box::new(seen)) });
-    }
+        CompletedStep { step, result: StepResult::Statements(Box::new(seen)) }
+    });
     (suite, done)
 }
 

@@ -1,0 +1,167 @@
+//! Trials of a product's candidates, and their place in the result: choice, slower than today, near miss, rejection.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use plimsoll_catalogue::{Offer, Product};
+
+use super::assess::{Assessed, Assessor};
+use super::candidates::Candidate;
+use super::frontier::by_cost;
+use super::machines::Fleet;
+use super::{Attachment, Choice, Rejection, RejectionReason};
+
+/// The cheapest configuration of each level of each product.
+#[derive(Default)]
+pub(super) struct Levels {
+    /// Those that meet the objectives and are not slower than today.
+    pub(super) met: Vec<Choice>,
+    /// Those that meet the objectives, but are slower than today.
+    pub(super) slower: Vec<Choice>,
+}
+
+/// Configurations of one or several products by their place in the result.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The cheapest of each product that meets the objectives and is not slower than today.
+    pub(super) choices: Vec<Choice>,
+    /// Of products without such a configuration, the best that is slower than today.
+    pub(super) slower: Vec<Choice>,
+    /// Of products without either, the configuration nearest to the objectives.
+    pub(super) nearly: Vec<Choice>,
+    /// Products without any of these.
+    pub(super) rejected: Vec<Rejection>,
+    /// The cheapest configuration of each level.
+    pub(super) levels: Levels,
+}
+
+impl Found {
+    /// A rejected product.
+    pub(super) fn rejected(rejection: Rejection) -> Self {
+        Self { rejected: vec![rejection], ..Self::default() }
+    }
+
+    /// Adds those of another product.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.choices.extend(other.choices);
+        self.slower.extend(other.slower);
+        self.nearly.extend(other.nearly);
+        self.rejected.extend(other.rejected);
+        self.levels.met.extend(other.levels.met);
+        self.levels.slower.extend(other.levels.slower);
+    }
+}
+
+/// Results for the candidates of a product so far.
+pub(super) struct Attempt<'a> {
+    assessor: &'a Assessor<'a>,
+    /// Machines of the provider, computed for the first offer.
+    fleet: OnceCell<Option<Fleet>>,
+    levels: Levels,
+    /// The candidate nearest to the objectives.
+    nearly: Option<Box<Choice>>,
+    rejected: Option<Rejection>,
+    /// Headroom of the last candidate that missed an objective because of a ceiling.
+    held_at: Option<f64>,
+    /// Levels with a choice, and levels too slow in any size.
+    closed: BTreeSet<usize>,
+    /// Candidates from this monthly price on are ignored.
+    below: f64,
+}
+
+impl<'a> Attempt<'a> {
+    /// An attempt with candidates below a monthly price.
+    pub(super) fn new(assessor: &'a Assessor<'a>, below: f64) -> Self {
+        Self {
+            assessor,
+            below,
+            fleet: OnceCell::new(),
+            levels: Levels::default(),
+            nearly: None,
+            rejected: None,
+            held_at: None,
+            closed: BTreeSet::new(),
+        }
+    }
+
+    /// Tries candidates by price until each level has a candidate that meets the objectives, or is too slow in any
+    /// size.
+    pub(super) fn try_all(&mut self, candidates: Vec<Candidate>) {
+        self.held_at = None;
+        for candidate in candidates {
+            if self.closed.contains(&candidate.level) || candidate.cost >= self.below {
+                continue;
+            }
+            let level = candidate.level;
+            match self.assess(candidate) {
+                Assessed::Meets(choice) => {
+                    self.closed.insert(level);
+                    self.levels.met.push(*choice);
+                }
+                Assessed::Misses { choice, by_latency } => {
+                    self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
+                    if by_latency {
+                        self.closed.insert(level);
+                    }
+                    self.missed(choice);
+                }
+                Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
+            }
+        }
+    }
+
+    fn missed(&mut self, choice: Box<Choice>) {
+        if choice.meets() {
+            self.levels.slower.push(*choice);
+        } else if self.nearly.as_ref().is_none_or(|nearest| choice.miss() < nearest.miss()) {
+            self.nearly = Some(choice);
+        }
+    }
+
+    /// Attaches an offer to a machine and assesses it.
+    fn assess(&self, candidate: Candidate) -> Assessed {
+        let machine = match self.attach(&candidate.offer) {
+            Ok(machine) => machine,
+            Err(rejection) => return Assessed::Fails(rejection),
+        };
+        let mut assessed = self.assessor.assess(&candidate.offer, candidate.price);
+        if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
+            choice.machine = machine;
+        }
+        assessed
+    }
+
+    fn attach(&self, offer: &Offer) -> Result<Option<Attachment>, Rejection> {
+        let fleet = self.fleet.get_or_init(|| Fleet::of(self.assessor, offer));
+        fleet.as_ref().map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
+    }
+
+    /// Headroom to exceed if no candidate met the objectives and higher ceilings may help: that of the last candidate.
+    pub(super) fn held_at(&self) -> Option<f64> {
+        if self.levels.met.is_empty() { self.held_at } else { None }
+    }
+
+    /// The cheapest choice.
+    pub(super) fn cheapest(&self) -> Option<&Choice> {
+        self.levels.met.iter().min_by(|a, b| by_cost(a, b))
+    }
+
+    /// The place of the product and its levels in the result.
+    pub(super) fn finish(self, product: &Product) -> Found {
+        let mut found = Found::default();
+        if let Some(cheapest) = self.cheapest() {
+            found.choices.push(cheapest.clone());
+        } else if let Some(best) = self.assessor.wanted.best_of_slower(&self.levels.slower) {
+            found.slower.push(best.clone());
+        } else if let Some(choice) = self.nearly {
+            found.nearly.push(*choice);
+        } else {
+            let no_configuration = || Rejection {
+                name: product.name().into(),
+                reason: RejectionReason::Refused("it has no valid configuration".into()),
+            };
+            found.rejected.push(self.rejected.unwrap_or_else(no_configuration));
+        }
+        Found { levels: self.levels, ..found }
+    }
+}

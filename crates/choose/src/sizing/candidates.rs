@@ -1,0 +1,84 @@
+//! Configurations of a product with sufficient ceilings: the cheapest of each level and headroom, over all widths of
+//! stripes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plimsoll_catalogue::{Offer, Price, Product, ProductKind};
+
+use super::assess::Assessor;
+use super::search::Search;
+use super::{Rejection, RejectionReason};
+use crate::climb::{ClimbResult, Goal, of_width};
+use crate::matching::price_of;
+
+/// Tried widths of stripes.
+const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+/// Seconds of a month in billing by operations.
+const MONTH: f64 = 730.0 * 3600.0;
+
+/// An offer with sufficient ceilings.
+pub(super) struct Candidate {
+    pub(super) offer: Offer,
+    pub(super) price: Option<Price>,
+    /// Index of the product's level, such as a tier, for which it was found.
+    pub(super) level: usize,
+    /// Monthly price in units of the currency; of unpriced offers a higher number that grows with their size.
+    pub(super) cost: f64,
+}
+
+impl Candidate {
+    fn new(offer: Offer, level: usize, assessor: &Assessor<'_>) -> Self {
+        let price = price_of(&offer, assessor.terms);
+        let cost = price.as_ref().map_or_else(|| 1e18 + offer.capacity.get() as f64, |price| price.monthly.as_f64());
+        Self { offer, price, level, cost }
+    }
+}
+
+/// The cheapest sufficient offers of a product for each headroom and level, by price; the nearest miss if there is none.
+pub(super) fn candidates(
+    assessor: &Assessor<'_>,
+    search: &Search,
+    product: &Product,
+    rooms: &[f64],
+) -> Result<Vec<Candidate>, Rejection> {
+    let rooms: Vec<f64> = rooms.iter().map(|room| room * assessor.wanted.room()).collect();
+    let goal = Goal {
+        catalogue: assessor.catalogue,
+        terms: assessor.terms,
+        requirements: &assessor.requirements,
+        capacity: assessor.wanted.capacity,
+        rooms: &rooms,
+        machine: search.machine.as_ref(),
+        monthly_operations: Some(assessor.wanted.mean_iops * MONTH),
+    };
+    let widest = if product.kind() == ProductKind::Server { 1 } else { search.widest.max(1) };
+    let (mut found, mut reason) = (ClimbResult::default(), None);
+    for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
+        match of_width(&goal, product, members) {
+            Ok(of_width) => found.merge(of_width),
+            Err(refused) => reason = reason.or(Some(refused)),
+        }
+    }
+    let mut cheapest: BTreeMap<(usize, usize), Candidate> = BTreeMap::new();
+    for (number, offer) in found.offers {
+        let candidate = Candidate::new(offer, number.1, assessor);
+        if cheapest.get(&number).is_none_or(|best| candidate.cost < best.cost) {
+            cheapest.insert(number, candidate);
+        }
+    }
+    if cheapest.is_empty() {
+        let refused = || Rejection {
+            name: product.name().to_owned(),
+            reason: RejectionReason::Refused(reason.unwrap_or_else(|| "it has no valid configuration".into())),
+        };
+        return Err(found.nearest.map_or_else(refused, |(tight, offer)| Rejection {
+            name: offer.short().to_string(),
+            reason: RejectionReason::Ceiling(assessor.limit(&offer, &tight)),
+        }));
+    }
+    let mut seen = BTreeSet::new();
+    let mut candidates: Vec<Candidate> = cheapest.into_values().collect();
+    candidates.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    candidates.retain(|candidate| seen.insert(candidate.offer.config.to_string()));
+    Ok(candidates)
+}

@@ -1,0 +1,113 @@
+//! The scope of a search: products by provider or name, the machine, the width of stripes.
+
+use std::sync::Arc;
+
+use plimsoll_catalogue::{Catalogue, Part, Product, ProductKind};
+use thiserror::Error;
+
+use super::pool::{InOrder, Pool};
+
+/// Default maximum width of stripes.
+const DEFAULT_WIDTH: u32 = 4;
+
+/// Scope of a search.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Names of products; empty for all ranked products.
+    pub products: Vec<String>,
+    /// The machine for the volumes; restricts the search to its provider.
+    pub machine: Option<Part>,
+    /// Maximum width of stripes; 1 for no stripes.
+    pub widest: u32,
+    /// Executes the search of products that are independent of each other.
+    pub pool: Arc<dyn Pool>,
+}
+
+impl Default for Search {
+    /// All ranked products, striped over at most 4 volumes, on the calling thread.
+    fn default() -> Self {
+        Self { products: Vec::new(), machine: None, widest: DEFAULT_WIDTH, pool: Arc::new(InOrder) }
+    }
+}
+
+/// A name that is neither a provider nor a product.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the catalogue has no provider or product {name:?}: its providers are {}{}", known.join(", "), suggestion(nearest))]
+pub struct UnknownProvider {
+    /// The name.
+    pub name: String,
+    /// Similar names.
+    pub nearest: Vec<String>,
+    /// The known providers.
+    pub known: Vec<String>,
+}
+
+fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", plimsoll_catalogue::one_of(nearest)) }
+}
+
+/// The part of a product name before the slash.
+pub(super) fn provider(name: &str) -> &str {
+    name.split_once('/').map_or(name, |(provider, _)| provider)
+}
+
+impl Search {
+    /// Searches the given providers, with all their ranked products, and products. All ranked products if `names` is
+    /// empty.
+    pub fn among(catalogue: &Catalogue, names: &[String]) -> Result<Self, UnknownProvider> {
+        let ranked = || catalogue.products().filter(|product| is_storage(product) && product.ranked());
+        let mut products = Vec::new();
+        for name in names {
+            let lower = name.to_lowercase();
+            let of_provider: Vec<String> = ranked()
+                .filter(|product| provider(product.name()) == lower)
+                .map(|product| product.name().into())
+                .collect();
+            if !of_provider.is_empty() {
+                products.extend(of_provider);
+                continue;
+            }
+            match catalogue.find(name) {
+                Ok(product) if is_storage(product) => products.push(product.name().into()),
+                _ => return Err(unknown(catalogue, name)),
+            }
+        }
+        products.sort();
+        products.dedup();
+        Ok(Self { products, ..Self::default() })
+    }
+
+    /// The same products without the machine.
+    pub(super) fn without_machine(&self, catalogue: &Catalogue) -> Self {
+        if self.machine.is_none() {
+            return self.clone();
+        }
+        let products = catalogue.products().filter(|product| self.has(product)).map(|product| product.name().into());
+        Self { products: products.collect(), machine: None, ..self.clone() }
+    }
+
+    /// True if the search considers the product.
+    pub(super) fn has(&self, product: &Product) -> bool {
+        let named = || self.products.iter().any(|name| name == product.name());
+        let attachable = |machine: &Part| {
+            product.kind() == ProductKind::Volume
+                && provider(product.name()) == provider(&machine.product.to_lowercase())
+        };
+        is_storage(product)
+            && (if self.products.is_empty() { product.ranked() } else { named() })
+            && self.machine.as_ref().is_none_or(attachable)
+    }
+}
+
+fn is_storage(product: &Product) -> bool {
+    product.kind() != ProductKind::Machine
+}
+
+fn unknown(catalogue: &Catalogue, name: &str) -> UnknownProvider {
+    let ranked = || catalogue.products().filter(|product| is_storage(product) && product.ranked());
+    let mut known: Vec<String> = ranked().map(|product| provider(product.name()).to_owned()).collect();
+    known.sort();
+    known.dedup();
+    let names = known.iter().map(String::as_str).chain(ranked().map(Product::name));
+    UnknownProvider { name: name.to_owned(), nearest: plimsoll_catalogue::nearest(name, names), known: known.clone() }
+}

@@ -1,0 +1,101 @@
+//! Comparison of choices with today's storage: waiting sessions, and the best of the choices that are slower for some
+//! class of operations.
+
+use plimsoll_ingest::{Account, Class};
+use plimsoll_units::Span;
+
+use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, VolumeLayout, Wanted};
+use crate::diagnosis::{DatabaseEffect, Latencies, effect};
+
+impl DesignPoint {
+    /// Mean number of sessions that wait for reads and log writes with these response times: rate times time (Little
+    /// 1961). All writes count if the input does not separate those of the log; classes without a time do not.
+    pub(super) fn waiting(&self, mean: impl Fn(Class) -> Option<Span>) -> f64 {
+        let has_parts = self.classes.iter().any(|load| matches!(load.class, Class::DataWrite | Class::RedoWrite));
+        let is_awaited =
+            |load: &&ClassLoad| load.reads > 0.0 || load.durable || (load.class == Class::Write && !has_parts);
+        let sessions = |load: &ClassLoad| Some(load.iops * mean(load.class)?.as_secs_f64());
+        self.classes.iter().filter(is_awaited).filter_map(sessions).fold(0.0, |sum, own| sum + own)
+    }
+}
+
+impl Wanted {
+    /// The mean load of the input, at which choices are compared with today's storage.
+    pub fn usual(&self) -> &DesignPoint {
+        self.usual.as_ref().unwrap_or(&self.points[0])
+    }
+
+    /// Sessions that wait for the classes whose response times are known today: with today's storage, and with a
+    /// choice, both at the mean load of the input.
+    pub fn waiting_today(&self, choice: &Choice) -> [f64; 2] {
+        let today = |class| self.today.iter().find(|(known, _)| *known == class).map(|(_, mean)| *mean);
+        let then = |class| choice.usual.iter().find(|one| one.class == class).map(|one| one.mean);
+        [
+            self.usual().waiting(|class| then(class).and(today(class))),
+            self.usual().waiting(|class| today(class).and(then(class))),
+        ]
+    }
+
+    /// Effect of storage with these mean response times on a database's time, at the mean load of the input; `None` if no
+    /// wait of the database is changed.
+    pub fn effect<'l>(
+        &self,
+        account: &Account,
+        usual: impl IntoIterator<Item = &'l ClassLatency>,
+    ) -> Option<DatabaseEffect> {
+        let then = usual.into_iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
+        let today = self.today.iter().map(|(class, mean)| (*class, mean.as_secs_f64())).collect();
+        effect(account, &Latencies(then), &Latencies(today)).filter(|effect| !effect.parts.is_empty())
+    }
+
+    /// The cheapest of these choices with which no more sessions wait than with today's storage; without such a choice,
+    /// that with the fewest. Priced choices come first.
+    pub(super) fn best_of_slower<'c>(&self, slower: impl IntoIterator<Item = &'c Choice>) -> Option<&'c Choice> {
+        let rank = |choice: &Choice| {
+            let [today, then] = self.waiting_today(choice);
+            let excess = (then - today).max(0.0);
+            (choice.price_doubt() > PriceDoubt::Unverified, excess, choice.cost())
+        };
+        let order = |a: &&Choice, b: &&Choice| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2))
+        };
+        slower.into_iter().min_by(order)
+    }
+}
+
+/// The configuration of the headline.
+#[derive(Clone, Copy, Debug)]
+pub enum Best<'a> {
+    /// Separate volumes, cheaper than a single one or the only solution.
+    Layout(&'a VolumeLayout),
+    /// The first choice.
+    Single(&'a Choice),
+    /// A choice that is slower than today for some class, as no other has a price as complete.
+    Slower(&'a Choice),
+}
+
+impl Sizing {
+    /// The best of the choices that are slower than today for some class: the cheapest with which no more sessions wait
+    /// than with today's storage; without such a choice, that with the fewest.
+    pub fn best_slower(&self) -> Option<&Choice> {
+        self.wanted.best_of_slower(&self.slower)
+    }
+
+    /// The configuration to recommend: the cheapest with the most complete price. A configuration without a verified
+    /// price is never preferred to a slower one that has it. `None` if nothing carries the load.
+    pub fn best(&self) -> Option<Best<'_>> {
+        if let Some(layout) = self.best_layout() {
+            return Some(Best::Layout(layout));
+        }
+        let first = self.choices.first();
+        let doubt = |choice: Option<&Choice>| choice.map_or(PriceDoubt::Unpriced, Choice::price_doubt);
+        let slower = self.best_slower();
+        match (first, slower) {
+            (Some(first), slower) if doubt(Some(first)) <= doubt(slower) => Some(Best::Single(first)),
+            (_, Some(slower)) => Some(Best::Slower(slower)),
+            (Some(first), None) => Some(Best::Single(first)),
+            (None, None) => None,
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! The command line: output, exit codes, and files.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::folder::{Folder, stderr, stdout};
+
+#[test]
+fn invalid_arguments_are_refused_in_one_line() {
+    let folder = Folder::new("refused");
+    folder.write("data", vec![7; 1 << 20]);
+    let measure = |rest: &[&'static str], expected: &str| {
+        folder.refuses_usage(&[&["measure"], rest].concat(), expected);
+    };
+    measure(&["nowhere"], "nowhere: no such file or directory: give");
+    measure(&["/dev/null"], "give a directory, file or block device");
+    measure(&[".", "--block-size", "8 foo"], "not a size");
+    measure(&[".", "--block-size", "8kb"], "8000 bytes is not a multiple of");
+    measure(&[".", "--depth", "0"], "invalid queue depth 0");
+    measure(&[".", "--threads", "0"], "invalid number of threads 0");
+    measure(&[".", "--depth", "1", "--threads", "2"], "cannot be shared by 2 threads");
+    measure(&[".", "--depth", "1", "--rate", "100"], "cannot be used with");
+    measure(&[".", "--quick", "--thorough"], "cannot be used with");
+    measure(&[".", "--rate", "0"], "not a rate");
+    measure(&[".", "--reads", "101"], "not a percentage");
+    measure(&[".", "--pattern", "linear"], "not a pattern");
+    measure(&[".", "--objective", "p99"], "not an objective");
+    measure(&[".", "--duration", "60"], "not a time");
+    measure(&[".", "--duration", "1ms"], "is too short");
+    measure(&[".", "--preset", "oltpp"], "is neither a preset nor a file");
+    measure(&[".", "--reads", "100", "--durable"], "require writes");
+    measure(&[".", "--size", "1000TiB"], "are free");
+    measure(&[".", "--size", "16MiB", "--working-set", "32MiB"], "larger than the space");
+    measure(&[".", "--destroy", "."], "omit --destroy");
+    measure(&[".", "--json", "/nowhere/run.json"], "cannot be written");
+    measure(&[".", "--json", "/dev/null"], "not a regular file");
+    measure(&["data", "--json", "data"], "this is the measured target");
+    measure(&["data", "--destroy", "data", "--destroy", "other"], "only data is measured");
+    measure(&[".", "--size", "1MiB"], "is too small");
+    measure(&[".", "--block-size", "1GiB", "--depth", "64"], "of buffers");
+    measure(&[".", "--rate", "1000M"], "exceeds the maximum rate");
+    measure(&[".", "--preset", "redo", "--max-depth", "8"], "fixed queue depths");
+    measure(&[".", "--depth", "1,2", "--duration", "10s", "--warm-up", "5s"], "warm-up takes the whole duration");
+    measure(&[".", "--block-size", "4KiB:4294967295,8KiB:1"], "not block sizes");
+    measure(&[".", "--html", "."], "it is a directory");
+    measure(&["data", "--size", "2MiB"], "smaller than --size 2 MiB");
+    measure(&["data", "--reads", "50"], "add --destroy data");
+    measure(&["data", "--destroy", "./data"], "destroy");
+    folder.refuses_usage(&["simulate", "drum(3)"], "is not a stage");
+    folder.refuses_usage(&["simulate", "station(0, 80us)"], "cannot be a model");
+    folder.refuses_usage(&["simulate", "link(0us)"], "cannot be a model");
+    folder.refuses_usage(&["simulate", "link(1us)", "--threads", "2"], "single loop");
+    folder.refuses_usage(&["report", "nothing"], "no such run");
+    folder.refuses_usage(&["report"], "no complete runs yet");
+    folder.write("own.toml", "[product]\n");
+    folder.refuses_usage(&["report", "own.toml"], "this is a product file");
+    folder.write("broken.json", "{\"format\":\"plimsoll.curve/9\"}");
+    folder.refuses_usage(&["report", "broken.json"], "use the version that made it");
+    folder.write("other.json", "[1, 2]");
+    folder.refuses_usage(&["report", "other.json"], "not a plimsoll run file");
+}
+
+#[test]
+fn usage_errors_end_with_the_remedy() {
+    let folder = Folder::new("remedies");
+    folder.make("empty");
+    folder.write("report.txt", "x");
+    let refuses = |line: &str, expected: &str| {
+        folder.refuses_usage(&line.split(' ').collect::<Vec<_>>(), expected);
+    };
+    refuses("mesure .", "tip: a similar subcommand exists: 'measure'");
+    refuses("quote oci:256GB --colour", "--no-color or the environment variable NO_COLOR");
+    refuses("measure . --depth 1,x", "not a whole number: write digits only");
+    refuses("measure . --objective p50<=0ms", "a limit of zero, which no storage meets");
+    refuses("measure oci:256GB@50vpu", "plimsoll simulate 'oci:256GB@50vpu'");
+    refuses("measure limit(300)", "plimsoll simulate 'limit(300)'");
+    refuses("simulate limit(3000", "lacks a closing parenthesis");
+    refuses("quote oci:256TB", "size is 256 TB (238,419 GB as the vendor counts), and can be 50 to 32,768 GB");
+    refuses("quote oci:256GB --region tokyo", "use one of Japan, ap-northeast-1,");
+    refuses("quote oci:256GB --block-size 16", "not a size without a unit");
+    refuses("quote oci:256GB --block-size 16B", "use at least 512B");
+    refuses("quote oci:5GB --json -", "can be 50 to 32,768 GB");
+    refuses("size empty --capacity 2", "not a size without a unit");
+    refuses("size report.txt --capacity 2KiB", "use a unit, such as 2TiB");
+    refuses("size empty --capacity 2TB", "the directory has no files: use reports");
+}
+
+#[test]
+fn missing_file_is_a_usage_error() {
+    let folder = Folder::new("missing");
+    for line in [
+        "report missing",
+        "compare missing missing",
+        "match missing",
+        "fit missing",
+        "explain missing --as oci:256GB",
+        "demand missing",
+        "diagnose missing",
+        "size missing --capacity 2TB",
+        "catalogue check missing",
+        "measure missing",
+        "measure . --replay missing",
+        "simulate oci:256GB --replay missing",
+        "suite dd missing",
+    ] {
+        folder.refuses_usage(&line.split(' ').collect::<Vec<_>>(), "missing: ");
+    }
+}
+
+#[test]
+fn kept_runs_have_short_names() {
+    let folder = Folder::new("short-names");
+    folder.refuses_usage(&["report", "last"], "no complete runs yet");
+    for _ in 0..2 {
+        let made = folder.run(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "200ms", "--quiet"]);
+        assert!(made.status.success(), "{}", stderr(&made));
+    }
+    let runs = stdout(&folder.run(&["runs"]));
+    let names: Vec<&str> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
+    let [older, newer] = names[..] else { panic!("two runs: {runs}") };
+    let shown = |name: &str| stdout(&folder.run(&["report", name, "--csv", "-"]));
+    assert_eq!(shown("last"), shown(newer));
+    assert_eq!(shown("last~1"), shown(older));
+    let differ = older.bytes().zip(newer.bytes()).position(|(a, b)| a != b).unwrap_or(older.len());
+    if differ < older.len() {
+        assert_eq!(shown(&older[..=differ]), shown(older));
+    }
+    folder.refuses_usage(&["report", &older[..differ.min(older.len() - 1)]], "ambiguous prefix of ");
+    folder.refuses_usage(&["report", "last~2"], "there are fewer complete runs");
+    assert!(folder.run(&["compare", "last~1", "last"]).status.success());
+}
+
+#[test]
+fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
+    let folder = Folder::new("beyond");
+    let load = ["--rate", "10k,28k,30003", "--duration", "30s", "--reads", "100"];
+    let shown = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
+    assert!(shown.contains("of virtual time") && !shown.contains("took"), "{shown}");
+    assert!(!shown.contains("no steady state") && !shown.contains("precondition"), "{shown}");
+}
+
+#[test]
+fn prices_have_the_digits_of_their_currency() {
+    let folder = Folder::new("prices");
+    let gcp = "gcp/hyperdisk-balanced:40GiB,iops=19607,throughput=154";
+    assert!(stdout(&folder.run(&["quote", gcp])).contains("price    86.79 USD a month"));
+    assert!(stdout(&folder.run(&["quote", gcp, "--json", "-"])).contains("\"86.791185\""));
+    let yen = stdout(&folder.run(&["quote", "oci:256GB@50VPU", "--currency", "JPY"]));
+    assert!(yen.contains("4,385 JPY a month") && yen.contains("12,800 VPU-GB-month"), "{yen}");
+}
+
+#[test]
+fn a_directory_is_measured_and_left_as_it_was() {
+    let folder = Folder::new("measured");
+    let output = folder.run(&[
+        "measure",
+        ".",
+        "--size",
+        "32MiB",
+        "--duration",
+        "1s",
+        "--json",
+        "run.json",
+        "--html",
+        "run.html",
+        "--csv",
+        "run.csv",
+    ]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(text.contains("IOPS") && text.contains("measured"), "{text}");
+    assert_eq!(
+        folder.names("."),
+        ["run.csv", "run.html", "run.json", "runs"],
+        "outputs, the kept run, and nothing else"
+    );
+    let shown = folder.run(&["report", "run.json"]);
+    assert!(stdout(&shown).contains("IOPS"));
+    let same = folder.run(&["compare", "run.json", "run.json"]);
+    assert!(same.status.success(), "{}", stderr(&same));
+    assert!(stdout(&folder.run(&["runs"])).contains("measured"));
+}
+
+#[test]
+fn an_existing_file_is_only_read_unless_it_is_named() {
+    let folder = Folder::new("file");
+    let data: Vec<u8> = (0..8_u32 << 20).map(|i| (i >> 3) as u8).collect();
+    folder.write("data", &data);
+    let read = folder.run(&["measure", "data", "--duration", "300ms"]);
+    assert!(read.status.success(), "{}", stderr(&read));
+    assert!(stdout(&read).contains("read-only"), "{}", stdout(&read));
+    assert_eq!(folder.bytes("data"), data, "not a byte has changed");
+    let written = folder.run(&["measure", "data", "--destroy", "data", "--duration", "300ms"]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    assert_ne!(folder.bytes("data"), data, "its data were given up");
+}
+
+#[test]
+fn threads_measure_where_the_ring_may_not() {
+    let folder = Folder::new("threads");
+    let arguments = ["measure", ".", "--size", "16MiB", "--engine", "threads", "--depth", "4", "--duration", "500ms"];
+    let output = folder.run(&[&arguments[..], &["--json", "-"]].concat());
+    let text = stdout(&output);
+    assert!(text.contains("\"engine\":\"threads\""), "{text}");
+}
+
+#[test]
+fn more_loops_than_depth_still_measure_and_keep_their_streams_apart() {
+    let folder = Folder::new("loops");
+    let arguments = ["measure", ".", "--size", "64MiB", "--preset", "database", "--threads", "2", "--duration", "2s"];
+    let output = folder.run(&[&arguments[..], &["--json", "-"]].concat());
+    let curve: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    for run in curve["runs"].as_array().expect("runs") {
+        for counter in run["total"].as_array().expect("counters") {
+            let kind = ["read", "write", "durable-write"][counter["stream"].as_u64().expect("an index") as usize];
+            assert_eq!(counter["kind"], kind, "the data are read, the writer writes, the log writes durably");
+        }
+    }
+}
+
+#[test]
+fn every_preset_runs() {
+    let folder = Folder::new("presets");
+    for preset in ["oltp", "redo", "scan", "backup", "etcd", "database"] {
+        let size = ["measure", ".", "--size", "64MiB", "--duration", "600ms", "--preset", preset];
+        let output = folder.run(&size);
+        assert!(output.status.success(), "{preset}: {}", stderr(&output));
+        assert!(stdout(&output).contains("IOPS"), "{preset}");
+    }
+}
+
+#[test]
+fn simulation_is_reproducible_and_finds_the_capacity() {
+    let folder = Folder::new("simulated");
+    let arguments = ["simulate", "station(4, 1ms, exponential)", "--duration", "20s", "--json", "-"];
+    let (once, again) = (folder.run(&arguments), folder.run(&arguments));
+    assert!(once.status.success(), "{}", stderr(&once));
+    assert_eq!(once.stdout, again.stdout, "the same seed gives the same bytes");
+    let curve: serde_json::Value = serde_json::from_slice(&once.stdout).expect("it is JSON");
+    assert_eq!(curve["source"]["kind"], "simulated");
+    let most =
+        curve["runs"].as_array().expect("runs").iter().filter_map(|run| run["figures"]["iops"]["value"].as_f64());
+    let most = most.fold(0.0, f64::max);
+    assert!((3_800.0..4_200.0).contains(&most), "four servers of 1 ms carry 4,000 a second, not {most}");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupt_keeps_measured_data() {
+    let folder = Folder::new("interrupted");
+    let measure = ["measure", ".", "--size", "16MiB", "--json", "run.json", "--depth", "1,2,4", "--duration", "60s"];
+    let mut child = folder
+        .command(&measure)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let run = folder.read("run.json");
+    assert!(run.contains("\"ended\":\"interrupted\""));
+    assert_eq!(folder.names(".").len(), 2, "the run, the kept runs, and no file of its own: {:?}", folder.names("."));
+}
+
+#[test]
+fn runs_over_each_other_are_judged_by_one_objective() {
+    let folder = Folder::new("over-each-other");
+    for (model, file) in [("link(100us)", "fast.json"), ("link(5ms)", "slow.json")] {
+        let made = folder.run(&["simulate", model, "--depth", "1,4", "--duration", "2s", "--json", file, "--quiet"]);
+        assert!(made.status.success(), "{}", stderr(&made));
+    }
+    let shown = folder.run(&["report", "fast.json", "slow.json", "--html", "both.html"]);
+    let lines: Vec<String> = stdout(&shown).lines().filter(|line| line.contains("keep p99")).map(Into::into).collect();
+    let objective = |line: &String| line.split_once(" keep ").map(|(_, rest)| rest.to_owned());
+    assert!(lines.len() == 2 && objective(&lines[0]) == objective(&lines[1]), "{lines:?}");
+    let page = folder.read("both.html");
+    assert!(!page.contains("have different objectives"));
+}
+
+#[test]
+fn two_targets_are_measured_in_turns_and_both_runs_kept() {
+    let folder = Folder::new("turns");
+    for target in ["a", "b"] {
+        folder.make(target);
+    }
+    let turns = ["measure", "a", "--against", "b", "--size", "16MiB", "--reads", "100"];
+    let effort = ["--objective", "mean<=50ms", "--duration", "4s", "--json", "compared.json"];
+    let output = folder.run(&[&turns[..], &effort].concat());
+    let text = words(&output);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let verdicts = ["Better: ", "Worse: ", "No significant difference; ", "No verdict: "];
+    assert!(verdicts.iter().any(|verdict| text.starts_with(verdict)), "{text}");
+    assert!(text.contains("objective mean <= 50 ms"), "{text}");
+    let runs = stdout(&folder.run(&["runs"]));
+    let names: Vec<&str> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.len() == 2 && names.iter().all(|name| text.contains(name)), "{names:?} in {text}");
+    let json = folder.bytes("compared.json");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
+    assert_eq!(json["format"], "plimsoll.comparison/1");
+    for target in ["a", "b"] {
+        assert_eq!(folder.names(target), [""; 0], "no file is left in {target}");
+    }
+    folder.refuses_usage(&["measure", "a", "--against", "b", "--depth", "1"], "cannot be used with");
+    folder.refuses_usage(&["measure", "a", "--against", "nowhere"], "nowhere: no such file or directory");
+    folder.refuses_usage(&["measure", "a", "--against", "b", "--destroy", "c"], "only a and b are measured");
+}
+
+#[test]
+fn preloaded_library_that_drops_flushes_is_found() {
+    let library = ["/usr/lib/x86_64-linux-gnu/libeatmydata.so", "/usr/lib/aarch64-linux-gnu/libeatmydata.so"];
+    let Some(library) = library.into_iter().find(|path| Path::new(path).exists()) else {
+        eprintln!("skipped: needs libeatmydata (apt install libeatmydata1)");
+        return;
+    };
+    let folder = Folder::new("eatmydata");
+    let measured = |library: &str| {
+        let mut command = folder.command(&["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "400ms"]);
+        words(&command.env("LD_PRELOAD", library).output().expect("the command starts"))
+    };
+    let text = measured(library);
+    assert!(text.contains("libeatmydata is preloaded"), "{text}");
+    assert!(!text.contains("flushes do not reach the storage"), "its own flushes go past the library: {text}");
+    assert!(!measured("").contains("libeatmydata"));
+}
+
+#[test]
+fn storage_too_slow_for_the_duration_has_an_early_warning() {
+    let folder = Folder::new("slow");
+    let simulated = |model: &str| {
+        let output = folder.run(&["simulate", model, "--duration", "20s", "--objective", "p99<=200ms"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let told = simulated("station(1, 10ms, exponential)");
+    // 25,000 operations at 100 per second; short slots contain up to 130.
+    let seconds = told.split_once("needs about ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(seconds.is_some_and(|seconds| (190..=280).contains(&seconds)), "{told}");
+    assert!(told.contains("--objective 'p90<=200ms'") && told.contains("'mean<=200ms'"), "{told}");
+    assert!(!simulated("station(64, 1ms, exponential)").contains("needs about"));
+}
+
+#[test]
+fn settings_are_measured_in_turns_and_a_failing_command_ends_the_measurement() {
+    let folder = Folder::new("settings");
+    folder.make("data");
+    let turns =
+        ["measure", "data", "--size", "16MiB", "--reads", "100", "--objective", "mean<=50ms", "--duration", "2s"];
+    let measured = |a: &str, b: &str| folder.run(&[&turns[..], &["--ab", a, b]].concat());
+    let output = measured("echo a >> log", "echo b >> log");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let order = folder.read("log").replace('\n', "");
+    assert!(order.starts_with("abbaabba"), "{order}");
+    assert!(words(&output).contains(" after echo b >> log"), "{}", words(&output));
+    let failed = measured("true", "test ! -e once || { echo no such setting >&2; exit 3; }; touch once");
+    let message = stderr(&failed);
+    assert_eq!(failed.status.code(), Some(1), "{message}");
+    assert!(message.contains("no such setting") && message.contains("before a pass"), "{message}");
+    assert!(stdout(&failed).is_empty(), "no verdict: {}", stdout(&failed));
+}
+
+/// Standard output as a single line.
+fn words(output: &Output) -> String {
+    stdout(output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Simulates a queue with this service time and seed, and writes the run to `file`.
+fn simulated(folder: &Folder, service: &str, seed: &str, file: &str) {
+    let model = format!("station(8, {service}, exponential)");
+    let flags = ["--duration", "30s", "--objective", "p99<=10ms", "--seed", seed, "--json", file, "--quiet"];
+    let made = folder.run(&[&["simulate", model.as_str()][..], &flags].concat());
+    assert!(made.status.success(), "{}", stderr(&made));
+}
+
+#[test]
+fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
+    let folder = Folder::new("verdicts");
+    for (service, seed, file) in
+        [("1ms", "1", "a.json"), ("1ms", "2", "same.json"), ("500us", "3", "fast.json"), ("1ms", "4", "third.json")]
+    {
+        simulated(&folder, service, seed, file);
+    }
+    let compared = |arguments: &[&str]| {
+        let output = folder.run(&[&["compare", "--exit-code"], arguments].concat());
+        (output.status.code(), words(&output))
+    };
+    let (code, better) = compared(&["a.json", "fast.json"]);
+    assert!(better.starts_with("Better: the load line rose by ") && code == Some(0), "{code:?}: {better}");
+    assert!(better.contains("during these runs") && better.contains("first a.json second fast.json"), "{better}");
+    assert!(better.contains("objective p99 <= 10 ms"), "{better}");
+    let (code, worse) = compared(&["fast.json", "a.json"]);
+    assert!(worse.starts_with("Worse: the load line fell by ") && code == Some(1), "{code:?}: {worse}");
+    let (code, same) = compared(&["a.json", "same.json"]);
+    assert!(same.starts_with("No significant difference; ") && code == Some(0), "{code:?}: {same}");
+    let (code, several) = compared(&["a.json", "same.json", "third.json", "--", "third.json", "a.json", "same.json"]);
+    assert!(
+        several.starts_with("No significant difference") && !several.contains("during these runs") && code == Some(0),
+        "{several}"
+    );
+    let (code, two) = compared(&["a.json", "same.json", "--", "third.json", "fast.json"]);
+    assert!(two.starts_with("No verdict: ") && two.contains("at least three") && code == Some(3), "{code:?}: {two}");
+    let written = folder.run(&["compare", "a.json", "fast.json", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_slice(&written.stdout).expect("it is JSON");
+    assert_eq!(json["format"], "plimsoll.comparison/1");
+    assert_eq!((&json["verdict"], &json["first"][0]), (&"better".into(), &"a.json".into()));
+    assert!(json["line"]["ratio"]["value"].as_f64().expect("a ratio") > 1.5, "{json}");
+    folder.refuses_usage(&["compare", "a.json"], "give two runs");
+}
+
+#[test]
+fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
+    let folder = Folder::new("incomparable");
+    simulated(&folder, "1ms", "1", "a.json");
+    let whole = folder.read("a.json");
+    let edited = |name: &str, from: &str, to: &str| {
+        assert!(whole.contains(from), "{from}");
+        folder.write(name, whole.replace(from, to));
+    };
+    edited("cut.json", "\"ended\":\"complete\"", "\"ended\":\"interrupted\"");
+    edited("mixed.json", "\"reads\":0.8", "\"reads\":0.5");
+    for (other, why) in [("cut.json", "was interrupted"), ("mixed.json", "their loads differ")] {
+        let output = folder.run(&["compare", "a.json", other, "--exit-code"]);
+        let text = words(&output);
+        assert!(text.starts_with("No verdict: ") && text.contains(why), "{text}");
+        assert_eq!(output.status.code(), Some(3));
+    }
+    let shown = |run: &str| stdout(&folder.run(&["report", run]));
+    assert!(shown("a.json").contains("p99 <= 50 ms"), "the ladder of objectives: {}", shown("a.json"));
+    assert!(!shown("cut.json").contains("p99 <= 50 ms"), "no verdict at any objective: {}", shown("cut.json"));
+}
+
+#[test]
+fn earlier_runs_of_the_subject_count_as_noise_except_those_compared() {
+    let folder = Folder::new("history");
+    folder.make("runs");
+    for seed in ["1", "2", "3", "4", "5"] {
+        simulated(
+            &folder,
+            "1ms",
+            seed,
+            &format!("runs/2026010100000{seed}-simulated-station-8--1ms--exponential.json"),
+        );
+    }
+    fs::copy(folder.join("runs/20260101000001-simulated-station-8--1ms--exponential.json"), folder.join("a.json"))
+        .expect("a file can be copied");
+    let json = |second: &str| -> serde_json::Value {
+        let written = folder.run(&["compare", "a.json", second, "--json", "-"]);
+        serde_json::from_slice(&written.stdout).expect("it is JSON")
+    };
+    assert_eq!(json("last")["history"]["runs"], 3, "five were kept, of which two are compared");
+    assert_eq!(json("last")["second"][0], "20260101000005-simulated-station-8--1ms--exponential");
+    let shown = words(&folder.run(&["compare", "a.json", "last"]));
+    assert!(shown.contains("3 earlier runs of the same load vary by"), "{shown}");
+    fs::remove_file(folder.join("runs/20260101000002-simulated-station-8--1ms--exponential.json"))
+        .expect("it is there");
+    assert!(json("last")["history"].is_null(), "two runs show no scatter");
+}
+
+#[test]
+fn samples_of_the_repository_are_read() {
+    let folder = Folder::new("samples");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    let text = stdout(&folder.run(&["demand", samples]));
+    for part in ["SHOP", "dbhost", "fio result (JSON)"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("not used"), "{text}");
+}

@@ -1,0 +1,201 @@
+//! Figures of fio 3.33: each case is run by plimsoll, and by fio if installed.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use plimsoll_testkit::undisturbed;
+use serde_json::Value;
+
+use super::{JobFolder, job, read, real, whole};
+
+/// Operations and bytes of reads, writes and trims, and the number of flushes.
+pub fn counts(job: &Value) -> [u64; 7] {
+    let of = |path: &str| whole(job, path);
+    [
+        of("read.total_ios"),
+        of("read.io_bytes"),
+        of("write.total_ios"),
+        of("write.io_bytes"),
+        of("trim.total_ios"),
+        of("trim.io_bytes"),
+        // fio excludes those of fdatasync from `total_ios`.
+        of("sync.lat_ns.N"),
+    ]
+}
+
+/// Files that jobs left, with sizes, without logs and fio's verification states.
+pub fn files(folder: &JobFolder) -> BTreeMap<String, u64> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.path().to_path_buf()];
+    while let Some(inner) = folders.pop() {
+        for entry in std::fs::read_dir(inner).unwrap().map(Result::unwrap) {
+            let (path, metadata) = (entry.path(), entry.metadata().unwrap());
+            let name = path.strip_prefix(folder.path()).unwrap().display().to_string();
+            let is_other = [".fio", ".log", "-verify.state"].iter().any(|end| name.ends_with(end));
+            if metadata.is_dir() {
+                folders.push(path);
+            } else if !is_other {
+                found.insert(name, metadata.len());
+            }
+        }
+    }
+    found
+}
+
+/// The report of fio; `None` if it is not installed, or refuses the jobs.
+pub fn theirs(folder: &JobFolder, jobs: &str) -> Option<Value> {
+    folder.write("job.fio", jobs);
+    let output =
+        Command::new("fio").args(["--output-format=json+", "job.fio"]).current_dir(folder.path()).output().ok()?;
+    output.status.success().then(|| read(&output))
+}
+
+/// Runs a job `j` with these options in both programs.
+#[track_caller]
+fn both(name: &str, options: &str, check: impl Fn(&str, &Value, &JobFolder)) {
+    let text = format!("[j]\n{}\n", options.replace(' ', "\n"));
+    let ours = JobFolder::new(&format!("conform-{name}"));
+    check("plimsoll", &ours.json("", &text), &ours);
+    let folder = JobFolder::new(&format!("conform-theirs-{name}"));
+    match theirs(&folder, &text) {
+        Some(report) => check("fio", &report, &folder),
+        None => println!("skipped: fio is not installed"),
+    }
+}
+
+#[track_caller]
+fn check(name: &str, options: &str, expected: [u64; 7], sizes: &[(&str, u64)]) {
+    both(name, options, |program, report, folder| {
+        assert_eq!(counts(job(report, "j")), expected, "{program}: {options}");
+        let sizes: BTreeMap<String, u64> = sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
+        assert_eq!(files(folder), sizes, "{program}: {options}");
+    });
+}
+
+#[test]
+fn files_have_the_size_that_was_asked_for() {
+    check("part", "rw=write size=10000", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
+    check("read", "rw=read size=10000", [2, 8_192, 0, 0, 0, 0, 0], &[("j.0.0", 10_000)]);
+    let three = [("j.0.0", 34_133), ("j.0.1", 34_133), ("j.0.2", 34_133)];
+    check("three", "rw=write size=100k nrfiles=3", [0, 0, 24, 98_304, 0, 0, 0], &three);
+    let two = [("j.0.0", 10_000), ("j.0.1", 10_000)];
+    check("filesize", "rw=randwrite filesize=10000 nrfiles=2", [0, 0, 4, 16_384, 0, 0, 0], &two);
+    let one = [0, 0, 1, 65_536, 0, 0, 0];
+    check("truncate", "rw=write size=100k bs=64k fallocate=truncate", one, &[("j.0.0", 102_400)]);
+    check("grown", "rw=write size=100k bs=64k fallocate=none", one, &[("j.0.0", 65_536)]);
+    check("offset", "rw=write size=100k bs=64k offset=10k", one, &[("j.0.0", 112_640)]);
+    check("mmap", "rw=write size=10000 ioengine=mmap", [0, 0, 2, 8_192, 0, 0, 0], &[("j.0.0", 10_000)]);
+}
+
+#[test]
+fn parent_directories_are_made() {
+    let expected = [0, 0, 2, 8_192, 0, 0, 0];
+    check("parents", "rw=write size=8k filename=p/q/r", expected, &[("p/q/r", 8_192)]);
+    check("format", "rw=write size=8k filename_format=u/$jobnum/f", expected, &[("u/0/f", 8_192)]);
+    let folder = JobFolder::new("parents-refused");
+    folder.write("foreign", "data".repeat(4_096));
+    let words = "--name=a --rw=write --size=8k --filename=p/q/r --name=b --rw=write --size=16k --filename=foreign";
+    assert_eq!(folder.run(words).status.code(), Some(1));
+    assert_eq!(folder.names("."), ["foreign"], "directories of refused jobs are removed again");
+}
+
+#[test]
+fn flushes_come_between_writes() {
+    let written = |syncs| [0, 0, 16, 65_536, 0, 0, syncs];
+    for (every, syncs) in [(1, 15), (3, 5), (4, 3), (15, 1), (16, 0), (17, 0)] {
+        check(
+            &format!("fsync-{every}"),
+            &format!("rw=write size=64k fsync={every}"),
+            written(syncs),
+            &[("j.0.0", 65_536)],
+        );
+    }
+    check("fdatasync", "rw=randwrite size=64k fdatasync=4", written(3), &[("j.0.0", 65_536)]);
+    check("write-barrier", "rw=write size=64k write_barrier=4", written(0), &[("j.0.0", 65_536)]);
+    let eight = [0, 0, 8, 32_768, 0, 0, 1];
+    check("fsync-count", "rw=write size=64k fsync=4 number_ios=8", eight, &[("j.0.0", 65_536)]);
+}
+
+#[test]
+fn held_places_and_patterns_do_as_much() {
+    let read = [16, 65_536, 0, 0, 0, 0, 0];
+    check("identical", "rw=randread:3 rw_sequencer=identical size=64k", read, &[("j.0.0", 65_536)]);
+    let pattern = "rw=write size=4k buffer_pattern=\"abcd\"-120xdeadface";
+    both("pattern", pattern, |program, _, folder| {
+        let bytes = folder.bytes("j.0.0");
+        let expected = b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce";
+        assert!(bytes.chunks(12).all(|chunk| *chunk == expected[..chunk.len()]), "{program}: {:?}", &bytes[..24]);
+    });
+    both("percent", "rw=write size=64k filename=f create_only=1", |_, _, folder| {
+        let text = "[j]\nrw=read\nfilename=f\nsize=50%%\n";
+        let [ours, theirs] = [Some(folder.json("", text)), theirs(folder, text)];
+        for report in [ours, theirs].iter().flatten() {
+            assert_eq!(counts(job(report, "j")), [8, 32_768, 0, 0, 0, 0, 0]);
+        }
+    });
+}
+
+/// Operations per second of reads and writes under rate limits.
+#[track_caller]
+fn rates(name: &str, options: &str, expected: [f64; 2]) {
+    let check = |program: &str, report: &Value, _: &JobFolder| {
+        let found = ["read.iops", "write.iops"].map(|path| real(job(report, "j"), path));
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 0.05, "{program}: {options}: {found:.1} for {expected}");
+        }
+    };
+    undisturbed(|| both(name, &format!("rw=randrw size=16m time_based runtime=2 {options}"), check));
+}
+
+#[test]
+fn each_direction_keeps_its_own_rate() {
+    rates("two-rates", "rate_iops=200,50", [200.0, 50.0]);
+    rates("two-bandwidths", "rate=400k,200k", [100.0, 50.0]);
+    rates("rates-of-a-mix", "rate_iops=100,100 rwmixread=90", [100.0, 100.0]);
+}
+
+#[test]
+fn a_bandwidth_holds_for_sizes_that_differ() {
+    let options = "rw=randrw size=16m time_based runtime=2 rate=2m,1m bssplit=4k/60:64k/40";
+    let check = |program: &str, report: &Value, _: &JobFolder| {
+        for (way, expected) in [("read", 2 << 20), ("write", 1 << 20)] {
+            let bytes = whole(job(report, "j"), &format!("{way}.io_bytes"));
+            // An operation is submitted before its bytes are due.
+            let range = 2 * expected - (64 << 10)..=2 * expected + (64 << 10);
+            assert!(range.contains(&bytes), "{program}: {way} {bytes} of {}", 2 * expected);
+        }
+    };
+    undisturbed(|| both("split-rate", options, check));
+}
+
+#[test]
+fn a_global_name_renames_no_job() {
+    let text = "[global]\nname=all\nsize=8k\n[x]\nrw=read\n[y]\nrw=write\nname=own\n";
+    let (ours, other) = (JobFolder::new("named"), JobFolder::new("named-theirs"));
+    let report = ours.json("", text);
+    for (report, folder) in [(Some(report), &ours), (theirs(&other, text), &other)] {
+        let Some(report) = report else { return println!("skipped: fio is not installed") };
+        let names: Vec<&Value> = report["jobs"].as_array().unwrap().iter().map(|job| &job["jobname"]).collect();
+        assert_eq!(names, ["x", "own"]);
+        assert_eq!(files(folder).into_keys().collect::<Vec<_>>(), ["x.0.0", "y.0.0"]);
+    }
+}
+
+#[test]
+fn trims_count_as_in_fio() {
+    // fio 3.33 trims devices only; its null engine shows the counts.
+    let null = |rw: &str| format!("rw={rw} size=64k ioengine=null");
+    let trimmed = [0, 0, 0, 0, 16, 65_536, 0];
+    let both = [0, 0, 16, 65_536, 16, 65_536, 0];
+    for (rw, expected) in [("trim", trimmed), ("randtrim", trimmed), ("trimwrite", both), ("randtrimwrite", both)] {
+        let ours = JobFolder::new(&format!("trim-{rw}"));
+        let text = format!("[j]\n{}\n", null(rw).replace(' ', "\n"));
+        assert_eq!(counts(job(&ours.json("", &text), "j")), expected, "{rw}");
+        let folder = JobFolder::new(&format!("trim-theirs-{rw}"));
+        if let Some(report) = theirs(&folder, &text) {
+            assert_eq!(counts(job(&report, "j")), expected, "fio: {rw}");
+        }
+        let text = format!("[j]\nrw={rw}\nsize=64k\nioengine=libaio\niodepth=4\n");
+        assert_eq!(counts(job(&ours.json("", &text), "j")), expected, "{rw} of a file");
+    }
+}

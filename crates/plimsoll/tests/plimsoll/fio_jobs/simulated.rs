@@ -1,0 +1,109 @@
+//! Job files on models, whose figures can be calculated.
+
+use super::{JobFolder, job, real, whole};
+use crate::folder::stderr;
+
+#[test]
+fn a_station_gives_what_it_has() {
+    // Two servers of 1 ms each: at most 2,000 per second, and 2 ms response time at depth 4.
+    let folder = JobFolder::new("station");
+    let text = "[global]\nrw=randread\nbs=8k\nioengine=libaio\ndirect=1\nruntime=10\ntime_based\nfilename=/dev/sdx\n\
+                [deep]\niodepth=4\n[slow]\nstonewall\nrate_iops=100\niodepth=16\n[one]\nstonewall\nramp_time=5\n";
+    let report = folder.json("--on station(2,1ms)", text);
+    let deep = job(&report, "deep");
+    assert!(
+        (real(deep, "read.iops") - 2_000.0).abs() < 0.001 && whole(deep, "read.total_ios") >= 20_000,
+        "{}",
+        deep["read"]["iops"]
+    );
+    let mean_ns = real(deep, "read.clat_ns.mean");
+    assert!((1_999_000.0..=2_000_000.0).contains(&mean_ns), "{mean_ns}");
+    assert_eq!(whole(deep, "read.bw_bytes"), 2_000 * 8_192);
+    let slow = job(&report, "slow");
+    assert_eq!((whole(slow, "read.total_ios"), whole(slow, "read.runtime")), (1_000, 10_000));
+    assert!((real(slow, "read.lat_ns.mean") - 1e6).abs() < 1.0);
+    let one = job(&report, "one");
+    let operations = whole(one, "read.total_ios");
+    assert!((10_000..=10_001).contains(&operations), "{operations}: the warm-up is cut off");
+    assert!((35..=36).contains(&whole(one, "elapsed")), "in virtual time");
+    assert_eq!(folder.names("."), ["job.fio"], "no file is made");
+}
+
+/// Each job has one operation of a millisecond in flight: 1,000 per second.
+#[test]
+fn a_page_has_the_rates_of_groups_and_the_latencies_of_jobs() {
+    let folder = JobFolder::new("page");
+    folder.write(
+        "job.fio",
+        "[global]\nbs=8k\nsize=4m\nruntime=10\ntime_based\n[r]\nrw=randread\n[w]\nstonewall\nrw=randwrite\n",
+    );
+    let words = "--on station(2,1ms) --html=p.html --markdown=p.md --csv=p.csv job.fio";
+    let output = folder.run(words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = |name: &str| folder.read(name);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("IOPS=1000"), "fio's own output stays");
+    let markdown = text("p.md");
+    assert!(
+        markdown.contains("group 0, read 1,000 IOPS, 8.19 MB/s; group 1, write 1,000 IOPS, 8.19 MB/s"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("simulated"), "{markdown}");
+    let csv = text("p.csv");
+    let job = csv.lines().find(|line| line.starts_with("r,read,")).unwrap_or_else(|| panic!("{csv}"));
+    let cells: Vec<&str> = job.split(',').collect();
+    assert_eq!((&cells[2..4], cells[4]), (&["1000", "8.192"][..], "1000000"), "{csv}");
+    assert!(text("p.html").starts_with("<!DOCTYPE html>"));
+    let refused = folder.run("--on station(2,1ms) --html=- job.fio");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--output=FILE"), "{}", stderr(&refused));
+}
+
+/// Operations and mean size of a job with these options, for ten seconds on a server of 1 ms.
+#[track_caller]
+fn check(name: &str, options: &str, operations: std::ops::RangeInclusive<u64>, bytes: std::ops::RangeInclusive<u64>) {
+    let folder = JobFolder::new(&format!("paced-{name}"));
+    let text = format!("[j]\nrw=randread\nsize=1g\ntime_based\nruntime=10\n{}\n", options.replace(' ', "\n"));
+    let report = folder.json("--on station(1,1ms)", &text);
+    let (found, moved) = (whole(job(&report, "j"), "read.total_ios"), whole(job(&report, "j"), "read.io_bytes"));
+    assert!(operations.contains(&found), "{options}: {found}");
+    assert!(bytes.contains(&(moved / found)), "{options}: {moved} bytes of {found}");
+}
+
+#[test]
+fn jobs_keep_their_pace() {
+    check("full", "bs=4k", 10_000..=10_001, 4_096..=4_096);
+    check("rate", "rate=800k bs=8k iodepth=4 ioengine=libaio", 1_000..=1_001, 8_192..=8_192);
+    check("mean", "rate=800k bssplit=4k/50:12k/50 iodepth=4 ioengine=libaio", 995..=1_005, 7_900..=8_500);
+    check("range", "rate=500k bsrange=4k-16k ba=4k iodepth=4 ioengine=libaio", 495..=505, 9_700..=10_800);
+    check("drawn", "rate_iops=200 rate_process=poisson iodepth=64 ioengine=libaio", 1_850..=2_150, 4_096..=4_096);
+    check("think", "thinktime=1000", 5_000..=5_001, 4_096..=4_096);
+    check("think-rarely", "thinktime=4000 thinktime_blocks=4", 5_000..=5_004, 4_096..=4_096);
+    check("delay", "startdelay=5", 10_000..=10_001, 4_096..=4_096);
+    check("shares", "bssplit=4k/75:64k/25", 10_000..=10_001, 18_400..=20_500);
+}
+
+#[test]
+fn groups_and_ends_are_the_same_on_a_model() {
+    let folder = JobFolder::new("together");
+    let text = "[global]\nbs=4k\nsize=4m\nioengine=psync\n[a]\nrw=write\nnumjobs=4\ngroup_reporting\n\
+                [b]\nstonewall\nrw=randread\nexitall\nnumber_ios=100\n[c]\nrw=randread\ntime_based\nruntime=3600\n";
+    let report = folder.json("--on station(1,1ms)", text);
+    let a = job(&report, "a");
+    assert_eq!((whole(a, "write.total_ios"), real(a, "write.clat_ns.mean").round() as u64 / 1_000), (4_096, 3_998));
+    assert_eq!(whole(job(&report, "b"), "read.total_ios"), 100);
+    let c = whole(job(&report, "c"), "read.total_ios");
+    assert!((99..=101).contains(&c), "{c}: both take turns, and the end of one is the end of the other");
+}
+
+#[test]
+fn a_product_of_the_catalogue_runs_a_job_file() {
+    let folder = JobFolder::new("product");
+    let text = "[j]\nrw=randread\nbs=8k\niodepth=64\nioengine=libaio\nruntime=60\ntime_based\nsize=100g\n";
+    let report = folder.json("--on oci:500GB@20vpu", text);
+    let iops = real(job(&report, "j"), "read.iops");
+    // Published: 75 IOPS per GB, at most 37,500 for 500 GB.
+    assert!((30_000.0..=37_600.0).contains(&iops), "{iops}");
+    let (output, said) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("are needed"), "{said}");
+}

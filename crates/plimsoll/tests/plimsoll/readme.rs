@@ -1,0 +1,190 @@
+//! All commands of README.md run: those in `sh` blocks, and those after `$ plimsoll` in listings.
+//!
+//! Paths and files are replaced by temporary ones, and measurements take a second. Commands that need a block device,
+//! root or a third-party server are only parsed, which is reported.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::folder::{Folder, stderr};
+
+const README: &str = include_str!("../../../../README.md");
+/// Two samples of counters in the format of `plimsoll collect postgres`.
+const COUNTERS: &str = r#"{"format":"plimsoll.snapshots/1","source":"postgres","interval_s":10.0}
+{"at":"2026-01-31T12:00:00.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":10,"read_bytes":81920,"read_time":5}],"pg_stat_database":[{"datid":1,"xact_commit":5,"blks_read":7,"active_time":100}]}
+{"at":"2026-01-31T12:00:10.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":1010,"read_bytes":8273920,"read_time":1005}],"pg_stat_database":[{"datid":1,"xact_commit":505,"blks_read":1009,"active_time":9100}]}
+"#;
+
+/// A directory with the files that the README names, removed on drop, and a volume service if one was started.
+struct Reader {
+    folder: Folder,
+    service: Option<Child>,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let folder = Folder::short("readme");
+        let service = folder.join("volumes");
+        let reader = Self { folder: folder.env("PLIMSOLL_SERVICE", service), service: None };
+        reader.folder.make("reports");
+        let write = |name: &str, text: &[u8]| reader.folder.write(name, text);
+        write("pg.jsonl", COUNTERS.as_bytes());
+        write("q.sql", b"SELECT 1");
+        write("job.fio", b"[job]\nfilename=job.data\nsize=1m\nrw=randread\n");
+        write("db.trace", b"#plimsoll.trace/1\ntime_ns,kind,offset,length\n0,read,0,4096\n1000000,write,4096,4096\n");
+        for name in ["awr.html", "reports/awr.html"] {
+            write(name, include_bytes!("../../../../samples/awr.html"));
+        }
+        // The compared runs, and a last run that can be fitted.
+        for run in ["a.json", "b.json", "before.json", "after.json"] {
+            let made =
+                ["measure", ".", "--size", "16MiB", "--depth", "1,4", "--duration", "1s", "--quiet", "--json", run];
+            reader.folder.text(&made);
+        }
+        for run in ["a1", "a2", "a3", "b1", "b2", "b3"] {
+            fs::copy(reader.folder.join("a.json"), reader.folder.join(run)).expect("it can be copied");
+        }
+        reader
+    }
+
+    /// Starts the service once; it runs slowly, so that a busy host keeps up.
+    fn serve(&mut self) {
+        if self.service.is_some() {
+            return;
+        }
+        let service = self.folder.command(&["serve", "volumes", "--slow", "20"]).stdout(Stdio::piped()).spawn();
+        let service = self.service.insert(service.expect("the service starts"));
+        let lines = BufReader::new(service.stdout.take().expect("it is piped")).lines();
+        let ready = lines.map_while(Result::ok).any(|line| line.contains("plimsoll volume"));
+        assert!(ready, "the service ended early");
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(mut service) = self.service.take() {
+            let _ = service.kill();
+            let _ = service.wait();
+        }
+    }
+}
+
+/// The commands of the README, without `plimsoll`.
+fn commands() -> Vec<Vec<String>> {
+    let mut language = None;
+    let mut commands = Vec::new();
+    for line in README.lines() {
+        if let Some(fence) = line.strip_prefix("```") {
+            language = language.is_none().then_some(fence);
+            continue;
+        }
+        let command = match language {
+            Some("sh") => line,
+            Some(_) => line.strip_prefix("$ ").unwrap_or_default(),
+            None => continue,
+        };
+        let words = words(command);
+        let plimsoll = words.iter().position(|word| word == "plimsoll").map(|at| at + 1);
+        let begin = plimsoll.or_else(|| words.iter().position(|word| word == "--").map(|at| at + 1));
+        commands.extend(begin.map(|begin| words[begin..].to_vec()));
+    }
+    commands
+}
+
+/// The words of a line without its comment; quotes group words.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '\'' => quoted = !quoted,
+            '#' if !quoted && words.last().is_some_and(String::is_empty) => break,
+            ' ' if !quoted => words.push(String::new()),
+            other => words.last_mut().expect("there is one").push(other),
+        }
+    }
+    words.retain(|word| !word.is_empty() && word != "&");
+    words
+}
+
+/// The reason why a command cannot run in a test, if any.
+fn needs(arguments: &[String]) -> Option<&'static str> {
+    let has = |part: &str| arguments.iter().any(|argument| argument.starts_with(part));
+    match () {
+        () if has("/dev/") => Some("a block device"),
+        () if has("nbd://") => Some("an NBD server"),
+        () if has("postgres://") || has("collect") => Some("a PostgreSQL server"),
+        () if has("--ab") => Some("settings of the host to change"),
+        () if has("attach") => Some("root"),
+        () if arguments[0] == "web" => Some("a browser"),
+        () if has("--oci") => Some("the oci CLI"),
+        () if has("--make") && !is_installed("postgres") => Some("PostgreSQL"),
+        () => None,
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    let installed = Path::new("/usr/lib/postgresql").is_dir();
+    installed || Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+/// The command on temporary paths, shortened.
+fn shortened(mut arguments: Vec<String>) -> Vec<String> {
+    for argument in &mut arguments {
+        let own = match argument.as_str() {
+            "/var/lib/postgresql" | "/data" | "/mnt/new" | "/mnt/a" | "/mnt/b" => ".",
+            "RUN" => "last",
+            "20s" => "1s",
+            "4GiB" | "10GiB" => "16MiB",
+            "256" => "16",
+            _ => continue,
+        };
+        own.clone_into(argument);
+    }
+    let has = |word: &str| arguments.iter().any(|argument| argument == word);
+    let budget: &[&str] = match arguments[0].as_str() {
+        "measure" if has("--replay") => &[],
+        "measure" if has("--duration") => &["--size", "16MiB"],
+        "measure" => &["--size", "16MiB", "--duration", "1s"],
+        "simulate" => &["--duration", "1s"],
+        // A measurement of a second on a busy host may have no load line.
+        "match" if !has("--iops") => &["--iops", "1000", "--objective", "p99<=1s"],
+        "suite" if has("slob") && !has("--cache") => {
+            &["--cache", "16MiB", "--scale", "16MiB", "--threads", "1", "--duration", "2s"]
+        }
+        "suite" if has("slob") => &["--scale", "16MiB", "--threads", "1", "--duration", "2s"],
+        "suite" if has("bonnie") => &["--fast", "--files", "0"],
+        _ => &[],
+    };
+    let keep = |word: &String| !(word == "--quick" && budget.contains(&"--duration"));
+    arguments.into_iter().filter(keep).chain(budget.iter().map(|&word| word.to_owned())).collect()
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    let mut reader = Reader::new();
+    let commands = commands();
+    assert!(commands.len() > 30, "{commands:?}");
+    let mut failed = Vec::new();
+    for command in commands {
+        let missing = needs(&command);
+        let mut arguments: Vec<String> = shortened(command.clone());
+        if let Some(missing) = missing {
+            eprintln!("skipped: plimsoll {} needs {missing}: its flags are parsed", command.join(" "));
+            arguments = command.iter().cloned().chain(["--help".to_owned()]).collect();
+        } else if arguments == ["serve"] {
+            reader.serve();
+            continue;
+        } else if arguments[0] == "volume" && arguments[1] == "create" {
+            reader.serve();
+        }
+        let output = reader.folder.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        if !output.status.success() {
+            let said = stderr(&output);
+            failed.push(format!("plimsoll {}: {}: {said}", arguments.join(" "), output.status));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}

@@ -1,0 +1,165 @@
+//! The verdict of a sizing: the best configuration with its price and first limit, the result of the diagnosis, and the
+//! alternatives in a sentence each.
+
+use plimsoll_catalogue::Money;
+use plimsoll_choose::sizing::{Best, PriceDoubt, Sizing, VolumeLayout};
+
+use super::{Sized, saved};
+use crate::chart::sentence;
+use crate::number;
+use crate::page::Headline;
+use crate::words::{clean, offer, sizing as words};
+
+/// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
+const MUCH_CHEAPER: f64 = 0.8;
+
+impl Sized<'_> {
+    /// The verdict, preceded by the platform's caution if the figures do not transfer to other storage, and by a larger
+    /// cache if that costs less.
+    pub(super) fn headline(&self) -> Headline {
+        let platform = &self.sizing.wanted.platform;
+        let cluster = platform.cluster.as_ref();
+        let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1);
+        let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
+        let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
+        let memory = self.memory.map(words::memory_first);
+        let is_cheaper = self.memory.zip(self.best_total()).is_none_or(|(memory, best)| is_less(memory.total, best));
+        let (memory, more_memory) = if is_cheaper { (memory, None) } else { (None, memory) };
+        let memory = memory.map(|memory| format!("Memory first: {memory}"));
+        let more_memory = more_memory.map(|memory| format!("More memory instead: {memory}"));
+        let mut sentences = cautions.chain(memory).chain([self.verdict()]).chain(notes.map(words::cluster));
+        let text = sentences.next().unwrap_or_default();
+        let details = self.details().into_iter().chain(more_memory);
+        Headline { text, grade: "simulated", details: sentences.chain(details).map(full_stop).collect() }
+    }
+
+    fn best_total(&self) -> Option<Money> {
+        match self.sizing.best()? {
+            Best::Layout(layout) => layout.total,
+            Best::Single(choice) | Best::Slower(choice) => choice.total(),
+        }
+    }
+
+    /// The best configuration as a sentence.
+    fn verdict(&self) -> String {
+        let meets = self.objectives();
+        match self.sizing.best() {
+            Some(Best::Layout(layout)) => {
+                let volumes = words::layout(layout);
+                format!("Cheapest configuration that carries the load{meets}: {volumes}, {}", layout_price(layout))
+            }
+            Some(Best::Single(choice)) => {
+                let name = offer::configuration(&choice.offer);
+                match choice.price_doubt() {
+                    PriceDoubt::Unpriced => format!("{name} carries the load{meets}; its price is unknown"),
+                    _ => format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice)),
+                }
+            }
+            Some(Best::Slower(choice)) => {
+                let name = offer::configuration(&choice.offer);
+                let (price, slower) = (self.price(choice), words::slower(&choice.slower));
+                format!(
+                    "No configuration with a verified price carries the load{meets} at today's response times of all classes. \
+                     Best of the others: {name}, {price}; slower: {slower}"
+                )
+            }
+            None => self.no_choice(&meets),
+        }
+    }
+
+    fn no_choice(&self, meets: &str) -> String {
+        let Sizing { nearly, evaluated, .. } = self.sizing;
+        let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
+        let near = near.map_or_else(String::new, |near| {
+            format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached))
+        });
+        format!("None of {} configurations carries the load{meets}{near}", number::whole(*evaluated as f64))
+    }
+
+    /// Sentences that complete the verdict.
+    fn details(&self) -> Vec<String> {
+        let mut details = Vec::new();
+        details.extend(
+            self.effect_of(&self.best_volumes())
+                .map(|effect| format!("Database time: {} than today for the same work", saved(&effect))),
+        );
+        match self.sizing.best() {
+            Some(Best::Layout(layout)) => details.push(single_volume(layout)),
+            Some(Best::Single(choice)) => details.push(sentence(&words::first_limit(choice))),
+            Some(Best::Slower(choice)) => {
+                details.push(sentence(&words::first_limit(choice)));
+                details.push(self.strict());
+            }
+            None => {}
+        }
+        details.extend(words::answer(&self.sizing.wanted).map(|answer| answer.trim_end_matches('.').to_owned()));
+        details.extend(self.cheaper_but_slower());
+        details.extend(self.more_money());
+        details.extend(self.other_providers());
+        details
+    }
+
+    /// How to rank slower configurations, and the first that is not slower, if any.
+    fn strict(&self) -> String {
+        let rank = "--may-be-slower ranks all configurations that are slower for some class";
+        let Some(first) = self.sizing.choices.first() else { return rank.to_owned() };
+        let why = match first.price_doubt() {
+            PriceDoubt::Unverified => "its price is not verified",
+            PriceDoubt::Partial => "its machine has no price in the catalogue",
+            _ => "it has no price in the catalogue",
+        };
+        format!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))
+    }
+
+    /// A much cheaper configuration that is slower than today for some class, but not in total.
+    fn cheaper_but_slower(&self) -> Option<String> {
+        let best = match self.sizing.best()? {
+            Best::Slower(_) => return None,
+            Best::Layout(layout) => layout.total?,
+            Best::Single(choice) => choice.total()?,
+        };
+        let choice = self.sizing.best_slower().filter(|choice| choice.price_doubt() == PriceDoubt::Firm)?;
+        let total = choice.total()?;
+        let is_cheaper = total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64();
+        let time = self.effect(choice).map(|effect| format!("; database time: {} than today", saved(&effect)));
+        let (name, slower) = (offer::configuration(&choice.offer), words::slower(&choice.slower));
+        is_cheaper.then(|| {
+            format!(
+                "Cheaper, but slower: {name}, {}: {slower}{} (--may-be-slower)",
+                self.price(choice),
+                time.unwrap_or_default()
+            )
+        })
+    }
+}
+
+fn is_less(a: Money, b: Money) -> bool {
+    a.currency == b.currency && a.millionths < b.millionths
+}
+
+/// `948.74 USD a month with azure/Standard_D16ds_v6`.
+fn layout_price(layout: &VolumeLayout) -> String {
+    let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
+    let Some(machine) = layout.machine.as_ref() else { return price };
+    let Some(name) = machine.offer.short().machine.map(|name| clean(&name.to_string())) else { return price };
+    match machine.monthly {
+        Some(_) => format!("{price} with {name}"),
+        None => format!("{price} without {name}, whose price is unknown"),
+    }
+}
+
+fn full_stop(text: impl std::fmt::Display) -> String {
+    format!("{text}.")
+}
+
+/// The price of a single volume instead of a layout.
+fn single_volume(layout: &VolumeLayout) -> String {
+    layout.single.map_or_else(
+        || format!("No single volume carries the load at {}", layout.provider),
+        |single| {
+            let is_priced = layout.machine.as_ref().is_some_and(|machine| machine.monthly.is_some());
+            let machine = if is_priced { "with its machine" } else { "without a machine" };
+            format!("A single volume costs {single} a month {machine} at {}", layout.provider)
+        },
+    )
+}
