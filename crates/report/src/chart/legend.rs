@@ -34,12 +34,17 @@ pub(crate) fn legend(entries: &[LegendEntry], left: f64, top: f64, width: f64) -
             @for (x, y, entry, label) in &placed {
                 g class=(entry.class) transform=(format!("translate({} {})", px(*x), px(*y))) {
                     (entry.sample)
-                    text x="28" y="4" { (label) }
+                    text x="28" y="4" textLength=[squeezed(label, width - SAMPLE)] lengthAdjust="spacingAndGlyphs" { (label) }
                 }
             }
         }
     };
     (body, if entries.is_empty() { 0.0 } else { (row + 1.0) * ROW })
+}
+
+/// Width to which a label that takes most of a row is drawn, as fonts differ by a fifth.
+fn squeezed(label: &str, row: f64) -> Option<String> {
+    (text_width(label) * 1.2 > row).then(|| px(text_width(label).min(row)).to_string())
 }
 
 /// Truncates a text to the width, with an ellipsis.
