@@ -46,7 +46,9 @@ fn every_page_is_accessible_and_fits_its_width() {
     for (name, like) in [("data", "oci:50GB@20vpu"), ("redo", "aws/gp3:100GiB"), ("archive", "oci:200GB@0vpu")] {
         browser.eval(&format!("request('POST', '/api/control/v1/volumes', {{ name: '{name}', like: '{like}' }})"));
     }
-    let measured = json!({ "path": server.folder.join("measured"), "size": "64MiB", "quick": true }).to_string();
+    let measured = server.folder.join("a_folder_whose_name_has_no_place_to_break");
+    fs::create_dir(&measured).unwrap();
+    let measured = json!({ "path": measured, "size": "64MiB", "quick": true }).to_string();
     browser.eval(&format!("request('POST', '/api/jobs', {measured})"));
     browser.open(&server.page("/choose"));
     browser.choose_file("#upload input[type=file]", AWR);
