@@ -86,7 +86,7 @@ struct Loop<'a> {
     result: LoopResult,
 }
 
-/// [`drive`] for streams. Not generic: it is compiled in this crate with its optimisations, whatever those of the caller.
+/// [`drive`] for streams, without a virtual call for each operation of the load.
 ///
 /// # Errors
 /// As [`drive`].
@@ -96,14 +96,20 @@ pub fn drive_streams(
     rules: &Rules,
     observe: Observe<'_>,
 ) -> Partial<LoopResult> {
-    drive(target, load, rules, observe)
+    drive_any(target, load, rules, observe)
 }
 
 /// Submits `load` to `target` until the load ends or `observe` stops it, and all operations in flight have completed.
 ///
+/// Not generic, as [`drive_streams`]: both are compiled with the optimisations of this crate, whatever those of the caller.
+///
 /// # Errors
 /// The target's fault, with the results up to it.
-pub fn drive<L: Load + ?Sized>(
+pub fn drive(target: &mut dyn Target, load: &mut dyn Load, rules: &Rules, observe: Observe<'_>) -> Partial<LoopResult> {
+    drive_any(target, load, rules, observe)
+}
+
+fn drive_any<L: Load + ?Sized>(
     target: &mut dyn Target,
     load: &mut L,
     rules: &Rules,

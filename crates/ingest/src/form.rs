@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// All formats. Among formats that match an input, the first with the most marks is selected.
-pub(crate) const FORMS: &[Form] = &[
+pub(crate) static FORMS: &[Form] = &[
     awr::HTML,
     awr::TEXT,
     awr::STATSPACK,

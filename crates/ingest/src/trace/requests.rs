@@ -32,8 +32,8 @@ pub struct TraceFault {
 }
 
 /// Reads a trace of any dialect. Ends after a fault.
-pub struct Requests<R> {
-    source: TraceBytes<R>,
+pub struct Requests {
+    source: TraceBytes,
     kind: FormatName,
     dialect: Box<dyn Dialect>,
     queue: Queue,
@@ -45,13 +45,16 @@ const PIECE: usize = 64 << 10;
 /// Number of operations held back to sort slightly late records.
 const HELD: usize = 4096;
 
-impl<R: Read> Requests<R> {
+impl Requests {
     /// Recognises a trace from its first bytes.
     ///
     /// # Errors
     /// The trace is of an unknown format, or lacks data for replay.
-    pub fn new(source: R) -> Result<Self, TraceFault> {
-        let mut source = TraceBytes::new(source);
+    pub fn new(source: impl Read + 'static) -> Result<Self, TraceFault> {
+        Self::recognise(TraceBytes::new(Box::new(source)))
+    }
+
+    fn recognise(mut source: TraceBytes) -> Result<Self, TraceFault> {
         let mut head = Vec::new();
         while head.len() < Form::HEAD && source.more(&mut head)? {}
         let raw = &head[..head.len().min(Form::HEAD)];
@@ -126,7 +129,7 @@ impl<R: Read> Requests<R> {
     }
 }
 
-impl<R: Read> Iterator for Requests<R> {
+impl Iterator for Requests {
     type Item = Result<TraceRequest, TraceFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -219,8 +222,8 @@ impl Sink for Queue {
 }
 
 /// Decompressed bytes of a trace.
-struct TraceBytes<R> {
-    bytes: R,
+struct TraceBytes {
+    bytes: Box<dyn Read>,
     gunzip: Gunzip,
     decoder: Decoder,
     takes: Takes,
@@ -228,8 +231,8 @@ struct TraceBytes<R> {
     over: bool,
 }
 
-impl<R: Read> TraceBytes<R> {
-    fn new(bytes: R) -> Self {
+impl TraceBytes {
+    fn new(bytes: Box<dyn Read>) -> Self {
         let (gunzip, decoder) = (Gunzip::default(), Decoder::default());
         Self { bytes, gunzip, decoder, takes: Takes::Bytes, piece: vec![0; PIECE], over: false }
     }

@@ -5,7 +5,7 @@ mod binary;
 #[path = "traces/text.rs"]
 mod text;
 
-use std::io::Write;
+use std::io::{Cursor, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -191,7 +191,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn requests(bytes: &[u8]) -> Result<Vec<TraceRequest>, TraceFault> {
-    Requests::new(bytes)?.collect()
+    Requests::new(Cursor::new(bytes.to_vec()))?.collect()
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn nothing(path: &Path, part: ReplayedPart, left_out: u64) -> CliError {
     CliError::usage(format!("{}: {why}", path.display()))
 }
 
-fn open(path: &Path) -> Result<Requests<File>, TraceFault> {
+fn open(path: &Path) -> Result<Requests, TraceFault> {
     let cannot = |error| TraceFault { line: None, reason: format!("cannot be read: {error}") };
     Requests::new(File::open(path).map_err(cannot)?)
 }
