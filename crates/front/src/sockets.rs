@@ -11,11 +11,14 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 /// Maximum number of pending connections.
 const BACKLOG: i32 = 128;
+/// Maximum time for which a killed server keeps its address.
+const LINGERING: Duration = Duration::from_secs(1);
 
 /// The first descriptor passed by a service manager; see `sd_listen_fds(3)`.
 const FIRST: i32 = 3;
@@ -117,11 +120,16 @@ impl ListenAddress {
         match self {
             Self::Unix(path) => listen_unix(path, audience),
             Self::Tcp { host, port } => {
-                let refused = |source: io::Error| match source.kind() {
-                    io::ErrorKind::AddrInUse => ListenError::Taken(self.clone()),
-                    _ => self.failed(source),
+                // The kernel may close the socket of a killed server some milliseconds after the process is gone.
+                let end = Instant::now() + LINGERING;
+                let socket = loop {
+                    match TcpListener::bind((host.as_str(), *port)) {
+                        Ok(socket) => break socket,
+                        Err(error) if error.kind() != io::ErrorKind::AddrInUse => return Err(self.failed(error)),
+                        Err(_) if Instant::now() >= end => return Err(ListenError::Taken(self.clone())),
+                        Err(_) => std::thread::sleep(Duration::from_millis(10)),
+                    }
                 };
-                let socket = TcpListener::bind((host.as_str(), *port)).map_err(refused)?;
                 let at = socket.local_addr().map_err(|source| self.failed(source))?;
                 Ok(Listening { socket: socket.into(), place: at.into(), name: None, file: None })
             }

@@ -72,7 +72,8 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             let body = Fork { name: clone.clone(), like: like.clone() };
             desk.tell(&desk.client.post(&volume_path(name, "clone"), &body)?, show::made)
         }
-        VolumeCommand::Restore { name, from } => {
+        VolumeCommand::Restore { name, from, yes } => {
+            desk.confirm_restore(name, from, *yes)?;
             let body = Restore { from: from.clone() };
             desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
@@ -93,15 +94,12 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
     }
 }
 
-/// Asks on the terminal whether volumes are to be deleted.
-fn confirmed(names: &[String]) -> Result<bool, CliError> {
-    let names = names.join(" ");
+/// Asks a question on the terminal. Without a terminal, the usage error `needed` names the flag.
+fn confirmed(question: &str, needed: String) -> Result<bool, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(CliError::usage(format!(
-            "deleting needs a confirmation: plimsoll volume delete {names} --yes deletes the data of {names} for good"
-        )));
+        return Err(CliError::usage(needed));
     }
-    write!(std::io::stderr(), "delete {names} with all data? [y/N] ").context("writing to the terminal")?;
+    write!(std::io::stderr(), "{question} [y/N] ").context("writing to the terminal")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("reading from the terminal")?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -178,8 +176,27 @@ impl Desk {
         self.outputs.print(&stats::text(name, &stats, self.outputs.style()))
     }
 
+    /// Asks before the content of a volume is replaced with that of anything but its own snapshot.
+    fn confirm_restore(&self, name: &str, from: &str, is_sure: bool) -> Result<(), CliError> {
+        let source: Volume = asked(&self.client, &volume_path(from, ""))?;
+        let is_own = source.of.as_deref() == Some(name) && !source.writable;
+        let needed = format!(
+            "{from} is no snapshot of {name}: plimsoll volume restore {name} {from} --yes replaces the data of {name} with \
+             those of {from}"
+        );
+        let question = format!("{from} is no snapshot of {name}: replace all data of {name} with those of {from}?");
+        match is_own || is_sure || confirmed(&question, needed)? {
+            true => Ok(()),
+            false => Err(CliError::usage("nothing was restored")),
+        }
+    }
+
     fn delete(&self, names: &[String], is_sure: bool) -> Result<(), CliError> {
-        if !is_sure && !confirmed(names)? {
+        let all = names.join(" ");
+        let needed = format!(
+            "deleting needs a confirmation: plimsoll volume delete {all} --yes deletes the data of {all} for good"
+        );
+        if !is_sure && !confirmed(&format!("delete {all} with all data?"), needed)? {
             return Err(CliError::usage("nothing was deleted"));
         }
         names.iter().try_for_each(|name| {

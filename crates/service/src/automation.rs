@@ -191,7 +191,7 @@ fn ladder(policy: &Policy, product: &Product, options: &ServiceOptions) -> Resul
     levels.sort_unstable();
     levels.dedup();
     let rung = |level: u32| product.at_level(level, &options.products).map(|at| LevelModel { level, model: at.model });
-    let rungs = levels.into_iter().filter_map(|level| rung(level).ok()).collect();
+    let rungs = levels.into_iter().map(rung).collect::<Result<_, _>>()?;
     Ladder::new(rungs).map_err(|error| Refusal::bad(error.to_string()))
 }
 

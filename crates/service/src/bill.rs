@@ -4,6 +4,8 @@
 //! price is stored when a configuration begins, so a later catalogue does not change past costs.
 
 use plimsoll_catalogue::{Currency, Money, Offer};
+use plimsoll_units::Span;
+use plimsoll_volume::Slow;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Cost, CostPart};
@@ -66,13 +68,13 @@ impl Bill {
     }
 
     /// Switches to another configuration. One-time prices are not charged again for the same product.
-    pub fn change(&mut self, now_ns: u64, like: &str, offer: Option<&Offer>) {
+    pub fn change(&mut self, now_ns: u64, slow: Slow, like: &str, offer: Option<&Offer>) {
         let product = |like: &str| like.split(':').next().map(str::to_owned);
         let mut price = price(offer);
         if let Some(price) = price.as_mut().filter(|_| product(like) == product(&self.present.like)) {
             price.once = 0;
         }
-        let ended = std::mem::replace(&mut self.present, Present::new(now_ns, like, price)).ended(now_ns);
+        let ended = std::mem::replace(&mut self.present, Present::new(now_ns, like, price)).ended(now_ns, slow);
         add(&mut self.past, ended);
         while self.is_long() {
             // Merges the oldest parts by currency: sums stay exact.
@@ -88,22 +90,22 @@ impl Bill {
     }
 
     /// Cost until `now_ns` and its currency, as in [`Self::cost`], without the parts.
-    pub fn so_far(&self, now_ns: u64) -> Option<(String, String)> {
+    pub fn so_far(&self, now_ns: u64, slow: Slow) -> Option<(String, String)> {
         let last = || self.past.iter().rev().find_map(|part| Some(&part.sum.as_ref()?.currency));
         let present = self.present.price.as_ref();
         let currency = present.map(|price| &price.currency).or_else(last)?;
         let sums = self.past.iter().filter_map(|part| part.sum.as_ref()).filter(|sum| sum.currency == *currency);
         let past: u128 = sums.map(|sum| sum.exact).sum();
-        let span_ns = u128::from(now_ns.saturating_sub(self.present.since_ns));
+        let span_ns = u128::from(self.present.span_ns(now_ns, slow));
         let present =
             present.map_or(0, |price| u128::from(price.monthly) * span_ns + u128::from(price.once) * MONTH_NS);
         Some((decimal(rounded(past + present)), currency.clone()))
     }
 
     /// Cost until `now_ns`, in the currency of the present or else the last price. `None` if there was never a price.
-    pub fn cost(&self, now_ns: u64) -> Option<Cost> {
+    pub fn cost(&self, now_ns: u64, slow: Slow) -> Option<Cost> {
         let mut parts = self.past.clone();
-        add(&mut parts, self.present.clone().ended(now_ns));
+        add(&mut parts, self.present.clone().ended(now_ns, slow));
         let currency = self.present.price.as_ref().map(|price| &price.currency);
         let last = || parts.iter().rev().find_map(|part| Some(&part.sum.as_ref()?.currency));
         let currency = currency.or_else(last)?.clone();
@@ -136,9 +138,13 @@ impl Present {
         Self { like: like.to_owned(), since_ns, price }
     }
 
-    /// Saturates: the clock may have been set back.
-    fn ended(self, now_ns: u64) -> Past {
-        let span_ns = now_ns.saturating_sub(self.since_ns);
+    /// Model time since its start. Saturates: the clock may have been set back.
+    fn span_ns(&self, now_ns: u64, slow: Slow) -> u64 {
+        slow.model_span(Span::from_nanos(now_ns.saturating_sub(self.since_ns))).as_nanos()
+    }
+
+    fn ended(self, now_ns: u64, slow: Slow) -> Past {
+        let span_ns = self.span_ns(now_ns, slow);
         let sum = self.price.map(|price| CostSum {
             exact: u128::from(price.monthly) * u128::from(span_ns) + u128::from(price.once) * MONTH_NS,
             currency: price.currency,
@@ -203,9 +209,9 @@ mod tests {
         // 100 GB at VPU 10: 100 x (0.0255 + 10 x 0.0017) = 4.25 a month; at VPU 20: 5.95; VPU 0: 2.55.
         let begin = 1_790_000_000_000_000_000;
         let mut bill = Bill::new(begin, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
-        bill.change(begin + 73 * HOUR_NS, "oci:100GB,vpu=20", Some(&offer("oci:100GB@20vpu")));
-        bill.change(begin + 83 * HOUR_NS, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
-        let cost = bill.cost(begin + 156 * HOUR_NS).unwrap();
+        bill.change(begin + 73 * HOUR_NS, Slow::NOT, "oci:100GB,vpu=20", Some(&offer("oci:100GB@20vpu")));
+        bill.change(begin + 83 * HOUR_NS, Slow::NOT, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
+        let cost = bill.cost(begin + 156 * HOUR_NS, Slow::NOT).unwrap();
         // 146 hours of 730 at 4.25 are 0.85; 10 at 5.95 are 0.0815068493...
         assert_eq!(
             (cost.currency.as_str(), cost.so_far.as_str(), cost.monthly.as_str()),
@@ -214,24 +220,26 @@ mod tests {
         let parts: Vec<(&str, u64, &str)> =
             cost.parts.iter().map(|part| (part.like.as_str(), part.span_ns / HOUR_NS, part.cost.as_str())).collect();
         let sum = Some((cost.so_far.clone(), cost.currency.clone()));
-        assert_eq!(bill.so_far(begin + 156 * HOUR_NS), sum);
+        assert_eq!(bill.so_far(begin + 156 * HOUR_NS, Slow::NOT), sum);
         assert_eq!(parts, [("oci:100GB", 146, "0.850000"), ("oci:100GB,vpu=20", 10, "0.081507")]);
-        assert_eq!(bill.cost(0).unwrap().so_far, "0.506507", "a clock that is set back takes nothing away");
+        let slowed = bill.cost(begin + 83 * HOUR_NS + 100 * 73 * HOUR_NS, Slow::by(100)).unwrap();
+        assert_eq!(slowed, cost, "the present part in model time");
+        assert_eq!(bill.cost(0, Slow::NOT).unwrap().so_far, "0.506507", "a clock that is set back takes nothing away");
     }
 
     #[test]
     fn unknown_price_is_reported_and_merged_sums_stay_exact() {
         let mut bill = Bill::new(0, "link(1ms)", None);
-        assert_eq!(bill.cost(HOUR_NS), None);
+        assert_eq!(bill.cost(HOUR_NS, Slow::NOT), None);
         let paid = offer("oci:100GB@10vpu");
         let mut now = HOUR_NS;
         for number in 0..1_000_u64 {
-            bill.change(now, &format!("paid {}", number % 200), Some(&paid));
+            bill.change(now, Slow::NOT, &format!("paid {}", number % 200), Some(&paid));
             now += HOUR_NS;
         }
-        bill.change(now, "link(1ms)", None);
+        bill.change(now, Slow::NOT, "link(1ms)", None);
         assert!(bill.past.len() <= PARTS_MAX + 2);
-        let cost = bill.cost(now + HOUR_NS).unwrap();
+        let cost = bill.cost(now + HOUR_NS, Slow::NOT).unwrap();
         // 1,000 hours of 730 at 4.25.
         assert_eq!((cost.so_far.as_str(), cost.monthly.as_str()), ("5.821918", "unknown"));
         assert_eq!(cost.parts.iter().map(|part| part.span_ns).sum::<u64>(), now + HOUR_NS);
@@ -242,8 +250,8 @@ mod tests {
     #[test]
     fn currencies_are_counted_separately() {
         let mut bill = Bill::new(0, "sakura", Some(&offer("sakura/sas-hdd")));
-        bill.change(HOUR_NS, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
-        let cost = bill.cost(2 * HOUR_NS).unwrap();
+        bill.change(HOUR_NS, Slow::NOT, "oci:100GB", Some(&offer("oci:100GB@10vpu")));
+        let cost = bill.cost(2 * HOUR_NS, Slow::NOT).unwrap();
         assert_eq!(cost.so_far, "0.005822");
         assert!(cost.parts[0].cost.ends_with(" JPY") || cost.parts[0].cost == "unknown", "{cost:?}");
     }

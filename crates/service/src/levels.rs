@@ -74,7 +74,7 @@ impl Service {
         product: Product,
         rests_from: Option<u32>,
     ) -> Result<(), Refusal> {
-        let metadata = volume.metadata_like(&product, rests_from);
+        let metadata = volume.metadata_like(&product, rests_from, self.inner.options.slow);
         self.store_metadata(volume, metadata)?;
         self.apply_product(volume, product)
     }

@@ -52,6 +52,12 @@ impl Service {
         self.make(&mut state, edit, metadata, product, (size, VolumeAccess::ReadWrite))
     }
 
+    /// Refuses a configuration that the product does not have, or that is too fast for this host.
+    pub fn check_configuration(&self, like: &str) -> Result<(), Refusal> {
+        let product = Product::read(like, self.products(), None)?;
+        self.can_emulate(&product, product.size(None)?)
+    }
+
     /// Creates a snapshot: a read-only volume with the present content of this volume.
     pub fn snapshot(&self, name: &str, fork: &api::Fork) -> Result<api::Volume, Refusal> {
         if fork.like.is_some() {
@@ -167,6 +173,9 @@ impl Service {
             return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {asked} is less")));
         }
         let product = volume.product.holding(size, self.products())?;
+        // A product of whole units has the next whole size.
+        let capacity = product.as_ref().and_then(|product| product.offer.as_ref()).map(|offer| offer.capacity.get());
+        let size = capacity.map_or(size, |capacity| size.max(capacity));
         if let Some(product) = &product {
             state.fits(product, volume.metadata.group.as_deref(), self.products())?;
             self.can_emulate(product, size)?;
@@ -179,7 +188,7 @@ impl Service {
     /// Grows a volume and its product in a single commit.
     fn grow(&self, volume: &mut Volume, size: u64, product: Option<Product>) -> Result<(), Refusal> {
         let product = product.unwrap_or_else(|| volume.product.clone());
-        let metadata = volume.metadata_like(&product, volume.metadata.rests_from);
+        let metadata = volume.metadata_like(&product, volume.metadata.rests_from, self.inner.options.slow);
         let edit = Edit::Grow { volume: volume.id, size, text: Some(metadata.text()) };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
         (volume.size, volume.metadata) = (size, metadata);

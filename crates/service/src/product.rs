@@ -137,7 +137,9 @@ impl Product {
                 shown(asked)
             ))),
             (_, Some(asked)) => Ok(asked),
-            (None, None) => Err(Refusal::bad("stages have no size: give one, such as --size 10GiB")),
+            (None, None) => {
+                Err(Refusal::bad("stages have no size: give one, such as --size 10GiB (Docker: -o size=10GiB)"))
+            }
         }
     }
 

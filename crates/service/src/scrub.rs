@@ -9,13 +9,15 @@ use plimsoll_volume::{FilePosition, VolumeId};
 
 use crate::api;
 use crate::fsck::{DamagedBlock, damaged_blocks};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 use crate::service::{Service, ServiceState};
 
 /// Bytes compared per step.
 const PIECE: u64 = 1 << 20;
 /// Default rate in bytes per second.
 const RATE: u64 = 100 << 20;
+/// Minimum rate in bytes per second.
+const RATE_MIN: u64 = 1 << 20;
 /// Retry interval for a block that is being written.
 const RETRY: Duration = Duration::from_millis(1);
 /// Maximum number of damaged blocks listed by a scrub.
@@ -60,7 +62,10 @@ impl Service {
                  --add-checksums adds them",
             ));
         }
-        let rate = scrub.rate_bytes.unwrap_or(RATE).max(1);
+        let rate = scrub.rate_bytes.unwrap_or(RATE);
+        if rate < RATE_MIN {
+            return Err(Refusal::bad(format!("a rate of {} a second would never end: give 1MiB or more", shown(rate))));
+        }
         let mut state = self.scrubbing();
         if state.running {
             return Err(Refusal::conflict(

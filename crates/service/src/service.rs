@@ -201,6 +201,6 @@ impl Service {
     fn shown(&self, volume: &Volume, clients: usize) -> api::Volume {
         let slow = Some(self.inner.options.slow.times()).filter(|times| *times > 1);
         let iscsi = self.shown_target(volume);
-        api::Volume { slow, iscsi, ..volume.shown(&self.inner.options.listens, clients) }
+        api::Volume { slow, iscsi, ..volume.shown(&self.inner.options.listens, clients, self.inner.options.slow) }
     }
 }

@@ -133,12 +133,12 @@ impl Volume {
     }
 
     /// Metadata after a change to `product`.
-    pub fn metadata_like(&self, product: &Product, rests_from: Option<u32>) -> VolumeMetadata {
+    pub fn metadata_like(&self, product: &Product, rests_from: Option<u32>, slow: Slow) -> VolumeMetadata {
         let mut metadata = VolumeMetadata { rests_from, ..self.metadata.clone() };
         metadata.like.clone_from(&product.like);
         metadata.model = product.model.to_string();
         if let Some(bill) = metadata.bill.as_mut().filter(|_| product.like != self.product.like) {
-            bill.change(moment::now_ns(), &product.like, product.offer.as_deref());
+            bill.change(moment::now_ns(), slow, &product.like, product.offer.as_deref());
         }
         metadata
     }
@@ -153,7 +153,7 @@ impl Volume {
         )))
     }
 
-    pub fn shown(&self, listens: &[String], clients: usize) -> api::Volume {
+    pub fn shown(&self, listens: &[String], clients: usize, slow: Slow) -> api::Volume {
         let VolumeMetadata { name, group, of, created, bill, autotune, .. } = &self.metadata;
         api::Volume {
             name: name.clone(),
@@ -174,7 +174,7 @@ impl Volume {
             autotune: autotune.clone(),
             faults: self.faults.clone(),
             recording: self.recording.clone(),
-            cost: bill.as_ref().and_then(|bill| bill.cost(moment::now_ns())),
+            cost: bill.as_ref().and_then(|bill| bill.cost(moment::now_ns(), slow)),
         }
     }
 }

@@ -120,10 +120,10 @@ impl Service {
             };
             exports.into_iter().zip(clients).map(glance).collect::<Vec<_>>()
         })?;
-        let now_ns = moment::now_ns();
+        let (now_ns, slow) = (moment::now_ns(), self.inner.options.slow);
         let live = |(volume, glance): (&mut Volume, Glance)| {
             volume.watch.absorb(&glance.fresh);
-            let cost = volume.metadata.bill.as_ref().and_then(|bill| bill.so_far(now_ns));
+            let cost = volume.metadata.bill.as_ref().and_then(|bill| bill.so_far(now_ns, slow));
             api::LiveVolume {
                 name: volume.name().to_owned(),
                 like: volume.product.like.clone(),

@@ -9,8 +9,8 @@ use tokio_rustls::rustls::ServerConfig;
 
 /// Names of the loopback interface.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
-/// Port that browsers leave out of an `https` origin.
-const HTTPS_PORT: u16 = 443;
+/// Ports that browsers leave out of an origin of `http` and `https`.
+const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
 /// TLS of a console that other hosts reach.
 #[derive(Clone)]
@@ -41,14 +41,15 @@ impl WebOrigin {
             if !address.ip().is_loopback() {
                 return refused(format!("{address} is reachable from other hosts: TLS is needed"));
             }
-            let names = LOOPBACK.map(str::to_owned).to_vec();
-            return Ok(Self { is_tls: false, names, port, host: address.to_string() });
+            let own = host_name(&address.ip().to_string());
+            let names = LOOPBACK.map(str::to_owned).into_iter().chain([own.clone()]).collect();
+            return Ok(Self { is_tls: false, names, port, host: with_port(false, own, port) });
         };
         let names: Vec<String> = tls.names.iter().map(|name| host_name(name)).collect();
         let Some(first) = names.first() else {
             return refused(format!("{address}: the name by which browsers open the console is needed"));
         };
-        let host = if port == HTTPS_PORT { first.clone() } else { format!("{first}:{port}") };
+        let host = with_port(true, first.clone(), port);
         Ok(Self { is_tls: true, names, port, host })
     }
 
@@ -67,7 +68,7 @@ impl WebOrigin {
         let port = self.port.to_string();
         let name = match host.rsplit_once(':') {
             Some((name, digits)) if digits == port => name,
-            _ if self.is_tls && self.port == HTTPS_PORT => host,
+            _ if self.port == default_port(self.is_tls) => host,
             _ => return false,
         };
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
@@ -88,6 +89,16 @@ impl fmt::Debug for WebTls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebTls").field("names", &self.names).finish_non_exhaustive()
     }
+}
+
+/// The port that browsers leave out.
+const fn default_port(is_tls: bool) -> u16 {
+    DEFAULT_PORTS[is_tls as usize]
+}
+
+/// The host as browsers write it.
+fn with_port(is_tls: bool, name: String, port: u16) -> String {
+    if port == default_port(is_tls) { name } else { format!("{name}:{port}") }
 }
 
 /// A name as in `Host`: IPv6 addresses have brackets.
@@ -117,6 +128,9 @@ mod tests {
             ["127.0.0.1", "127.0.0.1:80", "evil.example:7580", "localhost.evil.example:7580", "", "[::2]:7580"];
         check(&origin, &["127.0.0.1:7580", "localhost:7580", "[::1]:7580"], &foreign);
         assert_eq!(origin.url(), "http://127.0.0.1:7580");
+        let other = WebOrigin::new("127.0.0.2:80".parse().unwrap(), None).unwrap();
+        check(&other, &["127.0.0.2", "127.0.0.2:80", "localhost"], &["127.0.0.3", "127.0.0.2:8080", "evil.example"]);
+        assert_eq!(other.url(), "http://127.0.0.2");
     }
 
     #[test]

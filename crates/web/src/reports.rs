@@ -362,8 +362,11 @@ fn file_name(headers: &HeaderMap) -> Result<String, WebRefusal> {
     let decoded = decoded(encoded);
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = plain_name(last);
-    if Path::new(&name).extension().is_some_and(|end| end == "part") || last.is_empty() {
+    if last.is_empty() {
         return Err(WebRefusal::bad(format!("{NAME_HEADER}: the name of the file is missing")));
+    }
+    if Path::new(&name).extension().is_some_and(|end| end == "part") {
+        return Err(WebRefusal::bad(format!("{name}: `.part` marks incomplete files here: rename the file")));
     }
     Ok(name)
 }

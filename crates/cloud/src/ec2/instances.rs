@@ -17,6 +17,7 @@ const LAUNCHED: &str = "2026-01-01T00:00:00.000Z";
 /// `DescribeInstances`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
     let (wanted, filters) = (query.list("InstanceId"), query.filters());
     let instances = operation.instances(Provider::Ec2);
     if let Some(id) = wanted.iter().find(|id| !instances.iter().any(|(known, _)| known == *id)) {
@@ -88,6 +89,7 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
 /// `DescribeAvailabilityZones`.
 pub(super) fn zones(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["ZoneName.", "Filter.", "AllAvailabilityZones"])?;
+    query.end_dry_run()?;
     let region = &operation.cloud.options.ec2_region;
     let item = |zone: String| {
         Element::item(vec![

@@ -39,6 +39,8 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         let message = format!("The volume {id} has these settings already.");
         return Err(Ec2Error::new("InvalidParameterCombination", message));
     }
+    operation.service().check_configuration(&configuration(&to))?;
+    query.end_dry_run()?;
     apply(operation, &held, &from, &to)?;
     let optimizing = operation.cloud.durations.nanos("ec2_optimizing_1tib") / 1_024 * to.size_gib;
     let modified_ns = now_ns.saturating_add(operation.cloud.durations.nanos("ec2_modifying"));
@@ -132,6 +134,7 @@ fn fields(operation: &Operation<'_>, held: &Held, modification: &Modification) -
 /// `DescribeVolumesModifications`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
     let (wanted, filters) = (query.list("VolumeId"), query.filters());
     let volumes = match wanted.as_slice() {
         [] => operation.volumes(Provider::Ec2).into_iter().filter(|held| held.glance.writable).collect(),

@@ -96,6 +96,11 @@ impl Query {
             let message = format!("The parameter {shown} is not recognized");
             return Err(Ec2Error::new("UnknownParameter", message));
         }
+        Ok(())
+    }
+
+    /// Ends a dry run, after all checks and before the change.
+    pub fn end_dry_run(&self) -> Result<(), Ec2Error> {
         if self.is_true("DryRun") {
             let message = "Request would have succeeded, but DryRun flag is set.";
             return Err(Ec2Error::new("DryRunOperation", message));

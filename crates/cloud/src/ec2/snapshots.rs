@@ -47,6 +47,7 @@ fn fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
 pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "Description", "TagSpecification."])?;
     let of = super::volumes::find(operation, query.required("VolumeId")?)?;
+    query.end_dry_run()?;
     let record = VolumeRecord {
         provider: Provider::Ec2,
         id: ec2("snap"),
@@ -72,6 +73,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
 /// `DescribeSnapshots`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId.", "Filter.", "Owner.", "RestorableBy.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
     let (wanted, filters) = (query.list("SnapshotId"), query.filters());
     if query.list("Owner").iter().any(|owner| !["self", OWNER].contains(owner)) {
         return page(query, "snapshotSet", Vec::new());
@@ -103,6 +105,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
 pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["SnapshotId"])?;
     let held = find(operation, query.required("SnapshotId")?)?;
+    query.end_dry_run()?;
     operation.service().delete(&held.glance.name)?;
     Ok(vec![Element::text("return", true)])
 }
@@ -128,9 +131,13 @@ fn change_tags(
 ) -> Ec2Result {
     query.only(&["ResourceId.", "Tag."])?;
     let tags = query.plain_tags("Tag");
-    for id in query.list("ResourceId") {
+    let found = |id: &str| {
         let found = operation.find(id, Provider::Ec2);
-        let mut held = found.ok_or_else(|| Ec2Error::new("InvalidID", format!("The ID '{id}' is not valid")))?;
+        found.ok_or_else(|| Ec2Error::new("InvalidID", format!("The ID '{id}' is not valid")))
+    };
+    let found: Vec<Held> = query.list("ResourceId").into_iter().map(found).collect::<Result<_, _>>()?;
+    query.end_dry_run()?;
+    for mut held in found {
         change(&mut held.record, tags.clone());
         operation.store(&held)?;
     }

@@ -179,6 +179,8 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         retry,
         ..VolumeRecord::default()
     };
+    operation.service().check_configuration(&configuration(&settings))?;
+    query.end_dry_run()?;
     make(operation, &record, configuration(&settings), snapshot.as_ref())
 }
 
@@ -213,6 +215,7 @@ fn zone(operation: &Operation<'_>, query: &Query) -> Result<String, Ec2Error> {
 /// `DescribeVolumes`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
     let filters = query.filters();
     let wanted = query.list("VolumeId");
     let volumes = match wanted.as_slice() {
@@ -267,6 +270,7 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         let message = format!("Volume {id} is currently attached to {}", attachment.instance_id);
         return Err(Ec2Error::new("VolumeInUse", message));
     }
+    query.end_dry_run()?;
     operation.service().delete(&held.glance.name)?;
     Ok(vec![Element::text("return", true)])
 }
@@ -290,6 +294,7 @@ pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         }
     }
     check_device(operation, &group, &device)?;
+    query.end_dry_run()?;
     let attachment = AttachmentRecord {
         id: ec2("att"),
         instance: group.name.clone(),
@@ -347,6 +352,7 @@ pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
             return Err(Ec2Error::new("InvalidAttachment.NotFound", message));
         }
     }
+    query.end_dry_run()?;
     let mut attachment = present.clone();
     attachment.transition = Some(operation.cloud.durations.transition(now_ns, "detaching", "ec2_detach"));
     attachment.ended_ns = Some(now_ns);

@@ -196,6 +196,9 @@ fn malformed_requests_are_refused() {
     client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp9", "UnknownVolumeType");
     client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&Colour=red", "UnknownParameter");
     client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&DryRun=true", "DryRunOperation");
+    client.refuses("Action=CreateVolume&AvailabilityZone=nowhere-1a&Size=10&DryRun=true", "InvalidZone.NotFound");
+    client.refuses("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=65537&DryRun=true", "InvalidParameterValue");
+    client.refuses("Action=DeleteVolume&VolumeId=vol-nope&DryRun=true", "InvalidVolume.NotFound");
     let tagged = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&TagSpecification.1.ResourceType=volume\
                   &TagSpecification.1.Tag.1.Key=Name&TagSpecification.1.Tag.1.Value=%3Cdata%3E%2F..";
     let made = client.ask(tagged);

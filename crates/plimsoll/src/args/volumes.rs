@@ -211,6 +211,10 @@ pub enum VolumeCommand {
         name: String,
         /// Name of the source
         from: String,
+        /// Do not ask for confirmation; required for a source that is no snapshot of the volume if standard input is not a
+        /// terminal
+        #[arg(long, short = 'y')]
+        yes: bool,
     },
     /// Attach a volume as a block device of this host, optionally with a mounted filesystem
     Attach(AttachArgs),
@@ -370,7 +374,7 @@ pub struct FaultsArgs {
     #[arg(long, value_name = "SHARE", default_value = "0%", requires = "spike")]
     pub spikes: Share,
     /// Delay
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", requires = "spikes")]
     pub spike: Option<Span>,
     /// Share of requests that close the connection instead of a reply
     #[arg(long, value_name = "SHARE", default_value = "0%")]

@@ -32,8 +32,11 @@ pub fn fail_over(desk: &Desk, name: &str) -> Result<(), CliError> {
         return Ok(());
     }
     let IscsiTarget { optimized, .. } = desk.client.read(&answer)?;
-    let optimized = optimized.unwrap_or_default().join(", ");
-    desk.outputs.print(&format!("{name}: the other controller owns it; optimized paths: {optimized}\n"))
+    let optimized = optimized.filter(|paths| !paths.is_empty()).map_or_else(
+        || "no path leads to it: serve with a second --iscsi portal".to_owned(),
+        |paths| format!("optimized paths: {}", paths.join(", ")),
+    );
+    desk.outputs.print(&format!("{name}: the other controller owns it; {optimized}\n"))
 }
 
 /// The commands, as a shell script in which everything else is a comment.

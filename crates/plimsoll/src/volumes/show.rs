@@ -156,7 +156,8 @@ pub fn binds(stats: &Stats) -> String {
 pub fn faithful(stats: &Stats) -> String {
     let seconds = stats.faithful + stats.unfaithful;
     if seconds == 0 {
-        return "nothing was asked yet".into();
+        let any = stats.counts.iter().any(|kind| kind.ops + kind.errors > 0);
+        return if any { "no second is complete yet" } else { "nothing was asked yet" }.into();
     }
     let late = |share| quantile(&stats.lateness, share).map_or("?".into(), |late| late.to_string());
     format!("{} of {seconds} seconds; answers {} late (p50), {} (p99)", stats.faithful, late(0.5), late(0.99))

@@ -94,6 +94,8 @@ fn flipped_bit_fails_reads_and_is_reported() {
     assert!(of_data.len() == 1 && of_data[0].contains("damaged at byte 524288"), "{lines:?}");
 
     let block = |volume: &str| DamagedBlock { volume: volume.into(), offset: 512 * KIB };
+    let endless = api::Scrub { rate_bytes: Some(0), ..api::Scrub::default() };
+    assert!(home.service.begin_scrub(&endless).unwrap_err().message.contains("give 1MiB or more"));
     let found = scrub(&home, None);
     assert_eq!((found.done_bytes, found.total_bytes, found.damaged_blocks), (1 << 20, 1 << 20, 1));
     assert_eq!(found.damaged, [block("data"), block("kept")]);

@@ -19,6 +19,7 @@ fn a_volume_is_made_changed_watched_and_ended() {
     assert!(listed.contains("data  50 GiB") && listed.contains("every volume is emulated"), "{listed}");
     let raised = volume(&["level", "data", "20"]);
     assert!(raised.contains("level    20") && raised.contains("USD so far"), "{raised}");
+    assert!(volume(&["resize", "data", "56GB"]).contains("size     53 GiB"), "the next size that the product has");
     assert!(volume(&["resize", "data", "60GiB"]).contains("size     60 GiB"));
     assert!(volume(&["snapshot", "data", "before"]).contains("before: a snapshot, emulated like"));
     assert!(volume(&["clone", "data", "test", "--like", "aws/gp3:60GiB"]).contains("like aws/gp3:60GiB"));
@@ -72,7 +73,11 @@ fn what_cannot_be_is_refused_in_one_line() {
     volume(&["level", "data", "7"], "vpu");
     volume(&["snapshot", "data", "data"], "there is a volume data already");
     volume(&["restore", "data", "nothing"], "nothing");
+    home.does(&["volume", "create", "empty", "--like", "limit(10)", "--size", "1MiB"]);
+    volume(&["restore", "data", "empty"], "restore data empty --yes replaces the data of data");
+    home.does(&["volume", "restore", "data", "empty", "--yes"]);
     volume(&["faults", "data"], "no fault was named");
+    volume(&["autotune", "data", "--default", "20", "--most", "50", "--step", "7"], "steps of 10");
     volume(&["faults", "data", "--only", "erase", "--errors", "1%"], "erase");
     volume(&["autotune", "data"], "--default and --most");
     volume(&["list", "--service", "nowhere"], "plimsoll serve");
@@ -80,6 +85,8 @@ fn what_cannot_be_is_refused_in_one_line() {
     let output = home.run(&["volume", "faults", "data", "--errors", "3"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("write 0.1% or 1000ppm"));
+    let output = home.run(&["volume", "faults", "data", "--spike", "5ms"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--spikes <SHARE>"), "a delay of no requests");
 }
 
 #[test]
