@@ -5,7 +5,8 @@
 //! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order. The choice is made shortly
 //! after the previous operation: the client of a closed load has submitted its next one by then, while a member of an
 //! array rarely receives it. An operation a short way ahead is not sought: its place comes by at the rate of a transfer,
-//! after the time in which the head settles for a write.
+//! after the time in which the head settles for a write. An appended write that has to be durable, or follows a flush,
+//! arrives when its place has just passed the head, and waits for the rest of a turn: a log commits once a turn at most.
 
 use alloc::collections::VecDeque;
 
@@ -29,6 +30,10 @@ pub(crate) struct Disk {
     head: u64,
     /// Completion time of the last operation.
     left: Instant,
+    /// End of the last transfer.
+    transferred: Instant,
+    /// True after a flush, until the next operation.
+    flushed: bool,
     /// True while the next operation is not chosen.
     choosing: bool,
     rng: Rng,
@@ -53,7 +58,7 @@ pub(crate) enum DiskStart {
 impl Disk {
     pub(crate) fn new(spec: DiskSpec, seed: u64) -> Self {
         let (queue, left, rng) = (VecDeque::new(), Instant::ZERO, Rng::with_seed(seed));
-        Self { spec, queue, head: 0, left, choosing: false, rng }
+        Self { spec, queue, head: 0, left, transferred: left, flushed: false, choosing: false, rng }
     }
 
     /// Completion time of `passage`, if it is served at once.
@@ -69,7 +74,9 @@ impl Disk {
             let left = self.left;
             return DiskEffect::Chosen((left + self.serve(left, choice)).max(now));
         }
-        self.queue.pop_front();
+        if self.queue.pop_front().is_some_and(|(_, op)| op.kind != Kind::Flush) {
+            self.transferred = now;
+        }
         self.left = now;
         let Some(&(passage, op)) = self.queue.front() else { return DiskEffect::Served(None) };
         let is_near =
@@ -105,10 +112,14 @@ impl Disk {
     fn serve(&mut self, now: Instant, choice: u32) -> Span {
         let (_, op) = self.queue[0];
         if op.kind == Kind::Flush {
+            self.flushed = true;
             return Span::ZERO;
         }
+        let is_committed =
+            core::mem::take(&mut self.flushed) && op.kind == Kind::Write || op.kind == Kind::DurableWrite;
         let transfer = f64::from(op.length) / self.rate(&op);
         let positioning = match self.comes_by(now, &op) {
+            Some(0.0) if is_committed => self.rest_of_turn(now),
             Some(0.0) => 0.0,
             Some(ns) if op.kind == Kind::Read => self.positioning(op.offset, choice).min(ns),
             // The head has to settle before it writes, also on the track on which it is.
@@ -117,6 +128,12 @@ impl Disk {
         };
         self.head = op.offset + u64::from(op.length);
         Span::from_nanos((positioning + transfer + 0.5) as u64)
+    }
+
+    /// Time until the head is again where the last operation ended, ns.
+    fn rest_of_turn(&self, now: Instant) -> f64 {
+        let turn = self.spec.turn.as_nanos();
+        ((turn - now.since(self.transferred).as_nanos() % turn) % turn) as f64
     }
 
     fn positioning(&mut self, offset: u64, choice: u32) -> f64 {

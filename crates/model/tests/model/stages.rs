@@ -116,6 +116,17 @@ fn a_disk_seeks_turns_and_transfers() {
 }
 
 #[test]
+fn a_disk_commits_an_appended_log_once_a_turn() {
+    let disk = "link(50us) then disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)";
+    let durable = (0..100).map(|i| op(Kind::DurableWrite, i * 8192, 8192));
+    near(100.0 / one_by_one(disk, durable), 120.0, 0.02);
+    let flushed = (0..100).flat_map(|i| [op(Kind::Write, i * 8192, 8192), op(Kind::Flush, 0, 0)]);
+    near(100.0 / one_by_one(disk, flushed), 120.0, 0.02);
+    let cached = (0..1000).map(|i| op(Kind::Write, i * MIB, MIB));
+    near(1000.0 * MIB as f64 / 1e6 / one_by_one(disk, cached), 150.0, 0.02);
+}
+
+#[test]
 fn dies_work_in_parallel_and_equal_addresses_queue() {
     let spread: Vec<Op> = (0..64).map(|i| op(Kind::Read, i * 16_384, 4096)).collect();
     let last = *together("bank(64 of 16KiB, 100us)", &spread).iter().max().unwrap();
