@@ -140,9 +140,20 @@ impl DatabaseDemand {
         self.series.iter().find(is)
     }
 
-    /// The summary of a series.
+    /// The summary of a series. Sizes and latencies are averaged over operations, where their rate is known in each window,
+    /// others over time.
     pub fn summary(&self, series: &MeasureSeries) -> Option<Summary> {
-        Summary::of(&self.slots, &series.values)
+        let seconds = self.slots.iter().map(|slot| slot.length.as_secs_f64());
+        let is_of_operations = matches!(series.measure, Measure::Latency | Measure::Size);
+        let rates = self.series(series.class, Measure::Iops).filter(|_| is_of_operations);
+        let is_known = |rates: &&MeasureSeries| {
+            series.values.iter().zip(&rates.values).all(|(value, rate)| value.is_none() || rate.is_some())
+        };
+        let weights: Vec<f64> = match rates.filter(is_known) {
+            Some(rates) => seconds.zip(&rates.values).map(|(seconds, rate)| seconds * rate.unwrap_or(0.0)).collect(),
+            None => seconds.collect(),
+        };
+        Summary::of(&self.slots, &series.values, &weights)
     }
 
     /// The longest averaging window, which may hide shorter peaks.
@@ -231,14 +242,21 @@ fn weight(readings: &[&Reading], rates: &Rates, slot: usize, at: (usize, usize))
 }
 
 impl Summary {
-    fn of(slots: &[Slot], values: &[Option<f64>]) -> Option<Self> {
+    /// Quantiles over time; the mean with a weight for each window.
+    fn of(slots: &[Slot], values: &[Option<f64>], weights: &[f64]) -> Option<Self> {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (value, weight) in values.iter().zip(weights).filter_map(|(value, weight)| Some(((*value)?, weight))) {
+            sum += value * weight;
+            total += weight;
+        }
         let pairs = slots.iter().zip(values);
         let mut weighed: Vec<(f64, f64)> =
             pairs.filter_map(|(slot, value)| Some(((*value)?, slot.length.as_secs_f64()))).collect();
         weighed.sort_by(|a, b| a.0.total_cmp(&b.0));
         let seconds: f64 = weighed.iter().map(|(_, seconds)| seconds).sum();
         let (maximum, _) = *weighed.last()?;
-        let mean = weighed.iter().map(|(value, seconds)| value * seconds).sum::<f64>() / seconds;
+        let plain = || weighed.iter().map(|(value, _)| value).sum::<f64>() / weighed.len() as f64;
+        let mean = if total > 0.0 { sum / total } else { plain() };
         let at_share = |share: f64| {
             let mut passed = 0.0;
             let reached = weighed.iter().find(|(_, length)| {

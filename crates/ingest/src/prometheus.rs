@@ -473,6 +473,8 @@ struct DiskSeries {
     unit: f64,
     /// A rate by its name, according to the naming of recording rules.
     is_rate: bool,
+    /// A counter by its name, which functions such as `rate()` remove.
+    is_total: bool,
     points: Vec<(DateTime, f64)>,
     line: u64,
     place: String,
@@ -505,7 +507,7 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
     found.series.retain(|series| chosen.takes(&series.owner));
     let (rates, others): (Vec<DiskSeries>, Vec<DiskSeries>) =
         found.series.into_iter().partition(|series| series.is_rate);
-    let mut marks = Marks::default();
+    let mut marks = Marks { named: others.iter().all(|series| series.is_total), ..Marks::default() };
     for series in &others {
         marks.learn(&series.counted, series.points.iter().map(|(_, value)| *value));
     }
@@ -564,7 +566,8 @@ impl DiskSeriesSet {
         points.sort_by_key(|(at, _)| *at);
         points.dedup_by_key(|(at, _)| *at);
         let place = format!("{path} {full}{{{}}}", owner.device);
-        self.series.push(DiskSeries { owner, counted, unit, is_rate, points, line, place });
+        let is_total = full.ends_with("_total");
+        self.series.push(DiskSeries { owner, counted, unit, is_rate, is_total, points, line, place });
     }
 
     /// Adds cautions for missing and unused series.
@@ -653,6 +656,8 @@ enum ValueKind {
 /// Evidence for each meaning.
 #[derive(Debug, Default)]
 struct Marks {
+    /// All are counters by name.
+    named: bool,
     /// Operations and bytes that are not whole numbers.
     fractions: u64,
     /// Operations and bytes that are non-zero whole numbers.
@@ -661,6 +666,8 @@ struct Marks {
     beyond_one: bool,
     rises: u64,
     falls: u64,
+    /// Falls to less than half.
+    resets: u64,
     nonzero: bool,
 }
 
@@ -681,6 +688,7 @@ impl Marks {
         for (before, after) in values.clone().zip(values.skip(1)) {
             self.rises += u64::from(after > before);
             self.falls += u64::from(after < before);
+            self.resets += u64::from(after * 2.0 < before);
         }
     }
 
@@ -688,9 +696,11 @@ impl Marks {
         let changes = self.rises + self.falls;
         let falls_often = self.falls * 5 >= changes;
         let falls_seldom = self.falls * 20 <= changes;
+        let resets_seldom = self.rises > 0 && self.falls * 3 <= self.rises && self.resets == self.falls;
         match () {
             () if !self.nonzero => ValueKind::Counters,
             () if self.fractions > 0 => ValueKind::Rates,
+            () if self.named && self.wholes > 0 && resets_seldom => ValueKind::Counters,
             () if changes > 4 && falls_often => ValueKind::Rates,
             () if changes > 0 && falls_seldom && (self.wholes > 0 || self.beyond_one) => ValueKind::Counters,
             () if changes > 4 && falls_seldom => ValueKind::Counters,

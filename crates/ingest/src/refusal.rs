@@ -13,6 +13,12 @@ pub enum Refusal {
     /// It has no bytes.
     #[error("it is empty: copy it again")]
     Empty,
+    /// It cannot be opened.
+    #[error("it cannot be read ({why}): mend or remove it")]
+    Unreadable {
+        /// The error of the operating system, or the kind of file.
+        why: String,
+    },
     /// No format matches it.
     #[error("not a known format{}", Nearest(.nearest.as_ref()))]
     Unknown {

@@ -151,7 +151,7 @@ fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<
     for (column, cell) in columns.meanings.iter().zip(cells(line, columns.separator)) {
         let cell = cell.trim();
         values.push(match column {
-            SeriesColumn::Figure { .. } => columns.numerals().number(cell).filter(|value| value.is_finite()),
+            SeriesColumn::Figure { .. } => columns.numerals(cell).number(cell).filter(|value| value.is_finite()),
             _ => None,
         });
         match column {
@@ -215,9 +215,10 @@ impl Columns {
         (is_header && names.len() > 1).then_some(Self { separator, names, meanings })
     }
 
-    /// With semicolons as separators, numbers have decimal commas.
-    fn numerals(&self) -> Numerals {
-        if self.separator == ';' { Numerals::Comma } else { Numerals::Point }
+    /// With semicolons as separators, numbers have decimal commas, except with a single point and no comma.
+    fn numerals(&self, cell: &str) -> Numerals {
+        let has_point = !cell.contains(',') && cell.matches('.').count() == 1;
+        if self.separator == ';' && !has_point { Numerals::Comma } else { Numerals::Point }
     }
 
     /// Number of columns with operations or bytes per second.

@@ -3,13 +3,13 @@
 //! Parsing is in `plimsoll-ingest`.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_catalogue::{nearest, one_of};
 use plimsoll_choose::what_if::{keep_parts, parts};
-use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, join, time_in_utc};
+use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, Refusal, join, time_in_utc};
 
 use crate::args::InputArgs;
 use crate::cli_error::CliError;
@@ -32,13 +32,19 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, CliError> {
     let mut outcomes = Vec::new();
     for path in &args.files {
         if path.as_os_str() == "-" {
-            outcomes.extend(ingest("standard input", args, &mut std::io::stdin().lock())?);
+            outcomes.extend(ingest("standard input", args, &mut io::stdin().lock())?);
             continue;
         }
         for file in files(path)? {
             let name = file.display().to_string();
-            let mut opened = File::open(&file).map_err(|error| CliError::reading(&file, error))?;
-            outcomes.extend(ingest(&name, args, &mut opened)?);
+            match open(&file, path) {
+                Ok(mut opened) => outcomes.extend(ingest(&name, args, &mut opened)?),
+                Err(error) if file == *path => return Err(CliError::reading(&file, error)),
+                Err(error) => {
+                    let refusal = Refusal::Unreadable { why: error.to_string() };
+                    outcomes.push(Outcome::Refused { name, refusal });
+                }
+            }
         }
     }
     let mut outcomes = joined(outcomes);
@@ -122,21 +128,42 @@ fn joined(outcomes: Vec<Outcome>) -> Vec<Outcome> {
     all.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// All files of a directory and its subdirectories by name; a file itself.
+/// Opens a file that was `named` or found in the named directory. Only a named one may be a pipe or a device.
+fn open(file: &Path, named: &Path) -> io::Result<File> {
+    if file != named && !std::fs::metadata(file)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(file)
+}
+
+/// All files of a directory and its subdirectories by name; a file itself. What cannot be listed below the named path is a
+/// file that cannot be opened.
 fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
-    let cannot = || format!("cannot read {}", path.display());
-    let found = std::fs::metadata(path).map_err(|error| CliError::reading(path, error))?;
-    if !found.is_dir() {
-        files.push(path.to_path_buf());
-        return Ok(());
-    }
-    if depth > DEEPEST {
-        return Err(CliError::usage(format!("{}: the directory nesting is too deep", path.display())));
-    }
-    let entries = std::fs::read_dir(path).with_context(cannot)?;
-    let mut paths: Vec<PathBuf> =
-        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().with_context(cannot)?;
-    paths.sort();
+    let listed = |path: &Path| -> io::Result<Vec<PathBuf>> {
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+        paths.sort();
+        Ok(paths)
+    };
+    let paths = match std::fs::metadata(path).map(|found| found.is_dir()) {
+        Ok(true) if depth > DEEPEST => {
+            return Err(CliError::usage(format!("{}: the directory nesting is too deep", path.display())));
+        }
+        Ok(true) => listed(path),
+        Ok(false) => {
+            files.push(path.to_path_buf());
+            return Ok(());
+        }
+        Err(error) => Err(error),
+    };
+    let paths = match paths {
+        Ok(paths) => paths,
+        Err(error) if depth == 0 => return Err(CliError::reading(path, error)),
+        Err(_) => {
+            files.push(path.to_path_buf());
+            return Ok(());
+        }
+    };
     for path in paths {
         collect(&path, depth + 1, files)?;
         if files.len() > MOST_FILES {

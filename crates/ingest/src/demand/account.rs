@@ -197,7 +197,7 @@ pub(super) fn account(
     let mut sums: Vec<WindowTotals> =
         placed.slots.iter().map(|slot| WindowTotals::new(slot.length.as_secs_f64())).collect();
     let mut inputs: BTreeMap<usize, Arc<str>> = BTreeMap::new();
-    let mut curves: BTreeMap<(String, String, usize, u32, u32), CacheCurve> = BTreeMap::new();
+    let mut curves: BTreeMap<(String, String, usize, u32, u32), (InputPosition, Vec<&CacheAdvice>)> = BTreeMap::new();
     for (number, reading) in readings.iter().enumerate() {
         let mut place = |origin: &Origin| InputPosition {
             input: Arc::clone(inputs.entry(number).or_insert_with(|| Arc::from(reading.name.as_str()))),
@@ -236,16 +236,8 @@ pub(super) fn account(
                 continue;
             }
             let instance = reading.scopes[advice.scope as usize].instance.clone();
-            let key = (instance.clone(), advice.pool.clone(), number, advice.scope, advice.window);
-            let curve = curves.entry(key).or_insert_with(|| CacheCurve {
-                instance,
-                pool: advice.pool.clone(),
-                size_bytes: 0.0,
-                reads: 0.0,
-                points: Vec::new(),
-                place: place(&advice.origin),
-            });
-            point(curve, advice);
+            let key = (instance, advice.pool.clone(), number, advice.scope, advice.window);
+            curves.entry(key).or_insert_with(|| (place(&advice.origin), Vec::new())).1.push(advice);
         }
     }
     let last = |of: fn(&WindowTotals) -> &BTreeMap<String, f64>| {
@@ -255,8 +247,10 @@ pub(super) fn account(
     let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
     let slots: Vec<Option<SessionTime>> = sums.into_iter().map(WindowTotals::spent).collect();
     let whole = whole(&slots)?;
+    let curves =
+        curves.into_iter().filter_map(|((instance, pool, ..), (place, rows))| curve(instance, pool, place, rows));
     let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
-    Some(Account { whole, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves.into_values()) })
+    Some(Account { whole, slots, cache_bytes, memory_bytes, stored_bytes, caches: busiest(curves) })
 }
 
 /// The host's name, or the instance's if the host has none.
@@ -446,14 +440,27 @@ fn without_histograms(mut spent: SessionTime) -> SessionTime {
     spent
 }
 
-/// Adds a row of the advice. The row nearest to the present size defines that size.
-fn point(curve: &mut CacheCurve, advice: &CacheAdvice) {
-    let distance = (advice.size_factor - 1.0).abs();
-    if curve.points.iter().all(|(factor, _)| (factor - 1.0).abs() > distance) {
-        (curve.size_bytes, curve.reads) = (advice.size_bytes / advice.size_factor, advice.reads);
-    }
-    let at = curve.points.partition_point(|(factor, _)| *factor < advice.size_factor);
-    curve.points.insert(at, (advice.size_factor, advice.read_factor));
+/// Reads from which on their number has more digits than the printed factor.
+const EXACT_READS: f64 = 1e3;
+
+/// The curve of an advice. The row nearest to the present size defines that size.
+fn curve(instance: String, pool: String, place: InputPosition, mut rows: Vec<&CacheAdvice>) -> Option<CacheCurve> {
+    let distance = |row: &CacheAdvice| (row.size_factor - 1.0).abs();
+    let present = *rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    rows.sort_by(|a, b| a.size_factor.total_cmp(&b.size_factor));
+    let is_exact = present.reads >= EXACT_READS;
+    let factor = |row: &CacheAdvice| match is_exact && row.reads > 0.0 {
+        true => row.reads / present.reads * present.read_factor,
+        false => row.read_factor,
+    };
+    Some(CacheCurve {
+        instance,
+        pool,
+        size_bytes: present.size_bytes / present.size_factor,
+        reads: present.reads,
+        points: rows.iter().map(|row| (row.size_factor, factor(row))).collect(),
+        place,
+    })
 }
 
 /// The curve with the most reads for each instance and pool.

@@ -470,7 +470,9 @@ impl Record {
         let (flush, durable) = (self.has(category::FLUSH), self.has(category::DURABLE));
         match () {
             () if self.has(category::DISCARD) => b"D",
-            () if self.has(category::READ) => b"R",
+            // A flush without data has the direction of a read.
+            () if flush && self.bytes == 0 => b"FN",
+            () if self.has(category::READ) && self.bytes > 0 => b"R",
             () if self.has(category::WRITE) && durable => b"WF",
             () if self.has(category::WRITE) && flush => b"FW",
             () if self.has(category::WRITE) => b"W",

@@ -137,6 +137,10 @@ fn rates_are_recognised_by_values_or_names() {
     let reading = read(&matrix(&[series("node_disk_reads_completed_total", "sda", points())]));
     near(&values(&reading, "sda", Class::Read, Measure::Iops), &[107.25, 100.25, 107.25, 100.25, 107.25, 100.25]);
     assert!(has_caution(&reading, "interpreted as rates"));
+    let counted = [98_765_432, 98_780_432, 98_795_432, 5_000, 20_000, 35_000];
+    let restarted =
+        series("node_disk_reads_completed_total", "sda", (0..6).map(|n| (n * 60, counted[n as usize] as f64)));
+    near(&values(&read(&matrix(&[restarted])), "sda", Class::Read, Measure::Iops), &[250.0; 4]);
     let ruled = read(&matrix(&[series("instance_device:node_disk_reads_completed:rate1m", "sda", points())]));
     near(&values(&ruled, "sda", Class::Read, Measure::Iops), &[107.25, 100.25, 107.25, 100.25, 107.25, 100.25]);
     assert!(ruled.cautions.is_empty());

@@ -3,6 +3,7 @@
 use std::process::Output;
 
 use plimsoll_testkit::Workload;
+use rustix::fs::{FileType, Mode};
 
 use crate::folder::{Folder, stderr, stdout, words};
 
@@ -30,6 +31,7 @@ fn check(output: &Output, code: i32, said: &[&str]) {
     }
 }
 
+/// With a file of another format, a pipe and a dangling link beside them.
 #[test]
 fn reports_of_a_folder_are_one_diagnosis() {
     let folder = Folder::new("folder");
@@ -37,6 +39,9 @@ fn reports_of_a_folder_are_one_diagnosis() {
         folder.write(&format!("awr_{hour}.html"), report(hour, 180_000 * (1 + hour as u64)));
     }
     folder.write("notes.txt", "hello");
+    std::os::unix::fs::symlink("/nonexistent", folder.join("dangling")).expect("a link can be made");
+    rustix::fs::mknodat(rustix::fs::CWD, folder.join("pipe"), FileType::Fifo, Mode::RUSR, 0)
+        .expect("a pipe can be made");
     let said = ["8 windows of up to 60 min", "Sessions mostly wait for storage", "is slow, not overloaded"];
     check(&folder.run(&["diagnose", "."]), 0, &said);
     // Up to 400 reads, 20 writes and 5 log writes per second.
