@@ -51,6 +51,9 @@ fn without_interval(runs: &[Run], objective: Objective) -> Option<LoadLine> {
 struct Bounds<'a> {
     /// Highest load that meets the objective without a clearly failing load below.
     meets: Option<&'a Standing>,
+    /// The load up to `meets` with the highest rate that meets the objective. Closed loads complete less beyond
+    /// saturation.
+    fastest: Option<&'a Standing>,
     /// The next load.
     fails: Option<&'a Standing>,
 }
@@ -58,21 +61,26 @@ struct Bounds<'a> {
 fn bounds(loads: &[Standing]) -> Bounds<'_> {
     let end = loads.iter().position(|load| load.meets == Meets::No).unwrap_or(loads.len());
     let best = loads[..end].iter().rposition(|load| load.meets >= Meets::LikelyPass);
-    Bounds { meets: best.map(|best| &loads[best]), fails: loads.get(best.map_or(0, |best| best + 1)) }
+    let meeting = loads[..best.map_or(0, |best| best + 1)].iter().filter(|load| load.meets >= Meets::LikelyPass);
+    Bounds {
+        meets: best.map(|best| &loads[best]),
+        fastest: meeting.max_by(|a, b| a.iops.value.total_cmp(&b.iops.value)),
+        fails: loads.get(best.map_or(0, |best| best + 1)),
+    }
 }
 
 fn place(loads: &[Standing], objective: Objective) -> Option<LoadLine> {
     let found = bounds(loads);
-    let Some(meets) = found.meets else {
+    let Some((meets, fastest)) = found.meets.zip(found.fastest) else {
         let least = loads.iter().map(|load| load.measured.value).min_by(f64::total_cmp)?;
         return Some(LoadLine::Never { objective, least: Span::from_nanos(least as u64) });
     };
     let Some(fails) = found.fails else {
-        return Some(LoadLine::Beyond { objective, iops: meets.iops });
+        return Some(LoadLine::Beyond { objective, iops: fastest.iops });
     };
     let (from, to) = (meets.iops.value, fails.iops.value.max(meets.iops.value));
     let value = from + (to - from) * crossing(meets, fails, objective);
-    Some(LoadLine::At { objective, iops: Estimate::bare(value) })
+    Some(LoadLine::At { objective, iops: Estimate::bare(value.max(fastest.iops.value)) })
 }
 
 /// Relative position, 0 to 1, between the load that meets and the load that fails, at which the objective's measure is

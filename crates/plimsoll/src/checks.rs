@@ -320,7 +320,7 @@ pub fn lateness(run: &Run) -> Option<Finding> {
 }
 
 /// Findings about an incomplete measurement.
-fn unfinished(curve: &Curve) -> Vec<Finding> {
+pub fn unfinished(curve: &Curve) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut closed: Vec<(u32, f64)> = curve
         .runs

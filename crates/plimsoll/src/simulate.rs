@@ -1,13 +1,14 @@
 //! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
-use plimsoll_catalogue::Offer;
-use plimsoll_load::{Pace, StreamSpec};
+use plimsoll_catalogue::{Ask, Offer};
+use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Source, Subject};
 use plimsoll_units::Bytes;
 
 use crate::args::Simulate;
 use crate::backend::Virtual;
+use crate::checks::unfinished;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{SweepResult, follow};
@@ -19,6 +20,8 @@ use crate::replay::{Replaying, Venue};
 /// Number of operations and depth for estimating the rate of a model.
 const PILOT: u64 = 30_000;
 const PILOT_DEPTH: u32 = 32;
+/// Ratio to the lasting limit above which a rate is a burst.
+const BURST_MARGIN: f64 = 1.05;
 
 /// Simulates the models in sequence.
 pub fn run(args: &Simulate) -> Result<(), CliError> {
@@ -133,7 +136,9 @@ impl NamedModel {
         if let ModelLoad::Recorded(replaying) = work {
             findings.extend(replaying.findings());
         }
-        Ok(Curve {
+        let most = travelled.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
+        findings.extend(self.offer.as_ref().and_then(|offer| burst(offer, &conditions, most)));
+        let mut curve = Curve {
             format: FORMAT.into(),
             made_by: crate::MADE_BY.into(),
             started: None,
@@ -150,7 +155,10 @@ impl NamedModel {
             basis: None,
             slots: travelled.slots,
             findings,
-        })
+        };
+        let unfinished = unfinished(&curve);
+        curve.findings.extend(unfinished);
+        Ok(curve)
     }
 }
 
@@ -160,6 +168,16 @@ fn in_virtual_time(plan: &MeasurePlan, model: &ChainSpec, streams: &[StreamSpec]
     loaded[0].pace = Pace::Closed { depth: PILOT_DEPTH };
     let pilot = plimsoll_choose::trial(model, &loaded, PILOT, plan.seed);
     plan.in_virtual_time(pilot.map(|figures| figures.iops).filter(|iops| *iops > 0.0))
+}
+
+/// The burst, if a run of a single stream exceeded the lasting limit of the product.
+fn burst(offer: &Offer, conditions: &Conditions, most: f64) -> Option<Finding> {
+    let [stream] = &conditions.streams[..] else { return None };
+    let (block, reads) = (stream.mix.sizes.largest(), stream.mix.reads);
+    let standing = offer.standing(&Ask { block, reads, sequential: stream.pattern == Pattern::Sequential });
+    let (lasting, peak) = (standing.binding()?.iops, standing.peak?);
+    let is_burst = most > lasting * BURST_MARGIN && peak.bound.iops > lasting * BURST_MARGIN;
+    is_burst.then_some(Finding::BurstCredits { burst: peak.bound.iops, seconds: peak.seconds, lasting })
 }
 
 /// Findings about the product's model: its doubts, and the number of unverified limits.

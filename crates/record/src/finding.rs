@@ -111,6 +111,15 @@ pub enum Finding {
         /// Lasting operations per second.
         lasting: f64,
     },
+    /// The product carries the load with burst credits only, which last longer than the simulation.
+    BurstCredits {
+        /// Operations per second while credits last.
+        burst: f64,
+        /// Seconds from full credits until they are used up.
+        seconds: f64,
+        /// Lasting operations per second.
+        lasting: f64,
+    },
     /// Slots kept the objective at a load that missed it when held, although the load was completed.
     MissedWhenHeld {
         /// Operations per second that slots carried.

@@ -96,6 +96,11 @@ fn closed_runs_have_no_interval() {
         matches!(line, Some(LoadLine::At { iops: Estimate { value, interval: None }, .. }) if (900.0..990.0).contains(&value)),
         "{line:?}"
     );
+    let saturated = [closed(1, 136.0, 8.0), closed(2, 293.0, 9.0), closed(4, 322.0, 15.0), closed(8, 157.0, 18.0)];
+    let line = load_line(&saturated, within_ms(20));
+    assert!(matches!(line, Some(LoadLine::Beyond { iops: Estimate { value: 322.0, .. }, .. })), "{line:?}");
+    let line = load_line(&saturated, within_ms(17));
+    assert!(matches!(line, Some(LoadLine::At { iops: Estimate { value: 322.0, .. }, .. })), "{line:?}");
     let with_open = [&runs[..], &[at(300.0, 0.05)]].concat();
     assert!(matches!(load_line(&with_open, within_ms(20)), Some(LoadLine::Beyond { .. })));
     assert_eq!(knee(&runs).unwrap().offered, Pace::Closed { depth: 2 });

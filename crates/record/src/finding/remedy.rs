@@ -7,7 +7,9 @@ impl Finding {
     /// Remedy for a run from `source`: a model has no device to precondition.
     pub const fn remedy_for(&self, source: &Source) -> &'static str {
         match (self, source) {
-            (Self::NoSteadyState { .. }, Source::Simulated { .. }) => "simulate longer: --thorough, or --duration",
+            (Self::NoSteadyState { .. } | Self::MissedWhenHeld { .. }, Source::Simulated { .. }) => {
+                "simulate longer: --thorough, or --duration"
+            }
             _ => self.remedy(),
         }
     }
@@ -15,7 +17,8 @@ impl Finding {
     /// Remedy for a suite, whose options for duration have other names.
     pub const fn remedy_in_suite(&self, source: &Source) -> &'static str {
         match (self, source) {
-            (Self::NoSteadyState { .. }, Source::Simulated { .. }) | (Self::BudgetSpent { .. }, _) => "measure longer",
+            (Self::NoSteadyState { .. } | Self::MissedWhenHeld { .. }, Source::Simulated { .. })
+            | (Self::BudgetSpent { .. }, _) => "measure longer",
             (Self::NoSteadyState { .. }, _) => "measure longer, or precondition the device",
             (Self::RateDropped { .. } | Self::LineFell { .. }, _) => {
                 "measure for longer than the burst lasts, and plan with the lower rate"
@@ -44,7 +47,9 @@ impl Finding {
             Self::RateDropped { .. } => {
                 "measure for longer than the burst lasts (--thorough), and plan with the lower rate"
             }
-            Self::CarriedInBursts { .. } => "plan with the lasting rate; a burst is there again after a time of rest",
+            Self::CarriedInBursts { .. } | Self::BurstCredits { .. } => {
+                "plan with the lasting rate; a burst is there again after a time of rest"
+            }
             Self::MissedWhenHeld { .. } => "measure again, or for longer: a neighbour may have disturbed it",
             Self::LineFell { .. } => "measure for longer (--thorough), and plan with the lower rate",
             Self::SlotsLeftOut { .. } => "measure on a quieter host, or with a longer limit",

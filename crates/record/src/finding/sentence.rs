@@ -1,6 +1,6 @@
 //! Findings as sentences, independent of layout.
 
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
 use super::Finding;
 
@@ -71,6 +71,10 @@ impl Finding {
             Self::CarriedInBursts { burst, lasting } => format!(
                 "carried in bursts only: {burst:.0} IOPS for less than a second, {lasting:.0} IOPS when held after burst \
                  allowances were used up"
+            ),
+            Self::BurstCredits { burst, seconds, lasting } => format!(
+                "carried by burst credits: the product allows {burst:.0} IOPS for {} from full credits, then {lasting:.0} IOPS",
+                Span::from_nanos((seconds * 1e9) as u64)
             ),
             Self::MissedWhenHeld { slots, held } => format!(
                 "single half seconds kept the objective at {slots:.0} IOPS; held for seconds, only {held:.0} IOPS did"
