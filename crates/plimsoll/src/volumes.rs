@@ -185,10 +185,10 @@ impl Desk {
              those of {from}"
         );
         let question = format!("{from} is no snapshot of {name}: replace all data of {name} with those of {from}?");
-        match is_own || is_sure || confirmed(&question, needed)? {
-            true => Ok(()),
-            false => Err(CliError::usage("nothing was restored")),
+        if is_own || is_sure || confirmed(&question, needed)? {
+            return Ok(());
         }
+        Err(CliError::usage("nothing was restored"))
     }
 
     fn delete(&self, names: &[String], is_sure: bool) -> Result<(), CliError> {

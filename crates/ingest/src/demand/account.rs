@@ -197,7 +197,7 @@ pub(super) fn account(
     let mut sums: Vec<WindowTotals> =
         placed.slots.iter().map(|slot| WindowTotals::new(slot.length.as_secs_f64())).collect();
     let mut inputs: BTreeMap<usize, Arc<str>> = BTreeMap::new();
-    let mut curves: BTreeMap<(String, String, usize, u32, u32), (InputPosition, Vec<&CacheAdvice>)> = BTreeMap::new();
+    let mut curves: BTreeMap<CurveKey, (InputPosition, Vec<&CacheAdvice>)> = BTreeMap::new();
     for (number, reading) in readings.iter().enumerate() {
         let mut place = |origin: &Origin| InputPosition {
             input: Arc::clone(inputs.entry(number).or_insert_with(|| Arc::from(reading.name.as_str()))),
@@ -440,6 +440,9 @@ fn without_histograms(mut spent: SessionTime) -> SessionTime {
     spent
 }
 
+/// Instance, pool, input, scope and window of an advice.
+type CurveKey = (String, String, usize, u32, u32);
+
 /// Reads from which on their number has more digits than the printed factor.
 const EXACT_READS: f64 = 1e3;
 
@@ -449,9 +452,9 @@ fn curve(instance: String, pool: String, place: InputPosition, mut rows: Vec<&Ca
     let present = *rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     rows.sort_by(|a, b| a.size_factor.total_cmp(&b.size_factor));
     let is_exact = present.reads >= EXACT_READS;
-    let factor = |row: &CacheAdvice| match is_exact && row.reads > 0.0 {
-        true => row.reads / present.reads * present.read_factor,
-        false => row.read_factor,
+    let factor = |row: &CacheAdvice| {
+        let is_exact = is_exact && row.reads > 0.0;
+        if is_exact { row.reads / present.reads * present.read_factor } else { row.read_factor }
     };
     Some(CacheCurve {
         instance,

@@ -123,9 +123,11 @@ fn build(
         let mounted = mount(&path, point, here.mount_options(args.mount_options.as_deref()).as_deref());
         // A snapshot of a mounted filesystem has a journal that cannot be replayed into it.
         let is_plain_snapshot = !volume.writable && args.mount_options.is_none();
-        mounted.or_else(|error| match is_plain_snapshot {
-            true => mount(&path, point, Some("ro,norecovery")).map_err(|_| error),
-            false => Err(error),
+        mounted.or_else(|error| {
+            if !is_plain_snapshot {
+                return Err(error);
+            }
+            mount(&path, point, Some("ro,norecovery")).map_err(|_| error)
         })?;
         on_it.mounted = true;
         let point = point.canonicalize().context("the mount point")?.display().to_string();
