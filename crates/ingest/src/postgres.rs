@@ -254,6 +254,7 @@ enum Doubt {
     Untimed,
     LogUntimed,
     Blocks,
+    NoBytes,
     Generated,
     Nameless,
 }
@@ -273,6 +274,10 @@ impl Doubt {
             Self::Blocks => {
                 "operations are counted in blocks: from version 17 on a read may fetch several, so the operations of \
                  storage are at most these; PostgreSQL 18 counts operations"
+            }
+            Self::NoBytes => {
+                "operations of PostgreSQL 18 may have several blocks, and their bytes were not queried: select read_bytes, \
+                 write_bytes and extend_bytes too"
             }
             Self::Generated => "bytes of WAL are those generated, without repeated writes of partially filled pages",
             Self::Nameless => {
@@ -457,7 +462,9 @@ impl Cluster {
         let mut whole = Counters::default();
         let io = sample.layers.get(&View::Io);
         if let Some(io) = io {
-            if !io.has_bytes {
+            if io.lacks_bytes() {
+                self.doubts.insert(Doubt::NoBytes);
+            } else if !io.has_bytes {
                 self.doubts.insert(Doubt::Blocks);
             }
             whole = io.counters.clone();
@@ -499,7 +506,7 @@ impl Cluster {
 
     /// Converts blocks to bytes.
     fn size(&mut self, layer: &Layer, counters: &mut Counters) {
-        if layer.blocks.is_empty() {
+        if layer.blocks.is_empty() || layer.lacks_bytes() {
             return;
         }
         if self.block_bytes.is_none() {
@@ -705,6 +712,8 @@ struct Layer {
     blocks: Counters,
     /// True if a row counted bytes directly.
     has_bytes: bool,
+    /// True if a row exists only from version 18 on, which counts operations of several blocks.
+    counts_operations: bool,
 }
 
 /// A kind of operation of `pg_stat_io`: the columns of its count, bytes and time; all reads, all writes, or flushes; its
@@ -712,6 +721,11 @@ struct Layer {
 type IoKind = ([&'static str; 3], Class, Option<Class>, &'static str);
 
 impl Layer {
+    /// True if operations of unknown size were counted.
+    fn lacks_bytes(&self) -> bool {
+        self.counts_operations && !self.blocks.is_empty()
+    }
+
     /// Adds the numbers of a row.
     fn add(&mut self, view: View, row: &PostgresRow<'_>) {
         match view {
@@ -754,6 +768,7 @@ impl Layer {
         let object = row.get("object").unwrap_or("relation");
         let context = row.get("context").unwrap_or("normal");
         let (read, write) = classes(object, context);
+        self.counts_operations |= row.get("backend_type") == Some("io worker") || object == "wal" || context == "init";
         let event = |data: &'static str, log: &'static str| if object == "wal" { log } else { data };
         for kind in [
             (["reads", "read_bytes", "read_time"], Class::Read, read, event("DataFileRead", "WALRead")),

@@ -48,6 +48,9 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 struct SeriesSamples {
     input: FormatInput,
     columns: Option<Columns>,
+    numerals: Option<Numerals>,
+    /// Lines that wait until the decimal sign is known.
+    lines: Vec<(u64, String)>,
     /// Rows that wait until the interval is known.
     waiting: Vec<SeriesRow>,
     length: Option<Span>,
@@ -74,26 +77,38 @@ impl LineFormat for SeriesSamples {
             let columns = Columns::of(line);
             self.fields =
                 columns.iter().flat_map(|columns| &columns.names).map(|name| Arc::from(name.as_str())).collect();
+            self.numerals = columns.as_ref().and_then(Columns::numerals);
             self.columns = columns;
             return Ok(());
         };
-        match row(columns, line, number, out) {
-            Some(row) if self.length.is_some() => self.put(&row, out),
-            Some(row) => {
-                self.waiting.push(row);
-                if self.waiting.len() >= Self::EXAMINED {
-                    self.flush(out);
-                }
+        if let Some(numerals) = self.numerals {
+            let row = row(columns, numerals, line, number, out);
+            self.take(row, number, out);
+        } else {
+            self.lines.push((number, line.to_owned()));
+            if self.lines.len() >= Self::EXAMINED {
+                self.decide(out);
             }
-            None => out.skip(number, "a row without its time or its values: skipped"),
         }
         Ok(())
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.decide(out);
         self.flush(out);
         for column in self.columns.iter().flat_map(Columns::unknown) {
             out.part(column, Fate::Ignored);
+        }
+        let unknown: Vec<&str> = self.columns.iter().flat_map(Columns::unknown_rates).collect();
+        if !unknown.is_empty() {
+            out.caution(
+                None,
+                format!(
+                    "columns without a recognised quantity are skipped: {}: rename those with rates, such as read_iops, \
+                     write_iops, read_bytes_s, write_mbps",
+                    unknown.join(", ")
+                ),
+            );
         }
         out.end_at(self.line);
         match (self.length, out.count()) {
@@ -109,8 +124,34 @@ impl LineFormat for SeriesSamples {
 }
 
 impl SeriesSamples {
-    /// Number of rows examined for their interval.
+    /// Number of rows examined for their decimal sign and interval.
     const EXAMINED: usize = 10_000;
+
+    /// Determines the decimal sign from the waiting lines, and reads them.
+    fn decide(&mut self, out: &mut Builder) {
+        let Some(columns) = &self.columns else { return };
+        let lines = std::mem::take(&mut self.lines);
+        let numerals = *self.numerals.get_or_insert_with(|| columns.examine(&lines));
+        let rows: Vec<_> =
+            lines.iter().map(|(number, line)| (*number, row(columns, numerals, line, *number, out))).collect();
+        for (number, row) in rows {
+            self.take(row, number, out);
+        }
+    }
+
+    /// Emits a row, or keeps it until the length of windows is known.
+    fn take(&mut self, row: Option<SeriesRow>, number: u64, out: &mut Builder) {
+        match row {
+            Some(row) if self.length.is_some() => self.put(&row, out),
+            Some(row) => {
+                self.waiting.push(row);
+                if self.waiting.len() >= Self::EXAMINED {
+                    self.flush(out);
+                }
+            }
+            None => out.skip(number, "a row without its time or its values: skipped"),
+        }
+    }
 
     /// Emits the waiting rows once the length of their windows is known.
     fn flush(&mut self, out: &mut Builder) {
@@ -145,13 +186,13 @@ impl SeriesSamples {
     }
 }
 
-fn row(columns: &Columns, line: &str, number: u64, out: &mut Builder) -> Option<SeriesRow> {
+fn row(columns: &Columns, numerals: Numerals, line: &str, number: u64, out: &mut Builder) -> Option<SeriesRow> {
     let mut scope = ReadingScope::default();
     let (mut at, mut values) = (None, Vec::with_capacity(columns.meanings.len()));
     for (column, cell) in columns.meanings.iter().zip(cells(line, columns.separator)) {
         let cell = cell.trim();
         values.push(match column {
-            SeriesColumn::Figure { .. } => columns.numerals(cell).number(cell).filter(|value| value.is_finite()),
+            SeriesColumn::Figure { .. } => numerals.number(cell).filter(|value| value.is_finite()),
             _ => None,
         });
         match column {
@@ -215,10 +256,29 @@ impl Columns {
         (is_header && names.len() > 1).then_some(Self { separator, names, meanings })
     }
 
-    /// With semicolons as separators, numbers have decimal commas, except with a single point and no comma.
-    fn numerals(&self, cell: &str) -> Numerals {
-        let has_point = !cell.contains(',') && cell.matches('.').count() == 1;
-        if self.separator == ';' && !has_point { Numerals::Comma } else { Numerals::Point }
+    /// The decimal sign, if it follows from the separator: with semicolons it may be a comma or a point.
+    fn numerals(&self) -> Option<Numerals> {
+        (self.separator != ';').then_some(Numerals::Point)
+    }
+
+    /// The decimal sign of lines: a point if it cannot separate thousands, or if no number has a comma.
+    fn examine(&self, lines: &[(u64, String)]) -> Numerals {
+        let mut has_comma = false;
+        for (_, line) in lines {
+            for (column, cell) in self.meanings.iter().zip(cells(line, self.separator)) {
+                if !matches!(column, SeriesColumn::Figure { .. }) {
+                    continue;
+                }
+                has_comma |= cell.contains(',');
+                if cell.contains('.')
+                    && Numerals::Comma.number(&cell).is_none()
+                    && Numerals::Point.number(&cell).is_some()
+                {
+                    return Numerals::Point;
+                }
+            }
+        }
+        if has_comma { Numerals::Comma } else { Numerals::Point }
     }
 
     /// Number of columns with operations or bytes per second.
@@ -231,6 +291,18 @@ impl Columns {
     fn unknown(&self) -> impl Iterator<Item = &String> {
         let pairs = self.names.iter().zip(&self.meanings);
         pairs.filter(|(_, column)| **column == SeriesColumn::Unknown).map(|(name, _)| name)
+    }
+
+    /// Names of unrecognised columns that may be rates of operations or bytes.
+    fn unknown_rates(&self) -> impl Iterator<Item = &str> {
+        let is_rate = |name: &&str| {
+            let lower = name.to_lowercase();
+            let of = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+            // Second columns of the same quantity are known, as are limits and percentiles.
+            let is_unknown = column(name) == SeriesColumn::Unknown && !is_other(&words(&lower));
+            is_unknown && (of(&["read"]) != of(&["writ"]) || of(&["per_sec", "per sec", "/s"]))
+        };
+        self.unknown().map(String::as_str).filter(is_rate)
     }
 }
 
@@ -245,8 +317,7 @@ fn same(columns: &[SeriesColumn], column: SeriesColumn) -> bool {
 /// The meaning of a column from its name.
 fn column(name: &str) -> SeriesColumn {
     let lower = name.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words = words(&lower);
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     let first = words.first().copied().unwrap_or_default();
     match first {
@@ -258,8 +329,7 @@ fn column(name: &str) -> SeriesColumn {
         "database" | "db" if words.len() == 1 || has(&["name"]) => return SeriesColumn::Database,
         _ => {}
     }
-    let other = "limit max maximum min percent provisioned p50 p90 p95 p99 count sum size";
-    if other.split(' ').any(|word| has(&[word])) {
+    if is_other(&words) {
         return SeriesColumn::Unknown;
     }
     let of = |word: &str| lower.contains(word);
@@ -274,6 +344,17 @@ fn column(name: &str) -> SeriesColumn {
     };
     let meaning = |(measure, unit)| SeriesColumn::Figure { class, measure, unit };
     figure(&lower, &words).map_or(SeriesColumn::Unknown, meaning)
+}
+
+/// The words of a name in lower case.
+fn words(lower: &str) -> Vec<&str> {
+    lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect()
+}
+
+/// True for limits, percentiles and other columns that are not means over a window.
+fn is_other(words: &[&str]) -> bool {
+    let other = "limit max maximum min percent provisioned p50 p90 p95 p99 count sum size";
+    other.split(' ').any(|word| words.contains(&word))
 }
 
 fn figure(lower: &str, words: &[&str]) -> Option<(Measure, f64)> {

@@ -31,7 +31,7 @@ pub(crate) enum Numerals {
 
 impl Numerals {
     /// Parses a whole text as a number: with or without thousands separators, with or without a leading zero (`.5`),
-    /// with an exponent (`1.5E+07`). A column of `####` is not a number.
+    /// with an exponent (`1.5E+07`). A column of `####` is not a number, nor are digits in groups of other than three.
     pub(crate) fn number(self, text: &str) -> Option<f64> {
         let text = text.trim();
         let (decimal, thousands) = match self {
@@ -41,9 +41,16 @@ impl Numerals {
         // Longer than any printed number; longer texts are rejected rather than truncated.
         let mut plain = [0_u8; 64];
         let mut length = 0;
-        for &byte in text.as_bytes() {
+        for (at, &byte) in text.as_bytes().iter().enumerate() {
             let byte = match byte {
-                _ if byte == thousands => continue,
+                _ if byte == thousands => {
+                    let digits = text.as_bytes()[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+                    let follows_digit = plain[..length].last().is_some_and(u8::is_ascii_digit);
+                    if digits == 3 && follows_digit && !plain[..length].contains(&b'.') {
+                        continue;
+                    }
+                    return None;
+                }
                 _ if byte == decimal => b'.',
                 b'0'..=b'9' | b'-' | b'+' | b'e' | b'E' => byte,
                 _ => return None,
@@ -379,7 +386,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_printed() {
-        let table: [(Numerals, &str, Option<f64>); 16] = [
+        let table: [(Numerals, &str, Option<f64>); 22] = [
             (Point, "1,234,567.5", Some(1_234_567.5)),
             (Point, " .06 ", Some(0.06)),
             (Point, "-3", Some(-3.0)),
@@ -395,6 +402,12 @@ mod tests {
             (Point, "1e", None),
             (Comma, "1.234,5", Some(1_234.5)),
             (Comma, ",06", Some(0.06)),
+            (Comma, "1.234.567", Some(1_234_567.0)),
+            (Comma, "8.192", Some(8_192.0)),
+            (Comma, "40.96", None),
+            (Point, "1,23", None),
+            (Point, "1,2345", None),
+            (Point, ",123", None),
             (Comma, "12", Some(12.0)),
         ];
         for (numerals, text, expected) in table {

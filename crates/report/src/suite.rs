@@ -32,13 +32,18 @@ pub(crate) struct StepRow<'a> {
 impl StepRow<'_> {
     /// Operations, or files, per second of the median round.
     pub fn rate(&self) -> f64 {
-        self.rates[self.rates.len() / 2]
+        self.rates[median_round(self.rates.len())]
     }
 
     /// CPU time in per cent of one processor.
     pub fn processors(&self) -> Option<String> {
         self.cpu.map(|cpu| number::percent((cpu * 1e3).round() / 1e3))
     }
+}
+
+/// Index of the median of `rounds` ascending rounds: the lower middle of an even number, so that a row is of a real round.
+const fn median_round(rounds: usize) -> usize {
+    rounds.saturating_sub(1) / 2
 }
 
 /// The valid steps, in the order of their first execution.
@@ -85,7 +90,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
     let rounds = suite.steps.iter().filter(|step| step.counts && step.name == name);
     let mut ranked: Vec<(f64, &StepRun)> = rounds.filter_map(|step| Some((rate(step)?, step))).collect();
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (_, step) = *ranked.get(ranked.len() / 2)?;
+    let (_, step) = *ranked.get(median_round(ranked.len()))?;
     let rates = ranked.iter().map(|(rate, _)| *rate).collect();
     let (bytes_per_second, times, cpu, bound_by) = match &step.work {
         StepWork::Io { jobs, run, span } => {

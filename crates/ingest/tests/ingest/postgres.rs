@@ -171,6 +171,21 @@ fn older_versions_count_blocks() {
 }
 
 #[test]
+fn operations_of_version_18_without_bytes_have_no_size() {
+    let snapshot = |time: &str, reads: u32| {
+        format!(
+            "{time}\nbackend_type,object,context,reads,read_time\nclient backend,relation,normal,{reads},{reads}\n\
+             io worker,relation,normal,0,0\n"
+        )
+    };
+    let text = snapshot(TIMES[0], 100) + &snapshot(TIMES[1], 300);
+    let expected = ["random reads Iops 20", "reads Iops 20", "random reads Latency 0.001", "reads Latency 0.001"];
+    let message = cautions(&check(&text, &expected));
+    assert!(message.contains("select read_bytes") && !message.contains("counted in blocks"), "{message}");
+    assert!(!message.contains("8 KiB"), "{message}");
+}
+
+#[test]
 fn servers_without_pg_stat_io_are_read_from_other_views() {
     let views = |time: &str, n: u32| {
         format!(

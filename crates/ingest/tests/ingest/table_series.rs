@@ -99,3 +99,29 @@ proptest! {
         prop_assert_eq!(outcome(text.as_bytes(), step, "test"), whole);
     }
 }
+
+#[test]
+fn semicolons_separate_numbers_with_either_decimal_sign() {
+    let table = |numbers: [&str; 3]| {
+        let lines = (0..3).map(|n| format!("2026-03-02T10:0{n}:00Z;1000;{}\n", numbers[n]));
+        format!("time;read_iops;read_mbps\n{}", lines.collect::<String>())
+    };
+    for (numbers, expected) in [
+        (["8.192", "8.192", "40.96"], [8.192e6, 8.192e6, 40.96e6]),
+        (["8.192", "8.192", "8.192"], [8.192e6, 8.192e6, 8.192e6]),
+        (["8,192", "8,192", "40,96"], [8.192e6, 8.192e6, 40.96e6]),
+        (["1.008,5", "8,5", "40"], [1_008.5e6, 8.5e6, 40e6]),
+        (["1,008.5", "8.5", "40"], [1_008.5e6, 8.5e6, 40e6]),
+    ] {
+        near(&values(&read(&table(numbers)), "", Class::Read, Measure::Throughput), &expected);
+        cut_anywhere(&table(numbers));
+    }
+}
+
+#[test]
+fn unrecognised_rates_are_named() {
+    let reading = read(&TABLE.replace("write_iops", "writes_per_second"));
+    assert!(has_caution(&reading, "writes_per_second: rename"), "{:?}", reading.cautions);
+    assert!(!has_caution(&read(TABLE), "rename"));
+    assert!(!has_caution(&read(&TABLE.replace("colour", "max_read_iops")), "rename"));
+}

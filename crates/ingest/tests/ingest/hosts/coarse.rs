@@ -47,6 +47,26 @@ fn merged_windows_keep_means_maxima_and_times() {
 }
 
 #[test]
+fn means_of_latencies_and_sizes_are_weighted_by_operations() {
+    let mut text = String::new();
+    for (time, row) in [
+        ("00", "1.00 1.00 1.00 1.00 1.00 1.00"),
+        ("10", "1000.00 0.00 8000.00 0.00 1.00 0.00"),
+        ("20", "10.00 0.00 1000.00 0.00 9.00 0.00"),
+    ] {
+        text += &format!("2025-01-01T10:00:{time}\nDevice r/s w/s rkB/s wkB/s r_await w_await\nsda {row}\n\n");
+    }
+    let reading = reading(&text);
+    let demand = Demand::of(&[&reading]);
+    let subject = &demand.subjects[0];
+    let summary = |measure| subject.summary(subject.series(Class::Read, measure).unwrap()).unwrap();
+    let bytes = summary(Measure::Throughput).mean / summary(Measure::Iops).mean;
+    assert!((summary(Measure::Size).mean - bytes).abs() < 1e-6, "{}", summary(Measure::Size).mean);
+    assert!((summary(Measure::Latency).mean - 1.09 / 1_010.0).abs() < 1e-9, "{}", summary(Measure::Latency).mean);
+    assert!((summary(Measure::Latency).maximum - 0.009).abs() < 1e-12, "percentiles are those of windows");
+}
+
+#[test]
 fn short_inputs_are_not_merged() {
     let reading = reading(&long(1_000));
     assert_eq!(reading.windows.len(), 1_000);
