@@ -405,6 +405,7 @@ mod tests {
         {"finding":"compression-suspected","ratio":2.0}, {"finding":"flush-not-honoured","median_ns":1},
         {"finding":"no-steady-state","measure":"p99","drift":0.5},
         {"finding":"rate-dropped","at_seconds":1.0,"before":2.0,"after":1.0}, {"finding":"stolen-time","share":0.1},
+        {"finding":"burst-credits","burst":3000,"seconds":2000,"lasting":300},
         {"finding":"carried-in-bursts","burst":2.0,"lasting":1.0}, {"finding":"missed-when-held","slots":2.0,"held":1.0}, {"finding":"line-fell","before":2.0,"after":1.0},
         {"finding":"slots-left-out","left_out":1,"of":30},
         {"finding":"unrepeatable","low_p99_ns":1,"high_p99_ns":2}, {"finding":"other-load","iops":1.0},
