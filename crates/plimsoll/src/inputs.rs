@@ -136,34 +136,31 @@ fn open(file: &Path, named: &Path) -> io::Result<File> {
     File::open(file)
 }
 
+/// The entries of a directory by name; none if it is a file.
+fn entries(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    if !std::fs::metadata(path)?.is_dir() {
+        return Ok(None);
+    }
+    let entries = std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = entries.collect::<Result<_, _>>()?;
+    paths.sort();
+    Ok(Some(paths))
+}
+
 /// All files of a directory and its subdirectories by name; a file itself. What cannot be listed below the named path is a
 /// file that cannot be opened.
 fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
-    let listed = |path: &Path| -> io::Result<Vec<PathBuf>> {
-        let mut paths: Vec<PathBuf> =
-            std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-        paths.sort();
-        Ok(paths)
-    };
-    let paths = match std::fs::metadata(path).map(|found| found.is_dir()) {
-        Ok(true) if depth > DEEPEST => {
-            return Err(CliError::usage(format!("{}: the directory nesting is too deep", path.display())));
-        }
-        Ok(true) => listed(path),
-        Ok(false) => {
-            files.push(path.to_path_buf());
-            return Ok(());
-        }
-        Err(error) => Err(error),
-    };
-    let paths = match paths {
-        Ok(paths) => paths,
+    let paths = match entries(path) {
+        Ok(Some(paths)) => paths,
         Err(error) if depth == 0 => return Err(CliError::reading(path, error)),
-        Err(_) => {
+        Ok(None) | Err(_) => {
             files.push(path.to_path_buf());
             return Ok(());
         }
     };
+    if depth > DEEPEST {
+        return Err(CliError::usage(format!("{}: the directory nesting is too deep", path.display())));
+    }
     for path in paths {
         collect(&path, depth + 1, files)?;
         if files.len() > MOST_FILES {
