@@ -99,6 +99,11 @@ impl Job {
         (!unused).then_some(job)
     }
 
+    /// Continues the schedule of the preceding round, so that rounds together keep the rate.
+    pub(crate) fn continue_rate(&mut self, previous: &Self) {
+        self.clocks.clone_from(&previous.clocks);
+    }
+
     /// Completion of the last operation; the start if there is none.
     pub const fn ended(&self) -> Instant {
         self.ended

@@ -28,6 +28,8 @@ pub struct Rounds {
     start: Instant,
     job: Job,
     round: u64,
+    /// Jobs before the current one.
+    turns: u64,
     /// Whether it is reading back.
     is_back: bool,
     /// Whether the current job is the last.
@@ -51,11 +53,17 @@ impl Rounds {
             start,
             job,
             round: 0,
+            turns: 0,
             is_back: false,
             began: start,
             written: 0,
             spent: [Span::ZERO; 2],
         })
+    }
+
+    /// Number of rounds and readings back before the present one.
+    pub const fn turns(&self) -> u64 {
+        self.turns
     }
 
     /// Completion of the last operation; the start if there is none.
@@ -96,10 +104,14 @@ impl Rounds {
         let back = self.repeat.reads_back && !self.is_back && self.written > 0;
         let next = if back { Some(self.back(left)) } else { self.another(left) };
         let job = next.filter(|_| !left.is_zero()).and_then(|spec| Job::new(spec, self.index, now));
-        let Some(job) = job else {
+        let Some(mut job) = job else {
             self.is_last = true;
             return;
         };
+        if !back && !self.is_back {
+            job.continue_rate(&self.job);
+        }
+        self.turns += 1;
         self.spent = self.spent();
         (self.job, self.began, self.is_back) = (job, now, back);
         let is_last_round = self.round + 1 >= self.repeat.rounds;
@@ -147,10 +159,10 @@ mod tests {
     extern crate std;
     use alloc::vec::Vec;
 
-    use plimsoll_units::{Bytes, Kind};
+    use plimsoll_units::{Bytes, Iops, Kind};
 
     use super::*;
-    use crate::{Pattern, Region};
+    use crate::{Arrival, Pattern, Region};
 
     /// Runs operations sequentially with 1 us each; returns kinds and offsets in blocks.
     fn done(spec: JobSpec, repeat: Repeat) -> (Vec<(Kind, u64)>, [Span; 2]) {
@@ -207,6 +219,23 @@ mod tests {
         let (ops, _) =
             done(spec(WorkerOps::Writes, Until::span(Span::from_micros(5))), Repeat { rounds: 9, reads_back: true });
         assert_eq!(ops.len(), 5, "no reading back after the end of time");
+    }
+
+    #[test]
+    fn rounds_together_keep_the_rate() {
+        let mut spec = spec(WorkerOps::Reads, Until::bytes(4 * 4_096));
+        spec.reads.rate = Some((Iops::from_f64(1e5), Arrival::Constant));
+        let mut rounds = Rounds::new(spec, Repeat { rounds: 5, reads_back: false }, 0, Instant::ZERO).unwrap();
+        let mut now = Instant::ZERO;
+        for _ in 0..20 {
+            if let Due::At(due) = rounds.due() {
+                now = due;
+            }
+            let op = rounds.take(now);
+            now += Span::from_micros(1);
+            rounds.completed(now, &op, OpOutcome::Done);
+        }
+        assert_eq!(now, Instant::ZERO + Span::from_micros(191));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Start, repetition and end of a worker's job in relation to other workers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,6 +56,8 @@ impl ToleratedErrors {
 pub struct Conduct {
     /// Number of repetitions.
     pub repeat: Repeat,
+    /// Files whose pages are dropped from the page cache between rounds and before written data are read back.
+    pub forgets: Vec<PathBuf>,
     /// Failures that do not end it; none for all.
     pub endures: Option<ToleratedErrors>,
     /// Its resource usage is counted from this time after its beginning.
@@ -76,6 +79,7 @@ impl Default for Conduct {
     fn default() -> Self {
         Self {
             repeat: Repeat::ONCE,
+            forgets: Vec::new(),
             endures: None,
             counts_from: Span::ZERO,
             processors: Vec::new(),

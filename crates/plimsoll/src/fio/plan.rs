@@ -9,6 +9,7 @@ mod slices;
 mod space;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use plimsoll_device::{Contents, Durable, Engine as Issuer, Flush, SyncMode};
 use plimsoll_fio::{Engine, FioCommand, FioJob, Placing, Seed, Synchronous, groups};
@@ -121,7 +122,8 @@ impl Planner<'_> {
         let seed = self.seed(job, number);
         let spread = space::spread(job, copy, seed, &self.around.whereabouts)?;
         let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
-        let until = until(job, &spread);
+        let forgets = self.forgets(job);
+        let until = until(job, &spread, forgets);
         let spec = JobSpec {
             work: work(job),
             reads: lanes::lane(job, if only_verifies(job) { lanes::Way::Write } else { lanes::Way::Read }, &spread)?,
@@ -153,7 +155,11 @@ impl Planner<'_> {
         worker.parts = parts;
         worker.begins = delay(job, seed);
         worker.logged = logs_each(job);
-        worker.conduct = conduct(job, copy);
+        worker.conduct = conduct(job, copy, forgets);
+        if forgets {
+            let paths = worker.parts.iter().filter_map(|part| self.plan.files[part.file].path.as_ref());
+            worker.conduct.forgets = paths.map(PathBuf::from).collect();
+        }
         Ok(Member { job: index, copy, number, group: 0, worker, checks: Checks::None })
     }
 
@@ -181,6 +187,13 @@ impl Planner<'_> {
                 Err(why) => return self.faults.push(format!("{}: {}: {why}", job.place, job.name)),
             }
         }
+    }
+
+    /// True if pages are dropped from the page cache before each pass over the files, as fio opens them anew for each.
+    fn forgets(&self, job: &FioJob) -> bool {
+        let is_buffered = job.files.invalidate && !job.files.direct && !job.files.read_before;
+        let is_file = !matches!(self.issuer(job.flow.engine), Issuer::Mapped | Issuer::Null);
+        is_buffered && is_file && matches!(self.around.whereabouts.ground, Ground::Paths)
     }
 
     fn access(&self, job: &FioJob) -> FileAccess {
@@ -291,14 +304,19 @@ fn only_verifies(job: &FioJob) -> bool {
     job.verification.as_ref().is_some_and(|verification| verification.only) && job.access.direction.writes
 }
 
-/// End of a job. Bytes of the warm-up count, as in fio.
-fn until(job: &FioJob, spread: &space::Spread) -> Until {
+/// True if the job repeats until its runtime is over.
+const fn is_timed(job: &FioJob) -> bool {
+    job.life.time_based && job.life.runtime.is_some()
+}
+
+/// End of a job, or of each of its passes if it `forgets`. Bytes of the warm-up count, as in fio.
+fn until(job: &FioJob, spread: &space::Spread, forgets: bool) -> Until {
     if job.files.create_only {
         return Until { bytes: 0, operations: 0, ..Until::ENDLESS };
     }
     let span = job.life.runtime.map_or(Span::MAX, |runtime| runtime + job.life.ramp);
-    let timed = job.life.time_based && job.life.runtime.is_some();
-    let bytes = if timed { u64::MAX } else { spread.bytes(job) };
+    let timed = is_timed(job);
+    let bytes = if timed && !forgets { u64::MAX } else { spread.bytes(job) };
     let operations = if timed { u64::MAX } else { job.access.operations.unwrap_or(u64::MAX) };
     Until { bytes, operations, span, looks: 1 }
 }
@@ -334,15 +352,19 @@ fn delay(job: &FioJob, seed: u64) -> Span {
     low + Span::from_nanos(space::drawn(seed ^ 0xde1a, wide))
 }
 
-fn conduct(job: &FioJob, copy: u64) -> Conduct {
+fn conduct(job: &FioJob, copy: u64, forgets: bool) -> Conduct {
     let continues = job.life.continues;
     let ignores = &job.life.ignores;
     let numbers = |list: &[String]| list.iter().filter_map(|error| contents::errno(error)).collect();
     let processors = job.processors.clone().unwrap_or_default();
-    let timed = job.life.time_based && job.life.runtime.is_some();
+    let timed = is_timed(job);
     Conduct {
         repeat: Repeat {
-            rounds: if timed { 1 } else { job.life.loops },
+            rounds: match (timed, forgets) {
+                (false, _) => job.life.loops,
+                (true, true) => u64::MAX,
+                (true, false) => 1,
+            },
             reads_back: contents::reads_back(job) && !timed,
         },
         endures: Some(ToleratedErrors {

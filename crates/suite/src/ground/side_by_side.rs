@@ -1,9 +1,11 @@
 //! Concurrent workers, each with a thread and a target.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_device::{Clock, Shape, ThreadUsage, sharpen_timers, thread_usage};
+use plimsoll_device::{Clock, Shape, ThreadUsage, drop_cache, sharpen_timers, thread_usage};
 use plimsoll_drive::{Fault, Observe, Partial, PartialRun, Rules, Target, drive};
 use plimsoll_load::{Due, JobSpec, Load, OpOutcome, Rounds};
 use plimsoll_units::{Bytes, Instant, Op, Span};
@@ -166,6 +168,9 @@ impl WorkerThread<'_> {
 #[derive(Debug)]
 pub(super) struct TrackedJob<'a> {
     pub(super) rounds: Rounds,
+    /// Files to drop from the page cache at each turn of the rounds, and the turns so far.
+    forgets: Vec<PathBuf>,
+    turns: u64,
     pub(super) log: Option<Vec<LoggedOperation>>,
     pub(super) queues: Queues,
     pub(super) failed: Option<FailedOperation>,
@@ -211,6 +216,8 @@ impl<'a> TrackedJob<'a> {
         let conduct = &worker.conduct;
         Some(Self {
             rounds: Rounds::new(spec, conduct.repeat, index, start)?,
+            forgets: conduct.forgets.clone(),
+            turns: 0,
             log: worker.logged.then(Vec::new),
             queues: Queues::default(),
             failed: None,
@@ -262,6 +269,15 @@ impl<'a> TrackedJob<'a> {
         self.queues = Queues::default();
         self.batch.count = 0;
         self.used_before = thread_usage();
+    }
+
+    /// Drops the files from the page cache. The next round reads what remains there if a file cannot be opened again.
+    #[cold]
+    fn forget(&mut self) {
+        self.turns = self.rounds.turns();
+        for file in self.forgets.iter().filter_map(|path| File::open(path).ok()) {
+            let _ = drop_cache(&file);
+        }
     }
 
     #[cold]
@@ -322,6 +338,9 @@ impl Load for TrackedJob<'_> {
     #[inline]
     fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
         self.rounds.completed(now, op, outcome);
+        if self.turns != self.rounds.turns() {
+            self.forget();
+        }
         self.in_flight -= 1;
         self.join(Way::TakenBack, now);
         if let OpOutcome::Failed(errno) = outcome {
@@ -338,8 +357,11 @@ impl Load for TrackedJob<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::IoSliceMut;
+
     use plimsoll_load::{LaneSpec, Pattern, Region, Until, WorkerOps};
     use plimsoll_units::{Bytes, Span};
+    use rustix::io::ReadWriteFlags;
 
     use super::*;
     use crate::step::FileAccess;
@@ -370,6 +392,37 @@ mod tests {
         assert_eq!(queues.handed_over, [0, 0, 2, 0, 0, 0, 0]);
         assert_eq!(queues.taken_back, [0, 2, 2, 0, 0, 0, 0]);
         assert!(load.is_done());
+    }
+
+    #[test]
+    fn files_leave_the_page_cache_between_rounds() {
+        let path = std::env::temp_dir().join(format!("plimsoll-rounds-{}", std::process::id()));
+        std::fs::write(&path, [1; 4_096]).unwrap();
+        let file = File::open(&path).unwrap();
+        file.sync_all().unwrap();
+        let is_cached = || {
+            let mut bytes = [0; 512];
+            rustix::io::preadv2(&file, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT).is_ok()
+        };
+        // The probe starts readahead, which may complete before the answer on a busy host.
+        let tries = 0..100;
+        drop_cache(&file).unwrap();
+        if tries.clone().all(|_| is_cached()) {
+            eprintln!("skipped: the temporary directory is in memory");
+            return std::fs::remove_file(path).unwrap();
+        }
+        let mut worker = worker(1, 1);
+        worker.conduct.repeat.rounds = u64::MAX;
+        worker.conduct.forgets = vec![path.clone()];
+        let mut load = watched(&worker);
+        let mut leaves = || {
+            assert!(!std::fs::read(&path).unwrap().is_empty());
+            let op = load.take(Instant::ZERO);
+            load.completed(Instant::ZERO, &op, OpOutcome::Done);
+            !is_cached()
+        };
+        assert!(tries.into_iter().any(|_| leaves()));
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Rules determined with fio 3.33: a size is shared evenly among all files, incomplete blocks are unused; with an
 //! offset a file is longer than its size; an offset in percent refers to the existing size; `filesize` limits the used
-//! range, and a random size is a multiple of the smallest block; without a size, existing files are used completely.
+//! range, and a random size is a multiple of the smallest block; a size in percent is that share of existing files, or
+//! of `filesize`; without a size, existing files are used completely.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -159,9 +160,15 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabou
     let there: Bytes = found.iter().filter_map(|(_, existing)| existing.map(length)).fold(Bytes::ZERO, sum);
     let size = match job.files.size {
         Some(Extent::Bytes(size)) => Some(size),
-        Some(Extent::Percent(_)) if there == Bytes::ZERO => return Err(lacks_size()),
-        Some(percent) => Some(percent.of(there)),
-        None => None,
+        Some(Extent::Percent(_)) if there == Bytes::ZERO && job.files.each.is_none() => return Err(lacks_size()),
+        Some(percent) if there > Bytes::ZERO => Some(percent.of(there)),
+        _ => None,
+    };
+    // Of new files, a size in percent refers to `filesize`.
+    let share = job.files.size.filter(|_| there == Bytes::ZERO);
+    let of_new = |bytes: u64| match share {
+        Some(percent @ Extent::Percent(_)) => percent.of(Bytes::new(bytes)).get(),
+        _ => bytes,
     };
     let count = found.len() as u64;
     let mut stretches = Vec::new();
@@ -170,7 +177,7 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabou
         let wanted = match (job.files.each, size) {
             (Some((low, high)), _) => {
                 let span = (high.get().max(low.get()) - low.get()) / smallest;
-                low.get() + drawn(seed ^ (index as u64) << 8, span) * smallest
+                of_new(low.get() + drawn(seed ^ (index as u64) << 8, span) * smallest)
             }
             (None, Some(size)) => size.get() / count,
             (None, None) => match existing {

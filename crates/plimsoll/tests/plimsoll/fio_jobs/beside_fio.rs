@@ -85,5 +85,6 @@ fn jobs_do_the_same_as_in_fio() {
     check("percentiles", "[a]\nrw=write\nsize=64k\npercentile_list=50:99:99.9\ncontinue_on_error=all\n");
     check("offset", "[a]\nrw=write\nsize=64k\noffset=32k\nnumjobs=2\nfilename=f\noffset_increment=64k\n");
     check("percent", "[a]\nrw=randwrite\nsize=64k\nio_size=25%\n[b]\nrw=read\nsize=64k\nnumber_ios=3\n");
+    check("percent-of-filesize", "[a]\nrw=write\nsize=50%\nfilesize=32k\nnrfiles=3\n");
     check("filesize", "[a]\nrw=write\nfilesize=32k\nnrfiles=3\n[b]\nrw=read\nsize=16k\nfilesize=64k\n");
 }

@@ -25,6 +25,7 @@ fn jobs_do_as_much_as_they_say() {
     check("part", "rw=randwrite size=10000", [0, 0, 2, 8_192]);
     check("nrfiles", "rw=write size=1m nrfiles=3", [0, 0, 255, 1_044_480]);
     check("filesize", "rw=write size=64k filesize=16k", [0, 0, 4, 16_384]);
+    check("percent-of-filesize", "rw=write size=50% filesize=16k nrfiles=2", [0, 0, 4, 16_384]);
     check("io-size", "rw=randread size=64k io_size=192k", [48, 196_608, 0, 0]);
     check("percent", "rw=write size=64k io_size=50%", [0, 0, 8, 32_768]);
     check("count", "rw=randread size=64k number_ios=5", [5, 20_480, 0, 0]);
