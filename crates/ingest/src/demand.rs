@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
+use crate::events::WaitCause;
 use crate::reading::{Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
 pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
@@ -138,6 +139,21 @@ impl DatabaseDemand {
             (series.class, series.measure, series.statistic) == (class, measure, Statistic::Mean)
         };
         self.series.iter().find(is)
+    }
+
+    /// Mean latency of a class in a window, in seconds. None if the waits that determine it are less than a hundredth of
+    /// the operations: smart scans of Exadata read most blocks without them.
+    pub fn latency_s(&self, class: Class, slot: usize) -> Option<f64> {
+        const SHARE: f64 = 0.01;
+        let value = |measure| self.series(class, measure)?.values.get(slot).copied().flatten();
+        let seconds: f64 = value(Measure::Latency)?;
+        let spent = self.account.as_ref().and_then(|account| account.slots.get(slot)?.as_ref());
+        let waits: f64 = spent.map_or(0.0, |spent| {
+            let of_class = spent.waits.iter().filter(|wait| wait.cause == WaitCause::Storage(class));
+            of_class.map(|wait| wait.count).sum()
+        });
+        let operations = value(Measure::Iops).unwrap_or(0.0) * self.slots[slot].length.as_secs_f64();
+        (waits == 0.0 || waits >= SHARE * operations).then_some(seconds)
     }
 
     /// The summary of a series. Sizes and latencies are averaged over operations, where their rate is known in each window,
@@ -412,14 +428,18 @@ fn coincide(a: &Slot, b: &Slot) -> bool {
     near(seconds_between(begin, other)) && near(a.length.as_secs_f64() - b.length.as_secs_f64())
 }
 
-/// Adds a caution if a reading's windows are out of order.
+/// Adds a caution for each reading with a scope whose windows are out of order. Several scopes need no common order: a
+/// trace lists the totals of its volumes after its windows.
 fn clocks(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) {
-    let used: BTreeSet<usize> = figures.iter().map(|at| at.0).collect();
-    for reading in used.iter().map(|number| readings[*number]) {
-        let begins: Vec<DateTime> = reading.windows.iter().filter_map(|window| window.begin).collect();
-        let back = begins.iter().zip(begins.iter().skip(1)).find(|(before, after)| after < before);
-        if let Some((before, after)) = back {
-            doubts.push(format!("{}: its clock goes back from {before} to {after}: check the times", reading.name));
+    let mut last: BTreeMap<(usize, u32), DateTime> = BTreeMap::new();
+    let mut doubted = BTreeSet::new();
+    for (number, figure) in figures {
+        let reading = readings[*number];
+        let figure = &reading.figures[*figure];
+        let Some(begin) = reading.windows[figure.window as usize].begin else { continue };
+        let before = last.insert((*number, figure.scope), begin).filter(|before| begin < *before);
+        if let Some(before) = before.filter(|_| doubted.insert(*number)) {
+            doubts.push(format!("{}: its clock goes back from {before} to {begin}: check the times", reading.name));
         }
     }
 }

@@ -224,6 +224,7 @@ impl Reports {
 
     /// Ends the current report, taken at `at`.
     fn close(&mut self, at: Option<DateTime>, absent: Absent, follows: Follows, out: &mut Builder) {
+        self.disks.join();
         if self.disks.is_empty() {
             return;
         }

@@ -127,18 +127,27 @@ impl ReportLines {
             drawing.table.cut = true;
         }
         self.end_table();
+        self.end_first_page();
         let mut report = std::mem::take(&mut self.report);
         report.unruled = !self.ruled;
-        for (section, table) in [(AwrSection::Snapshots, &self.snapshots), (AwrSection::CacheSizes, &self.caches)] {
+        report
+    }
+
+    /// Reads the tables of the first page: other sections need the length of the window and the decimal sign.
+    fn end_first_page(&mut self) {
+        for (section, table) in
+            [(AwrSection::Snapshots, &mut self.snapshots), (AwrSection::CacheSizes, &mut self.caches)]
+        {
+            let table = std::mem::take(table);
             if !table.rows.is_empty() {
-                rows::read(&mut report, section, table);
+                rows::read(&mut self.report, section, &table);
             }
         }
-        report
     }
 
     fn begin_section(&mut self, heading: &str, about: &str) {
         self.end_table();
+        self.end_first_page();
         heading.trim().clone_into(&mut self.heading);
         self.heads.clear();
         // Statspack omits the name of the database at the top.

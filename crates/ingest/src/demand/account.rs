@@ -99,16 +99,18 @@ impl EventTime {
         (self.count > 0.0).then(|| self.total_s / self.count)
     }
 
-    /// Seconds within which this share (0 to 1) of the waits ended: the upper bound of its bucket. None without a
-    /// histogram, infinite in the last bucket.
-    pub fn within_s(&self, share: f64) -> Option<f64> {
+    /// The bounds, in seconds, of the bucket with this quantile (0 to 1) of the waits. None without a histogram; the upper
+    /// bound of the last bucket is infinite.
+    pub fn quantile_s(&self, quantile: f64) -> Option<[f64; 2]> {
         let all: f64 = self.histogram.iter().map(|(_, waits)| waits).sum();
         let mut passed = 0.0;
-        let reached = self.histogram.iter().find(|(_, waits)| {
+        let reached = self.histogram.iter().position(|(_, waits)| {
             passed += waits;
-            passed >= share * all * (1.0 - 1e-9)
+            passed >= quantile * all * (1.0 - 1e-9)
         });
-        reached.filter(|_| all > 0.0).map(|(bound, _)| *bound)
+        let bucket = reached.filter(|_| all > 0.0)?;
+        let lower = bucket.checked_sub(1).map_or(0.0, |below| self.histogram[below].0);
+        Some([lower, self.histogram[bucket].0])
     }
 }
 

@@ -1,6 +1,7 @@
 //! Conversion of device rows to figures, sample by sample: the meaning of columns and the selection of devices, for
 //! every format.
 
+use std::mem;
 use std::sync::Arc;
 
 use crate::builder::Builder;
@@ -19,6 +20,8 @@ pub(super) struct Disks {
     /// The current sample: its rows, and a number for each column.
     rows: Vec<DiskRow>,
     values: Vec<f64>,
+    /// Preceding tables of the current sample, with other columns of the same devices (`iostat -xh`).
+    tables: Vec<DiskTable>,
     /// Number of counted devices.
     counted: usize,
     samples: u32,
@@ -48,6 +51,15 @@ pub(super) enum Absent {
 struct DiskRow {
     device: usize,
     line: u64,
+}
+
+/// A table of a sample.
+#[derive(Debug, Default)]
+struct DiskTable {
+    heading: Heading,
+    rows: Vec<DiskRow>,
+    /// A number for each row and column.
+    values: Vec<f64>,
 }
 
 /// A device of a sample, with the destination of its figures.
@@ -109,6 +121,53 @@ impl Disks {
         self.heading.is(heading) || Heading::read(heading).map(|read| self.heading = read).is_some()
     }
 
+    /// Continues the sample with a table of other columns. False if the line is not the heading of such a table.
+    pub(super) fn continue_with(&mut self, heading: &str) -> bool {
+        if self.heading.is(heading) {
+            return false;
+        }
+        let has = |name: &String| {
+            let tables = self.tables.iter().map(|table| &table.heading).chain([&self.heading]);
+            tables.flat_map(|heading| &heading.names).any(|known| known == name)
+        };
+        let read = Heading::read(heading).filter(|read| read.name_at == NameAt::Last && !read.names.iter().any(has));
+        let Some(read) = read else { return false };
+        let table = self.take_table();
+        self.tables.push(table);
+        self.heading = read;
+        self.devices.rewind();
+        true
+    }
+
+    fn take_table(&mut self) -> DiskTable {
+        DiskTable {
+            heading: mem::take(&mut self.heading),
+            rows: mem::take(&mut self.rows),
+            values: mem::take(&mut self.values),
+        }
+    }
+
+    /// Joins the tables of the sample, device by device.
+    pub(super) fn join(&mut self) {
+        if self.tables.is_empty() {
+            return;
+        }
+        let last = self.take_table();
+        let tables: Vec<DiskTable> = self.tables.drain(..).chain([last]).collect();
+        let names = tables.iter().flat_map(|table| table.heading.names.clone()).collect();
+        self.heading = Heading::of(names, NameAt::Last).expect("tables of known columns");
+        for row in &tables[0].rows {
+            for table in &tables {
+                let width = table.heading.len();
+                match table.rows.iter().position(|other| other.device == row.device) {
+                    Some(row) => self.values.extend_from_slice(&table.values[row * width..(row + 1) * width]),
+                    None => self.values.extend(std::iter::repeat_n(f64::NAN, width)),
+                }
+            }
+            self.rows.push(*row);
+        }
+    }
+
     /// Begins a sample with known columns.
     pub(super) fn put_heading(&mut self, heading: Heading) {
         self.drop_rows();
@@ -123,6 +182,7 @@ impl Disks {
     pub(super) fn drop_rows(&mut self) {
         self.rows.clear();
         self.values.clear();
+        self.tables.clear();
         self.devices.rewind();
     }
 
@@ -342,7 +402,8 @@ impl Heading {
         let rates = columns.iter().flatten().filter(|column| column.measure == Measure::Iops).count();
         let bytes = columns.iter().flatten().filter(|column| column.measure == Measure::Throughput).count();
         let strange = known.iter().filter(|known| known.is_none()).count();
-        if rates == 0 || bytes == 0 || strange * 2 > names.len() {
+        // `iostat -xh` prints flushes in a table of their own, without bytes.
+        if rates == 0 || (bytes == 0 && name_at == NameAt::First) || strange * 2 > names.len() {
             return None;
         }
         let unit = |known: &Option<NameMeaning>| match known {

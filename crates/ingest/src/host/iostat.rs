@@ -32,6 +32,8 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Debug, Default)]
 struct Iostat {
     reports: Reports,
+    /// True from the first heading of a report to its end.
+    is_open: bool,
     /// True from the heading of devices to the first line that is not a row.
     in_table: bool,
     /// Blanks before a heading: the whole text may be indented.
@@ -52,7 +54,7 @@ impl Iostat {
 
     /// Ends the current report.
     fn close(&mut self, follows: Follows, out: &mut Builder) {
-        self.in_table = false;
+        (self.in_table, self.is_open) = (false, false);
         let absent = if self.complete { Absent::Idle } else { Absent::Unknown };
         let at = self.printed.map(|stamp| super::instant(stamp, out));
         self.reports.close(at, absent, follows, out);
@@ -90,13 +92,20 @@ impl Iostat {
 
     fn heading(&mut self, text: &str, out: &mut Builder) -> bool {
         let is = self.reports.disks.heading().is(text) || (text.contains('/') && Heading::read(text).is_some());
-        if is {
-            self.close(Follows::Report, out);
-            (self.printed, self.complete) = (self.coming.take(), false);
-            self.in_table = self.reports.disks.begin(text);
-            self.indent = text.len() - text.trim_start().len();
+        if !is {
+            return false;
         }
-        is
+        if self.is_open && self.coming.is_none() && self.reports.disks.continue_with(text) {
+            self.in_table = true;
+        } else {
+            self.close(Follows::Report, out);
+            self.printed = self.coming.take();
+            self.in_table = self.reports.disks.begin(text);
+            self.is_open = true;
+        }
+        self.complete = false;
+        self.indent = text.len() - text.trim_start().len();
+        true
     }
 
     /// A time with its date; old versions have no date.

@@ -132,6 +132,59 @@ fn human_readable_output_with_commas_units_and_trailing_names() {
 }
 
 #[test]
+fn a_report_in_several_tables_is_one_window() {
+    let report = |reads: &str| {
+        format!(
+            "\
+     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device
+  {reads}    800.0k     0.00   0.0%    0.50     8.0k nvme0n1
+
+     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz Device
+   50.00      1.0M     0.00   0.0%    0.25    20.5k nvme0n1
+
+     f/s f_await  aqu-sz  %util Device
+    1.00    2.00    0.07   3.1% nvme0n1
+
+
+"
+        )
+    };
+    check(
+        "test",
+        &["1.00", "100.00", "200.00"].map(report).concat(),
+        "
+        iostat -
+        /nvme0n1 -+1 reads Iops 100 (line 12, nvme0n1: r/s)
+        /nvme0n1 -+1 writes Iops 50 (line 12, nvme0n1: w/s)
+        /nvme0n1 -+1 flushes Iops 1 (line 12, nvme0n1: f/s)
+        /nvme0n1 -+1 reads Throughput 819200 (line 12, nvme0n1: rkB/s)
+        /nvme0n1 -+1 reads Latency 0.5 ms (line 12, nvme0n1: r_await)
+        /nvme0n1 -+1 reads Size 8192 (line 12, nvme0n1: rareq-sz)
+        /nvme0n1 -+1 writes Throughput 1048576 (line 12, nvme0n1: wkB/s)
+        /nvme0n1 -+1 writes Latency 0.25 ms (line 12, nvme0n1: w_await)
+        /nvme0n1 -+1 writes Size 20992 (line 12, nvme0n1: wareq-sz)
+        /nvme0n1 -+1 flushes Latency 2 ms (line 12, nvme0n1: f_await)
+        /nvme0n1 -+1 all Depth 0.07 (line 12, nvme0n1: aqu-sz)
+        /nvme0n1 -+1 all Busy 0.031 (line 12, nvme0n1: %util)
+        /nvme0n1 -+1 reads Iops 200 (line 22, nvme0n1: r/s)
+        /nvme0n1 -+1 writes Iops 50 (line 22, nvme0n1: w/s)
+        /nvme0n1 -+1 flushes Iops 1 (line 22, nvme0n1: f/s)
+        /nvme0n1 -+1 reads Throughput 819200 (line 22, nvme0n1: rkB/s)
+        /nvme0n1 -+1 reads Latency 0.5 ms (line 22, nvme0n1: r_await)
+        /nvme0n1 -+1 reads Size 8192 (line 22, nvme0n1: rareq-sz)
+        /nvme0n1 -+1 writes Throughput 1048576 (line 22, nvme0n1: wkB/s)
+        /nvme0n1 -+1 writes Latency 0.25 ms (line 22, nvme0n1: w_await)
+        /nvme0n1 -+1 writes Size 20992 (line 22, nvme0n1: wareq-sz)
+        /nvme0n1 -+1 flushes Latency 2 ms (line 22, nvme0n1: f_await)
+        /nvme0n1 -+1 all Depth 0.07 (line 22, nvme0n1: aqu-sz)
+        /nvme0n1 -+1 all Busy 0.031 (line 22, nvme0n1: %util)
+        devices: Read(24)
+        first report, since boot: Ignored
+        ! line 12: it lacks the interval of its samples, and a second is assumed: specify --interval",
+    );
+}
+
+#[test]
 fn devices_without_a_row_were_idle() {
     let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
     let text = format!("{heading}sda 1 1 1 1\nsdb 1 1 1 1\n\n{heading}sdb 2 0 8 0\n\n");
