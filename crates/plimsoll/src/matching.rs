@@ -25,7 +25,8 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let offers = Offers::new(&args.terms)?;
     let mut curve = store::load_generated(args.run.as_deref())?;
-    let capacity = args.capacity.map(sizing::capacity).transpose()?.unwrap_or(curve.subject.size);
+    args.capacity.map_or(Ok(()), sizing::check_capacity)?;
+    let capacity = args.capacity.unwrap_or(curve.subject.size);
     curve.load_line = wanted(args, &curve);
     if args.iops.is_some() || args.objective.is_some() {
         curve.basis = None;

@@ -24,14 +24,16 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let offers = Offers::new(&args.terms)?;
     let terms = offers.ranking_terms()?;
     let search = search(args, &offers)?;
-    let design = design(args)?;
+    check(args)?;
     what_ifs::check(args, &terms)?;
     let forms = Forms::with_own(&args.forms, args.terraform.as_ref())?;
     let outcomes = inputs::outcomes(&args.input)?;
     let readings = inputs::readings(&outcomes)?;
     let demand = Demand::of(&readings);
     let subject = subject(&demand, args.database.as_deref())?;
-    let wanted = wanted(subject, &design).map_err(|unclear: DesignError| CliError::usage(unclear.to_string()))?;
+    let (design, stored) = design(args, subject)?;
+    let mut wanted = wanted(subject, &design).map_err(|unclear: DesignError| CliError::usage(unclear.to_string()))?;
+    wanted.assumptions.extend(stored);
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     let asked = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
@@ -78,37 +80,49 @@ fn machine(text: &str, offers: &Offers) -> Result<Part, CliError> {
     Ok(part)
 }
 
-fn design(args: &SizeArgs) -> Result<Design, CliError> {
-    let none = "the reports do not contain the capacity: use --capacity, such as --capacity 2TiB";
+/// Checks flags before inputs are read.
+fn check(args: &SizeArgs) -> Result<(), CliError> {
+    args.capacity.map_or(Ok(()), check_capacity)?;
     if args.growth.is_some() && args.months.is_none() && !args.what_if.contains(&WhatIfWord::Growth) {
         return Err(CliError::usage("--growth requires --months, such as --months 36"));
     }
     if args.free.0 >= 0.9 {
         return Err(CliError::usage("--free: use less than 90 %"));
     }
+    Ok(())
+}
+
+/// The parameters of the design point; with a note if the inputs determine the capacity.
+fn design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<String>), CliError> {
+    let stored = subject.account.as_ref().and_then(|account| account.stored_bytes);
+    let stored = stored.map(|bytes| Bytes::new(bytes.ceil() as u64)).filter(|_| args.capacity.is_none());
+    let none = "the reports do not contain the capacity: use --capacity, such as --capacity 2TiB";
+    let capacity = args.capacity.or(stored).ok_or_else(|| CliError::usage(none))?;
     // Without months, growth applies only to the what-if.
     let growth = args.growth.map(|yearly| (yearly, args.months.unwrap_or(0)));
-    Ok(Design {
+    let design = Design {
         quantile: args.percentile.map(|percentile| percentile.0),
         burst: args.burst.0,
         growth: growth.map_or_else(Growth::default, |(yearly, months)| Growth { yearly: yearly.0, months }),
         headroom: args.headroom.0,
-        capacity: capacity(args.capacity.ok_or_else(|| CliError::usage(none))?)?,
+        capacity,
         free: args.free.0,
         objectives: args.objective.clone(),
         may_be_slower: args.may_be_slower,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
-    })
+    };
+    let note = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");
+    Ok((design, stored.map(note)))
 }
 
 /// Checks a capacity; a number without a unit would be bytes.
-pub fn capacity(capacity: Bytes) -> Result<Bytes, CliError> {
+pub fn check_capacity(capacity: Bytes) -> Result<(), CliError> {
     if capacity < LEAST_CAPACITY {
         return Err(CliError::usage(format!(
             "--capacity: {capacity} is too small for a volume: use a unit, such as 2TiB"
         )));
     }
-    Ok(capacity)
+    Ok(())
 }
 
 /// The named database, or the only one.

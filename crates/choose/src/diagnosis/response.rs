@@ -55,7 +55,7 @@ pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
 fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     let at = |measure, slot| value(subject, class, measure, slot);
     let point = |slot: usize| {
-        let (iops, latency_s) = (at(Measure::Iops, slot)?, at(Measure::Latency, slot)?);
+        let (iops, latency_s) = (at(Measure::Iops, slot)?, subject.latency_s(class, slot)?);
         let length_s = subject.slots[slot].length.as_secs_f64();
         (iops > 0.0 && latency_s > 0.0 && length_s > 0.0).then_some(ResponsePoint { iops, latency_s, length_s })
     };

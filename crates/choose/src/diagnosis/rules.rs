@@ -228,14 +228,10 @@ fn tails(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
         matches!(cause, WaitCause::Commit | WaitCause::Storage(Class::RandomRead | Class::Read | Class::RedoWrite))
     };
     let tail = |event: &plimsoll_ingest::EventTime| {
-        let (mean_s, within_s) = (event.mean_s()?, event.within_s(0.99)?);
-        let far = within_s >= FAR * mean_s && within_s > SHORT_S && event.count >= MIN_WAITS;
-        far.then(|| DiagnosisVerdict::Tail {
-            event: event.event.clone(),
-            cause: event.cause,
-            mean_s,
-            within_s: Some(within_s).filter(|seconds| seconds.is_finite()),
-        })
+        let (mean_s, p99_s) = (event.mean_s()?, event.quantile_s(0.99)?);
+        // The lower bound: the bucket of AWR above 32 ms ends at 1 s.
+        let far = p99_s[0] >= FAR * mean_s && p99_s[0] >= SHORT_S && event.count >= MIN_WAITS;
+        far.then(|| DiagnosisVerdict::Tail { event: event.event.clone(), cause: event.cause, mean_s, p99_s })
     };
     let notable = NOTABLE * account.whole.database_s;
     let events = account.whole.waits.iter().filter(|event| is_relevant(event.cause));

@@ -199,8 +199,8 @@ pub enum DiagnosisVerdict {
         cause: WaitCause,
         /// Mean seconds.
         mean_s: f64,
-        /// 99th percentile, seconds; none if it is in the last, unbounded bucket.
-        within_s: Option<f64>,
+        /// Bounds of the 99th percentile, seconds; the upper one is infinite if it is in the last bucket.
+        p99_s: [f64; 2],
     },
     /// A disk with several paths uses one of them at a time.
     IdlePaths {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plimsoll_catalogue::{Offer, Product};
 
 use super::assess::{Assessed, Assessor};
-use super::candidates::Candidate;
+use super::candidates::{Candidate, Group};
 use super::frontier::by_cost;
 use super::machines::Fleet;
 use super::{Attachment, Choice, Rejection, RejectionReason};
@@ -63,8 +63,8 @@ pub(super) struct Attempt<'a> {
     rejected: Option<Rejection>,
     /// Headroom of the last candidate that missed an objective because of a ceiling.
     held_at: Option<f64>,
-    /// Levels with a choice, and levels too slow in any size.
-    closed: BTreeSet<usize>,
+    /// Groups with a choice, and groups too slow in any size.
+    closed: BTreeSet<Group>,
     /// Candidates from this monthly price on are ignored.
     below: f64,
 }
@@ -84,24 +84,24 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Tries candidates by price until each level has a candidate that meets the objectives, or is too slow in any
+    /// Tries candidates by price until each group has a candidate that meets the objectives, or is too slow in any
     /// size.
     pub(super) fn try_all(&mut self, candidates: Vec<Candidate>) {
         self.held_at = None;
         for candidate in candidates {
-            if self.closed.contains(&candidate.level) || candidate.cost >= self.below {
+            if self.closed.contains(&candidate.group) || candidate.cost >= self.below {
                 continue;
             }
-            let level = candidate.level;
+            let group = candidate.group;
             match self.assess(candidate) {
                 Assessed::Meets(choice) => {
-                    self.closed.insert(level);
+                    self.closed.insert(group);
                     self.levels.met.push(*choice);
                 }
                 Assessed::Misses { choice, by_latency } => {
                     self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
                     if by_latency {
-                        self.closed.insert(level);
+                        self.closed.insert(group);
                     }
                     self.missed(choice);
                 }

@@ -1,5 +1,5 @@
-//! Configurations of a product with sufficient ceilings: the cheapest of each level and headroom, over all widths of
-//! stripes.
+//! Configurations of a product with sufficient ceilings: the cheapest of each level and headroom, as a single
+//! volume and as a stripe.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,25 +16,34 @@ const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Seconds of a month in billing by operations.
 const MONTH: f64 = 730.0 * 3600.0;
 
+/// Configurations among which the cheapest is chosen. A single volume competes with single volumes only: a stripe is
+/// often cheaper, but it is slower for operations that it splits, more is lost with it, and it must be administered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Group {
+    /// Index of the product's level, such as a tier.
+    level: usize,
+    is_striped: bool,
+}
+
 /// An offer with sufficient ceilings.
 pub(super) struct Candidate {
     pub(super) offer: Offer,
     pub(super) price: Option<Price>,
-    /// Index of the product's level, such as a tier, for which it was found.
-    pub(super) level: usize,
+    /// The group of which it is the cheapest at a headroom.
+    pub(super) group: Group,
     /// Monthly price in units of the currency; of unpriced offers a higher number that grows with their size.
     pub(super) cost: f64,
 }
 
 impl Candidate {
-    fn new(offer: Offer, level: usize, assessor: &Assessor<'_>) -> Self {
+    fn new(offer: Offer, group: Group, assessor: &Assessor<'_>) -> Self {
         let price = price_of(&offer, assessor.terms);
         let cost = price.as_ref().map_or_else(|| 1e18 + offer.capacity.get() as f64, |price| price.monthly.as_f64());
-        Self { offer, price, level, cost }
+        Self { offer, price, group, cost }
     }
 }
 
-/// The cheapest sufficient offers of a product for each headroom and level, by price; the nearest miss if there is none.
+/// The cheapest sufficient offers of a product for each headroom and group, by price; the nearest miss if there is none.
 pub(super) fn candidates(
     assessor: &Assessor<'_>,
     search: &Search,
@@ -59,11 +68,12 @@ pub(super) fn candidates(
             Err(refused) => reason = reason.or(Some(refused)),
         }
     }
-    let mut cheapest: BTreeMap<(usize, usize), Candidate> = BTreeMap::new();
-    for (number, offer) in found.offers {
-        let candidate = Candidate::new(offer, number.1, assessor);
-        if cheapest.get(&number).is_none_or(|best| candidate.cost < best.cost) {
-            cheapest.insert(number, candidate);
+    let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();
+    for ((room, level), offer) in found.offers {
+        let group = Group { level, is_striped: !offer.config.wraps.is_empty() };
+        let candidate = Candidate::new(offer, group, assessor);
+        if cheapest.get(&(room, group)).is_none_or(|best| candidate.cost < best.cost) {
+            cheapest.insert((room, group), candidate);
         }
     }
     if cheapest.is_empty() {

@@ -70,9 +70,11 @@ impl<'a> ClassWindows<'a> {
         let mean = |class: Class| {
             let (mut sum, mut weights) = (0.0, 0.0);
             for (slot, at) in self.subject.slots.iter().enumerate() {
-                let value = |measure| self.value(slot, class, measure, Statistic::Mean);
-                let Some(seconds) = value(Measure::Latency).filter(|seconds| *seconds > 0.0) else { continue };
-                let weight = value(Measure::Iops).unwrap_or(1.0) * at.length.as_secs_f64();
+                let Some(seconds) = self.subject.latency_s(class, slot).filter(|seconds| *seconds > 0.0) else {
+                    continue;
+                };
+                let iops = self.value(slot, class, Measure::Iops, Statistic::Mean);
+                let weight = iops.unwrap_or(1.0) * at.length.as_secs_f64();
                 sum += seconds * weight;
                 weights += weight;
             }

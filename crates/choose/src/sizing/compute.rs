@@ -20,15 +20,15 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// The need of one instance: the processors that the busiest window used, at 70 % utilisation, and the memory of its
-    /// present host, because less memory means more reads.
-    pub(super) fn of(account: &Account, instances: usize) -> Self {
+    /// The need of one instance when the load has grown by a factor: the processors that the busiest window used, times
+    /// that factor, at 70 % utilisation, and the memory of its present host, because less memory means more reads.
+    pub(super) fn of(account: &Account, instances: usize, growth: f64) -> Self {
         let instances = instances.max(1) as f64;
         let windows = account.slots.iter().flatten().chain(std::iter::once(&account.whole));
         let used = windows.filter_map(processors_used).reduce(f64::max);
         let memory = account.memory_bytes.or(account.cache_bytes);
         Self {
-            processors: used.map(|used| (used / UTILISATION / instances).ceil().max(LEAST_PROCESSORS)),
+            processors: used.map(|used| (used * growth / UTILISATION / instances).ceil().max(LEAST_PROCESSORS)),
             memory: memory.map(|bytes| Bytes::new((bytes / instances) as u64).max(LEAST_MEMORY)),
         }
     }

@@ -82,7 +82,8 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let (objectives, defaults) = objectives(subject, design, &known, &points);
     assumptions.extend(defaults);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
-    let series = if design.quantile.is_none() { grown(windows, design.growth.times()) } else { Vec::new() };
+    let times = design.growth.times();
+    let series = if design.quantile.is_none() { grown(windows, times) } else { Vec::new() };
     Ok(Wanted {
         subject: subject.name.clone(),
         objectives,
@@ -91,11 +92,11 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         compute: subject
             .account
             .as_ref()
-            .map_or(design.compute, |account| design.compute.or(Compute::of(account, subject.instances.len()))),
+            .map_or(design.compute, |account| design.compute.or(Compute::of(account, subject.instances.len(), times))),
         points,
         headroom: design.headroom,
-        mean_iops: operations / seconds * design.growth.times(),
-        capacity: Bytes::new((design.capacity.get() as f64 * design.growth.times() / (1.0 - design.free)).ceil() as u64),
+        mean_iops: operations / seconds * times,
+        capacity: Bytes::new((design.capacity.get() as f64 * times / (1.0 - design.free)).ceil() as u64),
         free: design.free,
         answer: answer(subject),
         today,
@@ -298,7 +299,7 @@ fn growth(design: &Design) -> Option<GrowthStep> {
         scans: times,
         spread: None,
         source: format!(
-            "{} % a year for {} months, compounded; the capacity grows as well",
+            "{} % a year for {} months, compounded; the capacity and the processors grow as well",
             (design.growth.yearly * 1e4).round() / 100.0,
             design.growth.months
         ),

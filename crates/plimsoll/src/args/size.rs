@@ -28,7 +28,7 @@ Examples:
 pub struct SizeArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Present capacity requirement
+    /// Present capacity requirement [default: the size on disk that AWR-Miner states]
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
     /// Database to size for, if the reports contain several
@@ -40,7 +40,7 @@ pub struct SizeArgs {
     /// Machine that the volumes are attached to: its limits apply, and only volumes of its provider are considered
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<String>,
-    /// Processors (vCPUs) that the machine needs [default: those that the busiest window used, at 70 % utilisation]
+    /// Processors (vCPUs) that the machine needs [default: those that the busiest window used, with growth, at 70 % utilisation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub vcpus: Option<u32>,
     /// Memory that the machine needs [default: that of the present host]

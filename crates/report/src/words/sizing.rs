@@ -269,8 +269,8 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
     let machine = machine.map_or_else(String::new, |machine| format!(" on {}", clean(&machine.to_string())));
     format!(
         "a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
-         {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest single volume with \
-         the present cache; {storage}",
+         {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest choice with the \
+         present cache; {storage}",
         gib(first.bytes),
         gib(first.more_bytes),
         number::percent(first.reads),

@@ -101,7 +101,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::SlowOrLoaded { class, latency_s, iops, in_flight },
         Verdict::Many { class, latency_s, iops },
         Verdict::Quick { class, latency_s, iops },
-        Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, within_s: Some(0.1) },
+        Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, p99_s: [0.064, 0.1] },
         Verdict::Pinned { class: Class::All, measure: Measure::Iops, value: 506.0, windows: 30, of: 90 },
         Verdict::AtCeiling {
             name: "IOPS of the disk".into(),

@@ -113,8 +113,9 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
     let events = longest_events(split);
     let is_one = events.iter().all(|event| event.place.input == time.input);
     let row = |(index, event): (usize, &EventTime)| {
-        let within = event.within_s(0.99).map_or(UNKNOWN.to_owned(), |seconds| {
-            if seconds.is_finite() { format!("<= {}", number::three(seconds * 1e3)) } else { "longest".to_owned() }
+        let within = event.quantile_s(0.99).map_or(UNKNOWN.to_owned(), |[lower, upper]| {
+            let (sign, bound) = if upper.is_finite() { ("<=", upper) } else { (">", lower) };
+            format!("{sign} {}", number::three(bound * 1e3))
         });
         let line = event.place.origin.line;
         let line = Some(line).filter(|line| *line > 0);

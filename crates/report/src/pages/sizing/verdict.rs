@@ -106,7 +106,7 @@ impl Sized<'_> {
         let why = match first.price_doubt() {
             PriceDoubt::Unverified => "its price is not verified",
             PriceDoubt::Partial => "its machine has no price in the catalogue",
-            _ => "it has no price in the catalogue",
+            _ => "it has no price in the catalogue for this currency and region",
         };
         format!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))
     }

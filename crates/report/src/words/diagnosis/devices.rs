@@ -83,14 +83,13 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             format!("{} take {} at {}: the storage is fast.", operations(*class), seconds(*latency_s), iops(*rate)),
             "",
         ),
-        DiagnosisVerdict::Tail { event: name, mean_s, within_s, .. } => {
-            let within = within_s.map_or("longer than the range of its histogram".to_owned(), |within| {
-                format!("up to {}", seconds(within))
-            });
+        DiagnosisVerdict::Tail { event: name, mean_s, p99_s: [lower, upper], .. } => {
+            let upper = if upper.is_finite() { format!(" (up to {})", seconds(*upper)) } else { String::new() };
             (
                 format!(
-                    "The slowest hundredth of the waits for \"{}\" takes {within}; the mean is {}.",
+                    "The slowest hundredth of the waits for \"{}\" takes more than {}{upper}; the mean is {}.",
                     event(name),
+                    seconds(*lower),
                     seconds(*mean_s)
                 ),
                 "Check for short stalls of the storage: throttling, backups, other tenants, failing paths.",
