@@ -36,6 +36,47 @@ fn json_on_standard_output_keeps_the_reason_on_standard_error() {
 }
 
 #[test]
+fn the_size_on_disk_of_a_report_is_the_default_capacity() {
+    const HISTORY: &str = "\
+~~BEGIN-OS-INFORMATION~~
+STAT_NAME                      STAT_VALUE
+------------------------------ --------------------
+DB_NAME                        SHOP
+AWR_MINER_VER                  4.0.11
+~~END-OS-INFORMATION~~
+
+~~BEGIN-SIZE-ON-DISK~~
+
+   SNAP_ID    SIZE_GB
+---------- ----------
+       800        300
+
+~~END-SIZE-ON-DISK~~
+
+~~BEGIN-MAIN-METRICS~~
+
+      snap      dur_m end                  inst        aas  read_mb_s  read_iops write_iops
+---------- ---------- -------------- ---------- ---------- ---------- ---------- ----------
+       800         60 26/03/02 10:00          1          2          8       1000        200
+
+~~END-MAIN-METRICS~~
+";
+    let folder = Folder::new("size-on-disk");
+    folder.write("awr-hist.out", HISTORY);
+    let run =
+        |more: &[&str]| folder.run(&[&["size", "awr-hist.out", "--provider", "gp3", "--json", "-"], more].concat());
+    let capacity = |output: Output| {
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json["wanted"]["capacity_bytes"].as_u64().unwrap() >> 30
+    };
+    // A tenth stays free.
+    assert_eq!(capacity(run(&[])), 333);
+    assert_eq!(capacity(run(&["--capacity", "90GiB"])), 100);
+    let text = stdout(&folder.run(&["size", "awr-hist.out", "--provider", "gp3"]));
+    assert!(text.contains("the database occupies 300 GiB, according to its report"), "{text}");
+}
+
+#[test]
 fn reports_become_choices() {
     // Log writes take 410 us at present, and neither choice is as fast.
     let asked = "--capacity 500GiB --provider oci,gp3 --burst none --as-of 2026-11-21 --json -";

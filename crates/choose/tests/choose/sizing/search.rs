@@ -139,6 +139,14 @@ fn dearer_choices_on_the_frontier_have_fewer_waiting_sessions() {
 }
 
 #[test]
+fn a_single_volume_is_compared_with_a_cheaper_stripe() {
+    let sizing = sized(&database(10_000.0, Bytes::gib(500)), &["azure/premium-ssd-v2"]);
+    let frontier: Vec<String> = sizing.frontier.iter().map(short).collect();
+    let [stripe, single] = frontier.as_slice() else { panic!("{frontier:?}") };
+    assert!(stripe.starts_with("stripe(") && single.starts_with("azure/premium-ssd-v2:"), "{frontier:?}");
+}
+
+#[test]
 fn a_machine_caps_its_volumes_and_excludes_other_providers() {
     let catalogue = Catalogue::built_in();
     let machine = "gp3 on aws/m5.large".parse::<Config>().unwrap().machine;

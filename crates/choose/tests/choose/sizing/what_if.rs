@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Money};
 use plimsoll_choose::hours::Rule;
-use plimsoll_choose::sizing::{Design, Growth, Search, Sizing, judge, size, wanted};
+use plimsoll_choose::sizing::{Compute, Design, Growth, Search, Sizing, judge, size, wanted};
 use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, levels, memory_first,
 };
@@ -203,6 +203,21 @@ fn all_data_in_memory_is_evaluated_without_an_estimate() {
     assert_eq!((found.by, found.reads), (EstimateSource::AllData, 0.0));
     assert!((found.more_bytes / f64::from(1_u32 << 30) - 100.0).abs() < 1e-6, "{}", found.more_bytes);
     assert!(memory(20.0, None).is_none(), "few reads are not worth memory");
+}
+
+#[test]
+fn processors_grow_unless_they_are_given() {
+    let mut account = account();
+    account.whole.processor_s = Some(36_000.0);
+    let subject = DatabaseDemand { account: Some(account), ..day(|_| 100.0) };
+    let growth = Growth { yearly: 1.0, months: 12 };
+    let design = Design { growth, ..Design::of(Bytes::gib(100)) };
+    let processors = |design: &Design| wanted(&subject, design).unwrap().compute.processors;
+    // Ten in use, at 70 % utilisation.
+    assert_eq!(processors(&Design { growth: Growth::default(), ..design.clone() }), Some(15.0));
+    assert_eq!(processors(&design), Some(29.0));
+    let given = Compute { processors: Some(8.0), memory: None };
+    assert_eq!(processors(&Design { compute: given, ..design }), Some(8.0));
 }
 
 #[test]
