@@ -1,6 +1,7 @@
 //! `plimsoll suite`: runs a benchmark on a path, an export, a product or a database.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use plimsoll_drive::{Onward, PageCache};
 use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
@@ -64,8 +65,8 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     if own_data.is_none() {
         database::check_room(&*recipe, ground.facts(), Bytes::default())?;
     }
-    if let Some(path) = options.state() {
-        store::check_writable(path)?;
+    if let SuiteTarget::Storage(place) = place {
+        check_kept(&place.place, options.state(), &*recipe)?;
     }
     let mut data = match own_data {
         Some((args, url)) => Some(Data::claim(args, url, &*recipe, ground.facts(), &mut console)?),
@@ -104,6 +105,22 @@ pub fn simulated(suite: &SuiteArgs, console: &mut Console) -> Result<SuiteRun, C
     }
     let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(CliError::usage)?;
     made(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
+}
+
+/// Fails if a run would overwrite data, or their state, that an earlier run kept for a check.
+fn check_kept(place: &str, state: Option<&Path>, recipe: &dyn Recipe) -> Result<(), CliError> {
+    let files = recipe.files();
+    let mut written = files.iter().filter(|file| file.writes).peekable();
+    let state = state.filter(|_| written.peek().is_some());
+    let kept = written.filter_map(|file| Some(Path::new(place).join(file.path.as_ref()?)));
+    let exists = kept.chain(state.map(Path::to_path_buf)).find(|path| path.is_file());
+    if let Some(path) = exists {
+        let path = path.display();
+        return Err(CliError::usage(format!(
+            "{path}: it may be of an earlier run: add --check to check its data, or remove it, or use another name"
+        )));
+    }
+    state.map_or(Ok(()), store::check_writable)
 }
 
 /// Fails for flags about data with a statement on the user's tables.
@@ -158,6 +175,8 @@ fn made(
             None => CliError::Interrupted,
         });
     }
+    let failed = recipe.has_failed(&outcome.done);
+    let has_verdicts = failed || outcome.ended == EndReason::Complete;
     let fault = outcome.fault.map(|fault| Finding::Fault { what: format!("{:#}", anyhow::Error::new(fault)) });
     let suite = SuiteRun {
         format: SUITE_FORMAT.into(),
@@ -167,7 +186,7 @@ fn made(
         command: std::env::args().map(without_password).collect(),
         ended: outcome.ended,
         listings: recipe.listings(&outcome.done, &facts),
-        verdicts: recipe.verdicts(&outcome.done, &facts),
+        verdicts: if has_verdicts { recipe.verdicts(&outcome.done, &facts) } else { Vec::new() },
         steps: outcome.done.iter().filter_map(|done| step_run(done, &facts)).collect(),
         findings: fault.into_iter().chain(ground.findings()).collect(),
         database: facts.database.as_ref().map(|_| Box::new(recipe.database_result(&outcome.done, &facts))),
@@ -178,7 +197,6 @@ fn made(
         follows: recipe.follows(),
         settings: recipe.settings(),
     };
-    let failed = recipe.has_failed(&outcome.done);
     Ok((suite, failed))
 }
 

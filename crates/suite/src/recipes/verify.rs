@@ -298,8 +298,15 @@ impl Recipe for Verify {
             }
             (0, 0) => format!("not all was read: {compared} blocks were compared, and each was as it had been written"),
             (_, 0) => format!("of {compared} blocks that were read, {wrong} had wrong data"),
-            _ => format!("{wrong} blocks were not as they had been written, and {unreadable} operations failed"),
+            _ => format!(
+                "{wrong} blocks were not as they had been written, and {unreadable} operations of up to {} failed",
+                Bytes::new(stretch(self.options.block))
+            ),
         }];
+        let unread = self.blocks().saturating_sub(compared + self.checked.passed_over());
+        if self.options.mode == VerifyMode::CheckOnly && unread > 0 {
+            sentences.push(format!("{unread} of {} blocks were not read", self.blocks()));
+        }
         match self.options.mode {
             VerifyMode::WriteAndCheck => sentences.push(
                 "all of it was read while the storage had power: a loss from its caches is detected only by a check \
@@ -365,14 +372,14 @@ fn report(seen: &VerifyFigures) -> String {
     let VerifyFigures { blocks, block, seed, .. } = seen;
     let mut text = format!("blocks        {blocks} of {block}, seed {seed}\n");
     let lines = [
-        ("writes", seen.written),
-        ("compared", seen.compared),
-        ("passed over", seen.passed_over),
-        ("failed", seen.unreadable),
-        ("mismatches", seen.mismatches.total),
+        ("writes", seen.written, ""),
+        ("compared", seen.compared, " blocks"),
+        ("not compared", seen.passed_over, " blocks, read before they were written"),
+        ("failed", seen.unreadable, " operations"),
+        ("mismatches", seen.mismatches.total, ""),
     ];
-    for (name, count) in lines {
-        text.push_str(&format!("{name:<14}{count}\n"));
+    for (name, count, unit) in lines.into_iter().filter(|(name, count, _)| *name != "not compared" || *count > 0) {
+        text.push_str(&format!("{name:<14}{count}{unit}\n"));
     }
     for mismatch in &seen.mismatches.first {
         text.push_str(&format!("  {mismatch}\n"));
@@ -405,8 +412,8 @@ mod tests {
             mismatches: Mismatches { first: vec![stale], total: 3 },
         };
         let expected = format!(
-            "blocks        256 of 4 KiB, seed 7\nwrites        300\ncompared      500\npassed over   0\n\
-             failed        0\nmismatches    3\n  {stale}\n  2 more\n"
+            "blocks        256 of 4 KiB, seed 7\nwrites        300\ncompared      500 blocks\n\
+             failed        0 operations\nmismatches    3\n  {stale}\n  2 more\n"
         );
         assert_eq!(report(&seen), expected);
     }

@@ -99,6 +99,10 @@ fn a_lost_write_is_found_by_what_is_remembered() {
     suite(&folder, "verify", "place", &[&kept[..], &["--passes", "0"]].concat());
     let path = folder.join("place/data");
     let old = std::fs::read(&path).expect("it was kept");
+    let again = folder.run(&[&["suite", "verify", "place"], &kept[..]].concat());
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("place/data: it may be of an earlier run: add --check"), "{}", stderr(&again));
+    std::fs::remove_file(&path).expect("it is a file");
     suite(&folder, "verify", "place", &[&kept[..], &["--overwrite", "100", "--state", "state"]].concat());
     let mut data = std::fs::read(&path).expect("it was kept");
     let block = (0..512).map(|block| block * 4096).find(|at| data[*at..*at + 4096] != old[*at..*at + 4096]);
@@ -108,6 +112,8 @@ fn a_lost_write_is_found_by_what_is_remembered() {
 
     let check = |more: &[&str]| folder.run(&[&["suite", "verify", "place", "--check"], &kept[..], more].concat());
     assert!(check(&[]).status.success(), "it is a version that was written");
+    let more = folder.run(&["suite", "verify", "place", "--size", "2MiB", "--state", "state"]);
+    assert_eq!(more.status.code(), Some(2), "the state of the kept data is not overwritten");
     let told = check(&["--state", "state"]);
     let printed = stdout(&told);
     assert_eq!(told.status.code(), Some(1), "{printed}");
