@@ -4,7 +4,7 @@ mod cause;
 
 use plimsoll_catalogue::{Catalogue, Offer, PriceTerms, Standing};
 use plimsoll_load::Pace;
-use plimsoll_record::Curve;
+use plimsoll_record::{Curve, Steadiness};
 
 use crate::need::ask_of;
 use crate::trial::{Figures, trial};
@@ -25,6 +25,8 @@ pub struct LoadComparison {
     pub mean_ns: (f64, f64),
     /// 99th percentile in nanoseconds, measured and simulated.
     pub p99_ns: (f64, f64),
+    /// Whether the load arrived faster than it was completed, measured and simulated.
+    pub overloaded: (bool, bool),
     /// The stage that binds in the model.
     pub binds: Option<String>,
 }
@@ -68,6 +70,7 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Pric
             iops: (run.figures.iops.value, simulated.iops),
             mean_ns: (run.figures.mean_ns.value, simulated.mean_ns()),
             p99_ns: (run.figures.p99_ns.value, p99),
+            overloaded: (run.figures.steadiness == Steadiness::Overloaded, simulated.overloaded),
             binds: binds(&simulated, offer, &standing),
         });
     }

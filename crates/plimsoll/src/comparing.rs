@@ -37,6 +37,10 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
         sides => sides,
     };
     let load = |names: &[std::path::PathBuf]| -> Result<Side, CliError> {
+        if let Some(twice) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name))
+        {
+            return Err(CliError::usage(format!("{}: named twice on one side: name each run once", twice.display())));
+        }
         let (names, curves) = names.iter().map(|name| store::load_named(name)).collect::<Result<_, _>>()?;
         Ok(Side { names, curves })
     };

@@ -457,8 +457,10 @@ fn scratch_size(args: &MeasureCommand, work: &MeasuredLoad, subject: &Subject) -
     };
     if size < least || size.get().saturating_add(spare.get()) > available.get() {
         let size = size.max(least);
+        let kept = if spare > Bytes::default() { format!(" that leaves {spare}") } else { String::new() };
         return Err(CliError::usage(format!(
-            "{path}: only {available} are free, too little for a scratch file of {size}: free some space, or use another path"
+            "{path}: only {available} are free, too little for a scratch file of {size}{kept}: free some space, or use \
+             another path"
         )));
     }
     Ok(size)

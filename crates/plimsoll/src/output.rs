@@ -53,6 +53,11 @@ impl Forms {
     }
 
     fn checked(self) -> Result<Self, CliError> {
+        if self.files().filter(|path| is_standard_output(path)).count() > 1 {
+            return Err(CliError::usage(
+                "only one form can be written to standard output (-): use files for the others",
+            ));
+        }
         self.files().filter(|path| !is_standard_output(path)).try_for_each(|path| store::check_writable(path))?;
         Ok(self)
     }

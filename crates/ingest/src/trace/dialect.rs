@@ -45,6 +45,11 @@ pub(crate) trait Sink {
 
     /// Receives an unreadable record.
     fn broken(&mut self, number: u64, reason: &str);
+
+    /// Receives an unreadable last line without its end: its recording was interrupted.
+    fn cut(&mut self, number: u64, reason: &str) {
+        self.broken(number, reason);
+    }
 }
 
 /// Identifies an operation: its class and time, as numbered by the receiving sink.
@@ -216,23 +221,20 @@ impl<R: LineDialect> LineSplitter<R> {
         Self { row, lines: LineBuffer::default(), has_records: false }
     }
 
-    fn hand_on(
-        &mut self,
-        line: &[u8],
-        number: u64,
-        row: fn(&mut R, &[u8], u64, &mut dyn Sink) -> Line,
-        sink: &mut dyn Sink,
-    ) {
+    /// `is_cut`: a last line without its end.
+    fn hand_on(&mut self, line: &[u8], number: u64, is_cut: bool, sink: &mut dyn Sink) {
         let line = without_return(line);
         if line.len() > MAX_LINE {
             return sink.broken(number, "the line is too long: skipped");
         }
-        match row(&mut self.row, line, number, sink) {
+        let row = &mut self.row;
+        match if is_cut { row.cut(line, number, sink) } else { row.row(line, number, sink) } {
             Line::Read => self.has_records = true,
             Line::Passed | Line::Reported => {}
             // The first line may have column names.
             Line::Broken(_) if !self.has_records && number == 1 => {}
             Line::Broken(_) if line.trim_ascii().is_empty() => {}
+            Line::Broken(reason) if is_cut => sink.cut(number, reason),
             Line::Broken(reason) => sink.broken(number, reason),
         }
     }
@@ -243,7 +245,7 @@ impl<R: LineDialect> Dialect for LineSplitter<R> {
         let mut lines = std::mem::take(&mut self.lines);
         // Of the two additional bytes, which show that a line is too long, the second may be a carriage return.
         let Ok(()) = lines.feed(bytes, MAX_LINE + 2, |line, number| {
-            self.hand_on(line, number, R::row, sink);
+            self.hand_on(line, number, false, sink);
             Ok::<(), Infallible>(())
         });
         self.lines = lines;
@@ -251,7 +253,7 @@ impl<R: LineDialect> Dialect for LineSplitter<R> {
 
     fn end(&mut self, sink: &mut dyn Sink) {
         if let Some((last, number)) = std::mem::take(&mut self.lines).last() {
-            self.hand_on(last, number, R::cut, sink);
+            self.hand_on(last, number, true, sink);
         }
         self.row.end(sink);
     }

@@ -219,6 +219,9 @@ impl Sink for Queue {
     fn broken(&mut self, number: u64, reason: &str) {
         self.stop(number, reason.to_owned());
     }
+
+    /// The operations before it can be replayed.
+    fn cut(&mut self, _: u64, _: &str) {}
 }
 
 /// Decompressed bytes of a trace.

@@ -215,6 +215,15 @@ fn every_dialect_with_offsets_is_replayed() {
 }
 
 #[test]
+fn operations_before_a_cut_last_line_are_replayed() {
+    let text = lines((1..100).map(|at| format!("{at},{},r,4096", at * 8)));
+    let count = |text: &str| requests(text.as_bytes()).map(|requests| requests.len());
+    assert_eq!(count(&text[..text.len() - 6]), Ok(98));
+    let fault = count(&format!("{text}100,800\n")).expect_err("a broken line may hide more");
+    assert_eq!(fault.line, Some(100));
+}
+
+#[test]
 fn slightly_late_records_are_reordered_and_far_ones_refused() {
     let line = |at: u64| format!("{at},{},r,4096", at * 8);
     let mixed = lines([5, 3, 9, 7, 8].into_iter().map(line));

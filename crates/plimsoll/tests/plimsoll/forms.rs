@@ -124,6 +124,8 @@ fn forms_are_written_in_addition_to_text() {
     }
     let silent = folder.text(&["quote", "oci:100GB@10vpu", "--json", "q.json"]);
     assert!(silent.is_empty(), "JSON replaces the text: {silent}");
+    let both = folder.run(&["quote", "oci:100GB@10vpu", "--json", "-", "--csv", "-"]);
+    assert_eq!((both.status.code(), both.stdout.len()), (Some(2), 0));
     let refused = folder.run(&["quote", "oci:100GB@10vpu", "--html", "nowhere/q.html"]);
     assert_eq!(refused.status.code(), Some(2));
 }

@@ -2,17 +2,12 @@
 
 use plimsoll_catalogue::Status;
 use plimsoll_choose::{Explanation, LoadComparison};
-use plimsoll_load::Pace;
 
 use super::limit;
 use crate::latency::LatencyUnit;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Headline, Item, Page, PageSection, Table};
 use crate::words::{clean, offer as words, offered};
-
-/// Open loads with a lower share of completed operations are overloaded: their latency depends on the length of the
-/// run.
-const KEPT_UP: f64 = 0.97;
 
 /// Compares a run with theory: highest rates, every load, and causes.
 pub fn explanation(explanation: &Explanation) -> Page {
@@ -44,8 +39,9 @@ fn table(rows: &[LoadComparison]) -> Table {
         LatencyUnit::Micro => ("mean us", "p99 us"),
         LatencyUnit::Milli => ("mean ms", "p99 ms"),
     };
-    let time = |row: &LoadComparison, iops: f64, ns: f64| match ns {
-        _ if grew(row, iops) => Cell::text("grew"),
+    // The latency of an overload depends on the length of the run.
+    let time = |overloaded: bool, ns: f64| match ns {
+        _ if overloaded => Cell::text("grew"),
         ns if ns > 0.0 && ns.is_finite() => Cell::figure(unit.show(ns), unit.value(ns)),
         _ => Cell::unknown(),
     };
@@ -55,10 +51,10 @@ fn table(rows: &[LoadComparison]) -> Table {
         .column(Column::rate("IOPS", "measured", 0), |row| rate(row.iops.0))
         .column(Column::rate("IOPS", "theory", 0), |row| rate(row.iops.1))
         .column(Column::rate("ratio", "", 0), |row| ratio(row))
-        .column(Column::time(mean, "measured", 2), |row| time(row, row.iops.0, row.mean_ns.0))
-        .column(Column::time(mean, "theory", 2), |row| time(row, row.iops.1, row.mean_ns.1))
-        .column(Column::time(p99, "measured", 3), |row| time(row, row.iops.0, row.p99_ns.0))
-        .column(Column::time(p99, "theory", 3), |row| time(row, row.iops.1, row.p99_ns.1))
+        .column(Column::time(mean, "measured", 2), |row| time(row.overloaded.0, row.mean_ns.0))
+        .column(Column::time(mean, "theory", 2), |row| time(row.overloaded.1, row.mean_ns.1))
+        .column(Column::time(p99, "measured", 3), |row| time(row.overloaded.0, row.p99_ns.0))
+        .column(Column::time(p99, "theory", 3), |row| time(row.overloaded.1, row.p99_ns.1))
         .column(Column::new("limit", "in theory", ColumnKind::Text, 4), |row| limit(row.binds.as_deref()))
         .table()
         .with_notes(binding(rows).into_iter().chain([ratios.to_owned()]))
@@ -96,13 +92,8 @@ fn unit(rows: &[LoadComparison]) -> LatencyUnit {
 /// Ratio of measured to theoretical figures; unknown for overloaded runs.
 fn ratio(row: &LoadComparison) -> Cell {
     let ratio = row.ratio();
-    let sound = ratio.is_finite() && !grew(row, row.iops.0) && !grew(row, row.iops.1);
+    let sound = ratio.is_finite() && row.overloaded == (false, false);
     if sound { Cell::figure(format!("{ratio:.2}"), ratio) } else { Cell::unknown() }
-}
-
-/// True if more operations arrived than were completed.
-fn grew(row: &LoadComparison, iops: f64) -> bool {
-    matches!(row.offered, Pace::Open { rate, .. } if iops < rate.as_f64() * KEPT_UP)
 }
 
 fn share(measured: f64, theory: f64) -> Option<String> {
