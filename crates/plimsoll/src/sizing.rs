@@ -111,8 +111,8 @@ fn design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<S
         may_be_slower: args.may_be_slower,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };
-    let note = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");
-    Ok((design, stored.map(note)))
+    let said = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");
+    Ok((design, stored.map(said)))
 }
 
 /// Checks a capacity; a number without a unit would be bytes.

@@ -371,6 +371,9 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         Err(error) => return deleted_before(operation, collection, id, error),
     };
     check_etag(request, &etag(&held))?;
+    if state(&held, operation.now_ns) == PROVISIONING {
+        return Err(OciError::state(format!("volume {id} is {PROVISIONING}: delete it once it is AVAILABLE")));
+    }
     if let Some(attachment) = held.record.attachment() {
         return Err(OciError::conflict(format!(
             "volume {id} is attached to {}: detach it first",

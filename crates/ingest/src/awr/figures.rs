@@ -360,7 +360,13 @@ fn redo(page: &mut Page<'_>) {
         rates(page, Class::RedoWrite, log.writes());
     } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
     {
-        rates_in(page, Class::RedoWrite, AwrSection::Functions, writer.writes());
+        let [iops, bytes_s] = writer.writes();
+        // Statspack prints rates of less than 50 kB/s as zero.
+        let bytes_s = bytes_s.filter(|bytes_s| bytes_s.value > 0.0);
+        rates_in(page, Class::RedoWrite, AwrSection::Functions, [iops, bytes_s]);
+        if let (None, Some(size)) = (bytes_s, page.statistic("redo size")) {
+            page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, page.statistics(), size);
+        }
     } else if let Some(requests) = profile("Redo Requests") {
         let bytes = profile("Redo (MB)");
         page.put_said(Class::RedoWrite, Measure::Iops, AwrSection::IoProfile, Some(requests));

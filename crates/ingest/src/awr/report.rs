@@ -96,27 +96,17 @@ impl Rounded {
     /// A time with its unit; a bare number is in `unit`.
     pub(super) fn of(numerals: Numerals, text: &str, unit: f64) -> Option<Self> {
         let (number, unit) = timed(text, unit)?;
-        Some(Self::new(numerals, number.trim(), numerals.number(number)? * unit, unit))
-    }
-
-    /// Bytes with their suffix; a bare number is in `unit`.
-    pub(super) fn bytes(numerals: Numerals, text: &str, unit: f64) -> Option<Self> {
-        let number = text.trim().trim_end_matches(char::is_alphabetic);
-        let unit = numerals.bytes(&format!("1{}", &text.trim()[number.len()..]), unit)?;
-        Some(Self::new(numerals, number, numerals.bytes(text, unit)?, unit))
-    }
-
-    fn new(numerals: Numerals, number: &str, value: f64, unit: f64) -> Self {
+        let value = numerals.number(number)? * unit;
         let mark = if numerals == Numerals::Point { '.' } else { ',' };
-        let decimals = number.rsplit_once(mark).map_or("", |(_, decimals)| decimals);
-        Self { value, step: decimals.bytes().fold(unit, |step, _| step / 10.0) }
+        let decimals = number.trim().rsplit_once(mark).map_or("", |(_, decimals)| decimals);
+        Some(Self { value, step: decimals.bytes().fold(unit, |step, _| step / 10.0) })
     }
 
-    pub(super) fn over(self, divisor: f64) -> Self {
+    fn over(self, divisor: f64) -> Self {
         Self { value: self.value / divisor, step: self.step / divisor }
     }
 
-    pub(super) fn finer(a: Option<Self>, b: Option<Self>) -> Option<f64> {
+    fn finer(a: Option<Self>, b: Option<Self>) -> Option<f64> {
         let finer = match (a, b) {
             (Some(a), Some(b)) => Some(if b.step < a.step { b } else { a }),
             (a, b) => a.or(b),

@@ -368,15 +368,10 @@ fn traffic(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 
     };
     // Reads come before writes, under equal names.
     let (requests, data) = (of(["reqs per sec", "requests /sec"]), of(["data per sec", "data vol/sec"]));
-    let window_s = report.window_s();
-    // Rates of less than 50 kB/s are printed as zero: the total, two columns before, is more precise. Without a suffix
-    // the unit is MB, as in 11.2.0.3.
+    // Without a suffix the unit is MB, as in 11.2.0.3.
     let bytes = |row: &Row, name: &str, column: Option<&usize>| {
         let column = *column?;
-        let rounded = |column: usize| Rounded::bytes(cells.numerals, row.cell(column), MIB);
-        let total = column.checked_sub(2).filter(|total| table.columns[*total].contains("data")).and_then(rounded);
-        let rate = rounded(column)?;
-        let value = Rounded::finer(Some(rate), total.zip(window_s).map(|(total, seconds)| total.over(seconds)))?;
+        let value = cells.numerals.bytes(row.cell(column), MIB)?;
         Some(cells.stated(row, name, column, value))
     };
     let (small, large) = (table.column_like("small read"), table.column_like("large read"));

@@ -32,10 +32,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 #[derive(Debug, Default)]
 struct Iostat {
     reports: Reports,
-    /// True from the first heading of a report to its end.
-    is_open: bool,
-    /// True from the heading of devices to the first line that is not a row.
-    in_table: bool,
+    place: LinePlace,
     /// Blanks before a heading: the whole text may be indented.
     indent: usize,
     /// The times of the current report and of the next.
@@ -47,6 +44,18 @@ struct Iostat {
     noted: Noted,
 }
 
+/// The place of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LinePlace {
+    /// Before the tables of a report.
+    #[default]
+    Outside,
+    /// Among the tables of a report.
+    Report,
+    /// From the heading of devices to the first line that is not a row.
+    Table,
+}
+
 impl Iostat {
     fn new(input: &FormatInput) -> Self {
         Self { reports: Reports::new(input), ..Self::default() }
@@ -54,7 +63,7 @@ impl Iostat {
 
     /// Ends the current report.
     fn close(&mut self, follows: Follows, out: &mut Builder) {
-        (self.in_table, self.is_open) = (false, false);
+        self.place = LinePlace::Outside;
         let absent = if self.complete { Absent::Idle } else { Absent::Unknown };
         let at = self.printed.map(|stamp| super::instant(stamp, out));
         self.reports.close(at, absent, follows, out);
@@ -70,8 +79,11 @@ impl Iostat {
         if self.heading(text, out) {
             return;
         }
+        let in_table = self.place == LinePlace::Table;
+        if in_table {
+            self.place = LinePlace::Report;
+        }
         if let Some(stamp) = self.time(text) {
-            self.in_table = false;
             self.doubt(stamp, number, out);
             self.coming = Some(stamp);
         } else if let Some((host, version)) = banner(text) {
@@ -80,13 +92,11 @@ impl Iostat {
             (self.printed, self.coming) = (None, None);
             out.version(version);
         } else if text.contains("%idle") || text.contains("%iowait") {
-            self.in_table = false;
             self.noted.note("avg-cpu", Fate::Ignored);
-        } else if self.in_table && self.reports.disks.knows(text) {
+        } else if in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
             out.caution(Some(Origin::line(number)), "an unreadable row of devices: skipped");
-        } else {
-            self.in_table = false;
+            self.place = LinePlace::Table;
         }
     }
 
@@ -95,13 +105,12 @@ impl Iostat {
         if !is {
             return false;
         }
-        if self.is_open && self.coming.is_none() && self.reports.disks.continue_with(text) {
-            self.in_table = true;
+        if self.place != LinePlace::Outside && self.coming.is_none() && self.reports.disks.continue_with(text) {
+            self.place = LinePlace::Table;
         } else {
             self.close(Follows::Report, out);
             self.printed = self.coming.take();
-            self.in_table = self.reports.disks.begin(text);
-            self.is_open = true;
+            self.place = if self.reports.disks.begin(text) { LinePlace::Table } else { LinePlace::Report };
         }
         self.complete = false;
         self.indent = text.len() - text.trim_start().len();
@@ -134,7 +143,7 @@ impl LineFormat for Iostat {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let indent = line.get(..self.indent).filter(|indent| indent.trim_start().is_empty());
         let row = &line[indent.map_or(0, str::len)..];
-        let is_row = self.in_table
+        let is_row = self.place == LinePlace::Table
             && !row.is_empty()
             && !self.reports.disks.heading().is(line)
             && self.reports.disks.row(row, number);
