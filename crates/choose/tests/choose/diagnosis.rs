@@ -99,6 +99,21 @@ fn a_busy_processor_is_no_reason_to_buy_storage() {
     near(*at_most, 0.14, 1e-9);
 }
 
+/// On Exadata, smart scans read most blocks: waits for single blocks do not determine the latency of all reads.
+#[test]
+fn few_waits_are_no_latency_of_many_operations() {
+    let is_known = |waits: f64| {
+        let mut subject = subject(&workload(2_000, 8_000), &[]);
+        for wait in subject.account.as_mut().into_iter().flat_map(|account| account.slots.iter_mut().flatten()) {
+            wait.waits.iter_mut().for_each(|wait| wait.count *= waits);
+        }
+        let found = check(&subject);
+        found.responses.iter().any(|response| response.class == Class::RandomRead)
+    };
+    assert!(is_known(1.0) && is_known(0.02));
+    assert!(!is_known(0.005));
+}
+
 #[test]
 fn reads_are_saved_down_to_the_floor_and_by_memory() {
     let found = check(&subject(&workload(2_000, 8_000), &[]));

@@ -251,6 +251,14 @@ fn files_of_processors_are_combined() {
 }
 
 #[test]
+fn a_flush_without_data_is_no_read() {
+    let reading = reading(&binary::blktrace_flushes(50));
+    let most = |class| figures(&reading, class, Measure::Iops).map(|figure| figure.value).fold(0.0, f64::max);
+    assert!((most(Class::Flush) - 100.0).abs() < 5.0, "one each 10 ms: {}", most(Class::Flush));
+    assert_eq!((most(Class::Read), most(Class::Write)), (0.0, 0.0));
+}
+
+#[test]
 fn a_working_set_without_times_covers_the_whole_trace() {
     let pages = lines((0..10).flat_map(|_| 0..50).map(|page: u64| page.to_string()));
     let reading = reading(pages.as_bytes());

@@ -113,6 +113,9 @@ fn models_are_fitted_to_measured_runs_only() {
 fn simulated_products_carry_their_doubts() {
     let text = words(&Folder::new("offers").text(&["simulate", "netapp/aff-c800", "--quick", "--reads", "100"]));
     assert!(text.contains("known only from anchors"), "{text}");
+    // 5.4 million credits for 3,000 IOPS, which 300 refill.
+    let text = words(&Folder::new("bursts").text(&["simulate", "aws/gp2:100GiB", "--quick"]));
+    assert!(text.contains("3000 IOPS for 2000 s from full credits, then 300 IOPS"), "{text}");
 }
 
 #[test]

@@ -33,6 +33,21 @@ pub fn blktrace(load: &[Op], order: Bytes, version: u64) -> Vec<u8> {
     bytes
 }
 
+/// Flushes, each issued without data and with the direction of a read, 2 ms long, every 10 ms.
+pub fn blktrace_flushes(count: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for number in 0..count {
+        let at = |ms: u64| 1_000_000_000 + (number * 10 + ms) * 1_000_000;
+        for (stage, at) in [(7 | 1 << 22, at(0)), (8 | 1 << 23, at(2))] {
+            let category: u64 = 1 | 1 << 2;
+            let start = bytes.len();
+            event(&mut bytes, Bytes::Little, 7, (at, stage | category << 16, 0, 0), b"");
+            bytes[start + 24..start + 28].fill(0);
+        }
+    }
+    bytes
+}
+
 fn event(
     out: &mut Vec<u8>,
     order: Bytes,
