@@ -60,47 +60,63 @@ impl Offer {
         plimsoll_model::parse(&self.model_notation()?).map_err(unreadable)
     }
 
-    /// Only the ceilings: the limits shared by the volumes of a machine.
+    /// Only the ceilings: the limits shared by the volumes of a machine, or those of a volume or an array of volumes.
     pub fn limits(&self) -> Result<ChainSpec, NoModel> {
-        let ceilings: Vec<&Ceiling> = self.ceilings.iter().filter(|ceiling| belongs_in_model(ceiling)).collect();
         let unknown = || NoModel::NoLimits { product: self.volume.name.to_string() };
-        let mut text = limits(&ceilings);
-        if let (ProductKind::Machine, Some(model)) = (self.volume.product.kind, &self.volume.product.model) {
-            text.push(stages(model, &self.volume)?);
-        }
-        plimsoll_model::parse(&text.join(THEN)).map_err(|_| unknown())
+        let [own, shared] = self.ceilings_by_scope();
+        let text = if self.config.wraps.is_empty() {
+            let mut text = limits(&[own, shared].concat());
+            if let (ProductKind::Machine, Some(model)) = (self.volume.product.kind, &self.volume.product.model) {
+                text.push(stages(model, &self.volume)?);
+            }
+            text.join(THEN)
+        } else {
+            self.composed(limits(&own), limits(&shared))
+        };
+        plimsoll_model::parse(&text).map_err(|_| unknown())
+    }
+
+    /// The ceilings of the model: those of a volume, and those that volumes share.
+    fn ceilings_by_scope(&self) -> [Vec<&Ceiling>; 2] {
+        let ceilings = self.ceilings.iter().filter(|ceiling| belongs_in_model(ceiling));
+        let (shared, own) = ceilings.partition(|ceiling| ceiling.scope.is_shared());
+        [own, shared]
     }
 
     /// The model in its notation.
     pub fn model_notation(&self) -> Result<String, NoModel> {
         let unknown = || NoModel::Unknown { product: self.volume.name.to_string() };
         let model = self.volume.product.model.as_ref().ok_or_else(unknown)?;
-        let (shared, own): (Vec<&Ceiling>, Vec<&Ceiling>) = self
-            .ceilings
-            .iter()
-            .filter(|ceiling| belongs_in_model(ceiling))
-            .partition(|ceiling| ceiling.scope.is_shared());
+        let [own, shared] = self.ceilings_by_scope();
         let (mut member, mut outside) = (limits(&own), limits(&shared));
         if let Some(machine) = &self.machine
             && let Some(model) = &machine.product.model
         {
             outside.push(stages(model, machine)?);
         }
-        // A single volume: its limits, then the machine's. An array: the machine's limits once, before the members.
+        if !self.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::Array { .. })) {
+            member.append(&mut outside);
+        }
+        member.push(stages(model, &self.volume)?);
+        Ok(self.composed(member, outside))
+    }
+
+    /// A chain of the stages of a volume, wrapped, and of those that volumes share. A single volume: its limits, then the
+    /// machine's. An array: the machine's limits once, before the members.
+    fn composed(&self, mut member: Vec<String>, mut outside: Vec<String>) -> String {
         let first_array = self.config.wraps.iter().position(|wrap| matches!(wrap, Wrap::Array { .. }));
         if first_array.is_none() {
             member.append(&mut outside);
         }
-        member.push(stages(model, &self.volume)?);
         let mut chain = member.join(THEN);
         for (index, wrap) in self.config.wraps.iter().enumerate().rev() {
             chain = wrapped(wrap, &chain);
             if first_array == Some(index) {
                 outside.push(chain);
-                chain = outside.join(THEN);
+                chain = std::mem::take(&mut outside).join(THEN);
             }
         }
-        Ok(chain)
+        chain
     }
 }
 

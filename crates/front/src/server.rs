@@ -85,6 +85,8 @@ static POLL_INTERVAL: Timespec = Timespec::new().sec(1);
 
 /// Maximum time of the loop after [`Server::stop`], for clients that have not read all replies.
 const SHUTDOWN_TIMEOUT: Span = Span::from_secs(5);
+/// Maximum time for making answered writes durable at the end; service managers kill after 90 s.
+const FLUSH_TIMEOUT: Span = Span::from_secs(60);
 
 /// A server: made, given exports and listeners, and run on one thread.
 pub struct Server {
@@ -317,7 +319,18 @@ impl Server {
             served = self.round();
         }
         self.finish_recordings();
-        served
+        served.and_then(|()| self.flush_answered())
+    }
+
+    /// Makes all answered writes durable: clients that end without a flush lose nothing by an orderly end of the server.
+    fn flush_answered(&mut self) -> io::Result<()> {
+        let end = self.clock.now() + FLUSH_TIMEOUT;
+        self.volumes.flush_all(&mut self.jobs);
+        self.process()?;
+        while self.volumes.is_flushing() && self.now < end {
+            self.round()?;
+        }
+        Ok(())
     }
 
     fn is_over(&self) -> bool {

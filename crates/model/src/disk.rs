@@ -5,8 +5,9 @@
 //! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order. The choice is made shortly
 //! after the previous operation: the client of a closed load has submitted its next one by then, while a member of an
 //! array rarely receives it. An operation a short way ahead is not sought: its place comes by at the rate of a transfer,
-//! after the time in which the head settles for a write. An appended write that has to be durable, or follows a flush,
-//! arrives when its place has just passed the head, and waits for the rest of a turn: a log commits once a turn at most.
+//! after the time in which the head settles for a write. A write that has to be durable, or follows a flush, waits for
+//! the rest of a turn if its place has just passed the head: a log that is appended or rewritten commits once a turn at
+//! most.
 
 use alloc::collections::VecDeque;
 
@@ -34,6 +35,8 @@ pub(crate) struct Disk {
     transferred: Instant,
     /// True after a flush, until the next operation.
     flushed: bool,
+    /// True if the next operation arrived while the disk was idle.
+    is_late: bool,
     /// True while the next operation is not chosen.
     choosing: bool,
     rng: Rng,
@@ -58,13 +61,18 @@ pub(crate) enum DiskStart {
 impl Disk {
     pub(crate) fn new(spec: DiskSpec, seed: u64) -> Self {
         let (queue, left, rng) = (VecDeque::new(), Instant::ZERO, Rng::with_seed(seed));
-        Self { spec, queue, head: 0, left, transferred: left, flushed: false, choosing: false, rng }
+        Self { spec, queue, head: 0, left, transferred: left, flushed: false, is_late: false, choosing: false, rng }
     }
 
     /// Completion time of `passage`, if it is served at once.
     pub(crate) fn enter(&mut self, now: Instant, passage: u32, op: &Op) -> Option<Instant> {
         self.queue.push_back((passage, *op));
-        (self.queue.len() == 1).then(|| now + self.serve(now, 1))
+        if self.queue.len() > 1 {
+            return None;
+        }
+        // It was requested after the last transfer: its place has passed.
+        self.is_late = true;
+        Some(now + self.serve(now, 1))
     }
 
     /// Completes the first passage, or chooses it.
@@ -101,16 +109,21 @@ impl Disk {
         offset.min(self.spec.capacity.get()) as f64 / self.spec.capacity.get() as f64
     }
 
+    /// True if other users have moved the head since the last operation.
+    fn is_moved(&self, now: Instant) -> bool {
+        self.spec.idle.is_some_and(|idle| now.since(self.left) > idle)
+    }
+
     /// Time until the place of an operation ahead of the head comes by without a seek, ns.
     fn comes_by(&self, now: Instant, op: &Op) -> Option<f64> {
-        let is_moved = self.spec.idle.is_some_and(|idle| now.since(self.left) > idle);
-        let ahead = op.offset.checked_sub(self.head).filter(|_| !is_moved)?;
+        let ahead = op.offset.checked_sub(self.head).filter(|_| !self.is_moved(now))?;
         Some(ahead as f64 / self.rate(op))
     }
 
     /// Service time of the first in the queue from `now` on, if chosen from `choice` operations.
     fn serve(&mut self, now: Instant, choice: u32) -> Span {
         let (_, op) = self.queue[0];
+        let is_late = core::mem::take(&mut self.is_late);
         if op.kind == Kind::Flush {
             self.flushed = true;
             return Span::ZERO;
@@ -118,9 +131,9 @@ impl Disk {
         let is_committed =
             core::mem::take(&mut self.flushed) && op.kind == Kind::Write || op.kind == Kind::DurableWrite;
         let transfer = f64::from(op.length) / self.rate(&op);
-        let positioning = match self.comes_by(now, &op) {
-            Some(0.0) if is_committed => self.rest_of_turn(now),
-            Some(0.0) => 0.0,
+        let round = self.comes_round(now, &op, is_late).filter(|_| is_committed);
+        let positioning = match round.or_else(|| self.comes_by(now, &op)) {
+            Some(ns) if ns == 0.0 || round.is_some() => ns,
             Some(ns) if op.kind == Kind::Read => self.positioning(op.offset, choice).min(ns),
             // The head has to settle before it writes, also on the track on which it is.
             Some(ns) => self.positioning(op.offset, choice).min(ns.max(self.spec.settle.as_nanos() as f64)),
@@ -130,10 +143,16 @@ impl Disk {
         Span::from_nanos((positioning + transfer + 0.5) as u64)
     }
 
-    /// Time until the head is again where the last operation ended, ns.
-    fn rest_of_turn(&self, now: Instant) -> f64 {
+    /// Time until the head is again at the start of an operation on the part of the track that it has just passed, ns;
+    /// a whole turn, if `is_late`, of one that follows the last operation.
+    fn comes_round(&self, now: Instant, op: &Op, is_late: bool) -> Option<f64> {
         let turn = self.spec.turn.as_nanos();
-        ((turn - now.since(self.transferred).as_nanos() % turn) % turn) as f64
+        let behind = (self.head.checked_sub(op.offset)? as f64 / self.rate(op)) as u64;
+        if behind >= turn || self.is_moved(now) {
+            return None;
+        }
+        let passed = (now.since(self.transferred).as_nanos() + behind) % turn;
+        Some(if passed == 0 && !is_late { 0.0 } else { (turn - passed) as f64 })
     }
 
     fn positioning(&mut self, offset: u64, choice: u32) -> f64 {

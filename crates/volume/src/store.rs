@@ -462,6 +462,17 @@ impl Store {
         }
     }
 
+    /// Begins to make all answered writes durable, without a request that waits for it.
+    pub fn flush_all(&mut self, jobs: &mut Vec<FileJob>) {
+        self.rounds.is_wanted = true;
+        self.round(jobs);
+    }
+
+    /// True while answered writes are made durable.
+    pub fn is_flushing(&self) -> bool {
+        self.rounds.is_active()
+    }
+
     /// Drains requests and edits that ended since the last call.
     #[inline]
     pub fn ended(&mut self) -> std::vec::Drain<'_, StoreEnd> {

@@ -182,6 +182,18 @@ impl Volumes {
         }
     }
 
+    /// Begins to make all answered writes of the store durable.
+    pub fn flush_all(&mut self, jobs: &mut Vec<FileJob>) {
+        if let Some(store) = self.store_mut() {
+            store.flush_all(jobs);
+        }
+    }
+
+    /// True while answered writes of the store are made durable.
+    pub fn is_flushing(&self) -> bool {
+        matches!(&self.backing, Backing::Store(store) if store.is_flushing())
+    }
+
     /// Begins an edit of the store, visible when it ends. Returns the created or changed volume.
     pub fn edit(&mut self, ticket: Ticket, edit: &Edit, jobs: &mut Vec<FileJob>) -> Result<VolumeId, EditError> {
         if let Edit::Delete { volume } = *edit

@@ -181,12 +181,17 @@ fn frequent(point: &DesignPoint, binds: Option<&DesignLimit>) -> DesignPoint {
 
 /// Minimum ratio to today's response time of a slower class.
 const SLOWER: f64 = 1.2;
+/// Minimum share of the operations of a class that decides.
+const DECISIVE: f64 = 1e-3;
 
 /// Classes that are slower than today. A class without simulated operations is compared through the total that contains
-/// it.
+/// it. Classes with a negligible share of the operations do not count, except log writes.
 fn slower(today: &[(Class, Span)], point: &DesignPoint, latency: &[ClassLatency]) -> Vec<Slower> {
     let compared = |(class, today): &(Class, Span)| {
         let simulated = class_for(&point.classes, *class)?;
+        let is_decisive =
+            |load: &&ClassLoad| load.class == simulated && (load.durable || load.iops >= DECISIVE * point.iops());
+        point.classes.iter().find(is_decisive)?;
         let then = latency.iter().find(|latency| latency.class == simulated)?.mean;
         Some(Slower { class: *class, today: *today, then })
     };

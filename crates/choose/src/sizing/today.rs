@@ -48,12 +48,13 @@ impl Wanted {
         effect(account, &Latencies(then), &Latencies(today)).filter(|effect| !effect.parts.is_empty())
     }
 
-    /// The cheapest of these choices with which no more sessions wait than with today's storage; without such a choice,
-    /// that with the fewest. Priced choices come first.
+    /// The cheapest of these choices with which no more sessions wait than with today's storage, to a hundredth; without
+    /// such a choice, that with the fewest. Priced choices come first.
     pub(super) fn best_of_slower<'c>(&self, slower: impl IntoIterator<Item = &'c Choice>) -> Option<&'c Choice> {
         let rank = |choice: &Choice| {
             let [today, then] = self.waiting_today(choice);
-            let excess = (then - today).max(0.0);
+            // Simulated times are not more precise than a hundredth.
+            let excess = ((then / today - 1.0).max(0.0) * 100.0).round();
             (choice.price_doubt() > PriceDoubt::Unverified, excess, choice.cost())
         };
         let order = |a: &&Choice, b: &&Choice| {

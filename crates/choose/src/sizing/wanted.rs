@@ -87,7 +87,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     Ok(Wanted {
         subject: subject.name.clone(),
         objectives,
-        usual: Some(usual).filter(|usual| !today.is_empty() && !points[0].is_like(usual)),
+        usual: Some(usual).filter(|usual| !points[0].is_like(usual)),
         platform: Platform::of(subject),
         compute: subject
             .account

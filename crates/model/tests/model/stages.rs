@@ -116,12 +116,19 @@ fn a_disk_seeks_turns_and_transfers() {
 }
 
 #[test]
-fn a_disk_commits_an_appended_log_once_a_turn() {
+fn a_disk_commits_a_log_once_a_turn() {
     let disk = "link(50us) then disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)";
     let durable = (0..100).map(|i| op(Kind::DurableWrite, i * 8192, 8192));
     near(100.0 / one_by_one(disk, durable), 120.0, 0.02);
     let flushed = (0..100).flat_map(|i| [op(Kind::Write, i * 8192, 8192), op(Kind::Flush, 0, 0)]);
     near(100.0 / one_by_one(disk, flushed), 120.0, 0.02);
+    // Without a delay before the next write, and with the same block again.
+    let (_, bare) = disk.split_once(" then ").unwrap();
+    let appended = (0..100).map(|i| op(Kind::DurableWrite, i * 8192, 8192));
+    near(100.0 / one_by_one(bare, appended), 120.0, 0.02);
+    for disk in [disk, bare] {
+        near(100.0 / one_by_one(disk, (0..100).map(|_| op(Kind::DurableWrite, 8192, 8192))), 120.0, 0.02);
+    }
     let cached = (0..1000).map(|i| op(Kind::Write, i * MIB, MIB));
     near(1000.0 * MIB as f64 / 1e6 / one_by_one(disk, cached), 150.0, 0.02);
 }

@@ -180,6 +180,12 @@ impl Client {
         self.talk.chunk(0).unwrap().errno()
     }
 
+    /// Write that is answered without being durable.
+    pub fn write_unflushed(&mut self, offset: u64, data: &[u8]) {
+        self.ask(command::WRITE, 0, offset, data.len() as u64, data);
+        assert_eq!(self.talk.chunk(0).unwrap().errno(), 0);
+    }
+
     /// Durable trim.
     pub fn trim(&mut self, offset: u64, length: u64) {
         self.ask(command::TRIM, command_flag::FUA, offset, length, &[]);

@@ -40,6 +40,15 @@ fn volume_survives_restart() {
 }
 
 #[test]
+fn unflushed_writes_survive_an_orderly_end() {
+    let home = Home::new();
+    home.create("data", "station(8, 1us)");
+    home.client("data").write_unflushed(1 << 20, &[7; 1 << 16]);
+    let again = home.again();
+    assert_eq!(again.client("data").read(1 << 20, 1 << 16), [7; 1 << 16]);
+}
+
+#[test]
 fn metadata_survives_kill() {
     let home = Home::new();
     let vm = api::Group { name: "vm".into(), like: "oci/VM.Standard.E4.Flex:16ocpu".into() };

@@ -130,6 +130,11 @@ impl Rounds {
         !self.has_stalled && (under_way || !self.released.is_empty())
     }
 
+    /// True while a round runs, or if another one is due.
+    pub(super) fn is_active(&self) -> bool {
+        self.present.is_some() || self.is_due()
+    }
+
     fn is_due(&self) -> bool {
         let without_waiters = self.pending.len() >= RECORDS_ENOUGH || self.is_wanted;
         self.present.is_none() && (!self.waiting.is_empty() || (without_waiters && !self.has_stalled))

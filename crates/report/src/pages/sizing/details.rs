@@ -102,8 +102,7 @@ impl Sized<'_> {
         }
         let figures = format!(
             "room: margin of the first limit above the design point; response times are simulated by the \
-             catalogue's models; machines are selected by their storage limits, not by processors and memory; ceilings \
-             and list prices are {}",
+             catalogue's models; ceilings and list prices are {}",
             offer::provenance(cites.values().map(|cite| cite.status).collect())
         );
         let documents = cites.values().map(|cite| Item::new(cite.to_string(), [cite.url.clone()])).collect();
