@@ -160,9 +160,11 @@ pub struct Slower {
 pub struct Attachment {
     /// The configuration on the machine.
     pub offer: Offer,
-    /// Monthly price of the machine; `None` if the catalogue has none.
+    /// Number of machines: one for each instance of a cluster, which carry equal parts of the load.
+    pub count: u32,
+    /// Monthly price of all machines; `None` if the catalogue has none.
     pub monthly: Option<Money>,
-    /// The tightest limit of the machine.
+    /// The tightest limit of a machine.
     pub binds: Option<DesignLimit>,
     /// Attached volumes.
     pub volumes: u32,
@@ -174,6 +176,14 @@ pub struct Attachment {
     pub enough: usize,
     /// Machines of the provider in the catalogue; flexible machines count once per evaluated size.
     pub of: usize,
+}
+
+impl Attachment {
+    /// The machine with its options, and the number of machines if there are several: `2 x aws/r6i.xlarge`.
+    pub fn name(&self) -> Option<String> {
+        let name = self.offer.short().machine?;
+        Some(if self.count > 1 { format!("{} x {name}", self.count) } else { name.to_string() })
+    }
 }
 
 /// An uncertainty of a choice.

@@ -16,5 +16,8 @@ mod rows;
 mod section;
 mod text;
 
+/// The reason for refusing several reports in a file, whose figures would be mixed.
+const SEVERAL: &str = "it contains several reports: split it, one report for each file, and provide all files";
+
 pub(crate) use html::FORM as HTML;
 pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK};

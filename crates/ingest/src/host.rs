@@ -225,7 +225,9 @@ impl Reports {
     /// Ends the current report, taken at `at`.
     fn close(&mut self, at: Option<DateTime>, absent: Absent, follows: Follows, out: &mut Builder) {
         self.disks.join();
-        if self.disks.is_empty() {
+        // With -z, a report without rows is an idle interval.
+        let is_idle = absent == Absent::Idle && self.count > 0;
+        if self.disks.is_empty() && !is_idle {
             return;
         }
         self.count += 1;

@@ -366,7 +366,7 @@ fn make(history: &MinerHistory, out: &mut Builder) {
             put(history, snapshot, instance, out);
         }
     }
-    database(history, out);
+    databases(history, out);
     if longest > 65.0 * 60.0 {
         let text = format!(
             "windows of up to {:.0} minutes, whose means hide shorter peaks: the highest minutes are included as maxima",
@@ -544,23 +544,28 @@ fn agreement(snapshot: &Snapshot, out: &mut Builder) {
     }
 }
 
-/// Memory and processors, in the last window.
-fn database(history: &MinerHistory, out: &mut Builder) {
+/// Memory and processors of each instance's host, in the last window.
+fn databases(history: &MinerHistory, out: &mut Builder) {
     let Some(snapshot) = history.snapshots.values().next_back() else { return };
-    let Some(last) = by_begin(&snapshot.instances).last().copied() else { return };
+    for instance in by_begin(&snapshot.instances) {
+        database(history, snapshot, instance, out);
+    }
+}
+
+fn database(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let number = |name: &str| history.numbers.get(name).map(|(value, _)| *value).filter(|value| *value > 0.0);
-    let cores = history.processors.values().find_map(|(_, cores)| *cores);
+    let (processors, cores) = history.processors.get(&instance.name).copied().unwrap_or_default();
     let line =
-        history.numbers.get("__db_cache_size").or(history.numbers.get("NUM_CPUS")).map_or(last.line, |(_, at)| *at);
+        history.numbers.get("__db_cache_size").or(history.numbers.get("NUM_CPUS")).map_or(instance.line, |(_, at)| *at);
     let origin = out.origin(line, "DATABASE-PARAMETERS", "__db_cache_size");
-    let scope = out.scope(scope(history, if snapshot.instances.len() == 1 { &last.name } else { "" }));
-    let window = out.window(window_of(snapshot, last));
+    let scope = out.scope(scope(history, &instance.name));
+    let window = out.window(window_of(snapshot, instance));
     out.database(Database {
         scope,
         window,
         block_bytes: number("db_block_size"),
         cache_bytes: number("__db_cache_size").or(number("db_cache_size")),
-        processors: number("NUM_CPUS"),
+        processors: processors.or(number("NUM_CPUS")),
         cores: number("NUM_CPU_CORES").or(cores),
         memory_bytes: number("PHYSICAL_MEMORY_GB").map(|gigabytes| gigabytes * GIB),
         stored_bytes: history.stored,

@@ -29,7 +29,10 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
     for (provider, written) in PROVIDERS {
         for (content, choice) in volumes(sizing, provider, written) {
             let name = content.name();
-            let Some(block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
+            let Some(mut block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
+            if let Some(cluster) = &sizing.wanted.platform.cluster {
+                block.attributes.extend(shared(provider, cluster.instances.len().max(2)));
+            }
             blocks.push(resource(choice, name, &block));
             variables.extend(block.variables.iter().filter(|own| !variables.contains(own)).collect::<Vec<_>>());
         }
@@ -44,6 +47,16 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
         .map(|(name, text)| format!("variable \"{name}\" {{\n  type        = string\n  description = \"{text}\"\n}}\n"))
         .collect();
     Some(format!("{head}\n{}\n{}", declared.join("\n"), blocks.join("\n")))
+}
+
+/// The attribute of a volume that several machines write to. OCI has it at the attachment.
+fn shared(provider: &str, machines: usize) -> Option<(&'static str, String)> {
+    match provider {
+        "aws" => Some(("multi_attach_enabled", "true".to_owned())),
+        "azure" => Some(("max_shares", machines.to_string())),
+        "gcp" => Some(("access_mode", text("READ_WRITE_MANY"))),
+        _ => None,
+    }
 }
 
 /// The volumes of a provider: those of its layout if all have a resource, otherwise the cheapest choice that has one.

@@ -80,6 +80,14 @@ impl<'a> ClassWindows<'a> {
             }
             (weights > 0.0).then(|| Span::from_secs_f64(sum / weights))
         };
+        // Some inputs have waits for these classes without counting their operations (AWR-Miner).
+        let account = self.subject.account.as_ref();
+        let waited = |class| {
+            let is_specific = matches!(class, Class::RandomRead | Class::RedoWrite)
+                && self.subject.series(class, Measure::Latency).is_none();
+            account.filter(|_| is_specific)?.whole.operation_s(class).map(Span::from_secs_f64)
+        };
+        let mean = |class| mean(class).or_else(|| waited(class));
         let flush = mean(Class::Flush).unwrap_or_default();
         let durable = |class, mean| if class == Class::RedoWrite { mean + flush } else { mean };
         Class::ALL.into_iter().filter_map(|class| Some((class, durable(class, mean(class)?)))).collect()

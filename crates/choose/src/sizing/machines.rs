@@ -14,6 +14,8 @@ pub(super) struct Fleet {
     machines: Vec<Machine>,
     /// Machines of the provider, whatever their processors and memory.
     of: usize,
+    /// Number of machines that share the load.
+    count: u32,
 }
 
 /// A machine; flexible ones in a fixed size.
@@ -48,13 +50,13 @@ impl Fleet {
             let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
             price(a).cmp(&price(b)).then_with(by_limits)
         });
-        Some(Self { machines, of })
+        Some(Self { machines, of, count: assessor.wanted.instances() })
     }
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
         let machine = Machine::attached(assessor, &plain(assessor, offer), machine.clone());
-        Self { machines: machine.into_iter().map(|(machine, _)| machine).collect(), of: 1 }
+        Self { machines: machine.into_iter().map(|(machine, _)| machine).collect(), of: 1, count: 1 }
     }
 
     /// The first machine with sufficient limits for an offer.
@@ -72,9 +74,12 @@ impl Fleet {
         let enough = || self.machines.iter().filter(|machine| machine.over >= room * (1.0 - 1e-9));
         let of = self.of;
         let attached = enough().find_map(|machine| {
-            let (offer, binds) = machine.attach_all(room, parts)?;
+            let (offer, binds) = machine.attach_all(room, parts, self.count)?;
             Some(Attachment {
-                monthly: machine.monthly,
+                count: self.count,
+                monthly: machine
+                    .monthly
+                    .map(|one| Money { millionths: one.millionths * i128::from(self.count), ..one }),
                 binds,
                 volumes: parts.iter().map(|(_, offer)| members(offer)).sum(),
                 volumes_max: offer.machine_shape().and_then(|shape| shape.volumes),
@@ -92,7 +97,7 @@ impl Fleet {
             let nearest = self.machines.iter().max_by(|a, b| a.over.total_cmp(&b.over));
             let nearest = nearest.and_then(|machine| {
                 let attached = machine.with(first, offer)?;
-                let own = own_limits(first, &attached).into_iter().next()?;
+                let own = own_limits(first, &attached, self.count).into_iter().next()?;
                 Some((machine.part.product.clone(), first.limit(&attached, &own)))
             });
             Rejection { name: offer.short().to_string(), reason: RejectionReason::NoMachine { of, nearest } }
@@ -115,7 +120,8 @@ impl Machine {
     fn attached(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<(Self, Offer)> {
         let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-        let over = own_limits(assessor, &attached).first().map_or(f64::MAX, |tight| tight.over);
+        let count = assessor.wanted.instances();
+        let over = own_limits(assessor, &attached, count).first().map_or(f64::MAX, |tight| tight.over);
         let monthly = difference(price_of(plain, assessor.terms), price_of(&attached, assessor.terms));
         Some((Self { part, monthly, over }, attached))
     }
@@ -126,16 +132,21 @@ impl Machine {
     }
 
     /// The first offer on this machine, and the machine's binding limit; `None` if the limits are insufficient.
-    fn attach_all(&self, room: f64, parts: &[(&Assessor<'_>, &Offer)]) -> Option<(Offer, Option<DesignLimit>)> {
+    fn attach_all(
+        &self,
+        room: f64,
+        parts: &[(&Assessor<'_>, &Offer)],
+        count: u32,
+    ) -> Option<(Offer, Option<DesignLimit>)> {
         let mut first = None;
         let mut shared: Vec<(DesignLimit, f64)> = Vec::new();
         for (assessor, offer) in parts {
             let attached = self.with(assessor, offer)?;
-            let bounds = assessor.requirements.bounds(&attached);
+            let bounds = bounds(assessor, &attached, count);
             if !bounds.first().is_none_or(|tight| tight.allows(room)) {
                 return None;
             }
-            for tight in own_limits(assessor, &attached) {
+            for tight in own_limits(assessor, &attached, count) {
                 let limit = assessor.limit(&attached, &tight);
                 match shared.iter_mut().find(|(known, _)| known.name == limit.name) {
                     Some((_, used)) => *used += 1.0 / tight.over,
@@ -154,10 +165,24 @@ impl Machine {
     }
 }
 
+/// Limits of an offer on a number of machines that share the load, the tightest first.
+fn bounds(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
+    let mut bounds = assessor.requirements.bounds(attached);
+    for tight in bounds.iter_mut().filter(|tight| is_shared(attached, tight)) {
+        tight.over *= f64::from(count);
+    }
+    bounds.sort_by(|a, b| a.over.total_cmp(&b.over));
+    bounds
+}
+
+fn is_shared(attached: &Offer, tight: &TightBound) -> bool {
+    attached.ceilings[tight.bound.ceiling].scope.is_shared()
+}
+
 /// Limits shared by all volumes of a machine, the tightest first, without duplicates.
-fn own_limits(assessor: &Assessor<'_>, attached: &Offer) -> Vec<TightBound> {
-    let mut own = assessor.requirements.bounds(attached);
-    own.retain(|tight| attached.ceilings[tight.bound.ceiling].scope.is_shared());
+fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
+    let mut own = bounds(assessor, attached, count);
+    own.retain(|tight| is_shared(attached, tight));
     let mut seen = Vec::new();
     own.retain(|tight| {
         let is_new = !seen.contains(&tight.bound.ceiling);

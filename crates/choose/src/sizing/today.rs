@@ -20,6 +20,11 @@ impl DesignPoint {
 }
 
 impl Wanted {
+    /// Number of instances, each on a machine of its own; 1 if the input does not name those of a cluster.
+    pub(super) fn instances(&self) -> u32 {
+        self.platform.cluster.as_ref().map_or(1, |cluster| cluster.instances.len().max(1) as u32)
+    }
+
     /// The mean load of the input, at which choices are compared with today's storage.
     pub fn usual(&self) -> &DesignPoint {
         self.usual.as_ref().unwrap_or(&self.points[0])

@@ -160,6 +160,8 @@ fn default_objectives(
         [(Class::RandomRead, Class::Read, 10), (Class::RedoWrite, Class::Write, 5)];
     let has = |class: Class| points.iter().flat_map(|point| &point.classes).any(|load| load.class == class);
     let is_open = |(class, whole, _): &(Class, Class, u64)| {
+        // Reads of any kind stand for random ones; most writes are not awaited.
+        let has = |class: Class| has(class) || (class == Class::RandomRead && has(*whole));
         let is_given = given.iter().any(|own| own.class.is_none_or(|own| own == *class || own == *whole));
         has(*class) && !is_given && !known.contains(class) && !known.contains(whole)
     };

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::SEVERAL;
 use super::compare::Comparison;
 use super::figures;
 use super::report::{Reach, Report};
@@ -25,6 +26,9 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let has_several =
+        ["<html", "<HTML", "End of Report"].iter().any(|mark| memmem::find_iter(document, mark).count() > 1);
+    out.require(!has_several, SEVERAL)?;
     match parse(document) {
         (_, Some(comparison)) => comparison.make(out),
         (report, None) => figures::make(&report, out),

@@ -1,5 +1,6 @@
 //! AWR reports and Statspack as text: paginated columns under rulers.
 
+use super::SEVERAL;
 use super::compare::ComparedLines;
 use super::figures;
 use super::report::{Reach, Report};
@@ -50,7 +51,9 @@ struct AwrText {
 }
 
 impl LineFormat for AwrText {
-    fn line(&mut self, line: &str, number: u64, _: &mut Builder) -> Result<(), Refusal> {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let is_title = line.contains("WORKLOAD REPOSITORY") || line.contains("STATSPACK report for");
+        out.require(!(is_title && self.pages.has_sections()), SEVERAL)?;
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
             self.compared.get_or_insert_default().title(line);
         }
@@ -118,6 +121,11 @@ impl ReportLines {
         } else if !self.first_page(line) {
             self.row(line);
         }
+    }
+
+    /// True if sections were read.
+    fn has_sections(&self) -> bool {
+        !self.report.met.is_empty()
     }
 
     /// The report, after the last line.

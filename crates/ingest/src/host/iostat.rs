@@ -63,7 +63,10 @@ impl Iostat {
 
     /// Ends the current report.
     fn close(&mut self, follows: Follows, out: &mut Builder) {
-        self.place = LinePlace::Outside;
+        let was_open = std::mem::take(&mut self.place) != LinePlace::Outside;
+        if !was_open {
+            return;
+        }
         let absent = if self.complete { Absent::Idle } else { Absent::Unknown };
         let at = self.printed.map(|stamp| super::instant(stamp, out));
         self.reports.close(at, absent, follows, out);

@@ -268,9 +268,11 @@ view! {
     struct Machine from machine: &sized::Attachment {
         /// Name with its options.
         name: Option<String> = machine.offer.short().machine.map(|machine| machine.to_string()),
-        /// Cost of a month; null if unknown.
+        /// Number of machines: one for each instance of a cluster.
+        count: u32 = machine.count,
+        /// Cost of a month of all machines; null if unknown.
         monthly: Option<Money> = machine.monthly,
-        /// First limit of the machine that the load reaches; null if no limit is known.
+        /// First limit of a machine that the load reaches; null if no limit is known.
         binds: Option<SizingLimit> = view(machine.binds.as_ref()),
         /// Number of attached volumes.
         volumes: u32 = machine.volumes,

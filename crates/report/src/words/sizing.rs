@@ -159,7 +159,7 @@ pub(crate) fn compute(compute: Compute) -> String {
 /// The machine of a choice: `aws/r6i.xlarge, 4 vCPUs, 32 GiB, 183.96 USD a month; IOPS of the instance: 6,000 IOPS
 /// (25 % above the design point); 4 of 28 volumes; 12.5 Gbit/s network`.
 pub(crate) fn machine(machine: &Attachment) -> String {
-    let name = machine.offer.short().machine.map_or_else(String::new, |machine| machine.to_string());
+    let name = machine.name().unwrap_or_default();
     let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
     let shape = machine.offer.machine_shape();
     let vcpus = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
@@ -234,7 +234,7 @@ pub(crate) fn price(choice: &Choice) -> String {
     let monthly =
         choice.price.as_ref().map_or_else(|| "unknown price".to_owned(), |price| format!("{} a month", price.monthly));
     let machine = choice.machine.as_ref().map(|machine| {
-        let name = machine.offer.short().machine.map_or_else(String::new, |machine| clean(&machine.to_string()));
+        let name = clean(&machine.name().unwrap_or_default());
         match machine.monthly.and(choice.total()) {
             Some(total) => format!(", {total} with {name}"),
             None => format!(", without the price of {name}"),
@@ -265,8 +265,8 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
             format!("storage with as few waiting sessions, {}, costs {total}", offer::configuration(&choice.offer))
         },
     );
-    let machine = first.choice.machine.as_ref().and_then(|machine| machine.offer.short().machine);
-    let machine = machine.map_or_else(String::new, |machine| format!(" on {}", clean(&machine.to_string())));
+    let machine = first.choice.machine.as_ref().and_then(Attachment::name);
+    let machine = machine.map_or_else(String::new, |machine| format!(" on {}", clean(&machine)));
     format!(
         "a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
          {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest choice with the \

@@ -69,7 +69,7 @@ impl Sized<'_> {
         };
         let more = if self.sizing.providers.len() == 1 { String::new() } else { more };
         let machine = frontier.choices[0].machine.as_ref().map_or_else(String::new, |machine| {
-            let name = machine.offer.short().machine.map_or_else(String::new, |machine| machine.to_string());
+            let name = machine.name().unwrap_or_default();
             let price = if machine.monthly.is_none() { " without a price" } else { "" };
             format!(" on {}{price}", clean(&name))
         });

@@ -141,7 +141,7 @@ fn is_less(a: Money, b: Money) -> bool {
 fn layout_price(layout: &VolumeLayout) -> String {
     let price = layout.total.map_or_else(|| "an unknown price".to_owned(), |total| format!("{total} a month"));
     let Some(machine) = layout.machine.as_ref() else { return price };
-    let Some(name) = machine.offer.short().machine.map(|name| clean(&name.to_string())) else { return price };
+    let Some(name) = machine.name().map(|name| clean(&name)) else { return price };
     match machine.monthly {
         Some(_) => format!("{price} with {name}"),
         None => format!("{price} without {name}, whose price is unknown"),
