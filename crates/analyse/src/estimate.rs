@@ -361,7 +361,7 @@ fn draw(points: &[SlotEstimate], between_runs: f64) -> Drawn {
     if x == f64::NEG_INFINITY {
         return Drawn::Never;
     }
-    let (low, high) = resampled(points);
+    let (low, high) = resampled(points, between_runs == 0.0);
     let near = points.iter().filter(|point| (point.x - x).abs() < NEAR).count();
     let wider = ALIKE * student(near.saturating_sub(2).max(1)) / 1.96;
     let floor = floor(points, x, between_runs);
@@ -374,16 +374,11 @@ fn draw(points: &[SlotEstimate], between_runs: f64) -> Drawn {
 
 /// The 2.5 % and 97.5 % quantiles of the crossing under resampling of slots among neighbouring loads. Resampling whole
 /// passes would lose rungs.
-fn resampled(points: &[SlotEstimate]) -> (f64, f64) {
+fn resampled(points: &[SlotEstimate], is_model: bool) -> (f64, f64) {
     let mut sorted = points.to_vec();
     // In order of time within a load: sorted by value, the strata of a frequently measured load would hardly vary.
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.pass.cmp(&b.pass)).then(a.z.total_cmp(&b.z)));
-    let mut strata: Vec<&[SlotEstimate]> = sorted.chunks(STRATUM).collect();
-    if strata.len() > 1 && strata[strata.len() - 1].len() < 3 {
-        strata.pop();
-        let begin = (strata.len() - 1) * STRATUM;
-        *strata.last_mut().expect("there was more than one") = &sorted[begin..];
-    }
+    let strata = strata(&sorted, is_model);
     let mut rng = Rng::with_seed(SEED);
     let mut crossings: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
@@ -396,6 +391,21 @@ fn resampled(points: &[SlotEstimate]) -> (f64, f64) {
         .collect();
     crossings.sort_by(f64::total_cmp);
     (crossings[RESAMPLES / 40], crossings[RESAMPLES - RESAMPLES / 40 - 1])
+}
+
+/// Slots of neighbouring loads; of a model with several slots at each load, slots of equal loads, as they hardly scatter.
+fn strata(sorted: &[SlotEstimate], is_model: bool) -> Vec<&[SlotEstimate]> {
+    let by_load: Vec<&[SlotEstimate]> = sorted.chunk_by(SlotEstimate::is_at_load_of).collect();
+    if is_model && by_load.iter().all(|slots| slots.len() > 1) {
+        return by_load;
+    }
+    let mut strata: Vec<&[SlotEstimate]> = sorted.chunks(STRATUM).collect();
+    if strata.len() > 1 && strata[strata.len() - 1].len() < 3 {
+        strata.pop();
+        let begin = (strata.len() - 1) * STRATUM;
+        *strata.last_mut().expect("there was more than one") = &sorted[begin..];
+    }
+    strata
 }
 
 /// Minimum half width of the interval: changes between runs, divided by the slope, and the gap between the measured

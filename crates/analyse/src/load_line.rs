@@ -10,21 +10,23 @@
 //! the objective.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Estimate, LineBasis, LoadLine, Measure, Objective, Run, Scope, Source};
+use plimsoll_record::{Curve, Estimate, LineBasis, LoadLine, LoadSlot, Measure, Objective, Run, Scope, Source};
 use plimsoll_units::Span;
 
-use crate::estimate::{LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99, windows};
+use crate::estimate::{
+    Estimated, LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99, windows,
+};
 use crate::standing::{self, Meets, Standing, offered_size};
 
 /// Load line of a curve under `objective`, with its basis if derived from slots; `None` if no run is usable.
 pub fn judged(curve: &Curve, objective: Objective) -> Option<(LoadLine, Option<LineBasis>)> {
-    let found = match curve.source {
-        Source::Simulated { .. } => estimate_of_model(&curve.slots, objective),
-        _ => estimate(&curve.slots, objective),
+    let estimate: Estimator = match curve.source {
+        Source::Simulated { .. } => estimate_of_model,
+        _ => estimate,
     };
-    match found {
+    match estimate(&curve.slots, objective) {
         Some(found) => Some((found.line, Some(found.basis))),
-        None => Some((load_line(&curve.runs, objective)?, None)),
+        None => Some((of_runs(&curve.runs, objective, estimate)?, None)),
     }
 }
 
@@ -33,6 +35,13 @@ const MIN_WINDOWS: usize = 6;
 
 /// Load line of runs under `objective`, with an interval if their series give windows. `None` if no run is usable.
 pub fn load_line(runs: &[Run], objective: Objective) -> Option<LoadLine> {
+    of_runs(runs, objective, estimate)
+}
+
+/// An estimate from slots.
+type Estimator = fn(&[LoadSlot], Objective) -> Option<Estimated>;
+
+fn of_runs(runs: &[Run], objective: Objective, estimate: Estimator) -> Option<LoadLine> {
     let windows = windows(runs);
     let has_several = windows.iter().any(|slot| slot.offered != windows[0].offered);
     if has_several && windows.len() >= MIN_WINDOWS {

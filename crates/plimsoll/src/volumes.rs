@@ -178,6 +178,10 @@ impl Desk {
 
     /// Asks before the content of a volume is replaced with that of anything but its own snapshot.
     fn confirm_restore(&self, name: &str, from: &str, is_sure: bool) -> Result<(), CliError> {
+        if from == name {
+            // The service refuses it.
+            return Ok(());
+        }
         let source: Volume = asked(&self.client, &volume_path(from, ""))?;
         let is_own = source.of.as_deref() == Some(name) && !source.writable;
         let needed = format!(

@@ -14,7 +14,7 @@ use crate::floor;
 use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
-use crate::refusal::{Refusal, shown};
+use crate::refusal::{Refusal, exact, shown};
 use crate::service::{Service, ServiceState};
 use crate::tags::{Initial, check_tags};
 use crate::volume::{RingVolume, Volume};
@@ -169,7 +169,7 @@ impl Service {
         let volume = state.volume(name)?;
         let size = resize.size_bytes;
         if size < volume.size {
-            let (has, asked) = (shown(volume.size), shown(size));
+            let (has, asked) = (exact(volume.size), exact(size));
             return Err(Refusal::bad(format!("{name} has {has}, and a volume only grows: {asked} is less")));
         }
         let product = volume.product.holding(size, self.products())?;
@@ -199,6 +199,9 @@ impl Service {
 
     /// Replaces the content of a volume with that of another.
     pub fn restore(&self, name: &str, restore: &api::Restore) -> Result<api::Volume, Refusal> {
+        if restore.from == name {
+            return Err(Refusal::bad(format!("{name} cannot be restored from itself: name a snapshot of it")));
+        }
         let state = self.unused(name, "it is restored")?;
         let volume = state.volume(name)?;
         let from = state.volume(&restore.from)?;

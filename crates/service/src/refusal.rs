@@ -116,7 +116,7 @@ impl Refusal {
         let (kind, message) = match error {
             EditError::Shrinks { present, asked } => (
                 RefusalKind::Bad,
-                format!("{name} has {}, and a volume only grows: {} is less", shown(*present), shown(*asked)),
+                format!("{name} has {}, and a volume only grows: {} is less", exact(*present), exact(*asked)),
             ),
             EditError::Size { asked, most } => {
                 (RefusalKind::Bad, format!("a volume has 1 byte to {}, not {}", shown(*most), shown(*asked)))
@@ -136,6 +136,12 @@ impl Refusal {
         };
         Self::new(kind, message)
     }
+}
+
+/// A size, with its bytes if it is rounded: `300 MiB (314782516 B)`.
+pub(crate) fn exact(bytes: u64) -> String {
+    let rounded = shown(bytes).to_string();
+    if rounded.parse() == Ok(Bytes::new(bytes)) { rounded } else { format!("{rounded} ({bytes} B)") }
 }
 
 /// Formats bytes for messages.

@@ -43,6 +43,13 @@ fn settings_take_the_place_of_those_before() {
 }
 
 #[test]
+fn limits_of_a_stripe_are_those_of_its_members() {
+    let limits = |config: &str| offer(config).limits().unwrap().to_string();
+    let one = limits("oci:500GB@10vpu");
+    assert_eq!(limits("stripe(2,64KiB) of oci:500GB@10vpu"), format!("stripe(2, 64KiB: {one})"));
+}
+
+#[test]
 fn a_machine_is_its_limits() {
     let limits = offer("oci/VM.Standard.E4.Flex:16ocpu").limits().unwrap();
     assert!(limits.to_string().starts_with("limit("), "{limits}");

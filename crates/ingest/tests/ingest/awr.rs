@@ -93,6 +93,16 @@ fn refusals_name_the_missing_part() {
 }
 
 #[test]
+fn several_reports_in_a_file_are_refused() {
+    let [nine, ten] = [9, 10].map(|hour| workload(hour, 3_600_000));
+    for of in [Workload::awr_html, Workload::awr_text, Workload::statspack] {
+        let both = [of(&nine), of(&ten)].concat();
+        let refusal = refused(&both);
+        assert!(refusal.contains("several reports: split it"), "{refusal}");
+    }
+}
+
+#[test]
 fn a_truncated_report_is_read_partly() {
     let whole = workload(9, 3_600_000).awr_html();
     let cut = whole.find("redo size").unwrap();

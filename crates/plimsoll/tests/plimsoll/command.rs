@@ -143,6 +143,16 @@ fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
 }
 
 #[test]
+fn a_few_loads_of_a_model_give_a_load_line() {
+    let folder = Folder::new("few");
+    let load = ["--depth", "1,2,4,8,64", "--reads", "100", "--objective", "p99<=1ms"];
+    let shown = stdout(&folder.run(&[&["simulate", "station(4, 100us, exponential)"][..], &load].concat()));
+    // Eight in flight have 575 us, and 64 have 2.15 ms, at the rate of four.
+    let line = shown.lines().next().unwrap_or_default();
+    assert!(line.starts_with("Load line: 40,") && line.contains("keep p99 <= 1 ms"), "{shown}");
+}
+
+#[test]
 fn prices_have_the_digits_of_their_currency() {
     let folder = Folder::new("prices");
     let gcp = "gcp/hyperdisk-balanced:40GiB,iops=19607,throughput=154";

@@ -43,9 +43,9 @@ fn volume_survives_restart() {
 fn unflushed_writes_survive_an_orderly_end() {
     let home = Home::new();
     home.create("data", "station(8, 1us)");
-    home.client("data").write_unflushed(1 << 20, &[7; 1 << 16]);
+    home.client("data").write_unflushed(1 << 20, &[7; 8192]);
     let again = home.again();
-    assert_eq!(again.client("data").read(1 << 20, 1 << 16), [7; 1 << 16]);
+    assert_eq!(again.client("data").read(1 << 20, 8192), [7; 8192]);
 }
 
 #[test]

@@ -132,6 +132,7 @@ fn volumes_only_grow_and_snapshots_are_immutable() {
     home.create("data", "link(1ms)");
     let resize = |name: &str, size_bytes| home.service.resize(name, api::Resize { size_bytes });
     check(resize("data", 1 << 20), RefusalKind::Bad, &["data has 64 MiB", "only grows: 1 MiB is less"]);
+    check(resize("data", (64 << 20) - 1), RefusalKind::Bad, &["64 MiB (67108863 B) is less"]);
     check(resize("data", u64::MAX), RefusalKind::Bad, &["has 1 byte to"]);
     assert_eq!(resize("data", 64 << 20).unwrap().size_bytes, 64 << 20);
     let fork = |name: &str, like: Option<&str>| api::Fork { name: name.into(), like: like.map(String::from) };

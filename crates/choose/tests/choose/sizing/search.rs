@@ -234,6 +234,22 @@ fn a_cluster_excludes_volumes_for_a_single_machine() {
 }
 
 #[test]
+fn each_instance_of_a_cluster_has_a_machine() {
+    let of = |instances: &[&str]| {
+        let instances = instances.iter().map(ToString::to_string).collect();
+        let platform = Platform { cluster: Some(Cluster { instances, waits: 0.1 }), exadata: None };
+        let sizing = sized(&Wanted { platform, ..database(40_000.0, Bytes::gib(1000)) }, &["aws/io2"]);
+        sizing.choices[0].machine.clone().unwrap()
+    };
+    let (one, four) = (of(&["a"]), of(&["a", "b", "c", "d"]));
+    assert_eq!((one.count, four.count), (1, 4));
+    assert!(four.name().unwrap().starts_with("4 x aws/"), "{:?}", four.name());
+    // A quarter of the load needs a smaller machine.
+    let each = |machine: &Attachment| machine.monthly.unwrap().millionths / i128::from(machine.count);
+    assert!(each(&four) < each(&one), "{:?} and {:?}", four.monthly, one.monthly);
+}
+
+#[test]
 fn a_stripe_is_lost_with_any_of_its_members() {
     let (catalogue, wanted) = (Catalogue::built_in(), database(100.0, Bytes::gib(50)));
     let loss = |text: &str| judge(&catalogue, &text.parse().unwrap(), &wanted, &terms()).unwrap().yearly_loss.unwrap();

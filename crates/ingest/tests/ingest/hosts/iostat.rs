@@ -185,6 +185,35 @@ fn a_report_in_several_tables_is_one_window() {
 }
 
 #[test]
+fn a_report_without_rows_was_idle() {
+    let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
+    let text = format!("{heading}sda 1 1 1 1\n\n{heading}sda 2 0 8 0\n\n{heading}\n{heading}sda 4 0 8 0\n\n");
+    let input = FormatInput { interval: Some(Span::from_secs(1)), ..FormatInput::from("test") };
+    check(
+        input,
+        &text,
+        "
+        iostat -
+        /sda -+1 reads Iops 2 (line 5, sda: r/s)
+        /sda -+1 writes Iops 0 (line 5, sda: w/s)
+        /sda -+1 reads Throughput 8192 (line 5, sda: rkB/s)
+        /sda -+1 writes Throughput 0 (line 5, sda: wkB/s)
+        /sda -+1 reads Size 4096 (line 5, sda: rkB/s over r/s)
+        /sda -+1 reads Iops 0 (sda: r/s)
+        /sda -+1 writes Iops 0 (sda: w/s)
+        /sda -+1 reads Throughput 0 (sda: rkB/s)
+        /sda -+1 writes Throughput 0 (sda: wkB/s)
+        /sda -+1 reads Iops 4 (line 10, sda: r/s)
+        /sda -+1 writes Iops 0 (line 10, sda: w/s)
+        /sda -+1 reads Throughput 8192 (line 10, sda: rkB/s)
+        /sda -+1 writes Throughput 0 (line 10, sda: wkB/s)
+        /sda -+1 reads Size 2048 (line 10, sda: rkB/s over r/s)
+        devices: Read(10)
+        first report, since boot: Ignored",
+    );
+}
+
+#[test]
 fn devices_without_a_row_were_idle() {
     let heading = "Device             r/s     w/s    rkB/s    wkB/s\n";
     let text = format!("{heading}sda 1 1 1 1\nsdb 1 1 1 1\n\n{heading}sdb 2 0 8 0\n\n");
