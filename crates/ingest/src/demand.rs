@@ -145,14 +145,17 @@ impl DatabaseDemand {
     /// the operations: smart scans of Exadata read most blocks without them.
     pub fn latency_s(&self, class: Class, slot: usize) -> Option<f64> {
         const SHARE: f64 = 0.01;
-        let value = |measure| self.series(class, measure)?.values.get(slot).copied().flatten();
-        let seconds: f64 = value(Measure::Latency)?;
+        let value = |class, measure| self.series(class, measure)?.values.get(slot).copied().flatten();
+        let seconds: f64 = value(class, Measure::Latency)?;
+        // The single-block reads of a cluster are counted among all reads only.
+        let whole = if matches!(class, Class::RandomRead | Class::SequentialRead) { Class::Read } else { class };
+        let iops = value(class, Measure::Iops).or_else(|| value(whole, Measure::Iops)).unwrap_or(0.0);
         let spent = self.account.as_ref().and_then(|account| account.slots.get(slot)?.as_ref());
         let waits: f64 = spent.map_or(0.0, |spent| {
             let of_class = spent.waits.iter().filter(|wait| wait.cause == WaitCause::Storage(class));
             of_class.map(|wait| wait.count).sum()
         });
-        let operations = value(Measure::Iops).unwrap_or(0.0) * self.slots[slot].length.as_secs_f64();
+        let operations = iops * self.slots[slot].length.as_secs_f64();
         (waits == 0.0 || waits >= SHARE * operations).then_some(seconds)
     }
 

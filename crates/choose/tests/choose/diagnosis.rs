@@ -112,6 +112,14 @@ fn few_waits_are_no_latency_of_many_operations() {
     };
     assert!(is_known(1.0) && is_known(0.02));
     assert!(!is_known(0.005));
+    // Where only all reads are counted, their number counts.
+    let mut subject = subject(&workload(2_000, 8_000), &[]);
+    subject.series.retain(|series| (series.class, series.measure) != (Class::RandomRead, Measure::Iops));
+    assert!(subject.latency_s(Class::RandomRead, 0).is_some());
+    for wait in subject.account.as_mut().into_iter().flat_map(|account| account.slots.iter_mut().flatten()) {
+        wait.waits.iter_mut().for_each(|wait| wait.count *= 0.005);
+    }
+    assert_eq!(subject.latency_s(Class::RandomRead, 0), None);
 }
 
 #[test]
