@@ -71,7 +71,7 @@ impl Offer {
             }
             text.join(THEN)
         } else {
-            self.composed(limits(&own), limits(&shared))
+            self.composed(limits(&own), limits(&shared), None)
         };
         plimsoll_model::parse(&text).map_err(|_| unknown())
     }
@@ -88,26 +88,23 @@ impl Offer {
         let unknown = || NoModel::Unknown { product: self.volume.name.to_string() };
         let model = self.volume.product.model.as_ref().ok_or_else(unknown)?;
         let [own, shared] = self.ceilings_by_scope();
-        let (mut member, mut outside) = (limits(&own), limits(&shared));
+        let mut outside = limits(&shared);
         if let Some(machine) = &self.machine
             && let Some(model) = &machine.product.model
         {
             outside.push(stages(model, machine)?);
         }
-        if !self.config.wraps.iter().any(|wrap| matches!(wrap, Wrap::Array { .. })) {
-            member.append(&mut outside);
-        }
-        member.push(stages(model, &self.volume)?);
-        Ok(self.composed(member, outside))
+        Ok(self.composed(limits(&own), outside, Some(stages(model, &self.volume)?)))
     }
 
-    /// A chain of the stages of a volume, wrapped, and of those that volumes share. A single volume: its limits, then the
-    /// machine's. An array: the machine's limits once, before the members.
-    fn composed(&self, mut member: Vec<String>, mut outside: Vec<String>) -> String {
+    /// A chain of the limits of a volume and its model, wrapped, and of the limits that volumes share. A single volume: its
+    /// limits, then the machine's. An array: the machine's limits once, before the members.
+    fn composed(&self, mut member: Vec<String>, mut outside: Vec<String>, model: Option<String>) -> String {
         let first_array = self.config.wraps.iter().position(|wrap| matches!(wrap, Wrap::Array { .. }));
         if first_array.is_none() {
             member.append(&mut outside);
         }
+        member.extend(model);
         let mut chain = member.join(THEN);
         for (index, wrap) in self.config.wraps.iter().enumerate().rev() {
             chain = wrapped(wrap, &chain);

@@ -26,12 +26,11 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 }
 
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-    let has_several =
-        ["<html", "<HTML", "End of Report"].iter().any(|mark| memmem::find_iter(document, mark).count() > 1);
-    out.require(!has_several, SEVERAL)?;
-    match parse(document) {
-        (_, Some(comparison)) => comparison.make(out),
-        (report, None) => figures::make(&report, out),
+    let (report, comparison) = parse(document);
+    out.require(!report.has_another, SEVERAL)?;
+    match comparison {
+        Some(comparison) => comparison.make(out),
+        None => figures::make(&report, out),
     }
 }
 
@@ -44,6 +43,7 @@ pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
         (Piece::Heading(heading), _) => {
             titled = titled.take().or_else(|| database_of_title(&heading));
             let heading = heading.to_ascii_lowercase();
+            report.has_another |= heading.starts_with("workload repository") && !report.met.is_empty();
             if heading.contains("compare period") {
                 comparison.get_or_insert_default().title(&heading);
             }

@@ -193,6 +193,8 @@ pub(super) struct Report {
     pub(super) met: BTreeMap<AwrSection, u32>,
     /// The last line of a complete report was found.
     pub(super) ended: bool,
+    /// Another report follows in the document.
+    pub(super) has_another: bool,
     /// A text without rulers of columns.
     pub(super) unruled: bool,
     /// Truncated sections.

@@ -52,7 +52,8 @@ struct AwrText {
 
 impl LineFormat for AwrText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        let is_title = line.contains("WORKLOAD REPOSITORY") || line.contains("STATSPACK report for");
+        let is_title =
+            ["WORKLOAD REPOSITORY", "STATSPACK report for"].iter().any(|title| line.trim().starts_with(title));
         out.require(!(is_title && self.pages.has_sections()), SEVERAL)?;
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
             self.compared.get_or_insert_default().title(line);
