@@ -54,7 +54,7 @@ impl LineFormat for AwrText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let is_title =
             ["WORKLOAD REPOSITORY", "STATSPACK report for"].iter().any(|title| line.trim().starts_with(title));
-        out.require(!(is_title && self.pages.has_sections()), SEVERAL)?;
+        out.require(!is_title || self.pages.report.met.is_empty(), SEVERAL)?;
         if line.contains("COMPARE PERIOD") && line.contains("WORKLOAD REPOSITORY") {
             self.compared.get_or_insert_default().title(line);
         }
@@ -122,11 +122,6 @@ impl ReportLines {
         } else if !self.first_page(line) {
             self.row(line);
         }
-    }
-
-    /// True if sections were read.
-    fn has_sections(&self) -> bool {
-        !self.report.met.is_empty()
     }
 
     /// The report, after the last line.
