@@ -1,7 +1,7 @@
 //! The effect of each kind of stage, compared with arithmetic.
 
 use plimsoll_model::{Chain, Model, ModelAnswer, parse};
-use plimsoll_units::{Instant, Kind, Op, Slot};
+use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
 const MIB: u64 = 1 << 20;
 
@@ -182,6 +182,31 @@ fn cold_data_is_slow_once() {
     let model = "cold(rest 1209600s, extra 5ms, grain 64KiB, share 100%) then link(100us)";
     let twice = [0, 4096, 1 << 20, 1 << 20].map(|offset| op(Kind::Read, offset, 4096));
     near(one_by_one(model, twice.into_iter()), 2.0 * 5e-3 + 4.0 * 100e-6, 1e-6);
+}
+
+#[test]
+fn data_are_cold_after_a_rest_without_access() {
+    let mut chain = Chain::new(&parse("cold(rest 16s, extra 5ms, grain 64KiB, share 0%) then link(100us)").unwrap(), 1);
+    let (slow, fast) = (5_100_000, 100_000);
+    // Two grains: the second is read once more in between. 1 s is the resolution of the rest.
+    for (second, offset, expected) in [
+        (0, 0, fast),
+        (0, 1 << 20, fast),
+        (8, 1 << 20, fast),
+        (15, 2 << 20, fast),
+        (18, 0, slow),
+        (18, 1 << 20, fast),
+        (19, 0, fast),
+        (60, 2 << 20, slow),
+        (60, 3 << 20, fast),
+        (2_000, 0, slow),
+    ] {
+        let now = Instant::ZERO + Span::from_secs(second);
+        chain.submit(now, Slot(0), &op(Kind::Read, offset, 4096));
+        let mut answers = Vec::new();
+        chain.drain(Instant::NEVER, &mut answers);
+        assert_eq!(answers[0].at.since(now).as_nanos(), expected, "{second} s, {offset}");
+    }
 }
 
 #[test]
