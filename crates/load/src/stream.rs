@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use plimsoll_units::{Bytes, Instant, Kind, Op, splitmix64};
 use serde::{Deserialize, Serialize};
@@ -209,6 +210,8 @@ pub struct Together<L> {
     /// Position of the member of each index.
     places: Vec<usize>,
     turn: usize,
+    /// The member with the earliest due time, until a due time changes: the loop reads it several times for each operation.
+    earliest: Cell<Option<(usize, Due)>>,
 }
 
 /// Concurrent streams: data reads, background writes, a log writer.
@@ -237,7 +240,8 @@ impl<L: Load> Together<L> {
         for (place, (index, _)) in numbered.iter().enumerate() {
             places[usize::from(*index)] = place;
         }
-        Self { members: numbered.into_iter().map(|(_, member)| member).collect(), places, turn: 0 }
+        let members = numbered.into_iter().map(|(_, member)| member).collect();
+        Self { members, places, turn: 0, earliest: Cell::new(None) }
     }
 
     /// The member with an index; any member for an unknown index.
@@ -253,14 +257,21 @@ impl<L: Load> Together<L> {
     /// The member with the earliest due time, and that time.
     #[inline]
     fn first(&self) -> (usize, Due) {
+        self.earliest.get().unwrap_or_else(|| {
+            let found = self.find_first();
+            self.earliest.set(Some(found));
+            found
+        })
+    }
+
+    fn find_first(&self) -> (usize, Due) {
         let urgency = |due| match due {
             Due::Now => Some(Instant::ZERO),
             Due::At(moment) => Some(moment),
             Due::Blocked | Due::Over => None,
         };
         let (mut index, mut first) = (0, Due::Over);
-        for step in 0..self.members.len() {
-            let candidate = (self.turn + step) % self.members.len();
+        for candidate in (self.turn..self.members.len()).chain(0..self.turn) {
             let due = self.members[candidate].due();
             let sooner = match (urgency(due), urgency(first)) {
                 (Some(this), Some(best)) => this < best,
@@ -290,13 +301,18 @@ impl<L: Load> Load for Together<L> {
             return only.take(now);
         }
         let (index, _) = self.first();
+        self.earliest.set(None);
         self.turn = (index + 1) % self.members.len();
         self.members[index].take(now)
     }
 
     #[inline]
     fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
-        let place = self.places[usize::from(op.stream)];
-        self.members[place].completed(now, op, outcome);
+        let member = &mut self.members[self.places[usize::from(op.stream)]];
+        let due = member.due();
+        member.completed(now, op, outcome);
+        if member.due() != due {
+            self.earliest.set(None);
+        }
     }
 }
