@@ -20,11 +20,11 @@ use crate::requirements::{Requirements, TightBound};
 use crate::trial::{OpenTrial, open_trial};
 
 /// Operations of a trial, all classes together, of a trial with large operations, and of a trial for means only.
-const OPERATIONS: u64 = 20_000;
+const OPERATIONS: u64 = 10_000;
 const OPERATIONS_MIN: u64 = 5_000;
 const OPERATIONS_FOR_MEANS: u64 = 4_000;
 /// Blocks of 64 KiB of a trial: models divide larger operations, which therefore take longer to simulate.
-const BLOCKS: f64 = 30_000.0;
+const BLOCKS: f64 = 15_000.0;
 const BLOCK: f64 = 65_536.0;
 /// A trial that appears overloaded is repeated with these multiples of the operations until it does not: a burst near
 /// its end looks the same.
