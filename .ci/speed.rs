@@ -1,0 +1,137 @@
+//! Fails if the shipped binary has become slower by half: processor times of commands, as multiples of the processor
+//! time of a fixed loop in this process.
+//!
+//!     rustc -O --edition 2024 -o target/speed .ci/speed.rs && target/speed target/release/plimsoll
+//!
+//! Each round runs the loop before each command, and the smallest ratio of all rounds counts: other processes and a
+//! hypervisor slow both, and only ever add time. A change that is slower for a reason raises the ratio of its row, with
+//! the reason in the commit.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::process::{Command, ExitCode, Stdio};
+
+/// Ratio to the recorded ratio from which a command is too slow.
+const MAX_SLOWDOWN: f64 = 1.5;
+const MIN_ROUNDS: u32 = 3;
+/// Further rounds while a command is too slow.
+const MAX_ROUNDS: u32 = 9;
+/// Events of the loop: about half a second.
+const EVENTS: u32 = 5_000_000;
+/// Kernel ticks a second in `/proc/self/stat`: constant on Linux.
+const TICKS: f64 = 100.0;
+
+/// A command, and its processor time as a multiple of that of the loop.
+struct Row {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    ratio: f64,
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        name: "simulate, exponential station",
+        arguments: &["simulate", "station(8, 80us, exponential)", "--depth", "32", "--duration", "40s", "--json", "-"],
+        ratio: 1.0,
+    },
+    Row {
+        name: "simulate, constant station",
+        arguments: &["simulate", "station(8, 80us)", "--depth", "32", "--duration", "40s", "--json", "-"],
+        ratio: 1.0,
+    },
+    Row {
+        name: "simulate, all-flash array",
+        arguments: &["simulate", "netapp/aff-a800", "--depth", "32", "--duration", "10s", "--json", "-"],
+        ratio: 1.0,
+    },
+    Row {
+        name: "simulate, OCI volume",
+        arguments: &["simulate", "oci:1024GB@20vpu", "--depth", "32", "--duration", "60s", "--json", "-"],
+        ratio: 1.0,
+    },
+    Row {
+        name: "simulate, gp3 volume",
+        arguments: &["simulate", "aws/gp3:500GiB,iops=12000", "--depth", "32", "--duration", "100s", "--json", "-"],
+        ratio: 1.0,
+    },
+    Row {
+        name: "size, an AWR report",
+        arguments: &["size", "samples/awr.html", "--capacity", "500GiB", "--json", "-"],
+        ratio: 1.0,
+    },
+    Row { name: "demand, an AWR report", arguments: &["demand", "samples/awr.html", "--json", "-"], ratio: 1.0 },
+];
+
+fn main() -> ExitCode {
+    let Some(binary) = std::env::args().nth(1) else {
+        eprintln!("usage: speed BINARY");
+        return ExitCode::FAILURE;
+    };
+    let mut best = vec![f64::INFINITY; ROWS.len()];
+    let mut seconds = vec![f64::INFINITY; ROWS.len()];
+    let is_slow = |row: &Row, ratio: f64| ratio > row.ratio * MAX_SLOWDOWN;
+    for round in 0..MAX_ROUNDS {
+        for (index, row) in ROWS.iter().enumerate() {
+            if round >= MIN_ROUNDS && !is_slow(row, best[index]) {
+                continue;
+            }
+            let by_loop = time_loop();
+            let Some(by_command) = time_command(&binary, row.arguments) else {
+                eprintln!("{binary} {}: failed", row.arguments.join(" "));
+                return ExitCode::FAILURE;
+            };
+            best[index] = best[index].min(by_command / by_loop);
+            seconds[index] = seconds[index].min(by_command);
+        }
+    }
+    println!("{:32} {:>9} {:>12} {:>9}", "command", "CPU", "of the loop", "recorded");
+    let mut slow = 0;
+    for (index, row) in ROWS.iter().enumerate() {
+        let verdict = if is_slow(row, best[index]) { "  too slow" } else { "" };
+        slow += u32::from(!verdict.is_empty());
+        println!("{:32} {:>7.2} s {:>12.2} {:>9.2}{verdict}", row.name, seconds[index], best[index], row.ratio);
+    }
+    if slow > 0 {
+        println!("{slow} of {} commands are slower than {MAX_SLOWDOWN} times the recorded ratio", ROWS.len());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// Seconds of processor time of the loop: events of a queue with eight servers, ordered in a heap.
+fn time_loop() -> f64 {
+    let before = cpu_ticks()[0];
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut free: BinaryHeap<Reverse<u64>> = (0..8).map(Reverse).collect();
+    let mut counts = [0_u32; 64];
+    for _ in 0..EVENTS {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let share = (state >> 11) as f64 / (1_u64 << 53) as f64;
+        let service = (-(1.0 - share).ln() * 80_000.0) as u64;
+        let Reverse(at) = free.pop().unwrap_or(Reverse(0));
+        counts[(service | 1).ilog2() as usize] += 1;
+        free.push(Reverse(at + service));
+    }
+    std::hint::black_box((free, counts));
+    (cpu_ticks()[0] - before) / TICKS
+}
+
+/// Seconds of processor time of a command; `None` if it fails.
+fn time_command(binary: &str, arguments: &[&str]) -> Option<f64> {
+    let before = cpu_ticks()[1];
+    let status = Command::new(binary).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+    status.success().then(|| (cpu_ticks()[1] - before) / TICKS)
+}
+
+/// Ticks of processor time, user and system, of this process and of the children that it waited for.
+fn cpu_ticks() -> [f64; 2] {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    // The second field is the program's name in parentheses, which may contain spaces.
+    let (_, rest) = stat.rsplit_once(')').expect("the name is in parentheses");
+    let field = |number: usize| -> f64 {
+        rest.split_whitespace().nth(number - 3).and_then(|value| value.parse().ok()).expect("proc(5) has the fields")
+    };
+    [field(14) + field(15), field(16) + field(17)]
+}
