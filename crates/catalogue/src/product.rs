@@ -263,6 +263,8 @@ pub(crate) struct SharingRule {
 #[derive(Clone, Debug)]
 pub(crate) struct ModelText {
     pub pieces: Vec<TemplatePiece>,
+    /// Size of the pieces in which operations pass the limits, one after another; `None` for whole operations.
+    pub turn: Option<Vec<TemplatePiece>>,
     pub doubts: Vec<String>,
     pub cite: Arc<Cite>,
     /// Byte offset of the stages in the file.

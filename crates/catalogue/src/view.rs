@@ -163,6 +163,8 @@ pub struct PartView {
 pub struct ModelView {
     /// In the notation of models, with expressions in braces.
     pub stages: String,
+    /// Size of the pieces in which operations pass the limits before the stages, in turn; null for whole operations.
+    pub pieces: Option<String>,
     /// Caveats.
     pub doubts: Vec<String>,
     /// Source.
@@ -264,7 +266,8 @@ impl Product {
             TemplatePiece::Hole(expression) => format!("{{{}}}", expression.text()),
         };
         let stages = model.pieces.iter().map(piece).collect();
-        Some(ModelView { stages, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
+        let pieces = model.turn.as_ref().map(|size| size.iter().map(piece).collect());
+        Some(ModelView { stages, pieces, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
     }
 
     /// Named numbers.

@@ -312,8 +312,10 @@ fn part(part: &PartView) -> String {
 fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let Some(model) = product.model_view() else { return Vec::new() };
     let stages = noted(format!("{} {}", model.stages, sources.mark(&model.cite)), &model.cite);
+    let pieces =
+        model.pieces.map(|size| Item::new(format!("limits before it: passed in pieces of {size}, in turn"), []));
     let doubts = model.doubts.iter().map(|doubt| Item::new(format!("doubt: {doubt}"), []));
-    std::iter::once(stages).chain(doubts).collect()
+    std::iter::once(stages).chain(pieces).chain(doubts).collect()
 }
 
 fn figures(product: &Product, sources: &mut Sources) -> Vec<Item> {
