@@ -219,3 +219,18 @@ fn a_server_has_the_model_of_the_drive_that_holds_its_data() {
         assert_eq!(model(&format!("sakura/server:storage={storage}")), model(drive), "{storage}");
     }
 }
+
+#[test]
+fn operations_of_a_volume_of_oci_pass_its_limits_in_pieces() {
+    let notation = |config: &str| offer(config, "").model_notation().unwrap();
+    let volume = notation("oci:600GB@0vpu on oci/VM.Standard.E5.Flex:2ocpu");
+    assert!(volume.starts_with("pieces(192KiB: limit(1200 per 256KiB) \"IOPS that the size gives"), "{volume}");
+    assert_eq!(volume.matches("pieces(192KiB: ").count(), 2, "those of the machine, too: {volume}");
+    let array = notation("stripe(2,64KiB) of oci:600GB@20vpu on oci/VM.Standard.E5.Flex:8ocpu");
+    assert!(
+        array.starts_with("pieces(192KiB: limit(") && array.contains("stripe(2, 64KiB: pieces(192KiB: "),
+        "{array}"
+    );
+    assert!(offer("oci:600GB@20vpu", "").limits().unwrap().to_string().starts_with("pieces(192KiB: "));
+    assert!(!notation("aws/gp3:600GiB").contains("pieces("));
+}

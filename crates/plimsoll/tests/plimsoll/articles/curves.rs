@@ -3,6 +3,7 @@
 use plimsoll_load::Pace;
 use plimsoll_model::ChainSpec;
 
+use crate::articles::mixed_loads;
 use crate::articles::scorecard::{Card, Goal, Point, Role};
 use crate::articles::shelf::{model, parsed};
 use crate::articles::trial::{Outcome, Trial};
@@ -18,6 +19,7 @@ pub fn cards() -> Vec<Card> {
     cards.push(transactions());
     cards.extend(ARRAYS.iter().map(array));
     cards.extend(volumes());
+    cards.extend(mixed_loads::cards());
     cards
 }
 
@@ -602,7 +604,7 @@ const FIVE_OF_40: &str = "oci:1500GB@120vpu on oci/VM.Standard.E5.Flex:40ocpu";
 const ONE_OF_40: &str = "oci:1500GB@120vpu,multipath=no on oci/VM.Standard.E5.Flex:40ocpu";
 
 /// Operations per second of 4 and 8 KiB.
-const SMALL: [Row; 9] = [
+const SMALL: [Row; 7] = [
     row("1,500 GB at 120 VPU, five paths, 4 KiB, 70 % reads", 181_834.0, FIVE, (128, BLOCK, 0.7), Role::Calibrated),
     row("the same, one path", 46_623.0, ONE, (128, BLOCK, 0.7), Role::Predicted),
     row("1,500 GB at 120 VPU, one path, 4 KiB, 50 % reads", 48_066.0, ONE_OF_40, (128, BLOCK, 0.5), Role::Predicted),
@@ -633,20 +635,6 @@ const SMALL: [Row; 9] = [
         "stripe(2,64KiB) of oci:200GB@120vpu on oci/VM.Standard.E5.Flex:40ocpu",
         (64, 8192, 0.7),
         Role::Predicted,
-    ),
-    row(
-        "600 GB at 20 VPU, 8 KiB, 70 % reads, depth 64",
-        14_134.0,
-        "oci:600GB@20vpu",
-        (64, 8192, 0.7),
-        Role::OtherRegime,
-    ),
-    row(
-        "600 GB at 120 VPU, 8 KiB, 70 % reads, depth 64",
-        27_270.0,
-        "oci:600GB@120vpu",
-        (64, 8192, 0.7),
-        Role::OtherRegime,
     ),
 ];
 
@@ -691,8 +679,7 @@ fn volumes() -> Vec<Card> {
             about: LOGS,
             model: "`oci` of the catalogue on the machine of the logs, as `plimsoll simulate` takes it: times of reads and writes calibrated on the \
                     first row; on each path 113 operations in flight with the agent of the cloud, 32 without. The rule that \
-                    this level needs 16 OCPUs keeps the machine of 4 out of the row of 50 VPU. The last two rows reached a third and a fifth of their \
-                    limits, with responses of 2.2 to 5.4 ms: their logs do not explain it. The model is blind to light loads, too: it \
+                    this level needs 16 OCPUs keeps the machine of 4 out of the row of 50 VPU. The model is blind to light loads, too: it \
                     gives 730 us for a write alone, and on a volume of 20 VPU one took 395 us."
                 .into(),
             unit: "IOPS",

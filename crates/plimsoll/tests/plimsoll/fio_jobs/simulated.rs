@@ -107,3 +107,32 @@ fn a_product_of_the_catalogue_runs_a_job_file() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("are needed"), "{said}");
 }
+
+/// An Oracle layout on one volume of OCI, of which fio's results were published (rstyczynski/oci_bv4db_arch, 2026): the
+/// small operations do not wait as long as the large ones.
+#[test]
+fn oltp_beside_a_backup_gets_the_published_share() {
+    const JOBS: &str = "[global]\ndirect=1\nioengine=libaio\ntime_based\nruntime=10\nsize=16g\n\
+        [data]\nrw=randrw\nrwmixread=70\nbs=8k\niodepth=16\nnumjobs=4\ngroup_reporting\n\
+        [redo]\nrw=write\nbs=4k\nfdatasync=1\n\
+        [backup]\nrw=rw\nbs=1m\niodepth=8\nrate=120m\n";
+    let folder = JobFolder::new("mixed");
+    let near = |found: f64, published: f64, what: &str| {
+        assert!((found / published - 1.0).abs() < 0.15, "{what}: {found}, published {published}");
+    };
+    for (volume, iops, read_ms, backup_mb) in [
+        ("oci:600GB@20vpu", 14_134.0, 4.14, 251.7),
+        ("oci:600GB@10vpu", 9_136.0, 6.43, 219.3),
+        ("oci:600GB@120vpu,policy=failover", 27_270.0, 2.18, 251.7),
+        ("oci:600GB@0vpu", 1_078.0, 55.4, 26.5),
+    ] {
+        let report = folder.json(&format!("--on {volume}"), JOBS);
+        let sum = |name: &str, figure: &str| {
+            let of = |direction: &str| real(job(&report, name), &format!("{direction}.{figure}"));
+            of("read") + of("write")
+        };
+        near(sum("data", "iops"), iops, volume);
+        near(real(job(&report, "data"), "read.lat_ns.mean") / 1e6, read_ms, volume);
+        near(sum("backup", "bw_bytes") / 1e6, backup_mb, volume);
+    }
+}
