@@ -264,7 +264,7 @@ impl Product {
             TemplatePiece::Hole(expression) => format!("{{{}}}", expression.text()),
         };
         let stages = model.pieces.iter().map(piece).collect();
-        Some(ModelView { stages, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
+        Some(ModelView { stages, doubts: model.caveats(), cite: Arc::clone(&model.cite) })
     }
 
     /// Named numbers.
