@@ -18,6 +18,7 @@ mod expression;
 mod iscsi;
 mod like;
 mod machine;
+mod model_fit;
 mod money;
 mod nearest;
 mod number;
@@ -44,6 +45,7 @@ pub use durability::Durability;
 pub use iscsi::IscsiFacts;
 pub use like::{Like, NoLike};
 pub use machine::MachineShape;
+pub use model_fit::ModelFit;
 pub use money::{Currency, CurrencyError, Money};
 pub use nearest::{nearest, one_of};
 pub use offer::{
@@ -55,7 +57,7 @@ pub use product::{Autotune, Product, ProductKind, Warning};
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};
-pub use standing::{Ask, Bound, Counts, Peak, Standing};
+pub use standing::{Ask, Bound, Bucket, Counts, Peak, Standing};
 pub use step::DetachedOnly;
 pub use view::{
     LimitView, ModelView, NamedFigure, OptionView, PartView, PriceView, RuleView, SharingView, SnapshotView,

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::cite::Cite;
 use crate::config::{Config, Wrap};
 use crate::date::Date;
+use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::product::Product;
 use crate::resolve::Resolved;
@@ -244,6 +245,22 @@ impl Offer {
         }
     }
 
+    /// Range and error of the product's model, if it was fitted to measurements.
+    pub fn model_fit(&self) -> Option<ModelFit> {
+        self.volume.product.model.as_ref()?.fit
+    }
+
+    /// The offer with the credits of these ceilings (indices in [`Offer::ceilings`]) used up: each then holds the load to
+    /// its rate.
+    pub fn without_credits(&self, of: &[usize]) -> Self {
+        let mut offer = self.clone();
+        for index in of {
+            let ceiling = &mut offer.ceilings[*index];
+            (ceiling.credits, ceiling.credit_bytes) = (None, None);
+        }
+        offer
+    }
+
     /// Terms of the offer.
     pub const fn terms(&self) -> &PriceTerms {
         &self.terms
@@ -273,7 +290,7 @@ impl Offer {
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
         doubts.extend(model.cite.status.doubt().map(|doubt| about(format!("when it answers {doubt}"))));
-        doubts.extend(model.doubts.iter().cloned().map(about));
+        doubts.extend(model.caveats().into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {
             text: format!("the model leaves out \"{}\", which holds for one order of addresses only", ceiling.name),

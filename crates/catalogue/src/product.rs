@@ -14,6 +14,7 @@ use crate::deviation::Deviation;
 use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
 use crate::iscsi::IscsiRule;
+use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::offer::{Access, Kinds, LatencyStatement, OptionValue, Scope};
 use crate::price::{Often, list_name};
@@ -265,10 +266,19 @@ pub(crate) struct ModelText {
     pub pieces: Vec<TemplatePiece>,
     /// Size of the pieces in which operations pass the limits, one after another; `None` for whole operations.
     pub turn: Option<Vec<TemplatePiece>>,
+    /// Range and error, if the model was fitted to measurements.
+    pub fit: Option<ModelFit>,
     pub doubts: Vec<String>,
     pub cite: Arc<Cite>,
     /// Byte offset of the stages in the file.
     pub at: usize,
+}
+
+impl ModelText {
+    /// Caveats; range and error of a fit first.
+    pub fn caveats(&self) -> Vec<String> {
+        self.fit.iter().map(ModelFit::words).chain(self.doubts.iter().cloned()).collect()
+    }
 }
 
 /// Literal text or an expression.

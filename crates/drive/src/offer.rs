@@ -12,6 +12,7 @@ use plimsoll_load::{Due, Load, OpOutcome, Streams};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
+use crate::binding::{self, BindingStages};
 use crate::{Completion, Fault, Partial, PartialRun, Target};
 
 /// Limits of the loop.
@@ -52,7 +53,7 @@ pub struct LoopResult {
     /// until then is part of the response times of the last slice.
     pub unserved: u64,
     /// Operations by the stage that delayed them most, if the target is a model.
-    pub bound_by: Vec<u64>,
+    pub bound_by: BindingStages,
     /// Oversleep of the loop per operation of an open load; zero for operations that became due while it was awake.
     pub lateness: Bins,
 }
@@ -78,6 +79,8 @@ struct Loop<'a> {
     free: Vec<Slot>,
     batch: Vec<(Slot, Op)>,
     counting: Counting,
+    /// Operations of the slice by binding stage.
+    bound: Vec<u64>,
     start: Instant,
     slice_start: Instant,
     lateness: Recorder,
@@ -128,6 +131,7 @@ fn drive_any<L: Load + ?Sized>(
         free: (0..rules.depth).rev().map(Slot).collect(),
         batch: Vec::with_capacity(rules.depth as usize),
         counting: Counting::new(),
+        bound: Vec::new(),
         start,
         slice_start: start,
         lateness: Recorder::new(),
@@ -244,11 +248,7 @@ impl Loop<'_> {
         load.completed(completion.at, &flight.op, completion.outcome);
         self.free.push(completion.slot);
         if let Some(stage) = completion.bound_by {
-            let index = usize::from(stage.0);
-            if index >= self.result.bound_by.len() {
-                self.result.bound_by.resize(index + 1, 0);
-            }
-            self.result.bound_by[index] += 1;
+            binding::count(&mut self.bound, stage);
         }
     }
 
@@ -291,6 +291,7 @@ impl Loop<'_> {
             return;
         }
         let start = Instant::ZERO + self.slice_start.since(self.start);
+        self.result.bound_by.push(start, std::mem::take(&mut self.bound));
         self.result.series.push(Slice { start, span, tally });
         self.slice_start += span;
     }

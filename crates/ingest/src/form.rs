@@ -47,6 +47,7 @@ pub(crate) static FORMS: &[Form] = &[
     bench::DISKSPD_TEXT,
     bench::DISKSPD_XML,
     bench::HAMMERDB,
+    bench::LOAD_CURVE,
     bench::ORION,
     bench::ORION_MATRIX,
     bench::PGBENCH,

@@ -9,6 +9,7 @@ mod bench;
 mod builder;
 mod clouds;
 mod coarsen;
+mod curves;
 mod demand;
 mod diskstats;
 mod events;
@@ -35,6 +36,7 @@ mod trace;
 mod unpack;
 
 pub use builder::Builder;
+pub use curves::{ASSUMED_SPACE, ImportedCurve, curves};
 pub use demand::{
     Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, MeasureSeries, PartWork, SessionTime, Slot,
     Summary,
@@ -44,7 +46,8 @@ pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
     CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait, WindowCount,
+    Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait,
+    WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

@@ -3,6 +3,7 @@
 use super::PartReader;
 use super::section::{Section, SpannedText};
 use crate::expression::Type;
+use crate::model_fit::ModelFit;
 use crate::product::{ModelText, TemplatePiece};
 
 impl PartReader<'_> {
@@ -12,13 +13,29 @@ impl PartReader<'_> {
         let turn = section.text("pieces", &mut self.to);
         let cite = self.cites.cite(&section, &mut self.to);
         let doubts = section.texts("doubts", &mut self.to).into_iter().map(|doubt| doubt.text.to_owned()).collect();
+        let fit = self.fit(&section);
         section.finish(&mut self.to);
         let stages = stages?;
         let turn = match turn {
             Some(size) => Some(self.pieces(size, "pieces")?),
             None => None,
         };
-        Some(ModelText { pieces: self.pieces(stages, "stages")?, turn, doubts, cite, at: stages.at })
+        Some(ModelText { pieces: self.pieces(stages, "stages")?, turn, fit, doubts, cite, at: stages.at })
+    }
+
+    /// The loads that the model was fitted to.
+    fn fit(&mut self, model: &Section) -> Option<ModelFit> {
+        let section = model.section("fit", "[model.fit]", &mut self.to)?;
+        let error_share = section.number("error", &mut self.to);
+        let [block_bytes, in_flight, reads] =
+            ["block_bytes", "in_flight", "reads"].map(|key| section.pair(key, &mut self.to));
+        let fit = error_share.zip(block_bytes).zip(in_flight.zip(reads));
+        if fit.is_none() {
+            self.to.at(section.at, "[model.fit] is incomplete", "error, block_bytes, in_flight and reads");
+        }
+        section.finish(&mut self.to);
+        let ((error_share, block_bytes), (in_flight, reads)) = fit?;
+        Some(ModelFit { error_share, block_bytes, in_flight, reads })
     }
 
     /// Splits `window({queue}: ...)` into texts and expressions.

@@ -1,7 +1,9 @@
 //! A job of fio as evidence, from any of fio's formats.
 
+use plimsoll_record::Finding;
+
 use crate::builder::Builder;
-use crate::reading::{Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::reading::{Offering, Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
@@ -16,6 +18,12 @@ pub(super) struct JobResult {
     /// Jobs of a group ran concurrently.
     pub(super) group: u64,
     pub(super) setting: Setting,
+    pub(super) offering: Offering,
+    /// Processor time of its threads, as a share of a processor each.
+    pub(super) processor: Option<f64>,
+    /// It pauses by itself.
+    pub(super) pauses: bool,
+    pub(super) findings: Vec<Finding>,
     pub(super) reads: Option<Got>,
     pub(super) writes: Option<Got>,
     pub(super) trims: Option<Got>,
@@ -113,6 +121,11 @@ impl JobResult {
         (!parts.is_empty()).then(|| Got::combined(&parts))
     }
 
+    /// True if each completion triggers the next operation at once.
+    pub(super) fn is_closed(&self) -> bool {
+        self.offering.rate.is_none() && !self.pauses
+    }
+
     /// Adds a caution if its numbers are inconsistent.
     fn doubt(&self, out: &mut Builder) {
         for (name, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
@@ -138,11 +151,11 @@ impl JobResult {
     }
 
     /// Emits its figures, and returns their number.
-    fn emit(&self, out: &mut Builder) -> u32 {
+    fn emit(&self, is_member: bool, out: &mut Builder) -> u32 {
         let scope =
             out.scope(ReadingScope { host: self.host.clone(), part: self.part.clone(), ..ReadingScope::default() });
         let mut count = 0;
-        let mut put = |test: String, setting: Setting, got: &Got, out: &mut Builder| {
+        let mut put = |test: String, setting: Setting, got: &Got, is_part: bool, out: &mut Builder| {
             let origin = got.origin(&self.name, out);
             out.evidence(ReadingEvidence {
                 setting,
@@ -151,23 +164,26 @@ impl JobResult {
                 mean_s: got.mean_s,
                 quantiles: got.quantiles.clone(),
                 lasted_s: got.lasted_s,
+                offering: self.offering.clone(),
+                findings: self.findings.clone(),
+                is_part,
                 ..ReadingEvidence::new(scope, test, origin)
             });
             count += 1;
         };
         let present = self.present();
         if let Some(whole) = self.whole() {
-            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &whole, out);
+            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &whole, is_member, out);
         }
         if present.len() > 1 {
             for (name, reads, got) in present {
                 let setting = Setting { reads, ..self.setting.clone() };
-                put(format!("{}, its {name}", self.name), setting, got, out);
+                put(format!("{}, its {name}", self.name), setting, got, true, out);
             }
         }
         if let Some(syncs) = self.syncs.as_ref().filter(|syncs| syncs.mean_s.is_some() || syncs.is_any()) {
             let setting = Setting { reads: None, sequential: None, block_bytes: None, ..self.setting.clone() };
-            put(format!("{}, its flushes", self.name), setting, syncs, out);
+            put(format!("{}, its flushes", self.name), setting, syncs, true, out);
         }
         count
     }
@@ -189,10 +205,10 @@ pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
         let same = |job: &&JobResult| job.group == first.group && job.host == first.host;
         let (group, others) = rest.split_at(rest.iter().take_while(same).count());
         if group.len() > 1 {
-            count += combined(group).emit(out);
+            count += combined(group).emit(false, out);
         }
         for job in group {
-            count += job.emit(out);
+            count += job.emit(group.len() > 1, out);
             job.doubt(out);
             if job.error != 0 {
                 let JobResult { name, error, .. } = job;
@@ -220,6 +236,10 @@ fn combined(jobs: &[JobResult]) -> JobResult {
         part: if jobs.iter().all(|job| job.part == first.part) { first.part.clone() } else { String::new() },
         group: first.group,
         setting: setting_of(jobs),
+        offering: offering_of(jobs),
+        processor: None,
+        pauses: jobs.iter().any(|job| job.pauses),
+        findings: findings_of(jobs),
         reads: got(|job| &job.reads),
         writes: got(|job| &job.writes),
         trims: got(|job| &job.trims),
@@ -243,6 +263,35 @@ fn setting_of(jobs: &[JobResult]) -> Setting {
     }
 }
 
+/// What all jobs have in common; rates and ranges add up.
+fn offering_of(jobs: &[JobResult]) -> Offering {
+    let first = &jobs[0].offering;
+    let alike = |same: fn(&Offering, &Offering) -> bool| jobs.iter().all(|job| same(&job.offering, first));
+    let sum = |of: fn(&Offering) -> Option<f64>| jobs.iter().map(|job| of(&job.offering)).sum();
+    // Jobs on the same file share its range.
+    let is_shared = !jobs[0].part.is_empty() && jobs.iter().all(|job| job.part == jobs[0].part);
+    Offering {
+        engine: first.engine.clone().filter(|_| alike(|a, b| a.engine == b.engine)),
+        direct: first.direct.filter(|_| alike(|a, b| a.direct == b.direct)),
+        rate: sum(|offering| offering.rate),
+        space_bytes: if is_shared { first.space_bytes } else { sum(|offering| offering.space_bytes) },
+        durable: jobs.iter().any(|job| job.offering.durable),
+        flush_every: first.flush_every.filter(|_| alike(|a, b| a.flush_every == b.flush_every)),
+    }
+}
+
+/// The findings of all jobs, each kind once.
+fn findings_of(jobs: &[JobResult]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in jobs.iter().flat_map(|job| &job.findings) {
+        let is_same = |other: &Finding| std::mem::discriminant(other) == std::mem::discriminant(finding);
+        if !findings.iter().any(is_same) {
+            findings.push(finding.clone());
+        }
+    }
+    findings
+}
+
 /// The relevant options of a job; job options override global ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
@@ -254,6 +303,22 @@ pub(super) struct Options {
     /// Percentage of reads in a mix.
     pub(super) reads: Option<f64>,
     pub(super) part: Option<String>,
+    /// Direct I/O, if an option says so or not.
+    direct: Option<bool>,
+    /// Operations and bytes per second and job.
+    rate_iops: Option<f64>,
+    rate_bytes: Option<f64>,
+    pauses: bool,
+    size: Option<f64>,
+    durable: bool,
+    flush_every: Option<f64>,
+    /// The output lists all options that were given.
+    pub(super) is_complete: bool,
+}
+
+/// True for the values with which fio turns a switch on.
+fn is_on(value: &str) -> bool {
+    !matches!(value, "0" | "none" | "off" | "false")
 }
 
 impl Options {
@@ -270,8 +335,37 @@ impl Options {
             "rwmixread" => self.reads = text::count(value),
             "rwmixwrite" => self.reads = text::count(value).map(|writes| 100.0 - writes),
             "filename" | "directory" => self.part = Some(value.to_owned()),
+            "direct" => self.direct = Some(is_on(value)),
+            "buffered" => self.direct = Some(!is_on(value)),
+            "rate_iops" => self.rate_iops = alike(value).filter(|rate| *rate > 0.0),
+            "rate" => self.rate_bytes = alike(value).filter(|rate| *rate > 0.0),
+            "thinktime" => self.pauses = is_on(value),
+            "size" | "filesize" => self.size = text::size(value),
+            "sync" => self.durable = is_on(value),
+            "fsync" | "fdatasync" => self.flush_every = text::count(value).filter(|count| *count > 0.0),
             _ => {}
         }
+    }
+
+    /// How a result of `threads` jobs was offered.
+    pub(super) fn offering(&self, threads: Option<f64>) -> Offering {
+        let by_bytes = self.rate_bytes.zip(self.block).map(|(rate, block)| rate / block);
+        // Jobs that name a file share it.
+        let copies = if self.part.is_some() { Some(1.0) } else { threads };
+        Offering {
+            engine: self.engine.clone(),
+            // fio's default.
+            direct: self.direct.or(self.is_complete.then_some(false)),
+            rate: self.rate_iops.or(by_bytes).zip(threads).map(|(rate, threads)| rate * threads),
+            space_bytes: self.size.zip(copies).map(|(size, copies)| size * copies),
+            durable: self.durable,
+            flush_every: self.flush_every.map(|count| count as u32),
+        }
+    }
+
+    /// True if the jobs pause by themselves.
+    pub(super) const fn pauses(&self) -> bool {
+        self.pauses
     }
 
     /// The parameters of a result of `threads` jobs.

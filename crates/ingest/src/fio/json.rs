@@ -6,6 +6,7 @@ use memchr::{memchr, memmem};
 use serde_json::{Map, Value};
 
 use super::job::{Got, JobResult, Options, emit};
+use super::judge::{self, DiskUse};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json::{self, number_at as number, text_at};
@@ -129,7 +130,9 @@ fn jobs(document: &Map<String, Value>) -> Vec<JobResult> {
         *counts.entry(known_as(entry)).or_default() += 1.0;
     }
     let of = |(index, entry)| job(entry, index, &global, (counts[&known_as(entry)], disk.as_deref()));
-    entries(document).enumerate().map(of).collect()
+    let mut jobs: Vec<JobResult> = entries(document).enumerate().map(of).collect();
+    judge::judge(&mut jobs, DiskUse::of(document));
+    jobs
 }
 
 /// The key of jobs that share a name: their results are separate unless fio grouped them.
@@ -138,7 +141,9 @@ fn known_as(entry: &Map<String, Value>) -> (Option<String>, Option<String>) {
 }
 
 fn take(options: &mut Options, value: Option<&Value>) {
-    for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
+    let listed = value.and_then(Value::as_object);
+    options.is_complete |= listed.is_some_and(|listed| !listed.is_empty());
+    for (name, value) in listed.into_iter().flatten() {
         options.take(name, value.as_str().unwrap_or(""));
     }
 }
@@ -160,6 +165,10 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
         part: options.part.clone().or_else(|| disk.map(str::to_owned)).unwrap_or_default(),
         group: number(entry, "groupid").unwrap_or(0.0) as u64,
         setting: options.setting(threads),
+        offering: options.offering(threads),
+        processor: processor(entry),
+        pauses: options.pauses(),
+        findings: Vec::new(),
         reads: direction("read"),
         writes: direction("write"),
         trims: direction("trim"),
@@ -179,6 +188,12 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
         syncs.bytes_s = None;
     }
     JobResult { syncs, ..job }
+}
+
+/// Processor time of a thread, as a share of a processor.
+fn processor(entry: &Map<String, Value>) -> Option<f64> {
+    let [user, system] = ["usr_cpu", "sys_cpu"].map(|name| number(entry, name));
+    Some((user? + system?) / 100.0)
 }
 
 /// A direction of a job.

@@ -1,6 +1,7 @@
 //! fio's text output, versions 2 and 3; several runs in a file, each line possibly with the prefix `<host>`.
 
 use super::job::{Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
+use super::judge;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::Fate;
@@ -85,7 +86,9 @@ impl LineFormat for FioText {
 impl FioText {
     /// Emits the jobs so far.
     fn flush(&mut self, out: &mut Builder) {
-        self.emitted += emit(&std::mem::take(&mut self.jobs), out);
+        let mut jobs = std::mem::take(&mut self.jobs);
+        jobs.iter_mut().for_each(|job| job.findings = judge::own(job));
+        self.emitted += emit(&jobs, out);
         (self.direction, self.quantiles) = (None, None);
     }
 
@@ -116,13 +119,16 @@ impl FioText {
         }
         let options = self.options.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
         let known = options.is_some();
-        let setting = options.unwrap_or_default().setting(after(rest, "jobs=").and_then(text::count));
+        let options = options.unwrap_or_default();
+        let threads = after(rest, "jobs=").and_then(text::count);
+        let setting = options.setting(threads);
         let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
         self.jobs.push(JobResult {
             name: name.to_owned(),
             host: host.to_owned(),
             group: group.unwrap_or(0),
             error: after(rest, "err=").and_then(|error| error.trim_matches([':', ' ', '-']).parse().ok()).unwrap_or(0),
+            offering: options.offering(threads),
             setting: crate::reading::Setting { depth: setting.depth.filter(|_| known), ..setting },
             ..JobResult::default()
         });
@@ -163,6 +169,10 @@ impl FioText {
             self.issued(line);
         } else if ["cpu", "IO depths"].contains(&key) {
             self.direction = None;
+            let share = |key: &str| text::count(after(rest, key)?.trim_end_matches('%'));
+            if let Some((job, (user, system))) = self.jobs.last_mut().zip(share("usr=").zip(share("sys="))) {
+                job.processor = Some((user + system) / 100.0);
+            }
         }
     }
 

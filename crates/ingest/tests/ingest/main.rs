@@ -8,6 +8,7 @@ mod bench;
 mod bench_real;
 mod clouds;
 mod core;
+mod curves;
 mod database_samples;
 mod diskstats;
 mod emit;

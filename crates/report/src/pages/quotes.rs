@@ -99,6 +99,8 @@ fn section(quote: &Quote) -> PageSection {
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
     let doubts = offer.doubts().into_iter().chain(age);
     facts.extend(doubts.map(|doubt| Fact::caution("doubt", doubt.text)));
+    let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
+    facts.extend(outside.map(|what| Fact::caution("doubt", what)));
     let title = format!("{}{}", offer.title, holds.unwrap_or_default());
     PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }

@@ -150,7 +150,7 @@ impl Model {
             }
             all.workers.append(&mut one.workers);
             all.series.extend(one.series.into_iter().map(|slice| Slice { start: slice.start + before, ..slice }));
-            all.add_bound_by(&one.bound_by);
+            all.bound_by.append(one.bound_by, before);
         }
         Ok(all)
     }
