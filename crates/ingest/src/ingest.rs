@@ -2,6 +2,7 @@
 
 use crate::builder::Builder;
 use crate::form::{FORMS, Form, Format, FormatInput, FormatName, Head, Resemblance, Takes};
+use crate::nearest;
 use crate::reading::{Fate, Reading};
 use crate::refusal::Refusal;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
@@ -312,6 +313,6 @@ pub(crate) fn recognised<'a>(forms: impl IntoIterator<Item = &'a Form>, head: &H
             _ => {}
         }
     }
-    let nearest = nearest.map(|(_, near)| near);
-    best.map(|(_, form)| form).ok_or(Refusal::Unknown { nearest })
+    let nearest = || nearest.map_or_else(|| nearest::of(head), |(_, near)| near);
+    best.map(|(_, form)| form).ok_or_else(|| Refusal::Unknown { nearest: nearest() })
 }

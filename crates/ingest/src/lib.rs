@@ -21,6 +21,7 @@ mod json;
 mod layers;
 mod miner;
 mod mysql;
+mod nearest;
 mod nmon;
 mod postgres;
 mod prometheus;
