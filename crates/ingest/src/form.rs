@@ -34,6 +34,7 @@ use crate::{
 pub(crate) static FORMS: &[Form] = &[
     awr::HTML,
     awr::TEXT,
+    awr::CELLS,
     awr::STATSPACK,
     diskstats::FORM,
     prometheus::TEXT,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
+use crate::events::WaitCause;
 use crate::form::FormatName;
 use crate::snapshot::Snapshot;
 
@@ -157,6 +158,8 @@ pub struct Wait {
     pub window: u32,
     /// The database's name of the event.
     pub event: String,
+    /// Its meaning: by its name, or for unknown names by the class in the input.
+    pub cause: WaitCause,
     /// True for sessions of users, false for background processes.
     pub foreground: bool,
     /// Number of waits.

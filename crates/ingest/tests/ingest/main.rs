@@ -19,6 +19,7 @@ mod miner;
 mod mysql;
 mod nmon;
 mod packed;
+mod partial_awr;
 mod postgres;
 mod prometheus;
 mod read;
