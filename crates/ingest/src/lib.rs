@@ -11,6 +11,7 @@ mod clouds;
 mod coarsen;
 mod demand;
 mod diskstats;
+mod dstat;
 mod events;
 mod fio;
 mod form;
@@ -23,6 +24,7 @@ mod miner;
 mod mysql;
 mod nearest;
 mod nmon;
+mod pdh;
 mod postgres;
 mod prometheus;
 mod reading;
@@ -30,10 +32,12 @@ mod refusal;
 mod sampled;
 mod snapshot;
 mod snapshots;
+mod sqlserver;
 mod table_series;
 mod text;
 mod trace;
 mod unpack;
+mod wide;
 
 pub use builder::Builder;
 pub use demand::{
