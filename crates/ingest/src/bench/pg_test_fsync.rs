@@ -1,10 +1,12 @@
-//! `pg_test_fsync` of PostgreSQL: synchronous writes of a single process, by method.
+//! `pg_test_fsync` of `PostgreSQL`: synchronous writes of a single process, by method. A rate counts the tool's operations:
+//! a group of writes that is durable at its end.
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{ReadingEvidence, ReadingScope, Setting};
+use crate::reading::{Fate, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text;
+use crate::text::table::spaced;
 
 /// `pg_test_fsync`.
 pub(crate) const FORM: Form =
@@ -14,6 +16,9 @@ fn resembles(head: &Head<'_>) -> Resemblance {
     let titled = head.has("Compare file sync methods using ");
     Resemblance::is(6, titled && head.has("ops/sec")).or_near(2, titled, "line with ops/sec")
 }
+
+/// The title of writes that only reach the page cache, no evidence about storage.
+const BUFFERED: &str = "Non-sync";
 
 #[derive(Default)]
 struct FsyncTest {
@@ -28,9 +33,16 @@ impl LineFormat for FsyncTest {
         let text = line.trim();
         if text.ends_with("per test") {
             self.lasted_s = text::number(text);
-        } else if let Some((name, rate)) = text.split_once("  ").filter(|_| text.contains("ops/sec")) {
+        } else if let Some((before, after)) = text.split_once("ops/sec") {
+            // Names may have runs of blanks: `2 *  8kB open_sync writes`.
+            let (name, rate) = before.trim_end().rsplit_once(' ').unwrap_or_default();
+            let name = &spaced(name);
             let origin = out.origin(number, &self.title, name);
-            let Some((rate, rest)) = text::leading(rate) else {
+            if self.title.starts_with(BUFFERED) {
+                out.part(self.title.as_str(), Fate::Ignored);
+                return Ok(());
+            }
+            let Some(rate) = text::decimal(rate) else {
                 out.caution(Some(origin), "no rate: skipped");
                 return Ok(());
             };
@@ -45,7 +57,7 @@ impl LineFormat for FsyncTest {
             out.evidence(ReadingEvidence {
                 setting,
                 iops: Some(rate),
-                mean_s: text::number_after(rest, "ops/sec").map(|us| us / 1e6),
+                mean_s: text::number(after).map(|us| us / 1e6),
                 lasted_s: self.lasted_s,
                 ..ReadingEvidence::new(scope, format!("{}: {name}", self.title), origin)
             });
