@@ -26,14 +26,15 @@ use crate::text::lines::{LineBuffer, without_return};
 use crate::trace::Dialect;
 use crate::unpack::Decoder;
 use crate::{
-    atop, awr, bench, clouds, diskstats, fio, host, miner, mysql, nmon, postgres, prometheus, snapshots, table_series,
-    trace,
+    atop, awr, bench, clouds, diskstats, dstat, fio, host, miner, mysql, nmon, pdh, postgres, prometheus, snapshots,
+    sqlserver, table_series, trace,
 };
 
 /// All formats. Among formats that match an input, the first with the most marks is selected.
 pub(crate) static FORMS: &[Form] = &[
     awr::HTML,
     awr::TEXT,
+    awr::CELLS,
     awr::STATSPACK,
     diskstats::FORM,
     prometheus::TEXT,
@@ -41,6 +42,9 @@ pub(crate) static FORMS: &[Form] = &[
     clouds::CLOUDWATCH,
     clouds::OCI,
     clouds::AZURE,
+    clouds::CONSOLE,
+    clouds::GOOGLE,
+    clouds::INSIGHTS,
     miner::FORM,
     bench::BONNIE,
     bench::CRYSTALDISKMARK,
@@ -50,6 +54,7 @@ pub(crate) static FORMS: &[Form] = &[
     bench::LOAD_CURVE,
     bench::ORION,
     bench::ORION_MATRIX,
+    bench::PG_TEST_FSYNC,
     bench::PGBENCH,
     bench::SLOB,
     bench::SYSBENCH,
@@ -59,10 +64,15 @@ pub(crate) static FORMS: &[Form] = &[
     host::SAR,
     host::SADF,
     host::VMSTAT,
+    host::PIDSTAT,
     host::BINARY,
     host::XML,
     host::FOREIGN,
     nmon::FORM,
+    pdh::LOG,
+    pdh::LIST,
+    dstat::CSV,
+    dstat::SCREEN,
     atop::LABELLED,
     atop::PAGE,
     table_series::FEATURES,
@@ -74,6 +84,7 @@ pub(crate) static FORMS: &[Form] = &[
     mysql::MONITOR,
     mysql::FILES,
     mysql::DIGESTS,
+    sqlserver::FILES,
     fio::JSON,
     fio::TEXT,
     fio::TERSE,
@@ -83,6 +94,7 @@ pub(crate) static FORMS: &[Form] = &[
     trace::BLKTRACE,
     trace::BLKPARSE,
     trace::BLKPARSE_FORMATTED,
+    trace::BIOSNOOP,
     trace::IOLOG,
     trace::MSR,
     trace::SYSTOR,

@@ -8,6 +8,7 @@ use jiff::civil::DateTime;
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
+use crate::events::WaitCause;
 use crate::form::FormatName;
 use crate::snapshot::Snapshot;
 
@@ -158,6 +159,8 @@ pub struct Wait {
     pub window: u32,
     /// The database's name of the event.
     pub event: String,
+    /// Its meaning: by its name, or for unknown names by the class in the input.
+    pub cause: WaitCause,
     /// True for sessions of users, false for background processes.
     pub foreground: bool,
     /// Number of waits.

@@ -288,6 +288,8 @@ view! {
         instances: Vec<String> = subject.instances.clone(),
         /// Windows in order of time.
         windows: Vec<WindowOfDemand> = each(&subject.slots),
+        /// Reads or writes whose operations no input counts: unknown, not zero.
+        absent: Vec<ClassName> = subject.absent().into_iter().map(Into::into).collect(),
         /// Operations by class and quantity.
         series: Vec<SeriesView> = subject.series.iter().map(|series| (subject, series).into()).collect(),
         /// Reasons to doubt the combination of the inputs.

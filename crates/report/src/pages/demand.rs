@@ -146,7 +146,18 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
     if !subject.instances.is_empty() {
         facts.push(Fact::new("of", subject.instances.join(", ")));
     }
+    facts.extend(absent(subject));
     facts
+}
+
+/// The classes whose operations are unknown.
+fn absent(subject: &DatabaseDemand) -> Option<Fact> {
+    let name = |class: &Class| match subject.series(*class, Measure::Throughput) {
+        Some(_) => format!("operations of {} (their bytes are known)", class.name()),
+        None => class.name().to_owned(),
+    };
+    let names: Vec<String> = subject.absent().iter().map(name).collect();
+    (!names.is_empty()).then(|| Fact::caution("absent", format!("{}: unknown, not zero", names.join(" and "))))
 }
 
 fn classes(subject: &DatabaseDemand) -> Table {
