@@ -2,6 +2,7 @@
 
 mod agreement;
 mod choices;
+mod closed;
 mod diagnosis;
 mod explain;
 mod hours;
