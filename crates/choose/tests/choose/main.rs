@@ -9,3 +9,4 @@ mod hours;
 #[path = "../../../analyse/tests/analyse/measured.rs"]
 mod measured;
 mod sizing;
+mod typical;
