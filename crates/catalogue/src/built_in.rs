@@ -43,6 +43,8 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/generic/sata-ssd.toml"),
     file!("catalogue/netapp/aff-a800.toml"),
     file!("catalogue/netapp/aff-a900.toml"),
+    file!("catalogue/netapp/aff-c250.toml"),
+    file!("catalogue/netapp/aff-c400.toml"),
     file!("catalogue/netapp/aff-c800.toml"),
     file!("catalogue/netapp/hdd-array.toml"),
     file!("catalogue/oci/block-volume.toml"),

@@ -32,6 +32,7 @@ mod service_level;
 mod sharing;
 mod standing;
 mod step;
+mod typical;
 mod view;
 
 pub use catalogue::{Catalogue, built_in_files, check, check_built_in};
@@ -40,7 +41,7 @@ pub use cite::{Cite, Status};
 pub use complaint::Complaint;
 pub use config::{Config, ConfigError, Part, Setting, Wrap};
 pub use date::{Date, DateError};
-pub use deviation::{Deviation, SaturatingLoad};
+pub use deviation::{COMPARED_BLOCKS, Deviation, SaturatingLoad};
 pub use durability::Durability;
 pub use iscsi::IscsiFacts;
 pub use like::{Like, NoLike};
@@ -59,6 +60,7 @@ pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};
 pub use standing::{Ask, Bound, Bucket, Counts, Peak, Standing};
 pub use step::DetachedOnly;
+pub use typical::{PublishedDrive, TypicalRange, TypicalRates};
 pub use view::{
     LimitView, ModelView, NamedFigure, OptionView, PartView, PriceView, RuleView, SharingView, SnapshotView,
 };

@@ -11,10 +11,12 @@ use serde::Serialize;
 use crate::cite::Cite;
 use crate::config::{Config, Wrap};
 use crate::date::Date;
+use crate::expression::Expression;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::product::Product;
 use crate::resolve::Resolved;
+use crate::typical::TypicalRates;
 
 /// Terms of a purchase.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,6 +146,8 @@ pub struct Ceiling {
     pub iops: Option<f64>,
     /// Bytes per second.
     pub bytes_per_second: Option<f64>,
+    /// Whether an operation takes the time of both rates, one after the other; the longer of both otherwise.
+    pub added: bool,
     /// Operations that it counts.
     pub kinds: Kinds,
     /// Order of addresses to which it applies.
@@ -233,6 +237,13 @@ impl Offer {
     pub fn latency(&self) -> Vec<LatencyStatement> {
         let said = self.volume.product.latency.iter().filter(|(_, validity)| validity.holds(self.terms.as_of));
         said.map(|(latency, _)| latency.clone()).collect()
+    }
+
+    /// Rates of the published drives that this configuration stands for.
+    pub fn typical(&self) -> Vec<TypicalRates> {
+        let holds = |when: &Expression| when.truth(&self.volume.values) == Some(true);
+        let rules = self.volume.product.typical.iter();
+        rules.filter(|rule| rule.when.as_ref().is_none_or(holds)).map(|rule| rule.rates.clone()).collect()
     }
 
     /// The shortest equivalent configuration, without options at their defaults.

@@ -20,6 +20,7 @@ use crate::offer::{Access, Kinds, LatencyStatement, OptionValue, Scope};
 use crate::price::{Often, list_name};
 use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
+use crate::typical::TypicalRates;
 
 /// Kind of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -80,6 +81,7 @@ pub struct Product {
     pub(crate) sharing: Vec<SharingRule>,
     pub(crate) iscsi: Option<IscsiRule>,
     pub(crate) deviations: Vec<Deviation>,
+    pub(crate) typical: Vec<TypicalRule>,
     pub(crate) published: Vec<PublishedTable>,
     pub(crate) autotune: Vec<Autotune>,
     pub(crate) warnings: Vec<Warning>,
@@ -221,6 +223,7 @@ pub(crate) struct Limit {
     pub when: Option<Expression>,
     pub iops: Option<Expression>,
     pub bytes: Option<Expression>,
+    pub added: bool,
     pub kinds: Kinds,
     pub access: Access,
     pub unit: Option<Bytes>,
@@ -248,6 +251,13 @@ pub(crate) struct Rule {
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceLevelRule {
     pub level: ServiceLevel,
+    pub when: Option<Expression>,
+}
+
+/// Rates of published drives, and the configurations that stand for them.
+#[derive(Clone, Debug)]
+pub(crate) struct TypicalRule {
+    pub rates: TypicalRates,
     pub when: Option<Expression>,
 }
 
@@ -448,6 +458,11 @@ impl Product {
     /// Loads whose quote and simulation differ, each with the reason.
     pub fn deviations(&self) -> &[Deviation] {
         &self.deviations
+    }
+
+    /// Rates of the published drives that it stands for, whatever their condition.
+    pub fn typical(&self) -> Vec<&TypicalRates> {
+        self.typical.iter().map(|rule| &rule.rates).collect()
     }
 
     /// What the service does by itself.

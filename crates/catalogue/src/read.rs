@@ -12,6 +12,7 @@ mod published;
 mod rows;
 mod section;
 mod stages;
+mod typical;
 
 use std::sync::Arc;
 
@@ -95,6 +96,7 @@ impl PartReader<'_> {
             sharing: self.sharing(&head),
             iscsi: self.iscsi(&head),
             deviations: self.deviations(&head),
+            typical: self.typical(&head),
             published: self.published(&head),
             autotune: self.autotune(&head),
             warnings: self.warnings(&head),

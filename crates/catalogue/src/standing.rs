@@ -204,6 +204,13 @@ pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)])
             iops: rate / each,
             bytes_per_second: rate / each * block,
         };
+        if let (true, Some(iops), Some(rate)) = (ceiling.added, ceiling.iops, ceiling.bytes_per_second) {
+            let each = operations / iops + bytes / rate;
+            if each > 0.0 {
+                limits.push(CreditBound { bound: bound(Counts::Operations, 1.0, each), credits: None });
+            }
+            continue;
+        }
         // Consumption of each rate and of its credits per operation of the mix.
         let by_operations = (Counts::Operations, ceiling.iops, operations, ceiling.credits);
         let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, bytes, ceiling.credit_bytes);

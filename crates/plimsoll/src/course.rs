@@ -442,13 +442,13 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use crate::backend::Virtual;
-    use crate::plan::Grid;
+    use crate::plan::{Grid, Venue};
 
     /// Measures two models alternately.
     fn in_turns(models: [&str; 2]) -> [SweepResult; 2] {
         let line = ["plimsoll", "simulate", "link(1us)", "--duration", "60s", "--objective", "p99<=10ms"];
         let Command::Simulate(args) = Cli::parse_from(line).command else { panic!("a simulate command") };
-        let plan = MeasurePlan::new(&args.load, &args.course).expect("valid flags");
+        let plan = MeasurePlan::new(&args.load, &args.course, Venue::Model).expect("valid flags");
         let streams = plan.place(Bytes::gib(1), Grid::Any).expect("sufficient space");
         let [mut a, mut b] = models.map(|text| {
             let model = plimsoll_model::parse(text).expect("stages");

@@ -14,8 +14,8 @@ use crate::console::Console;
 use crate::course::{SweepResult, follow};
 use crate::offers::{NamedModel, Offers};
 use crate::output::{Outputs, finish_all, judge};
-use crate::plan::{Grid, MeasurePlan};
-use crate::replay::{Replaying, Venue};
+use crate::plan::{Grid, MeasurePlan, Venue};
+use crate::replay::Replaying;
 
 /// Number of operations and depth for estimating the rate of a model.
 const PILOT: u64 = 30_000;
@@ -76,7 +76,7 @@ impl ModelLoad {
                 let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Model)?;
                 Ok(Self::Recorded(replaying.into()))
             }
-            None => Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course)?.into())),
+            None => Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course, Venue::Model)?.into())),
         }
     }
 

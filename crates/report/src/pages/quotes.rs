@@ -95,6 +95,10 @@ fn section(quote: &Quote) -> PageSection {
             .iter()
             .map(|latency| Fact::new("latency", format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))),
     );
+    facts.extend(offer.typical().iter().map(|rates| {
+        let names: Vec<&str> = rates.drives.iter().map(|drive| drive.name.as_str()).collect();
+        Fact::new("typical", words::typical(rates)).with_remark(names.join("; "))
+    }));
     facts.extend(offer.needs().iter().map(|need| Fact::caution("needs", need.to_string())));
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
     let doubts = offer.doubts().into_iter().chain(age);

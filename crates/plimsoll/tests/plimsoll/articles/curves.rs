@@ -1,5 +1,7 @@
 //! Published curves with their calibrated models.
 
+mod generic;
+
 use plimsoll_load::Pace;
 use plimsoll_model::ChainSpec;
 
@@ -16,6 +18,7 @@ pub fn cards() -> Vec<Card> {
     cards.extend(SATA.iter().map(sata));
     cards.extend(stripe());
     cards.extend(raid5());
+    cards.extend(generic::cards());
     cards.push(transactions());
     cards.extend(ARRAYS.iter().map(array));
     cards.extend(volumes());
@@ -29,6 +32,11 @@ type Curve = [(u32, f64)];
 /// Simulated random reads of 4 KiB, with enough operations for an accuracy of some tenths of a percent.
 fn reads(spec: &ChainSpec, depth: u32, about: f64) -> f64 {
     closed(&Trial::random_reads(BLOCK, depth), spec, about).iops
+}
+
+/// The same over `region` bytes.
+fn reads_over(spec: &ChainSpec, depth: u32, about: f64, region: u64) -> f64 {
+    closed(&Trial::random_reads(BLOCK, depth).over(region), spec, about).iops
 }
 
 fn closed(trial: &Trial, spec: &ChainSpec, about: f64) -> Outcome {
