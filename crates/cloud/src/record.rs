@@ -59,6 +59,9 @@ pub(crate) struct VolumeRecord {
     /// Last modification of a volume of EC2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modification: Option<Modification>,
+    /// Starts of earlier modifications that may count against the rate of EC2, in nanoseconds since 1970.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier_modifications_ns: Vec<u64>,
 }
 
 /// Origin of a volume.
