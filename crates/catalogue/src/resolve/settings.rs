@@ -131,6 +131,10 @@ fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<
 
 fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, ConfigRefusal> {
     let Range::Choice(choices) = &option.range else {
+        let size = option.unit.as_ref().filter(|_| text.ends_with(['B', 'b'])).zip(text.parse::<Bytes>().ok());
+        if let Some((unit, size)) = size {
+            return Ok(Value::Number(size.get() as f64 / unit.bytes as f64));
+        }
         return number(name, &option.name, text).map(Value::Number);
     };
     let chosen = choices.iter().find(|choice| match choice {

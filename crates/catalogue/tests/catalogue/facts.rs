@@ -1,14 +1,18 @@
 //! Facts of built-in products besides ceilings: machines and their prices, durability, sharing, snapshots, age of prices.
 
+use std::sync::LazyLock;
+
 use plimsoll_catalogue::{
     Ask, Catalogue, Config, ConfigRefusal, MAX_PRICE_AGE_DAYS, Offer, PriceTerms, ServiceSubject, SharingMode,
 };
 use plimsoll_units::Bytes;
 
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(Catalogue::built_in);
+
 fn try_offer(config: &str, region: &str) -> Result<Offer, ConfigRefusal> {
     let region = Some(region.to_owned()).filter(|region| !region.is_empty());
     let terms = PriceTerms { as_of: "2026-11-23".parse().expect("a date"), currency: "USD".parse().ok(), region };
-    Catalogue::built_in().offer(&config.parse::<Config>().expect("a configuration"), &terms)
+    BUILT_IN.offer(&config.parse::<Config>().expect("a configuration"), &terms)
 }
 
 fn offer(config: &str, region: &str) -> Offer {
@@ -73,6 +77,57 @@ fn disks_of_a_kind_share_the_limits_of_their_machine() {
     let eight = "on azure/Standard_E8bds_v5";
     assert_eq!(iops(&format!("stripe(4,64KiB) of azure/ultra:1024GiB,iops=40000,throughput=1000 {eight}")), 44_200);
     assert_eq!(iops(&format!("stripe(16,64KiB) of azure/premium-ssd:P30 {eight}")), 33_000);
+}
+
+#[test]
+fn machine_may_be_described_by_its_limits() {
+    let own = "machine(iops=12800, mbps=192, vcpus=8, memory=64GiB)";
+    for volume in ["stripe(4,64KiB) of azure/premium-ssd:P30", "aws/io2:1000GiB,iops=20000", "oci:1000GB@20vpu"] {
+        let offer = offer(&format!("{volume} on {own}"), "");
+        let shown = offer.config.to_string();
+        assert!(shown.ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"), "{shown}");
+        assert!(offer.short().to_string().ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"));
+        let binding = offer.standing(&Ask { block: Bytes::kib(4), reads: 1.0, sequential: false });
+        assert_eq!(binding.binding().unwrap().iops.round(), 12_800.0, "{volume}");
+        let shape = offer.machine_shape().unwrap();
+        assert_eq!((shape.vcpus, shape.memory, shape.volumes), (Some(8.0), Some(Bytes::gib(64)), None));
+        assert!(offer.model_notation().unwrap().contains("limit(12800) \"IOPS of the machine\""));
+    }
+    assert_eq!(offer("machine(mbps=200)", "").config.to_string(), "machine(mbps=200)");
+    for (config, expected) in [
+        ("gp3:100GiB on machine(vcpus=8)", "name a limit of the machine"),
+        ("gp3:100GiB on machine(speed=8)", "has no option \"speed\""),
+        ("stripe(3,64KiB) of gp3:100GiB on machine(iops=100,volumes=2)", "the machine takes fewer volumes"),
+        ("gp3:100GiB on machine(iops=0)", "iops is 0, and can be 1 to"),
+    ] {
+        let refusal = try_offer(config, "").unwrap_err().to_string();
+        assert!(refusal.contains(expected), "{config}: {refusal}");
+    }
+}
+
+#[test]
+fn sizes_of_clouds_count_in_powers_of_1024() {
+    for (config, expected) in [
+        ("oci:32TB@0vpu", "oci/block-volume:32768GB,"),
+        ("oci:1TB@10vpu", "oci/block-volume:1024GB,"),
+        ("oci:1TiB", "oci/block-volume:1024GB,"),
+        ("aws/gp3:1TB", "aws/gp3:1024GiB,"),
+        ("aws/gp3:500GB", "aws/gp3:500GiB,"),
+        ("azure/premium-ssd:1TB", "azure/premium-ssd:1024GiB,"),
+        ("azure/2014:0.5TB", "azure/2014:512GB"),
+        ("gcp/pd-ssd:2tb", "gcp/pd-ssd:2048GiB"),
+        ("oci:size=1TB", "oci/block-volume:1024GB,"),
+        ("oci:51200MB", "oci/block-volume:50GB,"),
+        // Drives and arrays count in powers of 1,000.
+        ("netapp/aff-a800:10TB", "netapp/aff-a800:10000GB,"),
+    ] {
+        let shown = offer(config, "").config.to_string();
+        assert!(shown.starts_with(expected), "{config} is {shown}");
+    }
+    // A P30.
+    assert_eq!(iops("azure/premium-ssd:1TB"), 5_000);
+    let refusal = try_offer("oci:33TB@0vpu", "").unwrap_err().to_string();
+    assert!(refusal.contains("size is 33 TB (33,792 GB as the vendor counts)"), "{refusal}");
 }
 
 #[test]

@@ -128,7 +128,8 @@ pub enum InstanceCommand {
     Create {
         /// Its name
         name: String,
-        /// A machine of the catalogue: `VM.Standard.E4.Flex:16ocpu`, `m6i.4xlarge`
+        /// A machine of the catalogue, with or without its provider: `VM.Standard.E4.Flex:16ocpu`, `m6i.4xlarge`, or
+        /// `machine(iops=12800,mbps=192)`
         #[arg(long)]
         shape: String,
     },
