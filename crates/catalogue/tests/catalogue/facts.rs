@@ -80,6 +80,64 @@ fn disks_of_a_kind_share_the_limits_of_their_machine() {
 }
 
 #[test]
+fn everyday_machines_have_their_limits() {
+    for (config, expected) in [
+        ("stripe(4,64KiB) of gcp/pd-ssd:500GiB on gcp/n2-standard-4", 15_000),
+        ("gcp/pd-ssd:500GiB on gcp/n1-standard-4", 15_000),
+        ("gcp/pd-ssd:500GiB on gcp/e2-standard-4", 15_000),
+        ("gcp/pd-balanced:5000GiB on gcp/h3-standard-88", 15_000),
+        ("gcp/pd-ssd:500GiB on gcp/h3-standard-88", 15_000),
+        ("gcp/hyperdisk-balanced:500GiB,iops=50000,throughput=300 on gcp/h3-standard-88", 15_000),
+        ("gcp/pd-ssd:2000GiB on gcp/c2-standard-60", 30_000),
+        ("gcp/pd-ssd:2000GiB on gcp/t2d-standard-16", 25_000),
+        ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/Standard_D4s_v5", 6_400),
+        ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/Standard_DS3_v2", 12_800),
+        ("stripe(16,64KiB) of azure/premium-ssd:P30 on azure/Standard_E16as_v5", 25_600),
+        ("azure/premium-ssd:P10 on azure/Standard_D4s_v3", 500),
+        // The limits of the base size, with fewer processors.
+        ("stripe(16,64KiB) of azure/premium-ssd:P30 on azure/Standard_E32-8s_v5", 51_200),
+        ("oci:1000GB@20vpu on oci/VM.Standard.A2.Flex:2ocpu", 40_000),
+        ("oci:2000GB@20vpu on oci/VM.DenseIO.E4.Flex:8ocpu", 50_000),
+    ] {
+        assert_eq!(iops(config), expected, "{config}");
+    }
+    let shape = offer("azure/Standard_E32-8s_v5", "eastus").machine_shape().unwrap();
+    assert_eq!((shape.vcpus, shape.memory.map(|memory| memory.get() >> 30)), (Some(8.0), Some(256)));
+}
+
+#[test]
+fn host_cache_has_limits_of_its_own() {
+    let standing = |config: &str, reads: f64, block: Bytes| {
+        let offer = offer(config, "");
+        let standing = offer.standing(&Ask { block, reads, sequential: false });
+        let binding = standing.binding().expect("a ceiling");
+        (binding.iops.round(), (binding.bytes_per_second / 1e6).round())
+    };
+    let (kib, mib) = (Bytes::kib(4), Bytes::mib(1));
+    let on = |cache: &str| format!("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/Standard_D8s_v3{cache}");
+    // The figures of Microsoft's example: 12,800 IOPS and 192 MB/s uncached, 16,000 and 128 cached.
+    assert_eq!(standing(&on(""), 1.0, kib).0, 12_800.0);
+    assert_eq!(standing(&on(""), 1.0, mib).1, 192.0);
+    assert_eq!(standing(&on(":host_cache=hits"), 1.0, kib).0, 16_000.0);
+    assert_eq!(standing(&on(":host_cache=hits"), 1.0, mib).1, 128.0);
+    // Hits do not reach the disk, writes do, and misses count on both paths.
+    assert_eq!(standing("azure/premium-ssd:P10 on azure/Standard_D8s_v3:hits", 1.0, kib).0, 16_000.0);
+    assert_eq!(standing("azure/premium-ssd:P10 on azure/Standard_D8s_v3:hits", 0.0, kib).0, 500.0);
+    assert_eq!(standing(&on(":hits"), 0.0, kib).0, 12_800.0);
+    assert_eq!(standing(&on(":misses"), 1.0, kib).0, 12_800.0);
+    assert_eq!(standing(&on(":misses"), 1.0, mib).1, 128.0);
+    offer(&on(":hits"), "").model().unwrap();
+    for (config, expected) in [
+        ("azure/ultra:1024GiB,iops=4000,throughput=100 on azure/Standard_D8s_v5:hits", "have no host cache"),
+        ("azure/premium-ssd:P30 on azure/Standard_L8s_v3:hits", "no cached limits of this machine"),
+    ] {
+        let refusal = try_offer(config, "").unwrap_err().to_string();
+        assert!(refusal.contains(expected), "{config}: {refusal}");
+    }
+    assert!(doubts(&offer(&on(":hits"), "")).contains("counted as hits"));
+}
+
+#[test]
 fn machine_may_be_described_by_its_limits() {
     let own = "machine(iops=12800, mbps=192, vcpus=8, memory=64GiB)";
     for volume in ["stripe(4,64KiB) of azure/premium-ssd:P30", "aws/io2:1000GiB,iops=20000", "oci:1000GB@20vpu"] {
@@ -135,7 +193,7 @@ fn machines_refuse_disks_that_they_do_not_take() {
     for (config, expected) in [
         ("gcp/pd-balanced:100GiB on gcp/c4-highmem-8", "pd-balanced cannot be attached to C4 and N4 machines"),
         ("gcp/hyperdisk-extreme:100GiB on gcp/c3-highmem-44", "Hyperdisk Extreme needs C3 from 88 vCPUs"),
-        ("gcp/hyperdisk-balanced:100GiB on gcp/n2-highmem-8", "Hyperdisk Balanced on E2, N2 and N2D"),
+        ("gcp/hyperdisk-balanced:100GiB on gcp/n2-highmem-8", "Hyperdisk Balanced on C2D, E2, N1, N2 and N2D"),
         ("stripe(8,64KiB) of gcp/hyperdisk-balanced:100GiB on gcp/c4-highmem-2", "the machine takes fewer Hyperdisk"),
         ("stripe(17,64KiB) of azure/ultra:1024GiB on azure/Standard_E8bds_v5", "the machine takes fewer data disks"),
     ] {
