@@ -81,6 +81,17 @@ pub(crate) struct Retry {
     pub until_ns: u64,
 }
 
+/// Paths that an instance permits for an attachment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AttachmentPaths {
+    /// As many as the level of the volume has.
+    #[default]
+    Level,
+    /// One: the instance is too small for a multipath-enabled attachment.
+    Single,
+}
+
 /// An attachment of a volume to an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -97,6 +108,7 @@ pub(crate) struct AttachmentRecord {
     pub shareable: bool,
     pub agent_login: bool,
     pub login_state: String,
+    pub paths: AttachmentPaths,
     /// Secret of the initiators, if CHAP was requested; their name is the identifier of the volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chap_secret: Option<String>,

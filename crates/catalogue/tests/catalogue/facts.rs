@@ -189,6 +189,35 @@ fn sizes_of_clouds_count_in_powers_of_1024() {
 }
 
 #[test]
+fn ultra_high_performance_on_a_small_machine_has_one_path() {
+    let on = |ocpu: u32| format!("oci:1500GB@120vpu on oci/VM.Standard.E4.Flex:{ocpu}ocpu");
+    // One session of 32 commands of 669 us; then the network of 4 and of 2 Gb/s.
+    assert_eq!(iops(&on(4)), 47_833);
+    assert_eq!(iops(&on(2)), 40_000);
+    assert_eq!(iops(&on(16)), 300_000);
+    let small = offer(&on(4), "");
+    assert!(doubts(&small).contains("is supported on virtual machines from 16 OCPUs"), "{}", doubts(&small));
+    assert!(small.model_notation().unwrap().contains("window(32 on 1 paths: "));
+    assert!(!doubts(&offer(&on(16), "")).contains("is supported on virtual machines"));
+    assert_eq!(iops("oci:1500GB@120vpu on oci/BM.Standard.E4.128"), 300_000);
+}
+
+#[test]
+fn lost_paths_leave_the_rates_of_the_others() {
+    let bytes = |paths: u32| {
+        let offer = offer(&format!("oci:1500GB@120vpu,active_paths={paths}"), "");
+        let standing = offer.standing(&Ask { block: Bytes::mib(1), reads: 1.0, sequential: true });
+        (standing.binding().unwrap().bytes_per_second / 1e6).round()
+    };
+    assert_eq!([5, 4, 3, 2, 1].map(bytes), [2_680.0, 2_680.0, 2_070.0, 1_380.0, 690.0]);
+    let lost = offer("oci:1500GB@120vpu,active_paths=3", "");
+    assert!(lost.model_notation().unwrap().contains("window(113 on 3 paths: link(1us, 690MB/s on 3 paths)"));
+    assert!(doubts(&lost).contains("paths are lost"), "{}", doubts(&lost));
+    assert!(try_offer("oci:1500GB@120vpu,active_paths=6", "").is_err());
+    assert!(try_offer("oci:100GB@20vpu,active_paths=2", "").is_err(), "one path below 30 VPUs");
+}
+
+#[test]
 fn machines_refuse_disks_that_they_do_not_take() {
     for (config, expected) in [
         ("gcp/pd-balanced:100GiB on gcp/c4-highmem-8", "pd-balanced cannot be attached to C4 and N4 machines"),
