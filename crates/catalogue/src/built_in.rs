@@ -38,6 +38,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/generic/hdd-10000.toml"),
     file!("catalogue/generic/hdd-15000.toml"),
     file!("catalogue/generic/hdd-7200.toml"),
+    file!("catalogue/generic/machine.toml"),
     file!("catalogue/generic/nvme-qlc.toml"),
     file!("catalogue/generic/nvme-tlc.toml"),
     file!("catalogue/generic/sata-ssd.toml"),

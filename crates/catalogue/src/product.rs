@@ -145,6 +145,8 @@ pub(crate) struct OptionRule {
     pub variable: usize,
     pub range: Range,
     pub default: Option<Expression>,
+    /// Unit of a number that may be written as a size: its name, and its size.
+    pub unit: Option<Unit>,
     /// Changes from or to this value or above require a detached volume.
     pub detached_from: Option<f64>,
     pub note: Arc<str>,
@@ -196,6 +198,8 @@ pub(crate) struct Machines {
     pub volumes: Option<Expression>,
     /// 1 for Arm processors.
     pub arm: Option<Expression>,
+    /// True if a cache of the machine answers all reads.
+    pub cached_reads: Option<Expression>,
 }
 
 /// A row of a table.

@@ -86,7 +86,7 @@ impl PartReader<'_> {
             about: head.words("about", &mut self.to).to_owned(),
             ranked: head.truth("ranked", &mut self.to) || !head.has("ranked"),
             unit,
-            options: self.options(&head),
+            options: self.options(&head, kind),
             limits: self.limits(&head, kind),
             latency: self.latency(&head),
             rules: self.rules(&head, kind),

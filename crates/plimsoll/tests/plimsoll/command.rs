@@ -80,7 +80,7 @@ fn usage_errors_end_with_the_remedy() {
     refuses("measure oci:256GB@50vpu", "plimsoll simulate 'oci:256GB@50vpu'");
     refuses("measure limit(300)", "plimsoll simulate 'limit(300)'");
     refuses("simulate limit(3000", "lacks a closing parenthesis");
-    refuses("quote oci:256TB", "size is 256 TB (238,419 GB as the vendor counts), and can be 50 to 32,768 GB");
+    refuses("quote oci:256TB", "size is 256 TB (262,144 GB as the vendor counts), and can be 50 to 32,768 GB");
     refuses("quote oci:256GB --region tokyo", "use one of Japan, ap-northeast-1,");
     refuses("quote oci:256GB --block-size 16", "not a size without a unit");
     refuses("quote oci:256GB --block-size 16B", "use at least 512B");

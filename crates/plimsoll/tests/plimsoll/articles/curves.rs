@@ -633,7 +633,7 @@ const SMALL: [Row; 7] = [
     row(
         "two of 200 GB at 50 VPU, one path each, 8 KiB, depth 64",
         48_019.0,
-        "stripe(2,64KiB) of oci:200GB@50vpu,multipath=no",
+        "stripe(2,64KiB) of oci:200GB@50vpu on oci/VM.Standard.E5.Flex:4ocpu",
         (64, 8192, 0.7),
         Role::Predicted,
     ),
@@ -686,8 +686,8 @@ fn volumes() -> Vec<Card> {
             title: "OCI ultra high performance, small operations",
             about: LOGS,
             model: "`oci` of the catalogue on the machine of the logs, as `plimsoll simulate` takes it: times of reads and writes calibrated on the \
-                    first row; on each path 113 operations in flight with the agent of the cloud, 32 without. The rule that \
-                    this level needs 16 OCPUs keeps the machine of 4 out of the row of 50 VPU. The model is blind to light loads, too: it \
+                    first row; on each path 113 operations in flight with the agent of the cloud, 32 without. A \
+                    machine of 4 OCPUs has one path, in the row of 50 VPU. The model is blind to light loads, too: it \
                     gives 730 us for a write alone, and on a volume of 20 VPU one took 395 us."
                 .into(),
             unit: "IOPS",
