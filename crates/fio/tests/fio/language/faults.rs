@@ -72,6 +72,8 @@ fn invalid_values_are_refused() {
         ("cpumask=17", "no processor 4 here"),
         ("rw=trimwrite bs=4k,8k,16k", "trims and writes of different sizes"),
         ("steadystate=iops", "no limit"),
+        ("sync_file_range=8", "no flags"),
+        ("sync_file_range=write:x", "no flags"),
         ("rwmixread=0.5", "read by fio as 0,"),
         ("numjobs=0", "no job at all"),
         ("ioengine=libiao", "fio has no such engine"),
