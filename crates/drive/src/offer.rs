@@ -25,15 +25,19 @@ pub struct Rules {
     /// Time to wait for operations in flight after the run was stopped, so that a device that never answers cannot
     /// prevent the results from being recorded.
     pub drain_timeout: Span,
+    /// Number of completions that a blocked load waits for, at least 1: fewer only if fewer operations are in flight.
+    pub reap_min: usize,
+    /// Maximum number of completions that the load takes before it issues again, at least 1.
+    pub reap_max: usize,
 }
 
 impl Rules {
     /// Longest interval between two calls of the observer, whatever the slice length.
     const TICK: Span = Span::from_millis(250);
 
-    /// Slices of `slice`, and 10 s for operations in flight after a stop.
+    /// Slices of `slice`, 10 s for operations in flight after a stop, and any number of completions at a time.
     pub const fn new(depth: u32, slice: Span) -> Self {
-        Self { depth, slice, drain_timeout: Span::from_secs(10) }
+        Self { depth, slice, drain_timeout: Span::from_secs(10), reap_min: 1, reap_max: usize::MAX }
     }
 }
 
@@ -69,6 +73,8 @@ struct Loop<'a> {
     target: &'a mut dyn Target,
     slice: Span,
     drain_timeout: Span,
+    reap_min: usize,
+    reap_max: usize,
     /// Time of the next call of the observer.
     tick: Instant,
     /// Time at which operations in flight are abandoned.
@@ -124,6 +130,8 @@ fn drive_any<L: Load + ?Sized>(
         target,
         slice: rules.slice,
         drain_timeout: rules.drain_timeout,
+        reap_min: rules.reap_min,
+        reap_max: rules.reap_max.max(1),
         tick: start + Rules::TICK.min(rules.slice),
         abandon_at: Instant::NEVER,
         issued: false,
@@ -161,13 +169,18 @@ impl Loop<'_> {
             }
             // After a stop the run has a single last slice, with all remaining completions.
             let observe_at = if onward.is_continue() { slice_end.min(self.tick) } else { self.tick };
-            now = self.wait(due, now, observe_at, &mut completions)?;
+            if self.reaps(load, due, &completions) {
+                now = self.target.now();
+                self.overslept = Instant::NEVER;
+            } else {
+                now = self.wait(due, now, observe_at, &mut completions)?;
+            }
             let observes = now >= observe_at;
             if observes {
                 onward = self.observe(now, load, observe, onward);
             }
-            for completion in completions.drain(..) {
-                self.complete(load, completion);
+            if self.reaps(load, due, &completions) {
+                self.reap(load, &mut completions);
             }
             if now >= self.abandon_at {
                 self.abandon_flights(now);
@@ -180,6 +193,36 @@ impl Loop<'_> {
         }
         self.close(now.since(self.slice_start));
         Ok(())
+    }
+
+    /// True if the load takes completions, or some of them.
+    #[inline]
+    fn reaps<L: Load + ?Sized>(&self, load: &L, due: Due, completions: &[Completion]) -> bool {
+        if completions.is_empty() {
+            return false;
+        }
+        if let Some(kind) = load.awaited() {
+            return completions.iter().any(|completion| self.flights[completion.slot.index()].op.kind == kind);
+        }
+        let in_flight = self.flights.len() - self.free.len();
+        due != Due::Blocked || completions.len() >= self.reap_min.min(in_flight)
+    }
+
+    /// Passes completions to the load.
+    #[inline]
+    fn reap<L: Load + ?Sized>(&mut self, load: &mut L, completions: &mut Vec<Completion>) {
+        let Some(kind) = load.awaited() else {
+            let reaped = completions.len().min(self.reap_max);
+            for completion in completions.drain(..reaped) {
+                self.complete(load, completion);
+            }
+            return;
+        };
+        let is_awaited = |completion: &Completion| self.flights[completion.slot.index()].op.kind == kind;
+        if let Some(index) = completions.iter().position(is_awaited) {
+            let completion = completions.remove(index);
+            self.complete(load, completion);
+        }
     }
 
     /// Submits due operations while slots are free. Returns when the load is due next.

@@ -1,5 +1,7 @@
 //! A job of fio as evidence, from any of fio's formats.
 
+use std::collections::BTreeSet;
+
 use plimsoll_record::Finding;
 
 use crate::builder::Builder;
@@ -33,7 +35,12 @@ pub(super) struct JobResult {
     pub(super) syncs: Option<Got>,
     /// The first error number.
     pub(super) error: u64,
+    /// Whether it is fio's sum of all clients, which repeats the other results.
+    pub(super) is_total: bool,
 }
+
+/// Name of the sum of all clients (`client.c` of fio).
+pub(super) const ALL_CLIENTS: &str = "All clients";
 
 /// The result of a direction.
 #[derive(Clone, Debug, Default)]
@@ -197,18 +204,34 @@ pub(super) fn too_many(line: u64, out: &Builder) -> Refusal {
     out.unusable_at(Origin::line(line), format!("more than {MAX_JOBS} jobs: split the file"))
 }
 
-/// Emits jobs. Those of a group ran concurrently, so their combined result comes first.
+/// Maximum relative difference between fio's sum of all clients and the sum of their rates: fio divides all operations
+/// by the longest time of a client, and prints three or four digits.
+const MAX_TOTAL_DIFFERENCE: f64 = 0.1;
+
+/// Emits jobs. Those of a group ran concurrently, so their combined result comes first; that of all clients before those
+/// of each. fio's sum of all clients is only compared with it.
 pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
-    let mut count = 0;
-    let mut rest = jobs;
+    let (totals, jobs): (Vec<_>, Vec<_>) = jobs.iter().cloned().partition(|job| job.is_total);
+    if jobs.is_empty() {
+        return totals.iter().map(|total| total.emit(false, out)).sum();
+    }
+    totals.iter().for_each(|total| check_total(total, &jobs, out));
+    let mut count = emit_clients(&jobs, out);
+    // Clients of a group have a common result.
+    let is_divided = |group: u64| {
+        let mut hosts = jobs.iter().filter(|job| job.group == group).map(|job| &job.host);
+        let first = hosts.next();
+        hosts.any(|host| Some(host) != first)
+    };
+    let mut rest = &jobs[..];
     while let Some(first) = rest.first() {
         let same = |job: &&JobResult| job.group == first.group && job.host == first.host;
         let (group, others) = rest.split_at(rest.iter().take_while(same).count());
         if group.len() > 1 {
-            count += combined(group).emit(false, out);
+            count += combined(group, &format!("{} jobs", group.len())).emit(is_divided(first.group), out);
         }
         for job in group {
-            count += job.emit(group.len() > 1, out);
+            count += job.emit(group.len() > 1 || is_divided(job.group), out);
             job.doubt(out);
             if job.error != 0 {
                 let JobResult { name, error, .. } = job;
@@ -221,8 +244,52 @@ pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
     count
 }
 
-/// Combines concurrent jobs.
-fn combined(jobs: &[JobResult]) -> JobResult {
+/// Emits the combined results of each group that ran on several clients.
+fn emit_clients(jobs: &[JobResult], out: &mut Builder) -> u32 {
+    if jobs.iter().all(|job| job.host.is_empty()) {
+        return 0;
+    }
+    let groups: BTreeSet<u64> = jobs.iter().map(|job| job.group).collect();
+    let mut count = 0;
+    for group in groups {
+        let is_member = |job: &JobResult| job.group == group;
+        let runs = jobs.chunk_by(|a, b| is_member(a) && is_member(b) && a.host == b.host);
+        let clients = runs.filter(|run| is_member(&run[0])).count();
+        if clients > 1 {
+            let members: Vec<JobResult> = jobs.iter().filter(|job| is_member(job)).cloned().collect();
+            let total = combined(&members, &format!("{clients} clients"));
+            count += JobResult { host: String::new(), ..total }.emit(false, out);
+        }
+    }
+    count
+}
+
+/// Adds a caution if a sum of all clients differs from the sum of the results.
+fn check_total(total: &JobResult, jobs: &[JobResult], out: &mut Builder) {
+    let directions: [(&str, fn(&JobResult) -> &Option<Got>); 4] = [
+        ("reads", |job| &job.reads),
+        ("writes", |job| &job.writes),
+        ("discards", |job| &job.trims),
+        ("reads and writes", |job| &job.mixed),
+    ];
+    for (name, of) in directions {
+        let Some(got) = of(total) else { continue };
+        let Some(expected) = got.iops else { continue };
+        let sum: f64 = jobs.iter().filter_map(|job| of(job).as_ref()?.iops).sum();
+        if (sum - expected).abs() > MAX_TOTAL_DIFFERENCE * expected.max(sum) {
+            let text = format!(
+                "{}: {expected:.0} {name} per second, but the results of the clients add up to {sum:.0}: copy the results \
+                 of all clients",
+                total.name
+            );
+            let origin = got.origin(&total.name, out);
+            out.caution(Some(origin), text);
+        }
+    }
+}
+
+/// Combines the results of concurrent jobs; `parts` is their number with its noun.
+fn combined(jobs: &[JobResult], parts: &str) -> JobResult {
     let first = &jobs[0];
     let same_name = jobs.iter().all(|job| job.name == first.name);
     let name = if same_name { first.name.clone() } else { format!("group {}", first.group) };
@@ -231,7 +298,7 @@ fn combined(jobs: &[JobResult]) -> JobResult {
         (!all.is_empty()).then(|| Got::combined(&all))
     };
     JobResult {
-        name: format!("{name}, {} jobs at once", jobs.len()),
+        name: format!("{name}, {parts} at once"),
         host: first.host.clone(),
         part: if jobs.iter().all(|job| job.part == first.part) { first.part.clone() } else { String::new() },
         group: first.group,
@@ -246,6 +313,7 @@ fn combined(jobs: &[JobResult]) -> JobResult {
         mixed: got(|job| &job.mixed),
         syncs: None,
         error: 0,
+        is_total: false,
     }
 }
 

@@ -231,15 +231,19 @@ fn evidence(reading: &Reading) -> Vec<Block> {
     if whole.iter().any(|one| one.transactions_s.is_some()) {
         notes.push("Rates marked tx are transactions per second, with transaction response times.".to_owned());
     }
-    vec![Block::Table(results(whole.into_iter().take(RESULTS_MAX)).with_notes(notes))]
+    vec![Block::Table(results(reading, whole.into_iter().take(RESULTS_MAX)).with_notes(notes))]
 }
 
-fn results<'a>(evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
+fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
     let shown = |value: Option<f64>, unit: f64| value.map(|value| Cell::three(value / unit));
     let evidence: Vec<&ReadingEvidence> = evidence.collect();
     let doubt = evidence.iter().any(|one| gravest(one).is_some()).then(|| ((), Column::text("doubt", 0)));
+    let host = |one: &ReadingEvidence| reading.scopes[one.scope as usize].host.as_str();
+    // Results of several hosts have the same names.
+    let has_hosts = reading.evidence.iter().any(|one| host(one) != host(&reading.evidence[0]));
     Table::rows("Results of benchmarks", evidence)
         .column(Column::text("test", 0), |one| one.test.clone())
+        .columns(has_hosts.then(|| ((), Column::text("host", 0))), |one, ()| host(one).to_owned())
         .column(Column::new("size", "KiB", ColumnKind::Size, 2), |one| shown(one.setting.block_bytes, 1_024.0))
         .column(Column::new("depth", "", ColumnKind::Share, 3), |one| shown(one.setting.depth, 1.0))
         .column(Column::rate("rate", "IOPS", 0), |one| match (one.iops, one.transactions_s) {

@@ -82,6 +82,38 @@ fn jobs_keep_their_pace() {
     check("shares", "bssplit=4k/75:64k/25", 10_000..=10_001, 18_400..=20_500);
 }
 
+/// fio 3.33 on a memory disk has the same distribution of queue depths at depth 100: 109 operations in two pauses.
+#[test]
+fn pauses_wait_for_operations_in_flight() {
+    let folder = JobFolder::new("pauses");
+    let text = "[t]\nrw=randread\nbs=4k\nsize=1g\nioengine=libaio\ndirect=1\niodepth=100\nthinktime=10ms\n\
+                thinktime_blocks=10\ntime_based\nruntime=4\n";
+    let report = folder.json("--on station(100,10us)", text);
+    let operations = whole(job(&report, "t"), "read.total_ios");
+    assert!((21_000..=22_000).contains(&operations), "{operations}");
+    let levels = &job(&report, "t")["iodepth_level"];
+    let expected = [("1", 1.8), ("2", 1.8), ("4", 3.7), ("8", 7.3), ("16", 14.7), ("32", 29.4), (">=64", 41.3)];
+    for (level, share) in expected {
+        let found = levels[level].as_f64().unwrap_or_default();
+        assert!((found - share).abs() < 0.1, "{level}: {found}");
+    }
+    let issued = folder.json("--on station(100,10us)", &format!("{text}thinktime_blocks_type=issue\n"));
+    let operations = whole(job(&issued, "t"), "read.total_ios");
+    assert!((3_980..=4_010).contains(&operations), "{operations}: ten in each pause");
+}
+
+/// libaio flushes in the thread of the job, which takes back no write meanwhile: the queue fills (fio 3.33: 199.6 % at 8).
+#[test]
+fn flushes_of_libaio_leave_the_queue_full() {
+    let folder = JobFolder::new("flushed");
+    let text = "[j]\nrw=randwrite\nbs=4k\nsize=4m\nioengine=libaio\niodepth=8\nfsync=1\n";
+    let report = folder.json("--on station(100,10us)", text);
+    let job = job(&report, "j");
+    assert_eq!((whole(job, "write.total_ios"), whole(job, "sync.lat_ns.N")), (1_024, 1_023));
+    let share = job["iodepth_level"]["8"].as_f64().unwrap_or_default();
+    assert!((198.0..200.0).contains(&share), "{share}");
+}
+
 #[test]
 fn groups_and_ends_are_the_same_on_a_model() {
     let folder = JobFolder::new("together");
