@@ -10,7 +10,9 @@
 
 mod identify;
 mod points;
+mod range;
 mod search;
+mod separate;
 mod shape;
 
 use plimsoll_model::ChainSpec;
@@ -19,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use points::FitPoint;
+pub use range::FittedRange;
 use search::{ShapeParameters, adjust, misfit, scatter};
 use shape::ModelShape;
 
@@ -33,9 +36,18 @@ pub struct Fitted {
     pub parameters: Vec<Parameter>,
     /// Error on the fitted runs.
     pub error: Misfit,
-    /// Error of predictions with each depth or rate left out once, except the lowest; `None` with too few loads.
+    /// Error of predictions with each depth or rate left out once, except the lightest and the heaviest; `None` with too
+    /// few loads.
     #[serde(rename = "held_out_error")]
     pub held_out: Option<Misfit>,
+    /// Error of the prediction of the heaviest load from the others, which is an extrapolation; `None` with too few loads.
+    #[serde(rename = "heaviest_held_out_error_share")]
+    pub heaviest: Option<f64>,
+    /// Largest error within the range: of the fitted runs, and of predictions of left-out loads.
+    #[serde(rename = "uncertainty_share")]
+    pub uncertainty: f64,
+    /// Loads that the model was fitted to; others are extrapolated.
+    pub range: FittedRange,
     /// All other shapes, best first.
     pub alternatives: Vec<Alternative>,
     /// The best alternative that is nearly as good but differs at four times the heaviest load: extrapolations must
@@ -143,7 +155,18 @@ struct Candidate {
     shape: ModelShape,
     numbers: ShapeParameters,
     error: Misfit,
-    held_out: Option<Misfit>,
+    predicted: Option<Predictions>,
+}
+
+/// Predictions of left-out loads.
+#[derive(Clone, Copy, Debug)]
+struct Predictions {
+    /// All but the lightest load.
+    all: Misfit,
+    /// Loads between the lightest and the heaviest: interpolation.
+    between: Option<Misfit>,
+    /// The heaviest load: extrapolation.
+    heaviest: f64,
 }
 
 /// Maximum score ratio at which another spread replaces the default.
@@ -157,46 +180,86 @@ const ELSEWHERE: f64 = 0.05;
 const NOTHING: f64 = 0.003;
 /// Largest error with which a tested shape is preferred to one that no load is left to test.
 const DESCRIBED: f64 = 0.02;
+/// Error from which the measured rates are tried instead of a form, the minimum number of loads for them, and the maximum
+/// ratio of their error to that of the best form.
+const FORMLESS: f64 = 0.05;
+const MIN_TABLE: usize = 4;
+const TABLE_BETTER: f64 = 0.5;
+/// Error up to which reads and writes share a shape.
+const SHARED: f64 = 0.1;
 /// Response times that differ by less are the same.
 const FLAT: f64 = 0.03;
 
-/// Fits all shapes to all runs of `evidence`, behind the vendor's limits if they are known, and chooses the best.
+/// Fits all shapes to all runs of `evidence`, behind the vendor's limits if they are known, and chooses the best. Reads and
+/// writes of separate curves are fitted separately if no shape describes both.
 pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Result<Fitted, NotFitted> {
     let (mut points, mut doubts) = points::points(evidence)?;
     points::drop_sleeping(&mut points, &mut doubts);
     if let Some(limits) = limits {
         points::put_behind(&mut points, limits, &mut doubts)?;
     }
-    let mut candidates = candidates(&points);
-    if limits.is_none() && points::different(&points) == 2 && candidates[0].error.worst > FLAT {
+    let together = fit_points(&points, limits.is_some(), doubts.clone());
+    let [reads, writes] = points::by_kind(&points);
+    let is_good = together.as_ref().is_ok_and(|fitted| fitted.uncertainty <= SHARED);
+    if is_good || limits.is_some() || points::different(&reads).min(points::different(&writes)) < 3 {
+        return together;
+    }
+    let apart = separate::join(fit_points(&reads, false, Vec::new())?, fit_points(&writes, false, Vec::new())?, doubts);
+    let is_better = together.as_ref().map_or(true, |fitted| apart.uncertainty < fitted.uncertainty * CLEARLY);
+    if is_better { Ok(apart) } else { together }
+}
+
+/// Fits all shapes to points.
+fn fit_points(points: &[FitPoint], has_limits: bool, mut doubts: Vec<String>) -> Result<Fitted, NotFitted> {
+    let mut candidates = candidates(points);
+    if !has_limits && points::different(points) == 2 && candidates[0].error.worst > FLAT {
         return Err(NotFitted::TwoLoads);
     }
     candidates.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    let chosen = chosen(&candidates, points::different(&points));
-    let best = candidates.remove(chosen);
-    let ranges = scatter(best.shape, &best.numbers, &points);
-    let parameters = identify::parameters(&best, &points, ranges.as_deref());
-    identify::doubts(&best, &points, &parameters, ranges.is_some(), &mut doubts);
+    let chosen = chosen(&candidates, points::different(points));
+    let mut best = candidates.remove(chosen);
+    if let Some(table) = table(&best, points, has_limits) {
+        candidates.insert(0, std::mem::replace(&mut best, table));
+    }
+    let ranges = scatter(best.shape, &best.numbers, points);
+    let parameters = identify::parameters(&best, points, ranges.as_deref());
+    identify::doubts(&best, points, &parameters, ranges.is_some(), &mut doubts);
     let alternative = |candidate: &Candidate| Alternative {
         shape: candidate.shape.words(),
-        spec: candidate.shape.spec(&candidate.numbers, &points),
+        spec: candidate.shape.spec(&candidate.numbers, points),
         error: candidate.error,
-        held_out: candidate.held_out,
+        held_out: candidate.between(),
     };
-    let beyond = |candidate: &Candidate| search::beyond(candidate.shape, &candidate.numbers, &points);
+    let beyond = |candidate: &Candidate| search::beyond(candidate.shape, &candidate.numbers, points);
     let is_rival = |other: &&Candidate| {
         let as_good = other.score() < (best.score() * NEARLY).max(2.0 * NOTHING);
         as_good && (beyond(other) / beyond(&best)).ln().abs() > ELSEWHERE
     };
     Ok(Fitted {
-        spec: best.shape.spec(&best.numbers, &points),
+        spec: best.shape.spec(&best.numbers, points),
         parameters,
         error: best.error,
-        held_out: best.held_out,
+        held_out: best.between(),
+        heaviest: best.predicted.map(|predicted| predicted.heaviest),
+        uncertainty: best.uncertainty(),
+        range: FittedRange::of(points),
         rival: candidates.iter().find(is_rival).map(alternative),
         alternatives: candidates.iter().map(alternative).collect(),
         doubts,
     })
+}
+
+/// The measured rates themselves, if they predict left-out depths clearly better than the best form: a disk that reorders
+/// from a depth on, or a controller with two regimes, follows no form.
+fn table(best: &Candidate, points: &[FitPoint], has_limits: bool) -> Option<Candidate> {
+    let is_single = points.windows(2).all(|pair| pair[0].workload == pair[1].workload);
+    let is_closed = points.iter().all(|point| point.closed().is_some());
+    let loads = points::different(points);
+    if has_limits || !is_single || !is_closed || loads < MIN_TABLE || best.uncertainty() <= FORMLESS {
+        return None;
+    }
+    let table = candidate(ModelShape::Table, Vec::new(), points, loads);
+    (table.uncertainty() < best.uncertainty() * TABLE_BETTER).then_some(table)
 }
 
 /// Index of the best candidate: of those that predict left-out loads about equally well, the one with the fewest
@@ -215,18 +278,31 @@ fn chosen(candidates: &[Candidate], loads: usize) -> usize {
 impl Candidate {
     /// Mean error of predictions if available, otherwise of the fit.
     fn score(&self) -> f64 {
-        self.held_out.unwrap_or(self.error).mean
+        self.predicted.map_or(self.error, |predicted| predicted.all).mean
     }
+
+    /// Error of predictions of loads between the lightest and the heaviest.
+    fn between(&self) -> Option<Misfit> {
+        self.predicted?.between
+    }
+
+    /// Largest error within the range of the loads.
+    fn uncertainty(&self) -> f64 {
+        self.error.worst.max(self.between().map_or(0.0, |between| between.worst))
+    }
+}
+
+/// A shape with its errors.
+fn candidate(shape: ModelShape, numbers: ShapeParameters, points: &[FitPoint], loads: usize) -> Candidate {
+    let error = misfit(shape, &numbers, points);
+    let predicted = predict(shape, &numbers, points, loads);
+    Candidate { shape, numbers, error, predicted }
 }
 
 /// All possible shapes; the best two also with other spreads of service times, which few loads do not show.
 fn candidates(points: &[FitPoint]) -> Vec<Candidate> {
     let loads = points::different(points);
-    let candidate = |shape: ModelShape, numbers: ShapeParameters| {
-        let error = misfit(shape, &numbers, points);
-        let held_out = held_out(shape, &numbers, points, loads);
-        Candidate { shape, numbers, error, held_out }
-    };
+    let candidate = |shape: ModelShape, numbers: ShapeParameters| candidate(shape, numbers, points, loads);
     let shapes = ModelShape::all().into_iter().filter(|shape| shape.is_possible(points, loads));
     let mut all: Vec<Candidate> = shapes.map(|shape| candidate(shape, search::search(shape, points))).collect();
     all.sort_by(|a, b| a.score().total_cmp(&b.score()));
@@ -242,17 +318,24 @@ fn candidates(points: &[FitPoint]) -> Vec<Candidate> {
     all
 }
 
-/// Predicts each load from a fit without it.
-fn held_out(shape: ModelShape, numbers: &ShapeParameters, points: &[FitPoint], loads: usize) -> Option<Misfit> {
+/// Predicts each load but the lightest from a fit without it.
+fn predict(shape: ModelShape, numbers: &ShapeParameters, points: &[FitPoint], loads: usize) -> Option<Predictions> {
     if loads < 3 {
         return None;
     }
-    let mut off = Vec::new();
+    let (mut between, mut heaviest) = (Vec::new(), Vec::new());
+    let last = points.iter().max_by(|a, b| a.depth().total_cmp(&b.depth()))?.offered;
     for left_out in points::loads(points).into_iter().skip(1) {
         let (some, others): (Vec<FitPoint>, Vec<FitPoint>) =
             points.iter().cloned().partition(|point| point.is_at(left_out));
         let again = adjust(shape, numbers, &others, search::QUICK);
-        off.extend(search::off(shape, &again, &some, points));
+        let basis = if shape == ModelShape::Table { &others } else { points };
+        let off = search::off(shape, &again, &some, basis);
+        if left_out == last { &mut heaviest } else { &mut between }.extend(off);
     }
-    Some(search::summary(&off))
+    Some(Predictions {
+        between: (!between.is_empty()).then(|| search::summary(&between)),
+        heaviest: search::summary(&heaviest).worst,
+        all: search::summary(&[between, heaviest].concat()),
+    })
 }

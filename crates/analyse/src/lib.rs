@@ -32,7 +32,7 @@ pub use estimate::{
     Estimated, LADDER, OBJECTIVES_BEYOND, RUNG_LN, estimate, estimate_of_model, headline_objective, ladder_objectives,
     rung, rung_load,
 };
-pub use fit::{Alternative, Fitted, Misfit, NotFitted, Parameter, StatedLimits, fit};
+pub use fit::{Alternative, Fitted, FittedRange, Misfit, NotFitted, Parameter, StatedLimits, fit};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};

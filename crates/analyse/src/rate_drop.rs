@@ -55,9 +55,16 @@ pub(crate) fn find(pieces: &[ReducedSlice]) -> Option<Drop> {
     if after > LEFT * before || !lasts || step > BETTER_THAN_LINE * squares_about_line(&values) {
         return None;
     }
-    let at = split * pieces.len() / count;
+    let at = end_of_the_first(pieces, split * pieces.len() / count, pieces.len().div_ceil(count), halfway);
     let (before, after) = (Sums::of(&pieces[..at]), Sums::of(&pieces[at..]));
     Some(Drop { at, seconds: before.seconds, before: before.iops(), after: after.iops() })
+}
+
+/// The first piece of the time after the drop: a batch may be longer than the drop takes.
+fn end_of_the_first(pieces: &[ReducedSlice], at: usize, batch: usize, halfway: f64) -> usize {
+    let near = &pieces[at..(at + batch + 1).min(pieces.len())];
+    let above = near.iter().rposition(|piece| piece.sums.iops() > halfway);
+    at + above.map_or(0, |last| last + 1)
 }
 
 fn best_split(values: &[f64]) -> Option<usize> {

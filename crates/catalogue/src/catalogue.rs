@@ -13,7 +13,7 @@ use crate::complaint::{Complaint, Complaints};
 use crate::config::{Config, Wrap};
 use crate::money::Currency;
 use crate::nearest::nearest;
-use crate::offer::{Offer, PriceTerms};
+use crate::offer::{Kinds, Offer, PriceTerms};
 use crate::product::{Product, ProductKind};
 use crate::read::{self, Loaded};
 use crate::refusal::{ConfigRefusal, UnknownProduct};
@@ -105,6 +105,7 @@ impl Catalogue {
         let machine = machine.transpose()?;
         if let Some(machine) = &machine
             && subject.product.kind == ProductKind::Volume
+            && !machine.is_own_machine()
             && provider(&subject.product.name) != provider(&machine.name)
         {
             let (product, machine) = (subject.product.name.to_string(), machine.name.to_string());
@@ -112,6 +113,13 @@ impl Catalogue {
         }
         let volume = resolve(&subject, &config.volume, Context { machine: machine.as_ref(), ..context })?;
         let mut ceilings: Vec<_> = ceilings(&volume, terms.as_of).collect();
+        if machine.as_ref().is_some_and(Resolved::answers_reads) {
+            // Reads do not reach the volume.
+            ceilings.retain(|ceiling| ceiling.kinds != Kinds::Read);
+            for ceiling in &mut ceilings {
+                ceiling.kinds = Kinds::Write;
+            }
+        }
         ceilings.extend(machine.iter().flat_map(|machine| crate::ceilings::ceilings(machine, terms.as_of)));
         Ok(Offer {
             config: Config {

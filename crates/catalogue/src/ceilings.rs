@@ -26,6 +26,7 @@ fn ceiling(limit: &Limit, of: &Resolved) -> Option<Ceiling> {
         scope: limit.scope,
         iops,
         bytes_per_second,
+        added: limit.added,
         kinds: limit.kinds,
         access: limit.access,
         unit: limit.unit,

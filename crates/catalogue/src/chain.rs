@@ -10,7 +10,7 @@ use crate::config::{Wrap, exactly};
 use crate::expression::Value;
 use crate::number::plain;
 use crate::offer::{Access, Ceiling, Kinds, Offer};
-use crate::product::{ModelText, ProductKind, TemplatePiece};
+use crate::product::{ProductKind, TemplatePiece};
 use crate::resolve::Resolved;
 
 /// Reason why an offer has no model.
@@ -65,13 +65,13 @@ impl Offer {
         let unknown = || NoModel::NoLimits { product: self.volume.name.to_string() };
         let [own, shared] = self.ceilings_by_scope();
         let text = if self.config.wraps.is_empty() {
-            let mut text = limits(&[own, shared].concat());
+            let mut text = self.in_pieces(limits(&[own, shared].concat()))?;
             if let (ProductKind::Machine, Some(model)) = (self.volume.product.kind, &self.volume.product.model) {
-                text.push(stages(model, &self.volume)?);
+                text.push(stages(&model.pieces, &self.volume)?);
             }
             text.join(THEN)
         } else {
-            self.composed(limits(&own), limits(&shared), None)
+            self.composed(self.in_pieces(limits(&own))?, self.in_pieces(limits(&shared))?, None)
         };
         plimsoll_model::parse(&text).map_err(|_| unknown())
     }
@@ -88,13 +88,25 @@ impl Offer {
         let unknown = || NoModel::Unknown { product: self.volume.name.to_string() };
         let model = self.volume.product.model.as_ref().ok_or_else(unknown)?;
         let [own, shared] = self.ceilings_by_scope();
-        let mut outside = limits(&shared);
+        let mut outside = self.in_pieces(limits(&shared))?;
         if let Some(machine) = &self.machine
             && let Some(model) = &machine.product.model
         {
-            outside.push(stages(model, machine)?);
+            outside.push(stages(&model.pieces, machine)?);
         }
-        Ok(self.composed(limits(&own), outside, Some(stages(model, &self.volume)?)))
+        let model = stages(&model.pieces, &self.volume)?;
+        Ok(self.composed(self.in_pieces(limits(&own))?, outside, Some(model)))
+    }
+
+    /// Limits that operations pass in the pieces of the product, if it has some.
+    fn in_pieces(&self, texts: Vec<String>) -> Result<Vec<String>, NoModel> {
+        let turn = self.volume.product.model.as_ref().and_then(|model| model.turn.as_ref());
+        match turn {
+            Some(size) if !texts.is_empty() => {
+                Ok(vec![format!("pieces({}: {})", stages(size, &self.volume)?, texts.join(THEN))])
+            }
+            _ => Ok(texts),
+        }
     }
 
     /// A chain of the limits of a volume and its model, wrapped, and of the limits that volumes share. A single volume: its
@@ -127,10 +139,10 @@ fn belongs_in_model(ceiling: &Ceiling) -> bool {
     !ceiling.in_model && ceiling.access == Access::Any
 }
 
-/// Stages of a product, with expressions evaluated.
-fn stages(model: &ModelText, of: &Resolved) -> Result<String, NoModel> {
+/// Stages of a product, or the size of its pieces, with expressions evaluated.
+fn stages(pieces: &[TemplatePiece], of: &Resolved) -> Result<String, NoModel> {
     let mut text = String::new();
-    for piece in &model.pieces {
+    for piece in pieces {
         match piece {
             TemplatePiece::Text(piece) => text += piece,
             TemplatePiece::Hole(expression) => match expression.value(&of.values) {

@@ -15,8 +15,8 @@ use thiserror::Error;
 /// A storage configuration: `stripe(2,64KiB) of oci:256GB@120vpu on oci/VM.Standard.E4.Flex:16ocpu`.
 ///
 /// ```text
-/// CONFIG   = VOLUME [ " on " PRODUCT [":" SETTINGS] ]
-/// VOLUME   = WRAP " of " VOLUME | PRODUCT [ ":" SETTINGS ]
+/// CONFIG   = VOLUME [ " on " ( NAME [":" SETTINGS] | machine(SETTINGS) ) ]
+/// VOLUME   = WRAP " of " VOLUME | NAME [ ":" SETTINGS ]
 /// WRAP     = stripe(N[,INTERLEAVE]) | split-stripe(N[,I]) | serial-stripe(N,I) | mirror(N)
 ///          | raid10(N[,I]) | raid5(N[,I]) | raid6(N[,I]) | page-cache(SIZE)
 /// SETTINGS = SETTING { ("," | "@") SETTING }
@@ -92,6 +92,11 @@ pub struct ConfigError {
     pub expected: String,
 }
 
+/// Name in the catalogue of a machine that a configuration describes by its limits.
+pub(crate) const OWN_MACHINE: &str = "generic/machine";
+/// The word for it in configurations: `machine(iops=12800,mbps=192)`.
+pub(crate) const OWN_MACHINE_WORD: &str = "machine";
+
 /// All layouts.
 pub(crate) const LAYOUTS: [Layout; 7] = [
     Layout::Stripe,
@@ -137,6 +142,10 @@ impl fmt::Display for Config {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.product == OWN_MACHINE {
+            let settings: Vec<String> = self.settings.iter().map(Setting::to_string).collect();
+            return write!(f, "{OWN_MACHINE_WORD}({})", settings.join(","));
+        }
         f.write_str(&self.product)?;
         for (index, setting) in self.settings.iter().enumerate() {
             write!(f, "{}{setting}", if index == 0 { ':' } else { ',' })?;

@@ -6,19 +6,22 @@ use serde::Serialize;
 
 use crate::standing::Ask;
 
-/// A load that saturates a product: one kind of operation of one size.
+/// Sizes of operations at which the quotes and models of all products are compared.
+pub const COMPARED_BLOCKS: [Bytes; 5] = [Bytes::new(512), Bytes::kib(4), Bytes::kib(8), Bytes::kib(64), Bytes::mib(1)];
+
+/// A load that saturates a product: operations of one kind, of some size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum SaturatingLoad {
-    /// Random reads of 8 KiB.
+    /// Random reads.
     #[serde(rename = "random read")]
     RandomRead,
-    /// Random writes of 8 KiB.
+    /// Random writes.
     #[serde(rename = "random write")]
     RandomWrite,
-    /// Sequential reads of 1 MiB.
+    /// Sequential reads.
     #[serde(rename = "sequential read")]
     SequentialRead,
-    /// Sequential writes of 1 MiB.
+    /// Sequential writes.
     #[serde(rename = "sequential write")]
     SequentialWrite,
 }
@@ -37,25 +40,24 @@ impl SaturatingLoad {
         }
     }
 
-    /// The operations, as the ceilings of an offer take them.
-    pub const fn ask(self) -> Ask {
-        let (block, sequential) = match self {
-            Self::RandomRead | Self::RandomWrite => (Bytes::kib(8), false),
-            Self::SequentialRead | Self::SequentialWrite => (Bytes::mib(1), true),
-        };
+    /// Operations of a size, as the ceilings of an offer take them.
+    pub const fn ask(self, block: Bytes) -> Ask {
         let reads = match self {
             Self::RandomRead | Self::SequentialRead => 1.0,
             Self::RandomWrite | Self::SequentialWrite => 0.0,
         };
-        Ask { block, reads, sequential }
+        Ask { block, reads, sequential: matches!(self, Self::SequentialRead | Self::SequentialWrite) }
     }
 }
 
-/// Loads whose quoted and simulated rates differ by more than 5 %, or that have no quoted rate.
+/// Loads whose quoted and simulated rates differ by more than 10 %, or that have no quoted rate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deviation {
     /// The loads.
     pub loads: Vec<SaturatingLoad>,
+    /// Sizes of their operations, of [`COMPARED_BLOCKS`].
+    #[serde(rename = "blocks_bytes")]
+    pub blocks: Vec<Bytes>,
     /// Range of the simulated rate over the quoted one, less 1, in whole percent; `None` if no rate is quoted.
     #[serde(rename = "difference_percent")]
     pub difference: Option<(i32, i32)>,
@@ -63,4 +65,11 @@ pub struct Deviation {
     pub depth: Option<u32>,
     /// The reason.
     pub why: String,
+}
+
+impl Deviation {
+    /// True if it covers operations of a load and size.
+    pub fn covers(&self, load: SaturatingLoad, block: Bytes) -> bool {
+        self.loads.contains(&load) && self.blocks.contains(&block)
+    }
 }

@@ -18,6 +18,7 @@ mod expression;
 mod iscsi;
 mod like;
 mod machine;
+mod model_fit;
 mod money;
 mod nearest;
 mod number;
@@ -31,6 +32,7 @@ mod service_level;
 mod sharing;
 mod standing;
 mod step;
+mod typical;
 mod view;
 
 pub use catalogue::{Catalogue, built_in_files, check, check_built_in};
@@ -39,11 +41,12 @@ pub use cite::{Cite, Status};
 pub use complaint::Complaint;
 pub use config::{Config, ConfigError, Part, Setting, Wrap};
 pub use date::{Date, DateError};
-pub use deviation::{Deviation, SaturatingLoad};
+pub use deviation::{COMPARED_BLOCKS, Deviation, SaturatingLoad};
 pub use durability::Durability;
 pub use iscsi::IscsiFacts;
 pub use like::{Like, NoLike};
 pub use machine::MachineShape;
+pub use model_fit::ModelFit;
 pub use money::{Currency, CurrencyError, Money};
 pub use nearest::{nearest, one_of};
 pub use offer::{
@@ -55,8 +58,9 @@ pub use product::{Autotune, Product, ProductKind, Warning};
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};
-pub use standing::{Ask, Bound, Counts, Peak, Standing};
+pub use standing::{Ask, Bound, Bucket, Counts, Peak, Standing};
 pub use step::DetachedOnly;
+pub use typical::{PublishedDrive, TypicalRange, TypicalRates};
 pub use view::{
     LimitView, ModelView, NamedFigure, OptionView, PartView, PriceView, RuleView, SharingView, SnapshotView,
 };

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use plimsoll_model::{ChainSpec, NotationError};
 use thiserror::Error;
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, OWN_MACHINE_WORD};
 
 /// A configuration or stages.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,9 @@ impl FromStr for Like {
 /// True for a text in the form of stages, valid or not: `name(...)` without `of`.
 fn is_stages(text: &str) -> bool {
     let (open, colon) = (text.find('('), text.find(':'));
-    !text.contains(") of ") && open.is_some_and(|open| colon.is_none_or(|colon| open < colon))
+    let is_machine = |before: &str| before.contains(" on ") || before.trim() == OWN_MACHINE_WORD;
+    let begins = |open: usize| colon.is_none_or(|colon| open < colon) && !is_machine(&text[..open]);
+    !text.contains(") of ") && open.is_some_and(begins)
 }
 
 #[cfg(test)]
@@ -53,7 +55,13 @@ mod tests {
     fn stages_and_configurations_are_told_apart() {
         assert!(matches!("limit(3000) then link(1ms)".parse(), Ok(Like::Stages(_))));
         assert!(matches!("link(one)".parse::<Like>(), Err(NoLike::Stages(_))));
-        for config in ["gp3:100GiB", "stripe(2,64KiB) of gp3:100GiB", "oci:50GB@0vpu on oci/BM.Standard.E4.128"] {
+        for config in [
+            "machine(iops=1000)",
+            "gp3 on machine(iops=1000)",
+            "gp3:100GiB",
+            "stripe(2,64KiB) of gp3:100GiB",
+            "oci:50GB@0vpu on oci/BM.Standard.E4.128",
+        ] {
             assert!(matches!(config.parse(), Ok(Like::Config(_))), "{config}");
         }
         assert!(matches!("gp3:".parse::<Like>(), Err(NoLike::Config(_))));

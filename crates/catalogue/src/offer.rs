@@ -11,9 +11,12 @@ use serde::Serialize;
 use crate::cite::Cite;
 use crate::config::{Config, Wrap};
 use crate::date::Date;
+use crate::expression::Expression;
+use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::product::Product;
 use crate::resolve::Resolved;
+use crate::typical::TypicalRates;
 
 /// Terms of a purchase.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +146,8 @@ pub struct Ceiling {
     pub iops: Option<f64>,
     /// Bytes per second.
     pub bytes_per_second: Option<f64>,
+    /// Whether an operation takes the time of both rates, one after the other; the longer of both otherwise.
+    pub added: bool,
     /// Operations that it counts.
     pub kinds: Kinds,
     /// Order of addresses to which it applies.
@@ -234,6 +239,13 @@ impl Offer {
         said.map(|(latency, _)| latency.clone()).collect()
     }
 
+    /// Rates of the published drives that this configuration stands for.
+    pub fn typical(&self) -> Vec<TypicalRates> {
+        let holds = |when: &Expression| when.truth(&self.volume.values) == Some(true);
+        let rules = self.volume.product.typical.iter();
+        rules.filter(|rule| rule.when.as_ref().is_none_or(holds)).map(|rule| rule.rates.clone()).collect()
+    }
+
     /// The shortest equivalent configuration, without options at their defaults.
     pub fn short(&self) -> Config {
         let as_of = self.terms.as_of;
@@ -242,6 +254,22 @@ impl Offer {
             volume: self.volume.short_part(as_of, self.machine.as_ref()),
             machine: self.machine.as_ref().map(|machine| machine.short_part(as_of, None)),
         }
+    }
+
+    /// Range and error of the product's model, if it was fitted to measurements.
+    pub fn model_fit(&self) -> Option<ModelFit> {
+        self.volume.product.model.as_ref()?.fit
+    }
+
+    /// The offer with the credits of these ceilings (indices in [`Offer::ceilings`]) used up: each then holds the load to
+    /// its rate.
+    pub fn without_credits(&self, of: &[usize]) -> Self {
+        let mut offer = self.clone();
+        for index in of {
+            let ceiling = &mut offer.ceilings[*index];
+            (ceiling.credits, ceiling.credit_bytes) = (None, None);
+        }
+        offer
     }
 
     /// Terms of the offer.
@@ -273,7 +301,7 @@ impl Offer {
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
         doubts.extend(model.cite.status.doubt().map(|doubt| about(format!("when it answers {doubt}"))));
-        doubts.extend(model.doubts.iter().cloned().map(about));
+        doubts.extend(model.caveats().into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {
             text: format!("the model leaves out \"{}\", which holds for one order of addresses only", ceiling.name),

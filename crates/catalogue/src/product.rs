@@ -14,11 +14,13 @@ use crate::deviation::Deviation;
 use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
 use crate::iscsi::IscsiRule;
+use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::offer::{Access, Kinds, LatencyStatement, OptionValue, Scope};
 use crate::price::{Often, list_name};
 use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
+use crate::typical::TypicalRates;
 
 /// Kind of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -79,6 +81,7 @@ pub struct Product {
     pub(crate) sharing: Vec<SharingRule>,
     pub(crate) iscsi: Option<IscsiRule>,
     pub(crate) deviations: Vec<Deviation>,
+    pub(crate) typical: Vec<TypicalRule>,
     pub(crate) published: Vec<PublishedTable>,
     pub(crate) autotune: Vec<Autotune>,
     pub(crate) warnings: Vec<Warning>,
@@ -142,6 +145,8 @@ pub(crate) struct OptionRule {
     pub variable: usize,
     pub range: Range,
     pub default: Option<Expression>,
+    /// Unit of a number that may be written as a size: its name, and its size.
+    pub unit: Option<Unit>,
     /// Changes from or to this value or above require a detached volume.
     pub detached_from: Option<f64>,
     pub note: Arc<str>,
@@ -193,6 +198,8 @@ pub(crate) struct Machines {
     pub volumes: Option<Expression>,
     /// 1 for Arm processors.
     pub arm: Option<Expression>,
+    /// True if a cache of the machine answers all reads.
+    pub cached_reads: Option<Expression>,
 }
 
 /// A row of a table.
@@ -220,6 +227,7 @@ pub(crate) struct Limit {
     pub when: Option<Expression>,
     pub iops: Option<Expression>,
     pub bytes: Option<Expression>,
+    pub added: bool,
     pub kinds: Kinds,
     pub access: Access,
     pub unit: Option<Bytes>,
@@ -250,6 +258,13 @@ pub(crate) struct ServiceLevelRule {
     pub when: Option<Expression>,
 }
 
+/// Rates of published drives, and the configurations that stand for them.
+#[derive(Clone, Debug)]
+pub(crate) struct TypicalRule {
+    pub rates: TypicalRates,
+    pub when: Option<Expression>,
+}
+
 /// How many machines may attach a volume at the same time.
 #[derive(Clone, Debug)]
 pub(crate) struct SharingRule {
@@ -263,10 +278,21 @@ pub(crate) struct SharingRule {
 #[derive(Clone, Debug)]
 pub(crate) struct ModelText {
     pub pieces: Vec<TemplatePiece>,
+    /// Size of the pieces in which operations pass the limits, one after another; `None` for whole operations.
+    pub turn: Option<Vec<TemplatePiece>>,
+    /// Range and error, if the model was fitted to measurements.
+    pub fit: Option<ModelFit>,
     pub doubts: Vec<String>,
     pub cite: Arc<Cite>,
     /// Byte offset of the stages in the file.
     pub at: usize,
+}
+
+impl ModelText {
+    /// Caveats; range and error of a fit first.
+    pub fn caveats(&self) -> Vec<String> {
+        self.fit.iter().map(ModelFit::words).chain(self.doubts.iter().cloned()).collect()
+    }
 }
 
 /// Literal text or an expression.
@@ -436,6 +462,11 @@ impl Product {
     /// Loads whose quote and simulation differ, each with the reason.
     pub fn deviations(&self) -> &[Deviation] {
         &self.deviations
+    }
+
+    /// Rates of the published drives that it stands for, whatever their condition.
+    pub fn typical(&self) -> Vec<&TypicalRates> {
+        self.typical.iter().map(|rule| &rule.rates).collect()
     }
 
     /// What the service does by itself.

@@ -12,6 +12,7 @@ mod published;
 mod rows;
 mod section;
 mod stages;
+mod typical;
 
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ impl PartReader<'_> {
             about: head.words("about", &mut self.to).to_owned(),
             ranked: head.truth("ranked", &mut self.to) || !head.has("ranked"),
             unit,
-            options: self.options(&head),
+            options: self.options(&head, kind),
             limits: self.limits(&head, kind),
             latency: self.latency(&head),
             rules: self.rules(&head, kind),
@@ -95,6 +96,7 @@ impl PartReader<'_> {
             sharing: self.sharing(&head),
             iscsi: self.iscsi(&head),
             deviations: self.deviations(&head),
+            typical: self.typical(&head),
             published: self.published(&head),
             autotune: self.autotune(&head),
             warnings: self.warnings(&head),

@@ -6,7 +6,7 @@ mod settings;
 
 use std::sync::Arc;
 
-use crate::config::{Part, Setting};
+use crate::config::{OWN_MACHINE, OWN_MACHINE_WORD, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
 use crate::number::plain;
@@ -40,7 +40,11 @@ pub(crate) struct ResolvedSubject<'c> {
 impl ResolvedSubject<'_> {
     fn name(&self) -> Arc<str> {
         let machine = self.row.zip(self.product.machines.as_ref()).map(|(row, machines)| &machines.rows[row].name);
-        machine.map_or_else(|| Arc::clone(&self.product.name), |row| format!("{}/{row}", self.product.name).into())
+        let named = |row: &Arc<str>| match format!("{}/{row}", self.product.name) {
+            name if name == OWN_MACHINE => OWN_MACHINE_WORD.into(),
+            name => name.into(),
+        };
+        machine.map_or_else(|| Arc::clone(&self.product.name), named)
     }
 }
 
@@ -200,6 +204,17 @@ impl Resolved {
         rules.filter(|rule| !rule.caution && rule.require.truth(&self.values).is_none())
     }
 
+    /// True for a machine that the configuration describes by its limits.
+    pub(crate) fn is_own_machine(&self) -> bool {
+        *self.name == *OWN_MACHINE_WORD
+    }
+
+    /// True for a machine with a cache that answers all reads.
+    pub(crate) fn answers_reads(&self) -> bool {
+        let machines = self.product.machines.as_ref();
+        machines.and_then(|machines| machines.cached_reads.as_ref()?.truth(&self.values)) == Some(true)
+    }
+
     /// Size in the vendor's unit, if any.
     pub(crate) fn size(&self) -> Option<f64> {
         let (_, option) = self.product.option("size")?;
@@ -242,12 +257,16 @@ impl Resolved {
         let options = options.filter_map(|option| {
             let value = match &self.values[option.variable] {
                 Value::Absent => return None,
-                Value::Number(number) => plain(*number),
+                Value::Number(number) => {
+                    let unit = option.unit.as_ref().map_or("", |unit| &unit.word);
+                    format!("{}{unit}", plain(*number))
+                }
                 Value::Text(text) => text.to_string(),
             };
             Some(Setting::Option { name: option.name.to_string(), value })
         });
-        Part { product: self.name.to_string(), settings: size.into_iter().chain(tier).chain(options).collect() }
+        let product = if self.is_own_machine() { OWN_MACHINE } else { &self.name };
+        Part { product: product.to_owned(), settings: size.into_iter().chain(tier).chain(options).collect() }
     }
 
     /// All options with their values.

@@ -30,6 +30,8 @@ pub struct Standing {
     pub bounds: Vec<Bound>,
     /// Higher bound while credits last.
     pub peak: Option<Peak>,
+    /// Buckets of credits that the load can use up.
+    pub buckets: Vec<Bucket>,
 }
 
 /// Bound of a ceiling.
@@ -64,6 +66,15 @@ pub struct Peak {
     pub credits_of: usize,
     /// Seconds at the peak with full credits.
     pub seconds: f64,
+}
+
+/// Credits of a ceiling below the peak.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// The ceiling that binds when they are used up, which refills them at its rate.
+    pub bound: Bound,
+    /// Operations of the load in full credits.
+    pub operations: f64,
 }
 
 impl Standing {
@@ -193,6 +204,13 @@ pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)])
             iops: rate / each,
             bytes_per_second: rate / each * block,
         };
+        if let (true, Some(iops), Some(rate)) = (ceiling.added, ceiling.iops, ceiling.bytes_per_second) {
+            let each = operations / iops + bytes / rate;
+            if each > 0.0 {
+                limits.push(CreditBound { bound: bound(Counts::Operations, 1.0, each), credits: None });
+            }
+            continue;
+        }
         // Consumption of each rate and of its credits per operation of the mix.
         let by_operations = (Counts::Operations, ceiling.iops, operations, ceiling.credits);
         let by_bytes = (Counts::Bytes, ceiling.bytes_per_second, bytes, ceiling.credit_bytes);
@@ -206,9 +224,13 @@ pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)])
         }
     }
     let peak = peak(&limits);
+    let top = peak.map_or(0.0, |peak| peak.bound.iops);
+    let draining = limits.iter().filter(|limit| limit.bound.iops < top);
+    let buckets =
+        draining.filter_map(|limit| Some(Bucket { bound: limit.bound, operations: limit.credits? })).collect();
     let mut bounds: Vec<Bound> = limits.into_iter().map(|limit| limit.bound).collect();
     bounds.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-    Standing { bounds, peak }
+    Standing { bounds, peak, buckets }
 }
 
 fn meant_for(ceiling: &Ceiling, ask: &Ask) -> bool {

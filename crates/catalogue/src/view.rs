@@ -84,6 +84,8 @@ pub struct LimitView {
     pub burst: bool,
     /// Whether the model of the product includes it.
     pub in_model: bool,
+    /// An operation takes the time of both rates, one after the other.
+    pub added: bool,
     /// Ways to raise it, best first.
     #[serde(rename = "raised_by")]
     pub lift: Vec<Arc<str>>,
@@ -163,6 +165,8 @@ pub struct PartView {
 pub struct ModelView {
     /// In the notation of models, with expressions in braces.
     pub stages: String,
+    /// Size of the pieces in which operations pass the limits before the stages, in turn; null for whole operations.
+    pub pieces: Option<String>,
     /// Caveats.
     pub doubts: Vec<String>,
     /// Source.
@@ -264,7 +268,8 @@ impl Product {
             TemplatePiece::Hole(expression) => format!("{{{}}}", expression.text()),
         };
         let stages = model.pieces.iter().map(piece).collect();
-        Some(ModelView { stages, doubts: model.doubts.clone(), cite: Arc::clone(&model.cite) })
+        let pieces = model.turn.as_ref().map(|size| size.iter().map(piece).collect());
+        Some(ModelView { stages, pieces, doubts: model.caveats(), cite: Arc::clone(&model.cite) })
     }
 
     /// Named numbers.
@@ -291,6 +296,7 @@ impl Product {
         cites.extend(self.service_levels.iter().map(|rule| &rule.level.cite));
         cites.extend(self.sharing.iter().map(|rule| &rule.cite));
         cites.extend(self.iscsi.iter().map(|rule| &rule.cite));
+        cites.extend(self.typical.iter().flat_map(|rule| &rule.rates.drives).map(|drive| &drive.cite));
         cites.extend(self.prices.iter().flat_map(|list| &list.parts).map(|part| &part.cite));
         cites.into_iter().map(Arc::clone).collect()
     }
@@ -359,6 +365,7 @@ impl Limit {
             access: self.access,
             unit: self.unit,
             burst: self.burst,
+            added: self.added,
             in_model: self.in_model,
             lift: self.lift.clone(),
             validity: if always { String::new() } else { self.validity.words() },

@@ -1,15 +1,17 @@
 //! Comparison of a measured curve with the model, load by load, with the likely cause of each difference.
 
 mod cause;
+mod credits;
 
 use plimsoll_catalogue::{Catalogue, Offer, PriceTerms, Standing};
 use plimsoll_load::Pace;
-use plimsoll_record::{Curve, Steadiness};
+use plimsoll_record::{Curve, Run, Steadiness};
 
 use crate::need::ask_of;
 use crate::trial::{Figures, trial};
 
 pub use cause::Cause;
+pub use credits::CreditState;
 
 /// Operations of each trial.
 const OPERATIONS: u64 = 20_000;
@@ -29,6 +31,8 @@ pub struct LoadComparison {
     pub overloaded: (bool, bool),
     /// The stage that binds in the model.
     pub binds: Option<String>,
+    /// Burst credits of the product at the measured part of the run; the model has the same.
+    pub credits: CreditState,
 }
 
 impl LoadComparison {
@@ -48,22 +52,30 @@ pub struct Explanation {
     pub offer: Offer,
     /// Its ceilings for this load.
     pub standing: Standing,
+    /// Quantities of the load that lie outside of the loads that the model was fitted to, in a sentence.
+    pub extrapolated: Option<String>,
     /// Results by load.
     pub rows: Vec<LoadComparison>,
     /// Likely causes of the differences, the largest first.
     pub causes: Vec<Cause>,
 }
 
-/// Compares a measured curve with an offer. `None` if the load does not fit on it or it has no model.
+/// Compares a measured curve with an offer, which has used up the burst credits that the runs used up. `None` if the load
+/// does not fit on it or it has no model.
 pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &PriceTerms) -> Option<Explanation> {
-    let model = offer.model().ok()?;
     let leading = curve.conditions.streams.first()?;
     let standing = offer.standing(&ask_of(leading));
+    let mut states = credits::states(curve, &standing);
+    let is_full = !standing.buckets.is_empty() && states.iter().all(|state| *state == CreditState::default());
+    let fastest = curve.runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value));
+    if let Some(fastest) = fastest.filter(|_| is_full) {
+        let full = theory(curve, fastest, offer)?.iops;
+        let before = credits::used_up_before(fastest.figures.iops.value, full, &standing);
+        states.fill(before.unwrap_or_default());
+    }
     let mut rows = Vec::new();
-    for run in &curve.runs {
-        let mut streams = curve.conditions.streams.clone();
-        streams.first_mut()?.pace = run.offered;
-        let simulated: Figures = trial(&model, &streams, OPERATIONS, curve.conditions.seed)?;
+    for (run, credits) in curve.runs.iter().zip(states) {
+        let simulated = theory(curve, run, &offer.without_credits(&credits.used_up))?;
         let p99 = simulated.tally.response().quantile(0.99).map_or(0.0, |p99| p99.as_nanos() as f64);
         rows.push(LoadComparison {
             offered: run.offered,
@@ -72,10 +84,20 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Pric
             p99_ns: (run.figures.p99_ns.value, p99),
             overloaded: (run.figures.steadiness == Steadiness::Overloaded, simulated.overloaded),
             binds: binds(&simulated, offer, &standing),
+            credits,
         });
     }
     let causes = cause::causes(catalogue, curve, offer, terms, &standing, &rows);
-    Some(Explanation { offer: offer.clone(), standing, rows, causes })
+    let in_flight: Vec<f64> = curve.runs.iter().map(|run| run.figures.in_flight).collect();
+    let extrapolated = offer.model_fit().and_then(|fit| fit.outside(&ask_of(leading), &in_flight));
+    Some(Explanation { offer: offer.clone(), standing, extrapolated, rows, causes })
+}
+
+/// The load of a run on the model of an offer.
+fn theory(curve: &Curve, run: &Run, offer: &Offer) -> Option<Figures> {
+    let mut streams = curve.conditions.streams.clone();
+    streams.first_mut()?.pace = run.offered;
+    trial(&offer.model().ok()?, &streams, OPERATIONS, curve.conditions.seed)
 }
 
 /// The stage that binds in the model. With several limits in series, an overload waits longest at the first but is

@@ -18,7 +18,7 @@ pub mod sizing;
 mod trial;
 pub mod what_if;
 
-pub use explain::{Cause, Explanation, LoadComparison, explain};
+pub use explain::{Cause, CreditState, Explanation, LoadComparison, explain};
 pub use lift::Lift;
 pub use matching::{Matches, Rejected, SuitableOffer, matching};
 pub use need::{Need, ask_of};

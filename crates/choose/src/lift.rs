@@ -28,6 +28,8 @@ pub struct Lift {
 /// ceiling binds; if none ever does, the next level, or the maximum of an option without levels.
 pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &PriceTerms, ask: &Ask) -> Vec<Lift> {
     let Some((name, iops)) = bound(offer, ask) else { return Vec::new() };
+    // Without defaults, which may depend on the option that changes.
+    let short = offer.short();
     // The next value may replace a limit by another of the same name.
     let another = |raised: &Offer| {
         bound(raised, ask).is_some_and(|(other, higher)| higher > iops * (1.0 + MORE) && other != name)
@@ -35,7 +37,7 @@ pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &PriceTerms, as
     let higher = |raised: &Offer| bound(raised, ask).is_some_and(|(_, higher)| higher > iops * (1.0 + MORE));
     let way = |option_name: &str| -> Option<Lift> {
         let (owner, chosen) = option(offer, option_name)?;
-        let place = (&offer.config, owner, chosen);
+        let place = (&short, owner, chosen);
         let level = || if has_levels(chosen) { lowest(catalogue, terms, place, &higher) } else { None };
         let most = || if has_levels(chosen) { None } else { highest(catalogue, terms, place) };
         let furthest = lowest(catalogue, terms, place, &another).or_else(level).or_else(most)?;

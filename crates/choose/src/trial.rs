@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_drive::{Rules, Simulated, drive_streams};
+use plimsoll_drive::{BindingStages, Rules, Simulated, drive_streams};
 use plimsoll_load::{Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::{Counter, Measure, Objective, Tally};
@@ -70,7 +70,7 @@ pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u
 
 struct RawTrial {
     series: Vec<plimsoll_record::Slice>,
-    bound_by: Vec<u64>,
+    bound_by: BindingStages,
     unserved: u64,
     spent: Span,
 }
@@ -108,9 +108,10 @@ pub(crate) fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: 
     let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
     let (tally, seconds) = counted(&done);
+    let bound_by = done.bound_by.shares(measured_from(&done), &model.names());
     let iops = tally.operations() as f64 / seconds;
     let overloaded = done.unserved > 0 || iops < offered * MIN_ACHIEVED;
-    Some(OpenTrial { tally, bound_by: bound_by(&done, &model.names()), iops, overloaded })
+    Some(OpenTrial { tally, bound_by, iops, overloaded })
 }
 
 fn open_rate(stream: &StreamSpec) -> f64 {
@@ -124,24 +125,20 @@ fn until(lasts: Span) -> StreamPhase {
     StreamPhase { end: Instant::ZERO + lasts, ..StreamPhase::unbounded(Instant::ZERO) }
 }
 
+/// End of the warm-up: a tenth of the slices.
+fn measured_from(seen: &RawTrial) -> Instant {
+    seen.series.get(seen.series.len() / 10).map_or(Instant::ZERO, |slice| slice.start)
+}
+
 /// Completions after the warm-up, and their seconds.
 fn counted(seen: &RawTrial) -> (Tally, f64) {
-    let skipped = seen.series.len() / 10;
+    let begin = measured_from(seen);
     let (mut tally, mut span) = (Tally::default(), Span::ZERO);
-    for slice in &seen.series[skipped..] {
+    for slice in seen.series.iter().filter(|slice| slice.start >= begin) {
         tally.merge(&slice.tally);
         span += slice.span;
     }
     (tally, span.as_secs_f64().max(1e-9))
-}
-
-fn bound_by(seen: &RawTrial, names: &[String]) -> Vec<(String, f64)> {
-    let answered: u64 = seen.bound_by.iter().sum();
-    let held = seen.bound_by.iter().zip(names).filter(|(count, _)| **count > 0);
-    let mut bound_by: Vec<(String, f64)> =
-        held.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect();
-    bound_by.sort_by(|a, b| b.1.total_cmp(&a.1));
-    bound_by
 }
 
 fn figures(seen: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
@@ -153,6 +150,6 @@ fn figures(seen: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures
         bytes_per_second: leading.bytes() as f64 / seconds,
         overloaded: seen.unserved > 0 || iops < open_rate(&streams[0]) * MIN_ACHIEVED,
         tally: leading,
-        bound_by: bound_by(seen, names),
+        bound_by: seen.bound_by.shares(measured_from(seen), names),
     }
 }

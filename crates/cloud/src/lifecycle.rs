@@ -1,6 +1,6 @@
 //! States of objects over time: a state ends at a stored moment, so it survives a restart and needs no timer.
 //!
-//! Durations are data (`data/lifecycle.toml`), divided by the speed-up of the control planes.
+//! Durations are data (`data/lifecycle.toml`) with their sources, divided by the speed-up of the control planes.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +28,14 @@ pub(crate) struct Durations {
 #[serde(deny_unknown_fields)]
 struct LifecycleEntry {
     seconds: u64,
+    /// Events allowed within the duration; only of a rule that counts them.
+    count: Option<usize>,
     #[serde(rename = "status")]
     _status: Status,
-    #[serde(default, rename = "note")]
-    _note: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the data; a test requires it"))]
+    source: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the data; a test requires it"))]
+    date: String,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -58,8 +62,16 @@ impl Durations {
 
     /// A duration in nanoseconds.
     pub fn nanos(&self, name: &str) -> u64 {
-        let entry = self.entries.get(name).expect("every duration used is in the data");
-        entry.seconds.saturating_mul(1_000_000_000) / u64::from(self.speed_up)
+        self.entry(name).seconds.saturating_mul(1_000_000_000) / u64::from(self.speed_up)
+    }
+
+    /// Number of events that a rule allows within its duration.
+    pub fn count(&self, name: &str) -> usize {
+        self.entry(name).count.expect("every rule used as a count has one")
+    }
+
+    fn entry(&self, name: &str) -> &LifecycleEntry {
+        self.entries.get(name).expect("every duration used is in the data")
     }
 
     /// `state` from `now_ns` for the named duration.
@@ -80,5 +92,16 @@ mod tests {
         let at = |now| Transition::at(Some(&transition), now, "AVAILABLE");
         assert_eq!((at(10), at(2_000_000_009), at(2_000_000_010)), ("PROVISIONING", "PROVISIONING", "AVAILABLE"));
         assert_eq!(Transition::at(None, 0, "AVAILABLE"), "AVAILABLE");
+    }
+
+    #[test]
+    fn every_duration_has_a_source_and_a_date() {
+        for (name, LifecycleEntry { source, date, .. }) in &Durations::new(1).entries {
+            let parts: Vec<&str> = date.split('-').collect();
+            let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+            let is_date = [4, 2, 2].starts_with(&lengths) && parts.iter().all(|part| part.parse::<u16>().is_ok());
+            assert!(is_date, "{name}: date is {date:?}, not YYYY, YYYY-MM or YYYY-MM-DD");
+            assert!(source.split_whitespace().count() >= 3, "{name}: {source:?} names no document or basis");
+        }
     }
 }

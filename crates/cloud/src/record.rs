@@ -59,6 +59,9 @@ pub(crate) struct VolumeRecord {
     /// Last modification of a volume of EC2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modification: Option<Modification>,
+    /// Starts of earlier modifications that may count against the rate of EC2, in nanoseconds since 1970.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier_modifications_ns: Vec<u64>,
 }
 
 /// Origin of a volume.
@@ -78,6 +81,17 @@ pub(crate) struct Retry {
     pub until_ns: u64,
 }
 
+/// Paths that an instance permits for an attachment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AttachmentPaths {
+    /// As many as the level of the volume has.
+    #[default]
+    Level,
+    /// One: the instance is too small for a multipath-enabled attachment.
+    Single,
+}
+
 /// An attachment of a volume to an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -94,6 +108,7 @@ pub(crate) struct AttachmentRecord {
     pub shareable: bool,
     pub agent_login: bool,
     pub login_state: String,
+    pub paths: AttachmentPaths,
     /// Secret of the initiators, if CHAP was requested; their name is the identifier of the volume.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chap_secret: Option<String>,

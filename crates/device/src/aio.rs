@@ -16,7 +16,7 @@ use crate::buffers::Aligned;
 use crate::calls::{flush, trim};
 use crate::clock::Clock;
 use crate::content::Scribe;
-use crate::engine::{Flush, Shape};
+use crate::engine::{Batching, Flush, Shape};
 use crate::extents::OpenFiles;
 use crate::ring::{FREE, SHORT_WAIT};
 
@@ -104,6 +104,7 @@ pub struct Aio {
     writes: Aligned,
     writable: bool,
     stride: usize,
+    batching: Batching,
     /// Request of each slot.
     requests: Vec<IoControlBlock>,
     /// Addresses of the requests of the next submission.
@@ -144,6 +145,7 @@ impl Aio {
             writes,
             writable: shape.writes,
             stride,
+            batching: shape.batching,
             requests: vec![IoControlBlock::default(); slots],
             queued: Vec::with_capacity(slots),
             events: vec![IoEvent::default(); slots],
@@ -238,7 +240,31 @@ impl Aio {
                 Err(error) => return Err(error),
             }
         }
+        self.queued.clear();
         Ok(())
+    }
+
+    /// Prepares and submits operations. Flushes and trims are calls of this thread, after the operations before them were
+    /// submitted.
+    fn submit_all(&mut self, batch: &[(Slot, Op)]) -> io::Result<()> {
+        let submit_max = self.batching.submit_max.map_or(usize::MAX, |submit_max| submit_max as usize);
+        for (slot, op) in batch {
+            let is_free = self.expected.get(slot.index()).is_none_or(|expected| *expected == FREE);
+            assert!(is_free, "slot {} is in flight", slot.index());
+            match op.kind {
+                Kind::Read | Kind::Write | Kind::DurableWrite => {
+                    self.prepare(*slot, op);
+                    if self.queued.len() >= submit_max {
+                        self.submit_queued()?;
+                    }
+                }
+                Kind::Flush | Kind::Trim => {
+                    self.submit_queued()?;
+                    self.call(*slot, op);
+                }
+            }
+        }
+        self.submit_queued()
     }
 
     /// Waits for at least `least` events or until the timeout.
@@ -306,16 +332,7 @@ impl Target for Aio {
     /// If an operation exceeds `Shape::largest`, writes or trims although `Shape::writes` is false, crosses a file
     /// boundary, or uses a slot in flight.
     fn submit(&mut self, batch: &[(Slot, Op)]) -> Result<(), Fault> {
-        self.queued.clear();
-        for (slot, op) in batch {
-            let is_free = self.expected.get(slot.index()).is_none_or(|expected| *expected == FREE);
-            assert!(is_free, "slot {} is in flight", slot.index());
-            match op.kind {
-                Kind::Read | Kind::Write | Kind::DurableWrite => self.prepare(*slot, op),
-                Kind::Flush | Kind::Trim => self.call(*slot, op),
-            }
-        }
-        let submitted = self.submit_queued();
+        let submitted = self.submit_all(batch);
         self.queued.clear();
         submitted.map_err(|source| Fault { attempt: "submitting with io_submit".into(), source })
     }
@@ -324,7 +341,7 @@ impl Target for Aio {
         let before = completions.len();
         let left = self.left(until);
         if self.in_flight > 0 {
-            let least = u32::from(!left.is_zero());
+            let least = if left.is_zero() { 0 } else { self.batching.reap_min.min(self.in_flight) };
             let reaped = self.reap(least, Some(left));
             let reaped = reaped.map_err(|source| Fault { attempt: "waiting with io_getevents".into(), source })?;
             self.take(reaped, completions);

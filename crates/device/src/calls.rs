@@ -13,7 +13,6 @@ use crate::buffers::Aligned;
 use crate::content::Scribe;
 use crate::engine::{Flush, Shape};
 use crate::extents::OpenFiles;
-use crate::ring::WHOLE_RANGE;
 
 /// Discards a range of a block device (`_IO(0x12, 119)`, linux/fs.h).
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -133,9 +132,9 @@ pub(crate) fn flush(file: BorrowedFd<'_>, how: Flush) -> rustix::io::Result<()> 
     match how {
         Flush::Fdatasync => rustix::fs::fdatasync(file),
         Flush::Fsync => rustix::fs::fsync(file),
-        Flush::SyncFileRange => {
+        Flush::SyncFileRange(flags) => {
             // SAFETY: takes integers and accesses no memory. A length of zero means the rest of the file.
-            match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, WHOLE_RANGE) } {
+            match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) } {
                 0 => Ok(()),
                 _ => Err(last_errno()),
             }

@@ -13,6 +13,7 @@ use crate::content::{Contents, Scribe};
 use crate::inline::Inline;
 use crate::mapped::Mapped;
 use crate::null::Null;
+use crate::page_cache::AccessAdvice;
 use crate::ring::Ring;
 use crate::threads::Threads;
 
@@ -55,9 +56,18 @@ pub enum Flush {
     Fdatasync,
     /// `fsync`: all metadata.
     Fsync,
-    /// `sync_file_range` over the whole file: writes dirty pages and waits for them. Flushes neither metadata nor the
-    /// device's cache, so it gives no durability.
-    SyncFileRange,
+    /// `sync_file_range` over the whole file, with these flags (`SYNC_FILE_RANGE_*` of linux/fs.h). Flushes neither
+    /// metadata nor the device's cache, so it gives no durability.
+    SyncFileRange(u32),
+}
+
+impl Flush {
+    /// [`Self::SyncFileRange`]: waits for pages in writeback.
+    pub const WAIT_BEFORE: u32 = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
+    /// [`Self::SyncFileRange`]: starts to write all other dirty pages.
+    pub const WRITE: u32 = libc::SYNC_FILE_RANGE_WRITE;
+    /// [`Self::SyncFileRange`]: waits for all pages in writeback.
+    pub const WAIT_AFTER: u32 = libc::SYNC_FILE_RANGE_WAIT_AFTER;
 }
 
 /// Flags of a durable write.
@@ -97,19 +107,60 @@ pub struct Shape {
     pub flush: Flush,
     /// The flags of a durable write.
     pub durable: Durable,
+    /// Operations per system call.
+    pub batching: Batching,
+    /// Advice on the pages of mapped files.
+    pub advice: Option<AccessAdvice>,
+}
+
+/// Numbers of operations per system call of an asynchronous engine. A kernel merges adjacent operations of a submission
+/// before they reach the device, so that these numbers change what a device receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batching {
+    /// Maximum number of operations per submission, at least 1; `None` for the engine's own choice.
+    pub submit_max: Option<u32>,
+    /// Number of completions that end a wait, at least 1: fewer only if fewer operations are in flight.
+    pub reap_min: u32,
+    /// Maximum number of completions that are taken before new operations are issued, at least 1; `None` for any.
+    pub reap_max: Option<u32>,
+}
+
+impl Batching {
+    /// The engine's own choice of submissions; the first completion ends a wait.
+    pub const FREE: Self = Self { submit_max: None, reap_min: 1, reap_max: None };
 }
 
 impl Shape {
     /// A shape for operations that only read.
     pub const fn reading(depth: u32, largest: Bytes) -> Self {
         let contents = Contents::Stamped { compressible: 0.0 };
-        Self { depth, largest, writes: false, contents, seed: 0, flush: Flush::Fdatasync, durable: Durable::Dsync }
+        Self {
+            depth,
+            largest,
+            writes: false,
+            contents,
+            seed: 0,
+            flush: Flush::Fdatasync,
+            durable: Durable::Dsync,
+            batching: Batching::FREE,
+            advice: None,
+        }
     }
 
     /// A shape for reads and writes of random data, of which a share `compressible` (0 to 1) compresses away.
     pub const fn writing(depth: u32, largest: Bytes, compressible: f64, seed: u64) -> Self {
         let contents = Contents::Stamped { compressible };
-        Self { depth, largest, writes: true, contents, seed, flush: Flush::Fdatasync, durable: Durable::Dsync }
+        Self {
+            depth,
+            largest,
+            writes: true,
+            contents,
+            seed,
+            flush: Flush::Fdatasync,
+            durable: Durable::Dsync,
+            batching: Batching::FREE,
+            advice: None,
+        }
     }
 
     /// Distance of the buffers of two slots in bytes: whole pages.

@@ -46,7 +46,7 @@ pub use content::{
     Pattern, Refilled, Restart,
 };
 pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
-pub use engine::{Durable, Engine, Flush, Shape};
+pub use engine::{Batching, Durable, Engine, Flush, Shape};
 pub use file::{
     AccessMode, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
     scratch, sync, truncate,
@@ -59,7 +59,7 @@ pub use mapped::Mapped;
 pub use null::Null;
 pub use occupant::{Occupant, occupant};
 pub use outgoing::{Outgoing, Payload};
-pub use page_cache::{NotDropped, dirty_bytes, drop_all_caches, drop_cache};
+pub use page_cache::{AccessAdvice, NotDropped, advise, dirty_bytes, drop_all_caches, drop_cache};
 pub use realtime::{NoRealtime, realtime};
 pub use refuse::{Claim, InUse, Unknown, WriteRefusal, check_destroy, claim, claim_image, claim_ours};
 pub use ring::Ring;

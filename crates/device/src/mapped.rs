@@ -20,6 +20,7 @@ use crate::engine::{Flush, Shape};
 use crate::extents::OpenFiles;
 use crate::file::length;
 use crate::inline::waited;
+use crate::page_cache::AccessAdvice;
 
 /// Slot of the only operation in flight.
 const ONLY: Slot = Slot(0);
@@ -64,6 +65,16 @@ impl Map {
         }
     }
 
+    /// Gives the kernel advice. A refused advice changes no result.
+    fn advise(&self, advice: AccessAdvice) {
+        let advice = match advice {
+            AccessAdvice::Random => libc::MADV_RANDOM,
+            AccessAdvice::Sequential => libc::MADV_SEQUENTIAL,
+        };
+        // SAFETY: the range is this mapping, and these kinds of advice modify no memory.
+        unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) };
+    }
+
     /// Address of `length` bytes at `offset`; `None` if they exceed the mapping.
     fn at(&self, offset: u64, length: usize) -> Option<*mut u8> {
         let offset = usize::try_from(offset).ok()?;
@@ -97,8 +108,11 @@ impl Mapped {
     /// # Errors
     /// A file is empty, shorter than its stated length, or cannot be mapped.
     pub fn new(files: &[(BorrowedFd<'_>, Bytes)], shape: &Shape, clock: Clock) -> io::Result<Self> {
-        let maps =
+        let maps: Vec<Map> =
             files.iter().map(|(file, length)| Map::new(*file, *length, shape.writes)).collect::<io::Result<_>>()?;
+        if let Some(advice) = shape.advice {
+            maps.iter().for_each(|map| map.advise(advice));
+        }
         let scribe = shape.scribe(1);
         let mut writes = Aligned::new(if shape.writes { shape.stride() } else { 1 });
         scribe.prepare(writes.bytes());
@@ -145,7 +159,7 @@ impl Mapped {
                 self.scribe.begin(ONLY, op);
                 match self.flush {
                     Flush::Fdatasync | Flush::Fsync => self.maps[file].sync(0, self.maps[file].length),
-                    Flush::SyncFileRange => flush(self.files.place(op).0, self.flush).map_err(io::Error::from),
+                    Flush::SyncFileRange(_) => flush(self.files.place(op).0, self.flush).map_err(io::Error::from),
                 }
             }
         };

@@ -33,6 +33,27 @@ pub fn drop_cache(file: impl AsFd) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
+/// Expected order of accesses to a file, which determines the kernel's readahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessAdvice {
+    /// No readahead.
+    Random,
+    /// Twice the usual readahead.
+    Sequential,
+}
+
+/// Gives the kernel advice for this opening of a file.
+///
+/// # Errors
+/// Errors of `posix_fadvise`.
+pub fn advise(file: impl AsFd, advice: AccessAdvice) -> io::Result<()> {
+    let advice = match advice {
+        AccessAdvice::Random => Advice::Random,
+        AccessAdvice::Sequential => Advice::Sequential,
+    };
+    Ok(rustix::fs::fadvise(file, 0, None, advice)?)
+}
+
 /// Drops all clean pages, dentries and inodes of the host. Dirty pages stay. All processes on the host have to read
 /// their data again.
 ///

@@ -16,7 +16,7 @@ use crate::buffers::Aligned;
 use crate::calls::trim;
 use crate::clock::Clock;
 use crate::content::Scribe;
-use crate::engine::{Flush, Shape};
+use crate::engine::{Batching, Flush, Shape};
 use crate::extents::{Extents, OpenFiles};
 use crate::uring::Uring;
 use crate::yield_rule::YieldRule;
@@ -34,10 +34,6 @@ const QUEUE_PARTS: usize = 8;
 
 /// Value of `expected` for an idle slot; no operation has this length.
 pub(crate) const FREE: u32 = u32::MAX;
-
-/// Waits for pages in writeback, then writes all other dirty pages and waits for them.
-pub(crate) const WHOLE_RANGE: u32 =
-    libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
 
 /// A ring on files; without files, every operation is a no-op that the kernel completes immediately.
 pub struct Ring {
@@ -64,6 +60,7 @@ pub struct Ring {
     expected: Vec<u32>,
     /// Operations per submission: the device starts with them while the next are prepared.
     part_len: usize,
+    batching: Batching,
     yield_rule: YieldRule,
 }
 
@@ -115,7 +112,11 @@ impl Ring {
             stride,
             registered,
             expected: vec![FREE; shape.depth as usize],
-            part_len: (shape.depth as usize / QUEUE_PARTS).max(1),
+            part_len: match shape.batching.submit_max {
+                Some(submit_max) => submit_max.max(1) as usize,
+                None => (shape.depth as usize / QUEUE_PARTS).max(1),
+            },
+            batching: shape.batching,
             yield_rule: YieldRule::new(now),
         })
     }
@@ -137,8 +138,8 @@ impl Ring {
                 // Drop); its slot's part is not used before its completion.
                 unsafe { self.uring.push(&entry) }?;
             }
-            // The last part is submitted with the wait, in one call.
-            if parts.peek().is_some() {
+            // The last part is submitted with the wait, in one call, unless completions of the last wait are still pending.
+            if parts.peek().is_some() || self.batching.submit_max.is_some() {
                 self.uring.submit()?;
             }
         }
@@ -229,7 +230,7 @@ impl Ring {
             Flush::Fdatasync => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
             Flush::Fsync => opcode::Fsync::new(file).build(),
             // A length of zero means the rest of the file.
-            Flush::SyncFileRange => opcode::SyncFileRange::new(file, 0).flags(WHOLE_RANGE).build(),
+            Flush::SyncFileRange(flags) => opcode::SyncFileRange::new(file, 0).flags(flags).build(),
         }
     }
 
@@ -248,7 +249,8 @@ impl Ring {
     /// Submits queued operations and waits for a completion or until `until`.
     fn enter(&mut self, until: Instant) -> io::Result<()> {
         let is_queued = self.uring.is_queued();
-        if !is_queued && (self.uring.has_completions() || !self.done.is_empty()) {
+        let count = self.batching.reap_min.clamp(1, self.uring.in_flight().max(1));
+        if !is_queued && (self.uring.has_completions(count) || !self.done.is_empty()) {
             return Ok(());
         }
         let until = if self.done.is_empty() { until } else { Instant::ZERO };
@@ -257,10 +259,10 @@ impl Ring {
             self.now = self.clock.now();
             left = until.since(self.now);
         }
-        if self.yield_rule.is_active() && left >= YIELD_WAIT_MIN && self.submit_and_yield(is_queued)? {
+        if count == 1 && self.yield_rule.is_active() && left >= YIELD_WAIT_MIN && self.submit_and_yield(is_queued)? {
             return Ok(());
         }
-        if left.is_zero() { self.uring.submit() } else { self.uring.wait(Some(left)) }
+        if left.is_zero() { self.uring.submit() } else { self.uring.wait_for(count, Some(left)) }
     }
 
     /// Submits queued operations and yields the processor instead of sleeping. Returns true if completions can be
@@ -274,7 +276,7 @@ impl Ring {
             let is_success = self.uring.is_ready();
             self.yield_rule.yielded(is_success);
         }
-        Ok(self.uring.has_completions())
+        Ok(self.uring.has_completions(1))
     }
 }
 

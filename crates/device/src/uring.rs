@@ -76,26 +76,36 @@ impl Uring {
     /// The ring failed.
     #[inline]
     pub fn wait(&mut self, timeout: Option<Span>) -> io::Result<()> {
+        self.wait_for(1, timeout)
+    }
+
+    /// [`Self::wait`] for `count` completions that were not taken.
+    ///
+    /// # Errors
+    /// The ring failed.
+    #[inline]
+    pub fn wait_for(&mut self, count: u32, timeout: Option<Span>) -> io::Result<()> {
+        let count = count as usize;
         passing(match timeout {
-            None => self.inner.submitter().submit_and_wait(1),
+            None => self.inner.submitter().submit_and_wait(count),
             Some(timeout) => {
                 let nanos = timeout.as_nanos();
                 let timeout = Timespec::new().sec(nanos / 1_000_000_000).nsec((nanos % 1_000_000_000) as u32);
-                self.inner.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+                self.inner.submitter().submit_with_args(count, &SubmitArgs::new().timespec(&timeout))
             }
         })
     }
 
-    /// True if [`Uring::completions`] yields some without a system call.
+    /// True if [`Uring::completions`] yields `count` without a system call.
     #[inline]
-    pub fn has_completions(&mut self) -> bool {
-        !self.inner.completion().is_empty()
+    pub fn has_completions(&mut self, count: u32) -> bool {
+        self.inner.completion().len() >= count as usize
     }
 
     /// True if an operation has completed. With deferred task work, its completion may need a system call.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
-        self.has_completions() || self.inner.submission().taskrun()
+        self.has_completions(1) || self.inner.submission().taskrun()
     }
 
     /// Takes completions: user data and result of each operation.

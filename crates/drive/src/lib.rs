@@ -2,11 +2,13 @@
 //!
 //! Pure: no files, kernels or clocks. A [`Target`] owns its time line; the loop only reads it.
 
+mod binding;
 mod emulated;
 mod offer;
 mod page_cache;
 mod simulated;
 
+pub use binding::BindingStages;
 pub use emulated::Emulated;
 pub use offer::{LoopResult, Observe, Onward, Rules, drive, drive_streams};
 pub use page_cache::{CacheCounters, Cached, Elevator, PageCache, StreamSet};

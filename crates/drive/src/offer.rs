@@ -12,6 +12,7 @@ use plimsoll_load::{Due, Load, OpOutcome, Streams};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 
+use crate::binding::{self, BindingStages};
 use crate::{Completion, Fault, Partial, PartialRun, Target};
 
 /// Limits of the loop.
@@ -24,15 +25,19 @@ pub struct Rules {
     /// Time to wait for operations in flight after the run was stopped, so that a device that never answers cannot
     /// prevent the results from being recorded.
     pub drain_timeout: Span,
+    /// Number of completions that a blocked load waits for, at least 1: fewer only if fewer operations are in flight.
+    pub reap_min: usize,
+    /// Maximum number of completions that the load takes before it issues again, at least 1.
+    pub reap_max: usize,
 }
 
 impl Rules {
     /// Longest interval between two calls of the observer, whatever the slice length.
     const TICK: Span = Span::from_millis(250);
 
-    /// Slices of `slice`, and 10 s for operations in flight after a stop.
+    /// Slices of `slice`, 10 s for operations in flight after a stop, and any number of completions at a time.
     pub const fn new(depth: u32, slice: Span) -> Self {
-        Self { depth, slice, drain_timeout: Span::from_secs(10) }
+        Self { depth, slice, drain_timeout: Span::from_secs(10), reap_min: 1, reap_max: usize::MAX }
     }
 }
 
@@ -52,7 +57,7 @@ pub struct LoopResult {
     /// until then is part of the response times of the last slice.
     pub unserved: u64,
     /// Operations by the stage that delayed them most, if the target is a model.
-    pub bound_by: Vec<u64>,
+    pub bound_by: BindingStages,
     /// Oversleep of the loop per operation of an open load; zero for operations that became due while it was awake.
     pub lateness: Bins,
 }
@@ -68,6 +73,8 @@ struct Loop<'a> {
     target: &'a mut dyn Target,
     slice: Span,
     drain_timeout: Span,
+    reap_min: usize,
+    reap_max: usize,
     /// Time of the next call of the observer.
     tick: Instant,
     /// Time at which operations in flight are abandoned.
@@ -78,6 +85,8 @@ struct Loop<'a> {
     free: Vec<Slot>,
     batch: Vec<(Slot, Op)>,
     counting: Counting,
+    /// Operations of the slice by binding stage.
+    bound: Vec<u64>,
     start: Instant,
     slice_start: Instant,
     lateness: Recorder,
@@ -121,6 +130,8 @@ fn drive_any<L: Load + ?Sized>(
         target,
         slice: rules.slice,
         drain_timeout: rules.drain_timeout,
+        reap_min: rules.reap_min,
+        reap_max: rules.reap_max.max(1),
         tick: start + Rules::TICK.min(rules.slice),
         abandon_at: Instant::NEVER,
         issued: false,
@@ -128,6 +139,7 @@ fn drive_any<L: Load + ?Sized>(
         free: (0..rules.depth).rev().map(Slot).collect(),
         batch: Vec::with_capacity(rules.depth as usize),
         counting: Counting::new(),
+        bound: Vec::new(),
         start,
         slice_start: start,
         lateness: Recorder::new(),
@@ -157,13 +169,18 @@ impl Loop<'_> {
             }
             // After a stop the run has a single last slice, with all remaining completions.
             let observe_at = if onward.is_continue() { slice_end.min(self.tick) } else { self.tick };
-            now = self.wait(due, now, observe_at, &mut completions)?;
+            if self.reaps(load, due, &completions) {
+                now = self.target.now();
+                self.overslept = Instant::NEVER;
+            } else {
+                now = self.wait(due, now, observe_at, &mut completions)?;
+            }
             let observes = now >= observe_at;
             if observes {
                 onward = self.observe(now, load, observe, onward);
             }
-            for completion in completions.drain(..) {
-                self.complete(load, completion);
+            if self.reaps(load, due, &completions) {
+                self.reap(load, &mut completions);
             }
             if now >= self.abandon_at {
                 self.abandon_flights(now);
@@ -176,6 +193,36 @@ impl Loop<'_> {
         }
         self.close(now.since(self.slice_start));
         Ok(())
+    }
+
+    /// True if the load takes completions, or some of them.
+    #[inline]
+    fn reaps<L: Load + ?Sized>(&self, load: &L, due: Due, completions: &[Completion]) -> bool {
+        if completions.is_empty() {
+            return false;
+        }
+        if let Some(kind) = load.awaited() {
+            return completions.iter().any(|completion| self.flights[completion.slot.index()].op.kind == kind);
+        }
+        let in_flight = self.flights.len() - self.free.len();
+        due != Due::Blocked || completions.len() >= self.reap_min.min(in_flight)
+    }
+
+    /// Passes completions to the load.
+    #[inline]
+    fn reap<L: Load + ?Sized>(&mut self, load: &mut L, completions: &mut Vec<Completion>) {
+        let Some(kind) = load.awaited() else {
+            let reaped = completions.len().min(self.reap_max);
+            for completion in completions.drain(..reaped) {
+                self.complete(load, completion);
+            }
+            return;
+        };
+        let is_awaited = |completion: &Completion| self.flights[completion.slot.index()].op.kind == kind;
+        if let Some(index) = completions.iter().position(is_awaited) {
+            let completion = completions.remove(index);
+            self.complete(load, completion);
+        }
     }
 
     /// Submits due operations while slots are free. Returns when the load is due next.
@@ -244,11 +291,7 @@ impl Loop<'_> {
         load.completed(completion.at, &flight.op, completion.outcome);
         self.free.push(completion.slot);
         if let Some(stage) = completion.bound_by {
-            let index = usize::from(stage.0);
-            if index >= self.result.bound_by.len() {
-                self.result.bound_by.resize(index + 1, 0);
-            }
-            self.result.bound_by[index] += 1;
+            binding::count(&mut self.bound, stage);
         }
     }
 
@@ -291,6 +334,7 @@ impl Loop<'_> {
             return;
         }
         let start = Instant::ZERO + self.slice_start.since(self.start);
+        self.result.bound_by.push(start, std::mem::take(&mut self.bound));
         self.result.series.push(Slice { start, span, tally });
         self.slice_start += span;
     }

@@ -21,7 +21,7 @@ use plimsoll_units::Bytes;
 
 pub use access::{AccessOptions, BlockSizes, JobDirection, Order, Seed};
 pub use buffers::Buffers;
-pub use files::{Allocation, FileOptions, FileOrder, Synchronous};
+pub use files::{Allocation, FileAdvice, FileOptions, FileOrder, RangeSync, Synchronous};
 pub use flow::{ArrivalProcess, Flow, ThinkTime};
 pub use life::{Continuation, ErrorList, ExitWhat, Lifetime, SteadyCriterion, SteadyState};
 pub use logs::{Logs, Reporting, Shown, WindowValue};

@@ -23,9 +23,9 @@ pub use fault::{Fault, FaultKind, Note, Place};
 pub use groups::{Placing, groups};
 pub use help::{engine_help, option_help};
 pub use job::{
-    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, ErrorList, ExitWhat, FileOptions,
-    FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RawOption, Reporting, Seed, Shown, SteadyCriterion,
-    SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
+    AccessOptions, Allocation, ArrivalProcess, BlockSizes, Buffers, Continuation, ErrorList, ExitWhat, FileAdvice,
+    FileOptions, FileOrder, FioJob, Flow, JobDirection, Lifetime, Logs, Order, RangeSync, RawOption, Reporting, Seed,
+    Shown, SteadyCriterion, SteadyState, Synchronous, ThinkTime, Verification, WindowValue,
 };
 pub use number::{Bare, Base};
 pub use options::{OptionLookup, Spec, Support, ValueForm, known, options};

@@ -1,7 +1,8 @@
 //! Numbers in fio's notation: integers with units, hexadecimal, or expressions in parentheses.
 //!
 //! Observed with fio 3.33: it stops at the first unknown letter and keeps the number so far: `1.5k` is 1, `10min` is 10
-//! us and `4 k` is 4. Such values are refused here, with fio's interpretation in the message. Arithmetic follows fio's
+//! us and `4 k` is 4. Such values are refused here, with fio's interpretation in the message, unless it is the written
+//! value, as for `0.0` and `100.0`. Arithmetic follows fio's
 //! documentation, since distributions build fio without it.
 
 mod arithmetic;
@@ -59,12 +60,13 @@ impl NumberScale {
         }
     }
 
-    /// fio's interpretation of an invalid unit: its first letter, or the smallest unit.
+    /// fio's interpretation of an invalid unit: its first letter, or the smallest unit. A unit that begins with another
+    /// character is none.
     fn unit_cut(self, unit: &str) -> i128 {
-        let first = unit.chars().next().map(|letter| letter.to_string()).unwrap_or_default();
+        let first = unit.chars().next().filter(char::is_ascii_alphabetic).map(String::from).unwrap_or_default();
         match self {
-            Self::Counts(_) => self.unit(&first).unwrap_or(1),
-            Self::Time(_) => 1,
+            Self::Time(_) if !first.is_empty() => 1,
+            _ => self.unit(&first).unwrap_or(1),
         }
     }
 
@@ -117,8 +119,17 @@ pub(crate) fn whole(text: &str, scale: NumberScale) -> Result<i128, Unreadable> 
         return number.checked_mul(size).ok_or_else(|| Unreadable("too large; write a smaller number".to_owned()));
     }
     let read = number.saturating_mul(scale.unit_cut(if is_hexadecimal { "" } else { unit }));
+    if whole_decimals(unit).and_then(|unit| number.checked_mul(scale.unit(unit)?)) == Some(read) && !is_hexadecimal {
+        return Ok(read);
+    }
     let of = if matches!(scale, NumberScale::Time(_)) { " us" } else { "" };
     Err(Unreadable(format!("read by fio as {read}{of}, for {unit:?} is not a unit there; {}", scale.forms())))
+}
+
+/// The unit after decimals that are all zero, as in `100.0`.
+fn whole_decimals(text: &str) -> Option<&str> {
+    let unit = text.strip_prefix('.')?.trim_start_matches('0');
+    (unit.len() + 1 < text.len()).then_some(unit)
 }
 
 /// Splits a leading number from the rest.
@@ -191,6 +202,10 @@ mod tests {
             ("+5m", 5 << 20),
             ("7B", 7),
             (" 12", 12),
+            ("0.0", 0),
+            ("100.00", 100),
+            ("4.0", 4),
+            ("0.0k", 0),
             ("(1+2)", 3),
         ] {
             check(text, Ok(value));
@@ -201,6 +216,11 @@ mod tests {
     fn truncated_numbers_are_refused() {
         for (text, words) in [
             ("1.5k", "fio as 1,"),
+            ("0.5", "fio as 0,"),
+            ("4.0k", "fio as 4,"),
+            ("4.", "fio as 4,"),
+            ("4.01", "fio as 4,"),
+            ("0x4.0", "fio as 4,"),
             ("1e3", "fio as 1,"),
             ("4 k", "fio as 4,"),
             (" 4k", "fio as 4, for the blank"),
@@ -235,9 +255,18 @@ mod tests {
         }
         assert_eq!(span("10", Bare::Micros), Ok(Span::from_micros(10)));
         assert_eq!(span("10us", Bare::Seconds), Ok(Span::from_micros(10)));
-        for (text, words) in
-            [("10min", "10 us"), ("10sec", "10 us"), ("1:30", "1 us"), ("-5", "584 years"), ("x", "no")]
-        {
+        assert_eq!(span("60.0", Bare::Seconds), Ok(Span::from_secs(60)));
+        assert_eq!(span("60.0s", Bare::Seconds), Ok(Span::from_secs(60)));
+        assert_eq!(span("60.0", Bare::Micros), Ok(Span::from_micros(60)));
+        for (text, words) in [
+            ("10min", "10 us"),
+            ("10sec", "10 us"),
+            ("1:30", "1000000 us"),
+            ("1.5", "1000000 us"),
+            ("1500.0ms", "1500000000 us"),
+            ("-5", "584 years"),
+            ("x", "no"),
+        ] {
             assert!(seconds(text).is_err_and(|said| said.contains(words)), "{text}: {:?}", seconds(text));
         }
     }

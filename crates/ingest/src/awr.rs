@@ -6,6 +6,7 @@
 //! Tables are recognised by the names of their columns, rather than by position or by the `summary` attribute: some
 //! reports have none, and that of the buffer pool advisory names another table.
 
+mod cells;
 mod compare;
 mod figures;
 #[cfg(test)]
@@ -15,9 +16,11 @@ mod report;
 mod rows;
 mod section;
 mod text;
+mod waits;
 
 /// The reason for refusing several reports in a file, whose figures would be mixed.
 const SEVERAL: &str = "it contains several reports: split it, one report for each file, and provide all files";
 
+pub(crate) use cells::FORM as CELLS;
 pub(crate) use html::FORM as HTML;
 pub(crate) use text::{FORM as TEXT, STATSPACK_FORM as STATSPACK};

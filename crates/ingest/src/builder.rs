@@ -16,7 +16,7 @@ use crate::reading::{
     Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Counted, Snapshot};
 use crate::text::timestamp::{self, Stamp};
 
 /// Collects the content of one input. Equal scopes, windows and texts are kept once.
@@ -136,11 +136,19 @@ impl Builder {
             return;
         }
         let (of_arrays, of_disks) = (self.bytes(&arrays), self.bytes(&disks));
+        let traffic = self.traffic(&arrays);
+        let idle: BTreeSet<u32> =
+            arrays.iter().copied().filter(|scope| traffic[scope].iter().sum::<f64>() <= 0.0).collect();
         let (above, below) = (self.parts(&arrays), self.parts(&disks));
-        let (text, beneath) = if of_arrays * AMPLIFIED >= of_disks {
+        let hidden = if idle.is_empty() {
+            String::new()
+        } else {
+            format!("; {} had no operations, so that members of it are not counted", self.parts(&idle))
+        };
+        let (text, beneath) = if of_arrays > 0.0 && of_arrays * AMPLIFIED >= of_disks {
             let text = format!(
                 "operations are counted at the software RAID {above}: names do not say which disks are its members, so \
-                 {below} are assumed to be their members and excluded from totals; use --only to count a single device",
+                 {below} are assumed to be their members and excluded from totals; use --only to count a single device{hidden}",
             );
             (text, disks)
         } else {
@@ -153,7 +161,7 @@ impl Builder {
         };
         self.reading.beneath.extend(beneath);
         // An idle array, such as for booting, is normal.
-        if of_arrays * 100.0 > of_disks || of_disks <= 0.0 {
+        if of_arrays * 100.0 > of_disks {
             self.caution(None, text);
         }
     }
@@ -170,13 +178,74 @@ impl Builder {
 
     /// Bytes read and written by scopes.
     fn bytes(&self, scopes: &BTreeSet<u32>) -> f64 {
-        let is_meant = |figure: &&Figure| {
-            let direction = matches!(figure.class, Class::Read | Class::Write);
-            let mean = (figure.measure, figure.statistic) == (Measure::Throughput, Statistic::Mean);
-            direction && mean && scopes.contains(&figure.scope)
+        self.traffic(scopes).values().flatten().sum()
+    }
+
+    /// Bytes read, and bytes written, by scope: in the windows, or without any since the begin of the counters.
+    fn traffic(&self, scopes: &BTreeSet<u32>) -> BTreeMap<u32, [f64; 2]> {
+        let mut traffic: BTreeMap<u32, [f64; 2]> = scopes.iter().map(|scope| (*scope, [0.0; 2])).collect();
+        let mut add = |scope: u32, class: Class, bytes: f64| {
+            if let (Some(sums), Class::Read | Class::Write) = (traffic.get_mut(&scope), class) {
+                sums[usize::from(class == Class::Write)] += bytes;
+            }
         };
-        let figures = self.reading.figures.iter().filter(is_meant);
-        figures.map(|figure| figure.value * self.length(figure.window).as_secs_f64()).sum()
+        if self.reading.figures.is_empty() {
+            for snapshot in &self.reading.snapshots {
+                for count in &snapshot.counts {
+                    if let Counted::Bytes(class) = count.counted {
+                        add(snapshot.scope, class, count.value);
+                    }
+                }
+            }
+            return traffic;
+        }
+        for figure in &self.reading.figures {
+            if (figure.measure, figure.statistic) == (Measure::Throughput, Statistic::Mean) {
+                add(figure.scope, figure.class, figure.value * self.length(figure.window).as_secs_f64());
+            }
+        }
+        traffic
+    }
+
+    /// Excludes devices above others from totals, for mapped devices without their disks: a device that carries the bytes
+    /// of all others is below them, and devices with equal bytes are layers of each other. False if no layer was found.
+    pub(crate) fn layers(&mut self, scopes: impl IntoIterator<Item = (u32, Layer)>) -> bool {
+        /// Counters of layers are read at different times.
+        const MAX_RELATIVE_DIFFERENCE: f64 = 0.01;
+        let scopes: BTreeMap<u32, Layer> = scopes.into_iter().collect();
+        let mut traffic: Vec<(u32, [f64; 2])> = self.traffic(&scopes.keys().copied().collect()).into_iter().collect();
+        traffic.retain(|(_, bytes)| bytes.iter().sum::<f64>() > 0.0);
+        traffic.sort_by(|a, b| b.1.iter().sum::<f64>().total_cmp(&a.1.iter().sum()));
+        let is_equal = |a: [f64; 2], b: [f64; 2]| {
+            let sum: f64 = a.iter().sum();
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() <= MAX_RELATIVE_DIFFERENCE * sum)
+        };
+        let Some(((_, most), others)) = traffic.split_first() else { return false };
+        let sum = others.iter().fold([0.0; 2], |sum, (_, bytes)| [sum[0] + bytes[0], sum[1] + bytes[1]]);
+        let above: BTreeSet<u32> = if others.len() > 1 && is_equal(*most, sum) {
+            others.iter().map(|(scope, _)| *scope).collect()
+        } else {
+            // Devices with other names may be the two disks of a mirror.
+            let is_mapped = |scope: u32| scopes.get(&scope) == Some(&Layer::Stacked);
+            let pairs = traffic
+                .windows(2)
+                .filter(|pair| is_equal(pair[0].1, pair[1].1) && pair.iter().all(|(scope, _)| is_mapped(*scope)));
+            pairs.map(|pair| pair[1].0).collect()
+        };
+        if above.is_empty() {
+            return false;
+        }
+        let below: BTreeSet<u32> =
+            traffic.iter().map(|(scope, _)| *scope).filter(|scope| !above.contains(scope)).collect();
+        let text = format!(
+            "operations are counted at {}: {} carry the same bytes, so they are layers of it and excluded from totals; use \
+             --only to count a single device",
+            self.parts(&below),
+            self.parts(&above),
+        );
+        self.reading.beneath.extend(above);
+        self.caution(None, text);
+        true
     }
 
     /// Names of the parts of scopes, for a message.

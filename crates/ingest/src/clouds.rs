@@ -3,6 +3,10 @@
 //! They do not repeat the whole query: the length of a window and its statistic may have to be derived from the
 //! distance of points and from whole numbers. Ambiguous responses are refused with the missing parameter.
 
+mod console;
+mod google;
+mod insights;
+
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
@@ -17,6 +21,10 @@ use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, Spacing};
 use crate::snapshot::Counted;
 use crate::text::{self, timestamp};
+
+pub(crate) use console::FORM as CONSOLE;
+pub(crate) use google::FORM as GOOGLE;
+pub(crate) use insights::FORM as INSIGHTS;
 
 /// The series of one input.
 #[derive(Debug, Default)]

@@ -133,6 +133,20 @@ impl DatabaseDemand {
         Self { name, instances, slots: placed.slots, series, account, works, multipaths, doubts }
     }
 
+    /// Reads and writes whose operations no input counts: they are unknown, not zero. Their bytes may be known.
+    pub fn absent(&self) -> Vec<Class> {
+        let counts = |classes: &[Class]| {
+            classes.iter().any(|class| {
+                let series = self.series(*class, Measure::Iops).into_iter().flat_map(|series| &series.values);
+                series.flatten().next().is_some()
+            })
+        };
+        let reads = [Class::All, Class::Read, Class::RandomRead, Class::SequentialRead];
+        let writes = [Class::All, Class::Write, Class::DataWrite];
+        let known = [(Class::Read, counts(&reads)), (Class::Write, counts(&writes))];
+        known.into_iter().filter(|(_, is_known)| !is_known).map(|(class, _)| class).collect()
+    }
+
     /// The series of a class and measure, as means.
     pub fn series(&self, class: Class, measure: Measure) -> Option<&MeasureSeries> {
         let is = |series: &&MeasureSeries| {

@@ -41,6 +41,16 @@ impl WaitCause {
         oracle(event).or_else(|| mysql(event)).or_else(|| postgresql(event)).unwrap_or(Self::Other)
     }
 
+    /// The meaning of an event of Oracle: by its name, or for unknown names by Oracle's class, such as `Concurrency`.
+    pub(crate) fn of_oracle(event: &str, class: &str) -> Self {
+        let of_class = || Self::of(&format!("wait class {class}"));
+        match Self::of(event) {
+            // The waits of this class other than for commits are rare and not log writes.
+            Self::Other if !class.is_empty() && class != "Commit" => of_class(),
+            known => known,
+        }
+    }
+
     /// The common name of merged short waits, which [`WaitCause::of`] also maps back.
     pub const fn rest(self) -> &'static str {
         match self {
@@ -97,7 +107,8 @@ const ORACLE: &[(WaitCause, &str)] = &[
     (Storage(Other), "kfk: async disk IO|ASM IO for non-blocking poll|io done|recovery read|wait class System I/O"),
     (WaitCause::Other, "os thread creation|PX Deq Credit: send blkd|wait class Configuration"),
     (WaitCause::Other, "wait class Administrative|wait class Queueing|wait class Other"),
-    (Concurrency, "buffer busy waits|row cache lock|wait class Concurrency"),
+    (Concurrency, "buffer busy waits|os thread startup|pipe put|wait class Concurrency"),
+    (Idle, "wait class Idle"),
     (Idle, "SQL*Net message from client|PX Idle Wait|PL/SQL lock timer|pipe get|single-task message|class slave wait"),
     (Idle, "jobq slave wait|jobq slave TJ process wait|i/o slave wait|wait for unread message on broadcast channel"),
     (Idle, "wait for unread message on multiple broadcast channels|virtual circuit wait|virtual circuit next request"),
@@ -129,7 +140,7 @@ const ORACLE_FAMILIES: &[(WaitCause, &str)] = &[
     (Network, "ARCH |SQL*Net|TCP Socket|LNS |LGWR"),
     (Storage(Other), "flashback|control file|ASM file"),
     (Processor, "resmgr"),
-    (Concurrency, "enq: SQ|enq: HW|latch|library cache|cursor:|buffer busy"),
+    (Concurrency, "enq: SQ|enq: HW|latch|library cache|row cache|cursor:|buffer busy"),
     (Cluster, "enq: IV|gc buffer busy|gc |gcs |ges |DFS lock handle"),
     (Lock, "enq:"),
     (Idle, "Data Guard|PX Deq|Streams AQ: qmn|Streams AQ: waiting|DIAG idle|VKTM|EMON|KSV master"),
@@ -229,6 +240,8 @@ mod tests {
             ("log file switch (checkpoin", Behind(DataWrite)),
             ("enq: TX - row lock contention", Lock),
             ("latch: cache buffers chains", Concurrency),
+            ("row cache mutex", Concurrency),
+            ("row cache lock", Concurrency),
             ("gc cr block 2-way", Cluster),
             ("SQL*Net message from client", Idle),
             ("SQL*Net more data to client", Network),
@@ -248,6 +261,22 @@ mod tests {
         ];
         for (event, expected) in table {
             assert_eq!(WaitCause::of(event), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn unknown_events_have_the_meaning_of_their_class() {
+        let table = [
+            ("an event of release 31", "Concurrency", Concurrency),
+            ("an event of release 31", "Concurrenc", Concurrency),
+            ("an event of release 31", "User I/O", Storage(Class::Read)),
+            ("an event of release 31", "Commit", WaitCause::Other),
+            ("an event of release 31", "Idle", Idle),
+            ("an event of release 31", "", WaitCause::Other),
+            ("log file sync", "Other", Commit),
+        ];
+        for (event, class, expected) in table {
+            assert_eq!(WaitCause::of_oracle(event, class), expected, "{event}, {class}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod job;
 mod json;
+mod judge;
 mod log;
 mod terse;
 mod text;

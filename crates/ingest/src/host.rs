@@ -7,6 +7,7 @@
 mod disks;
 mod iostat;
 mod json;
+mod pidstat;
 mod sadf;
 mod sar;
 mod vmstat;
@@ -23,6 +24,7 @@ use crate::text::timestamp::{self, Stamp};
 
 pub(crate) use iostat::FORM as IOSTAT;
 pub(crate) use json::FORM as JSON;
+pub(crate) use pidstat::FORM as PIDSTAT;
 pub(crate) use sadf::FORM as SADF;
 pub(crate) use sar::FORM as SAR;
 pub(crate) use vmstat::FORM as VMSTAT;

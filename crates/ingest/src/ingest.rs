@@ -2,8 +2,10 @@
 
 use crate::builder::Builder;
 use crate::form::{FORMS, Form, Format, FormatInput, FormatName, Head, Resemblance, Takes};
+use crate::nearest;
 use crate::reading::{Fate, Reading};
 use crate::refusal::Refusal;
+use crate::text::quotes::Unquoting;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
 
 /// The result of one input.
@@ -177,6 +179,8 @@ struct Member<'a> {
     forms: &'a [Form],
     gunzip: Gunzip,
     decoder: Decoder,
+    /// Removes the marks of a quoted mail.
+    unquoting: Option<Unquoting>,
     state: IngestState,
     /// Decompressed bytes, kept to reuse their memory.
     unpacked: Vec<u8>,
@@ -197,6 +201,7 @@ impl<'a> Member<'a> {
             forms,
             gunzip: Gunzip::default(),
             decoder: Decoder::default(),
+            unquoting: None,
             state: IngestState::Head(Vec::new()),
             unpacked: Vec::new(),
             text: Vec::new(),
@@ -235,6 +240,9 @@ impl<'a> Member<'a> {
         let broken = broken.or(cut);
         self.text.clear();
         self.decoder.end(&mut self.text);
+        if let Some(unquoting) = &mut self.unquoting {
+            unquoting.apply(&mut self.text);
+        }
         let result = match self.state {
             IngestState::Head(_) => Err(Refusal::Empty),
             IngestState::Refused(refusal) => Err(refusal),
@@ -272,6 +280,9 @@ impl<'a> Member<'a> {
         } else {
             self.text.clear();
             self.decoder.push(bytes, &mut self.text);
+            if let Some(unquoting) = &mut self.unquoting {
+                unquoting.apply(&mut self.text);
+            }
             format.feed(&self.text, builder)
         };
         if let Err(refusal) = fed.and_then(|()| builder.check()) {
@@ -284,7 +295,11 @@ impl<'a> Member<'a> {
             return;
         };
         let raw = &head[..head.len().min(Form::HEAD)];
-        let text = Head::decoded(raw);
+        let mut text = Head::decoded(raw);
+        self.unquoting = Unquoting::of(&text);
+        if let Some(unquoting) = &self.unquoting {
+            unquoting.clone().apply(&mut text);
+        }
         self.state = match recognised(self.forms, &Head::new(raw, &text)) {
             Ok(form) => {
                 let builder = Box::new(Builder::new(&self.input, form.kind));
@@ -312,6 +327,6 @@ pub(crate) fn recognised<'a>(forms: impl IntoIterator<Item = &'a Form>, head: &H
             _ => {}
         }
     }
-    let nearest = nearest.map(|(_, near)| near);
-    best.map(|(_, form)| form).ok_or(Refusal::Unknown { nearest })
+    let nearest = || nearest.map_or_else(|| nearest::of(head), |(_, near)| near);
+    best.map(|(_, form)| form).ok_or_else(|| Refusal::Unknown { nearest: nearest() })
 }

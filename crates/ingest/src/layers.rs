@@ -169,9 +169,20 @@ impl Devices {
         self.all.iter().map(|device| (&device.name, device.layer))
     }
 
-    /// Resolves arrays and their disks, and reports exceeded limits.
+    /// Resolves layers: arrays and their disks, and mapped devices without disks. Reports exceeded limits.
     pub(crate) fn finish(&self, out: &mut Builder) {
-        out.arrays(self.all.iter().filter_map(|device| Some((device.scope?, device.layer?))));
+        let counted = || self.all.iter().filter_map(|device| Some((device.scope?, device.layer?)));
+        out.arrays(counted());
+        let has_disks = counted().any(|(_, layer)| layer >= Layer::Array);
+        if counted().count() > 1 && !has_disks && !out.layers(counted()) {
+            let first = self.all.iter().filter(|device| device.layer.is_some()).take(3);
+            let text = format!(
+                "it has no disks, and {} may be layered, which counts operations twice: provide a report with the disks \
+                     below them",
+                first.map(|device| device.name.trim()).collect::<Vec<_>>().join(", "),
+            );
+            out.caution(None, text);
+        }
         if self.layers.is_full() {
             let text = format!("more than {} devices: the others are skipped; provide fewer", Layers::MAX);
             out.caution(None, text);

@@ -9,8 +9,10 @@ mod bench;
 mod builder;
 mod clouds;
 mod coarsen;
+mod curves;
 mod demand;
 mod diskstats;
+mod dstat;
 mod events;
 mod fio;
 mod form;
@@ -21,7 +23,9 @@ mod json;
 mod layers;
 mod miner;
 mod mysql;
+mod nearest;
 mod nmon;
+mod pdh;
 mod postgres;
 mod prometheus;
 mod reading;
@@ -29,12 +33,15 @@ mod refusal;
 mod sampled;
 mod snapshot;
 mod snapshots;
+mod sqlserver;
 mod table_series;
 mod text;
 mod trace;
 mod unpack;
+mod wide;
 
 pub use builder::Builder;
+pub use curves::{ASSUMED_SPACE, ImportedCurve, curves};
 pub use demand::{
     Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, MeasureSeries, PartWork, SessionTime, Slot,
     Summary,
@@ -44,7 +51,8 @@ pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
     CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait, WindowCount,
+    Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait,
+    WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

@@ -9,6 +9,7 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
+use crate::events::WaitCause;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
     Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Statistic, Wait,
@@ -460,7 +461,17 @@ fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool
         let count = if waits > 0.0 { waits } else { assumed_waits(&event.class, snapshot) };
         let foreground = event.class != BACKGROUND;
         let histogram = if waits > 0.0 { shares(event, waits) } else { Vec::new() };
-        out.wait(Wait { scope, window, event: name.clone(), foreground, count, total_s, histogram, origin });
+        out.wait(Wait {
+            scope,
+            window,
+            cause: WaitCause::of_oracle(name, &event.class),
+            event: name.clone(),
+            foreground,
+            count,
+            total_s,
+            histogram,
+            origin,
+        });
     }
     // The remainder of each class is in no event.
     for (class, (sessions, line)) in snapshot.classes.iter().filter(|(class, _)| *class != "DB CPU") {
@@ -469,7 +480,8 @@ fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool
             let origin = out.origin(*line, "AVERAGE-ACTIVE-SESSIONS", class);
             let (event, count) = (format!("wait class {class}"), assumed_waits(class, snapshot));
             let foreground = class != BACKGROUND;
-            out.wait(Wait { scope, window, event, foreground, count, total_s, histogram: Vec::new(), origin });
+            let cause = WaitCause::of(&event);
+            out.wait(Wait { scope, window, event, cause, foreground, count, total_s, histogram: Vec::new(), origin });
         }
     }
     estimated

@@ -5,8 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
+use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
+use crate::events::WaitCause;
 use crate::form::FormatName;
 use crate::snapshot::Snapshot;
 
@@ -157,6 +159,8 @@ pub struct Wait {
     pub window: u32,
     /// The database's name of the event.
     pub event: String,
+    /// Its meaning: by its name, or for unknown names by the class in the input.
+    pub cause: WaitCause,
     /// True for sessions of users, false for background processes.
     pub foreground: bool,
     /// Number of waits.
@@ -466,6 +470,12 @@ pub struct ReadingEvidence {
     pub lasted_s: Option<f64>,
     /// Seconds from the begin of the test to that of this interval; none for a whole test.
     pub at_s: Option<f64>,
+    /// How the program offered the load.
+    pub offering: Offering,
+    /// Doubts about the result that follow from its own output.
+    pub findings: Vec<Finding>,
+    /// It is a part of another result of the input: a direction of a job, or a job of a group.
+    pub is_part: bool,
     /// Its place in the input.
     pub origin: Origin,
 }
@@ -475,6 +485,23 @@ impl ReadingEvidence {
     pub fn new(scope: u32, test: impl Into<String>, origin: Origin) -> Self {
         Self { scope, test: test.into(), origin, ..Self::default() }
     }
+}
+
+/// How a benchmark offered its load, as far as its output states it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Offering {
+    /// Its I/O engine, such as `libaio`.
+    pub engine: Option<String>,
+    /// Direct I/O; otherwise through the page cache.
+    pub direct: Option<bool>,
+    /// Operations a second that it offered by the clock; none for a closed load.
+    pub rate: Option<f64>,
+    /// Bytes of the accessed range.
+    pub space_bytes: Option<f64>,
+    /// Writes complete when durable.
+    pub durable: bool,
+    /// Writes before a flush; none without flushes.
+    pub flush_every: Option<u32>,
 }
 
 /// The parameters of a benchmark's load.

@@ -5,6 +5,7 @@ use std::fmt;
 use plimsoll_units::Bytes;
 
 use crate::form::FormatName;
+use crate::nearest;
 use crate::reading::Origin;
 
 /// The reason why an input was refused.
@@ -20,10 +21,10 @@ pub enum Refusal {
         why: String,
     },
     /// No format matches it.
-    #[error("not a known format{}", Nearest(.nearest.as_ref()))]
+    #[error("not a known format{}", Nearest(*.nearest))]
     Unknown {
         /// The nearest format, and the mark that is missing.
-        nearest: Option<(FormatName, &'static str)>,
+        nearest: (FormatName, &'static str),
     },
     /// It has a known format but is unusable.
     #[error("{kind}{}: {reason}", Place(.origin.as_ref()))]
@@ -62,14 +63,12 @@ pub enum Refusal {
 }
 
 /// The end of the message about an unknown input.
-struct Nearest<'a>(Option<&'a (FormatName, &'static str)>);
+struct Nearest((FormatName, &'static str));
 
-impl fmt::Display for Nearest<'_> {
+impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some((kind, missing)) => write!(f, "; the nearest is {kind}, but it has no {missing}"),
-            None => f.write_str(", and not similar to any"),
-        }
+        let (kind, missing) = self.0;
+        write!(f, "; the nearest is {kind}, for {}, but it has no {missing}", nearest::content(kind.id))
     }
 }
 

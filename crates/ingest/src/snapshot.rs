@@ -13,6 +13,7 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
+use crate::events::WaitCause;
 use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, ReadingScope, ReadingWindow, Wait, WindowCount};
 use crate::text::timestamp;
 
@@ -211,6 +212,7 @@ impl Risen<'_> {
                 scope,
                 window,
                 event: event.clone(),
+                cause: WaitCause::of(event),
                 foreground: true,
                 count: value(&Counted::Waits(event.clone())).unwrap_or_default(),
                 total_s: *total_s,

@@ -11,6 +11,7 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
+use crate::events::WaitCause;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json::{self, number_at as number, text_at as text};
 use crate::layers::{self, Layer};
@@ -540,6 +541,7 @@ impl Moment {
                 scope,
                 window,
                 event: name.clone(),
+                cause: WaitCause::of(name),
                 foreground: event.foreground,
                 count,
                 total_s,

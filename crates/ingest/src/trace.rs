@@ -7,6 +7,7 @@
 //! A new dialect with lines of fixed columns is a constant in `columns`, with records of a fixed size a constant in
 //! `records`; others implement [`Dialect`], or `dialect::LineDialect` if each line is an operation.
 
+mod biosnoop;
 mod columns;
 mod dialect;
 mod figures;
@@ -37,6 +38,8 @@ pub(crate) const BLKTRACE: Form =
 pub(crate) const BLKPARSE: Form = rows::<linux::Blkparse>("trace-blkparse", "blkparse trace");
 /// The output of `blkparse -f`.
 pub(crate) const BLKPARSE_FORMATTED: Form = rows::<linux::Formatted>("trace-blkparse", "blkparse trace");
+/// Lines of biosnoop.
+pub(crate) const BIOSNOOP: Form = rows::<biosnoop::Biosnoop>("trace-biosnoop", "biosnoop trace");
 /// fio's log of its operations.
 pub(crate) const IOLOG: Form = rows::<logs::Iolog>("trace-fio-iolog", "fio I/O log");
 /// Tables of objects for cache simulators.

@@ -4,6 +4,7 @@
 //! it visits several files, pauses between operations, and can write back the blocks that it read.
 
 mod lane;
+mod pause;
 mod spec;
 
 use alloc::vec::Vec;
@@ -15,7 +16,10 @@ use crate::arrival::Clockwork;
 use crate::{Due, Load, OpOutcome};
 
 use lane::Lane;
-pub use spec::{JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, WorkerOps};
+use pause::{Pause, Pauses};
+pub use spec::{
+    CountedOps, FlushOrder, JobSpec, LaneSpec, RateUnit, RateWait, Sizes, ThinkPause, Turns, Until, WorkerOps,
+};
 
 /// The state of a [`JobSpec`] as a load.
 #[derive(Clone, Debug)]
@@ -31,15 +35,16 @@ pub struct Job {
     /// Completion of the last operation.
     ended: Instant,
     in_flight: u32,
-    /// Whether the queue was full and drains.
-    drains: bool,
+    /// Whether the queue was full and has not yet drained to the refill level.
+    is_full: bool,
+    /// Whether a flush is in flight that no operation may overtake.
+    flushes: bool,
     requested: Requested,
     /// The next operation, drawn in advance because its due time depends on its kind.
     next: NextOp,
     /// Completed reads or trims whose addresses remain to be written, in order.
     back: Vec<Op>,
-    /// End of the current pause.
-    rests_until: Instant,
+    pauses: Pauses,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +54,6 @@ struct Requested {
     /// Reads or trims that count towards the next write-back.
     before_back: u64,
     writes_since_flush: u32,
-    since_thought: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,20 +92,27 @@ impl Job {
             now: Instant::ZERO,
             ended: start,
             in_flight: 0,
-            drains: false,
+            is_full: false,
+            flushes: false,
             requested: Requested::default(),
             next: NextOp::Read,
             back: Vec::new(),
-            rests_until: start,
+            pauses: Pauses::new(start),
             spec,
         };
         job.next = job.draw();
         (!unused).then_some(job)
     }
 
-    /// Continues the schedule of the preceding round, so that rounds together keep the rate.
-    pub(crate) fn continue_rate(&mut self, previous: &Self) {
+    /// Continues the schedule of the preceding round, so that rounds together keep the rate and the pauses.
+    pub(crate) fn continue_pace(&mut self, previous: &Self) {
         self.clocks.clone_from(&previous.clocks);
+        self.pauses = previous.pauses;
+    }
+
+    /// End of the last pause by [`ThinkPause`]; the start if there was none.
+    pub(crate) const fn rests_until(&self) -> Instant {
+        self.pauses.rests_until
     }
 
     /// Completion of the last operation; the start if there is none.
@@ -138,8 +149,14 @@ impl Job {
 
     /// Whether the next operation is due after the end.
     fn is_late(&self) -> bool {
-        let next = self.clock().map_or(self.rests_until, |clock| clock.next().max(self.rests_until));
-        self.is_after(next)
+        self.is_after(self.next_at())
+    }
+
+    /// Due time of the next operation by rate and pauses; in the past for an operation that waited.
+    fn next_at(&self) -> Instant {
+        let Pauses { rests_until, wakes_at, .. } = self.pauses;
+        let due = self.clock().map_or(rests_until, |clock| clock.next().max(rests_until));
+        if wakes_at > self.now { due.max(wakes_at) } else { due }
     }
 
     /// Whether the time is over at `moment` and is due to be checked.
@@ -192,17 +209,22 @@ impl Load for Job {
         if self.is_over() {
             return self.due_at_end();
         }
-        let is_full = self.in_flight >= self.spec.depth || self.drains;
-        if is_full || (self.next == NextOp::Flush && self.in_flight > 0) {
+        let is_alone = self.next == NextOp::Flush && self.spec.flush_order == FlushOrder::Alone;
+        if self.is_full || self.flushes || self.pauses.is_pending() || (is_alone && self.in_flight > 0) {
             return Due::Blocked;
         }
         if self.is_late() {
             return self.due_at_end();
         }
-        match self.clock().map_or(self.rests_until, |clock| clock.next().max(self.rests_until)) {
+        match self.next_at() {
             rested if rested <= self.now && self.clock().is_none() => Due::Now,
             moment => Due::At(moment),
         }
+    }
+
+    #[inline]
+    fn awaited(&self) -> Option<Kind> {
+        (self.flushes && self.spec.flush_order == FlushOrder::Blocking).then_some(Kind::Flush)
     }
 
     #[inline]
@@ -214,7 +236,8 @@ impl Load for Job {
             self.next = NextOp::Flush;
         }
         self.in_flight += 1;
-        self.drains |= self.in_flight >= self.spec.depth && self.spec.refill < self.spec.depth;
+        self.is_full |= self.in_flight >= self.spec.depth;
+        self.flushes |= self.next == NextOp::Flush && self.spec.flush_order != FlushOrder::Queued;
         let mut op = match self.next {
             NextOp::Read => self.reads.next(Kind::Read, self.index),
             NextOp::Write => {
@@ -239,6 +262,7 @@ impl Load for Job {
         }
         self.count(&op);
         self.next = self.draw();
+        self.continue_issuing(now, op.kind);
         op
     }
 
@@ -247,7 +271,8 @@ impl Load for Job {
         self.now = now;
         self.ended = now;
         self.in_flight -= 1;
-        self.drains &= self.in_flight > self.spec.refill;
+        self.is_full &= self.in_flight > self.spec.refill.min(self.spec.depth - 1);
+        self.flushes &= op.kind != Kind::Flush;
         let every = match (self.spec.work, op.kind) {
             (WorkerOps::WriteBack { every }, Kind::Read) => every.max(1),
             (WorkerOps::TrimWrites, Kind::Trim) => 1,
@@ -262,17 +287,37 @@ impl Load for Job {
                 }
             }
         }
-        if let Some((every, span)) = self.spec.think
-            && self.requested.since_thought >= every
-            && self.in_flight == 0
-        {
-            self.requested.since_thought = 0;
-            self.rests_until = now + span;
+        self.pauses.completed(now, op.kind, self.in_flight);
+        if let Some(kind) = self.pauses.unchecked {
+            self.continue_issuing(now, kind);
         }
     }
 }
 
 impl Job {
+    /// Checks for pauses when the job could issue its next operation: at once after an operation of `kind` was issued,
+    /// or when the queue has drained.
+    #[inline]
+    fn continue_issuing(&mut self, now: Instant, kind: Kind) {
+        if self.is_full || self.flushes {
+            self.pauses.unchecked = Some(kind);
+            return;
+        }
+        self.pauses.unchecked = None;
+        if let Some(think) = &self.spec.think
+            && kind != Kind::Flush
+        {
+            self.pauses.think(now, think, self.in_flight);
+        }
+        if self.spec.rate_wait == RateWait::Drained
+            && self.in_flight > 0
+            && !self.pauses.is_pending()
+            && let Some(left) = self.clock().map(|clock| clock.next().since(now)).filter(|left| !left.is_zero())
+        {
+            self.pauses.pend(Pause::Rate(left));
+        }
+    }
+
     /// Cuts the last operation to the remaining bytes.
     #[inline]
     fn cut(&self, op: &mut Op) {
@@ -294,7 +339,7 @@ impl Job {
             Kind::Write | Kind::DurableWrite => self.requested.writes_since_flush += 1,
             Kind::Read | Kind::Trim => {}
         }
-        self.requested.since_thought += 1;
+        self.pauses.issued();
         // A read and its write-back count as a single operation.
         if self.next != NextOp::Back {
             self.requested.bytes += u64::from(op.length);

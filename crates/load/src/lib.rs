@@ -15,14 +15,16 @@ mod rounds;
 mod stream;
 
 pub use arrival::{Arrival, Pace};
-pub use job::{Job, JobSpec, LaneSpec, RateUnit, Sizes, Turns, Until, WorkerOps};
+pub use job::{
+    CountedOps, FlushOrder, Job, JobSpec, LaneSpec, RateUnit, RateWait, Sizes, ThinkPause, Turns, Until, WorkerOps,
+};
 pub use mix::{BlockMix, Mix};
 pub use place::{Pattern, Region};
 pub use replay::{Recorded, Replay, Tempo};
 pub use rounds::{Repeat, Rounds};
 pub use stream::{Pacer, Stream, StreamPhase, StreamSpec, Streams, Together};
 
-use plimsoll_units::{Instant, Op};
+use plimsoll_units::{Instant, Kind, Op};
 
 /// Due time of the next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,11 @@ pub trait Load {
 
     /// Returns the due operation. Requires [`Due::Now`], or [`Due::At`] a time up to `now`.
     fn take(&mut self, now: Instant) -> Op;
+
+    /// The kind of operation that the load waits for, if it takes no other completion before.
+    fn awaited(&self) -> Option<Kind> {
+        None
+    }
 
     /// Registers the completion of an operation.
     fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome);

@@ -1,6 +1,6 @@
 //! Repetition of a job, optionally with reading back the written data after each round.
 
-use plimsoll_units::{Instant, Op, Span};
+use plimsoll_units::{Instant, Kind, Op, Span};
 
 use crate::job::{Job, JobSpec, LaneSpec, Until, WorkerOps};
 use crate::{Due, Load, OpOutcome};
@@ -71,6 +71,11 @@ impl Rounds {
         self.job.ended()
     }
 
+    /// End of the last pause by [`crate::ThinkPause`]; the start if there was none.
+    pub const fn rests_until(&self) -> Instant {
+        self.job.rests_until()
+    }
+
     /// Time spent on the job itself and on reading back.
     pub fn spent(&self) -> [Span; 2] {
         let mut spent = self.spent;
@@ -109,7 +114,7 @@ impl Rounds {
             return;
         };
         if !back && !self.is_back {
-            job.continue_rate(&self.job);
+            job.continue_pace(&self.job);
         }
         self.turns += 1;
         self.spent = self.spent();
@@ -137,6 +142,11 @@ impl Load for Rounds {
     }
 
     #[inline]
+    fn awaited(&self) -> Option<Kind> {
+        self.job.awaited()
+    }
+
+    #[inline]
     fn take(&mut self, now: Instant) -> Op {
         let op = self.job.take(now);
         if op.kind.writes() {
@@ -159,7 +169,7 @@ mod tests {
     extern crate std;
     use alloc::vec::Vec;
 
-    use plimsoll_units::{Bytes, Iops, Kind};
+    use plimsoll_units::{Bytes, Iops};
 
     use super::*;
     use crate::{Arrival, Pattern, Region};

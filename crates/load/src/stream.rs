@@ -295,6 +295,15 @@ impl<L: Load> Load for Together<L> {
         }
     }
 
+    /// Members with others take all completions: each member waits for its own operations only.
+    #[inline]
+    fn awaited(&self) -> Option<Kind> {
+        match &self.members[..] {
+            [only] => only.awaited(),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn take(&mut self, now: Instant) -> Op {
         if let [only] = &mut self.members[..] {

@@ -9,19 +9,21 @@
 //! |---|---|---|
 //! | limits, stations, banks, links, stalls, splits, caches, buffers | 2.5 % (0.5 %) | 4.5 % (1 %) |
 //! | windows, arrays, operations over several servers of a bank | 6 % (1 %) | 14 % (4 %) |
-//! | rows of a serial stripe | 9 % (3 %) | 21 % |
+//! | rows of a serial stripe, pieces | 9 % (3 %) | 21 % |
 //! | disks | 6 % (1.5 %) | 16 % (6 %) |
 //! | memories that write back | 5 % (1 %) | 15 % (2 %) |
 //!
 //! Open loads at 95 % are as close for single stages, and deviate by up to 30 % where parts of an operation wait for
 //! each other. Not modelled:
-//! //!
+//!
 //! * Bursts: a limit, buffer or memory carries its long-run rate, drain or inner capacity.
 //! * Transients: `cold` costs as much as before the first access; caches are warm.
 //! * Concurrent sequential operations in an array or a bank: closed loads within some 20 %, no claim for open loads.
 //! * A flush right after a burst of writes into a memory, with 1 or 2 operations in flight: up to 25 % of IOPS; reads
 //!   between bursts of mostly writes there: up to 15 %.
 //! * Late read-ahead: sequential reads load the stages inside `prefetch`, but add no response time.
+//! * Operations of several sizes: a [`Workload`] has a single length. How they share a limit in `pieces` is only
+//!   simulated.
 //! * Tails: means only.
 
 mod closed;

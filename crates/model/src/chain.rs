@@ -85,6 +85,8 @@ enum Role {
     Known,
     /// A part of another passage.
     Part(u32),
+    /// A piece of another passage, which passes its pieces one after another.
+    Piece(u32),
     /// A piece of a write in write-back, with the number of flushes before it.
     Behind(u32),
     /// The read that a write needs before it is accepted.
@@ -253,6 +255,9 @@ impl Chain {
                     }
                 }
                 ProgramStep::Leave(window) => self.leave_window(now, number, usize::from(base + window)),
+                ProgramStep::Cut { size } if passage.op.length > size => number = self.next_piece(number, size),
+                ProgramStep::Cut { .. } => passage.step += 1,
+                ProgramStep::Rejoin { cut } => number = self.rejoin(number, cut),
                 ProgramStep::Fork { array, first, stride, after } => {
                     if self.fork(number, usize::from(base + array), (base + first, stride), after) {
                         return;
@@ -459,6 +464,43 @@ impl Chain {
         held(passage, part.longest, part.bound_by);
         passage.parts -= 1;
         (passage.parts == 0).then_some(whole)
+    }
+
+    /// Begins the next piece of an operation.
+    fn next_piece(&mut self, number: u32, size: u32) -> u32 {
+        let passage = &self.passages[number as usize];
+        let (step, base, done) = (passage.step, passage.base, passage.progress);
+        let length = (passage.op.length - done).min(size);
+        let op = Op { offset: passage.op.offset + u64::from(done), length, ..passage.op };
+        let path = passage.path;
+        let piece = self.begin(op, Role::Piece(number), step + 1, base);
+        self.passages[piece as usize].path = path;
+        piece
+    }
+
+    /// Ends a piece: returns its operation, which waits at `cut` for the next piece or continues after the last one.
+    /// Operations that were not cut there continue.
+    fn rejoin(&mut self, number: u32, cut: u16) -> u32 {
+        let piece = self.passages[number as usize];
+        match piece.role {
+            Role::Piece(whole) if self.passages[whole as usize].step == cut => {
+                self.free.push(number);
+                let passage = &mut self.passages[whole as usize];
+                // The waits of all pieces at a stage add up.
+                let sum = if passage.bound_by == piece.bound_by { passage.longest } else { Span::ZERO };
+                held(passage, piece.longest + sum, piece.bound_by);
+                passage.progress += piece.op.length;
+                if passage.progress == passage.op.length {
+                    passage.progress = 0;
+                    passage.step = piece.step + 1;
+                }
+                whole
+            }
+            _ => {
+                self.passages[number as usize].step += 1;
+                number
+            }
+        }
     }
 
     fn memory(&mut self, memory: usize) -> &mut crate::write_back::WriteBack {

@@ -40,9 +40,10 @@ fn frame(stage: &StageSpec) -> StageSpec {
     match &mut frame {
         StageSpec::Limit { rate: Rate::Operations(iops), .. } => *iops = Iops::per_second(1),
         StageSpec::Limit { rate: Rate::Bytes(throughput), .. } => *throughput = Throughput::per_second(1),
-        StageSpec::Window { inside, .. } | StageSpec::WriteBack { inside, .. } | StageSpec::Prefetch { inside, .. } => {
-            *inside = ChainSpec::default();
-        }
+        StageSpec::Window { inside, .. }
+        | StageSpec::Pieces { inside, .. }
+        | StageSpec::WriteBack { inside, .. }
+        | StageSpec::Prefetch { inside, .. } => *inside = ChainSpec::default(),
         StageSpec::Array { member, .. } => *member = ChainSpec::default(),
         StageSpec::Split { read, write, flush } => {
             (*read, *write, *flush) = Default::default();

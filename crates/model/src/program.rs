@@ -40,6 +40,15 @@ pub(crate) enum ProgramStep {
     /// Enters or leaves a window.
     Enter(u16),
     Leave(u16),
+    /// An operation of at most this size continues; a larger one waits here for its pieces, which begin with the next
+    /// step.
+    Cut {
+        size: u32,
+    },
+    /// Ends a piece that waits at `cut`; everything else continues.
+    Rejoin {
+        cut: u16,
+    },
     /// Reads continue, the others jump.
     Split {
         write: u16,
@@ -100,7 +109,7 @@ pub(crate) enum Resource {
     Clock(ClockCache),
     Array(Array),
     WriteBack(WriteBack),
-    /// A split is stateless.
+    /// Splits and pieces are stateless.
     None,
 }
 
@@ -173,8 +182,8 @@ fn remaining(steps: &[ProgramStep], mut step: usize) -> Remaining {
         match steps[step] {
             ProgramStep::End => return remaining,
             ProgramStep::Jump(to) => step = usize::from(to),
-            // No delay at the end of a write-back memory or of read-ahead.
-            ProgramStep::Through { .. } | ProgramStep::Fetched(_) => step += 1,
+            // No delay at the end of a write-back memory, of read-ahead or of pieces.
+            ProgramStep::Through { .. } | ProgramStep::Fetched(_) | ProgramStep::Rejoin { .. } => step += 1,
             ProgramStep::Leave(_) => {
                 remaining = Remaining::Effects;
                 step += 1;
@@ -213,7 +222,10 @@ impl Writer {
             let stage = Stage(self.next_stage);
             self.next_stage += 1;
             let number = frame.len() as u16;
-            frame.push(Template { spec: &named.stage, stage });
+            // Pieces are stateless, and must not change the random streams of the stages behind them.
+            if !matches!(named.stage, StageSpec::Pieces { .. }) {
+                frame.push(Template { spec: &named.stage, stage });
+            }
             self.stage(&named.stage, stage, number, frame);
         }
     }
@@ -238,6 +250,12 @@ impl Writer {
                 self.step(ProgramStep::Enter(number), stage);
                 self.chain(inside, frame);
                 self.step(ProgramStep::Leave(number), stage);
+            }
+            StageSpec::Pieces { size, inside } => {
+                let size = u32::try_from(size.get()).unwrap_or(u32::MAX);
+                let cut = self.step(ProgramStep::Cut { size }, stage) as u16;
+                self.chain(inside, frame);
+                self.step(ProgramStep::Rejoin { cut }, stage);
             }
             StageSpec::Split { read, write, flush } => self.split([read, write, flush], stage, frame),
             StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
@@ -321,7 +339,7 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Cold { rest, extra, grain, share } => Resource::Cold(Cold::new(*rest, *extra, *grain, *share)),
         StageSpec::Buffer { capacity, drain, flushing } => Resource::Buffer(Buffer::new(*capacity, *drain, *flushing)),
         StageSpec::Window { slots, paths, .. } => Resource::Window(AdmissionWindow::new(*slots, *paths)),
-        StageSpec::Split { .. } => Resource::None,
+        StageSpec::Split { .. } | StageSpec::Pieces { .. } => Resource::None,
         StageSpec::Cache { hits, .. } => Resource::HitRatio(HitRatio::new(*hits, seed)),
         StageSpec::Clock { capacity, grain, .. } => Resource::Clock(ClockCache::new(*capacity, *grain)),
         StageSpec::Array { layout, members, interleave, .. } => {

@@ -31,6 +31,7 @@ impl StageSpec {
     pub fn label(&self) -> String {
         match self {
             Self::Window { slots, paths, .. } => alloc::format!("window({slots}{})", OnPaths(*paths)),
+            Self::Pieces { size, .. } => alloc::format!("pieces({})", Compact(*size)),
             Self::Split { .. } => "split".into(),
             Self::Cache { hits, .. } => alloc::format!("cache({}%)", hits * 100.0),
             Self::Clock { capacity, .. } => alloc::format!("clock({})", Compact(*capacity)),
@@ -92,6 +93,7 @@ impl fmt::Display for StageSpec {
                 write!(f, "buffer({}, drain {drain}, flush {})", Compact(*capacity), flushing.word())
             }
             Self::Window { slots, paths, inside } => write!(f, "window({slots}{}: {inside})", OnPaths(*paths)),
+            Self::Pieces { size, inside } => write!(f, "pieces({}: {inside})", Compact(*size)),
             Self::Split { read, write, flush } => write!(f, "split(read: {read}; write: {write}; flush: {flush})"),
             Self::Cache { hits, hit, miss } => write!(f, "cache({}%, hit: {hit}; miss: {miss})", hits * 100.0),
             Self::Clock { capacity, grain, hit, miss } => {

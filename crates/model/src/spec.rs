@@ -207,6 +207,13 @@ pub enum StageSpec {
         /// The limited stages.
         inside: ChainSpec,
     },
+    /// Passes large operations in pieces, one after another, so that operations of all sizes take turns inside.
+    Pieces {
+        /// Bytes of a piece at most.
+        size: Bytes,
+        /// The stages that each piece passes.
+        inside: ChainSpec,
+    },
     /// A separate chain for each kind of operation.
     Split {
         /// Reads.

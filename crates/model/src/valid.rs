@@ -149,7 +149,9 @@ impl ChainSpec {
             | StageSpec::Cold { .. }
             | StageSpec::Buffer { .. }
             | StageSpec::Prefetch { .. } => false,
-            StageSpec::Window { inside, .. } | StageSpec::Array { member: inside, .. } => inside.takes_time(),
+            StageSpec::Window { inside, .. }
+            | StageSpec::Pieces { inside, .. }
+            | StageSpec::Array { member: inside, .. } => inside.takes_time(),
             // Space is freed only by stages that take time: these limit a load of writes in the long run.
             StageSpec::WriteBack { inside, flushing, .. } => *flushing == Flushing::Honoured && inside.takes_time(),
             StageSpec::Split { read, write, flush } => [read, write, flush].iter().all(|way| way.takes_time()),
@@ -184,9 +186,10 @@ impl StageSpec {
     /// Nested chains, in textual order.
     pub fn insides(&self) -> Vec<&ChainSpec> {
         match self {
-            Self::Window { inside, .. } | Self::WriteBack { inside, .. } | Self::Prefetch { inside, .. } => {
-                alloc::vec![inside]
-            }
+            Self::Window { inside, .. }
+            | Self::Pieces { inside, .. }
+            | Self::WriteBack { inside, .. }
+            | Self::Prefetch { inside, .. } => alloc::vec![inside],
             Self::Array { member, .. } => alloc::vec![member],
             Self::Split { read, write, flush } => alloc::vec![read, write, flush],
             Self::Cache { hit, miss, .. } | Self::Clock { hit, miss, .. } => alloc::vec![hit, miss],
@@ -242,6 +245,7 @@ impl StageSpec {
                 (is_curve(points), "numbers in flight rise from 1 to at most 4,096, each with a rate")
             }
             Self::Window { slots, paths, .. } => (*slots > 0 && *paths > 0, "a window has at least 1 slot and 1 path"),
+            Self::Pieces { size, .. } => (size.get() >= 4096, "pieces of at least 4 KiB"),
             Self::Cache { hits, .. } => (share(*hits), "a share of 0 to 100 %"),
             Self::Clock { capacity, grain, .. } => (
                 grain.get() >= 512 && capacity >= grain,

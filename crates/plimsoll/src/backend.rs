@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
 use plimsoll_device::{
-    Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
+    Batching, Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
 };
 use plimsoll_drive::{Fault, LoopResult, Observe, Partial, PartialRun, Rules, Simulated, Target, drive_streams};
 use plimsoll_load::{Arrival, Pace, StreamPhase, StreamSpec, Streams};
@@ -162,6 +162,8 @@ impl Storage {
             seed: own_seed,
             flush: Flush::default(),
             durable: Durable::default(),
+            batching: Batching::FREE,
+            advice: None,
         };
         self.on_target(&shape, clock, &mut |target| {
             let start = target.now() + turn(streams, part, self.threads);

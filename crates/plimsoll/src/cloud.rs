@@ -144,7 +144,10 @@ pub fn instance(args: &InstanceArgs) -> Result<(), CliError> {
 /// A machine of the catalogue from the name that its vendor gives it.
 fn machine(shape: &str) -> String {
     match shape {
-        shape if shape.contains('/') => shape.to_owned(),
+        shape if shape.contains('/') || shape.contains('(') => shape.to_owned(),
+        shape if shape.starts_with("Standard_") => format!("azure/{shape}"),
+        // Google's types have hyphens before the size, AWS's a dot: n2-standard-4, u-6tb1.metal.
+        shape if shape.contains('-') && !shape.contains('.') => format!("gcp/{shape}"),
         shape if shape.starts_with("VM.") || shape.starts_with("BM.") => format!("oci/{shape}"),
         shape => format!("aws/{shape}"),
     }

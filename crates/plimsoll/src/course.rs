@@ -392,8 +392,6 @@ fn settled_at_end(sweep: &Sweep, point: &SweepPoint, sighting: &PointResult) -> 
 
 /// Converts the result of a load to a run. `stages` are the names of a model's stages.
 pub fn run_of(offered: Pace, settled: Settled, PointResult { seen, cpu, .. }: PointResult, stages: &[String]) -> Run {
-    let answered: u64 = seen.bound_by.iter().sum();
-    let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
     let mut run = Run {
         offered,
         warm_up: settled.warm_up,
@@ -403,7 +401,7 @@ pub fn run_of(offered: Pace, settled: Settled, PointResult { seen, cpu, .. }: Po
         lateness: seen.lateness,
         series: by_the_second(&seen.series),
         cpu,
-        bound_by: shares.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect(),
+        bound_by: seen.bound_by.shares(Instant::ZERO + settled.warm_up, stages),
         figures: settled.figures,
         findings: settled.findings,
     };
@@ -444,13 +442,13 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use crate::backend::Virtual;
-    use crate::plan::Grid;
+    use crate::plan::{Grid, Venue};
 
     /// Measures two models alternately.
     fn in_turns(models: [&str; 2]) -> [SweepResult; 2] {
         let line = ["plimsoll", "simulate", "link(1us)", "--duration", "60s", "--objective", "p99<=10ms"];
         let Command::Simulate(args) = Cli::parse_from(line).command else { panic!("a simulate command") };
-        let plan = MeasurePlan::new(&args.load, &args.course).expect("valid flags");
+        let plan = MeasurePlan::new(&args.load, &args.course, Venue::Model).expect("valid flags");
         let streams = plan.place(Bytes::gib(1), Grid::Any).expect("sufficient space");
         let [mut a, mut b] = models.map(|text| {
             let model = plimsoll_model::parse(text).expect("stages");

@@ -2,7 +2,7 @@
 
 use plimsoll_analyse::{Fitted, Parameter, StatedLimits, fit};
 use plimsoll_model::ChainSpec;
-use plimsoll_record::{Curve, Evidence};
+use plimsoll_record::{Curve, Evidence, Source};
 use plimsoll_units::Bytes;
 
 use crate::args::FitArgs;
@@ -11,6 +11,9 @@ use crate::offers::Offers;
 use crate::output::{Forms, put};
 use crate::store;
 
+/// Second block size to measure.
+const OTHER_BLOCK: Bytes = Bytes::kib(64);
+
 /// Fits a model to the runs.
 pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
@@ -18,12 +21,13 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     if !named {
         return Err(CliError::usage(format!("{:?} is not a product name: write PROVIDER/NAME", args.name)));
     }
-    let curves: Result<Vec<Curve>, CliError> = if args.runs.is_empty() {
-        store::load_or_last(None).map(|curve| vec![curve])
-    } else {
-        args.runs.iter().map(|name| store::load(name)).collect()
-    };
-    let curves = curves?;
+    if !(args.max_error > 0.0 && args.max_error.is_finite()) {
+        return Err(CliError::usage(format!("--max-error {} is not a percentage above zero", args.max_error)));
+    }
+    let last = [store::LAST.into()];
+    let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
+    let curves: Vec<Vec<Curve>> = names.iter().map(|name| store::load_all(name)).collect::<Result<_, _>>()?;
+    let curves = curves.concat();
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();
     let limits = args.like.as_ref().map(|config| limits(config, args)).transpose()?;
@@ -31,6 +35,21 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     let fitted = fit(&evidence.map_err(|error| refused(&error))?, stated).map_err(|error| refused(&error))?;
     let mut page = plimsoll_report::pages::fit(&fitted);
     page.subject.extend(curves.iter().map(plimsoll_report::words::run));
+    let refused = refusal(&fitted, args.max_error);
+    page.next.extend(fitted.range.only_block().filter(|_| refused.is_none()).map(|block| {
+        let other = if block < OTHER_BLOCK { OTHER_BLOCK } else { Bytes::kib(4) };
+        (
+            "For other block sizes".to_owned(),
+            format!(
+                "plimsoll measure PATH --block-size {}; plimsoll fit RUN1 RUN2",
+                other.to_string().replace(' ', "")
+            ),
+        )
+    }));
+    if let Some(refused) = refused {
+        forms.write(&page, || plimsoll_report::fit_json(&fitted))?;
+        return Err(refused);
+    }
     page.next.push(match &args.output {
         None => {
             ("As a product file".to_owned(), "plimsoll fit --output FILE.toml; plimsoll simulate FILE.toml".to_owned())
@@ -41,6 +60,18 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
         }
     });
     forms.write(&page, || plimsoll_report::fit_json(&fitted))
+}
+
+/// The refusal of a model that is less accurate than `max_error` percent.
+fn refusal(fitted: &Fitted, max_error: f64) -> Option<CliError> {
+    let percent = fitted.uncertainty * 100.0;
+    (percent > max_error).then(|| {
+        CliError::usage(format!(
+            "no model is written: the best form is up to {percent:.0} % off the runs, or off runs that were left out of the \
+             fit (limit {max_error:.0} %); measure more depths, or accept it with --max-error {:.0}",
+            percent.ceil()
+        ))
+    })
 }
 
 /// The limits that the catalogue has of a configuration.
@@ -66,7 +97,12 @@ fn product_file(args: &FitArgs, curves: &[Curve], fitted: &Fitted) -> String {
     file += "kind = \"drive\"\nranked = false\nabout = \"A model fitted to measured runs, for the measured loads\"\n";
     file += "capacity_unit = \"GiB\"\ncapacity_bytes = 1073741824\n\n";
     file += &format!("[default]\nsource = \"run\"\ndate = {}\nstatus = \"inferred\"\n\n", text(day));
-    file += &format!("[sources.run]\ntitle = {}\ndate = {}\n\n", text(&first.command.join(" ")), text(day));
+    let source = match (&first.source, first.command.is_empty()) {
+        (_, false) => first.command.join(" "),
+        (Source::Published { document }, true) => document.clone(),
+        (source, true) => format!("{} by {}", source.word(), first.made_by),
+    };
+    file += &format!("[sources.run]\ntitle = {}\ndate = {}\n\n", text(&source), text(day));
     file += &format!("[options.size]\nkind = \"size\"\nmin = 1\nmax = 1048576\nstep = 1\ndefault = {gib}\n\n");
     for parameter in &fitted.parameters {
         file += &figure(parameter, &text);
@@ -80,10 +116,15 @@ fn product_file(args: &FitArgs, curves: &[Curve], fitted: &Fitted) -> String {
     for doubt in std::iter::once(&described).chain(&uncertainties(fitted)).chain(&fitted.doubts) {
         file += &format!("  {},\n", text(doubt));
     }
-    file + "]\n"
+    let range = &fitted.range;
+    file + "]\n\n"
+        + &format!("[model.fit]\nerror = {:?}\nblock_bytes = ", fitted.uncertainty)
+        + &format!("[{}, {}]\nin_flight = ", range.block_bytes.0, range.block_bytes.1)
+        + &format!("[{:?}, {:?}]\nreads = ", range.in_flight.0, range.in_flight.1)
+        + &format!("[{:?}, {:?}]\n", range.reads.0, range.reads.1)
 }
 
-/// What every answer of the model is uncertain by: quote, simulate and size print the doubts of a product.
+/// Predictions and intervals of parameters: quote, simulate and size print the doubts of a product.
 fn uncertainties(fitted: &Fitted) -> Vec<String> {
     let predicted = fitted.held_out.map(|held_out| {
         format!(

@@ -18,6 +18,7 @@ mod fio;
 mod fitting;
 mod generate;
 mod image;
+mod imports;
 mod inputs;
 mod iscsi;
 mod matching;

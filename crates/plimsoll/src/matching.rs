@@ -2,9 +2,11 @@
 
 use plimsoll_analyse::judged;
 use plimsoll_choose::{Matches, Need, Resemblance, matching, resembling};
-use plimsoll_record::{Curve, Estimate, LoadLine};
+use plimsoll_ingest::ASSUMED_SPACE;
+use plimsoll_record::{Curve, Estimate, Finding, LoadLine};
 use plimsoll_report::Page;
 use plimsoll_report::pages::{self, Detail};
+use plimsoll_units::Bytes;
 
 use crate::args::MatchArgs;
 use crate::cli_error::CliError;
@@ -25,8 +27,9 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let offers = Offers::new(&args.terms)?;
     let mut curve = store::load_generated(args.run.as_deref())?;
+    check_evidence(&curve)?;
     args.capacity.map_or(Ok(()), sizing::check_capacity)?;
-    let capacity = args.capacity.unwrap_or(curve.subject.size);
+    let capacity = args.capacity.map_or_else(|| measured_size(&curve), Ok)?;
     curve.load_line = wanted(args, &curve);
     if args.iops.is_some() || args.objective.is_some() {
         curve.basis = None;
@@ -37,6 +40,23 @@ pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let mut page = pages::matches(&need, &matches, &resemblances, detail);
     page.subject.push(plimsoll_report::words::run(&curve));
     forms.write(&page, || plimsoll_report::matches_json(&need, &matches, &resemblances))
+}
+
+/// Fails for a curve whose figures do not describe the storage.
+fn check_evidence(curve: &Curve) -> Result<(), CliError> {
+    curve.void().map_or(Ok(()), |finding| {
+        let (name, text, remedy) = (&curve.subject.name, finding.text(), finding.remedy());
+        Err(CliError::usage(format!("{name}: its figures match no product: {text}; {remedy}")))
+    })
+}
+
+/// The size of the measured range; fails if it is an assumption.
+fn measured_size(curve: &Curve) -> Result<Bytes, CliError> {
+    let assumed = |finding: &Finding| matches!(finding, Finding::Assumed { what, .. } if what == ASSUMED_SPACE);
+    if curve.findings.iter().any(assumed) {
+        return Err(CliError::usage("these results do not state the size of the storage: add --capacity SIZE"));
+    }
+    Ok(curve.subject.size)
 }
 
 /// The run's load line, or the requirement given by flags.

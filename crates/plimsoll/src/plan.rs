@@ -16,8 +16,12 @@ const OPEN_SLOTS: u64 = 1024;
 const BUFFER_MEMORY: u64 = 32 << 20;
 /// Maximum memory in bytes for the buffers of all loops if the user sets the depth.
 pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
-/// Maximum queue depth.
-pub const DEEPEST: u32 = 4096;
+/// Maximum queue depth of storage. Buffers and the kernel's queues bound it.
+const MAX_STORAGE_DEPTH: u32 = 4096;
+/// Maximum queue depth of a model, which has neither: the entries of an NVMe queue.
+const MAX_MODEL_DEPTH: u32 = 1 << 16;
+/// Minimum operations of a simulated point as a multiple of its depth, so that the queue has a steady state.
+const MIN_TURNS: f64 = 20.0;
 /// Maximum queue depth of a sweep by default.
 const DEEPEST_SWEEP: u32 = 256;
 /// Shorter measurements have a single scout pass and short slots.
@@ -56,6 +60,25 @@ pub struct MeasurePlan {
     pub sweep: SweepPlan,
     /// Time limits.
     pub effort: Effort,
+}
+
+/// Kind of target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Venue {
+    /// A model, which accepts all operations without buffers.
+    Model,
+    /// Storage, which reads, writes and flushes.
+    Storage,
+}
+
+impl Venue {
+    /// Maximum queue depth.
+    pub const fn max_depth(self) -> u32 {
+        match self {
+            Self::Model => MAX_MODEL_DEPTH,
+            Self::Storage => MAX_STORAGE_DEPTH,
+        }
+    }
 }
 
 /// Alignment of operation sizes.
@@ -113,9 +136,10 @@ impl Effort {
 }
 
 impl MeasurePlan {
-    /// Checks the flags against each other and against the preset.
-    pub fn new(load: &LoadArgs, course: &CourseArgs) -> Result<Self, CliError> {
+    /// Checks the flags against each other, against the preset and the kind of target.
+    pub fn new(load: &LoadArgs, course: &CourseArgs, venue: Venue) -> Result<Self, CliError> {
         let preset = Preset::find(&load.preset)?;
+        check_depths(course, &preset, venue)?;
         check_course(course, &preset)?;
         let mut templates = preset.streams;
         override_first(&mut templates[0], load)?;
@@ -132,7 +156,9 @@ impl MeasurePlan {
         }
         let largest = templates.iter().map(|template| template.sizes().largest().get()).max().unwrap_or(1);
         let deepest = u32::try_from(BUFFER_MEMORY / largest).unwrap_or(u32::MAX).clamp(8, 256);
-        check_memory(course, largest)?;
+        if venue == Venue::Storage {
+            check_memory(course, largest)?;
+        }
         if repetitions > 1 && points.is_none() {
             return Err(CliError::usage(
                 "--repetitions requires --depth or --rate: otherwise omit it, as a search repeats \
@@ -177,6 +203,8 @@ impl MeasurePlan {
     pub fn in_virtual_time(&self, iops: Option<f64>) -> Self {
         let mut plan = self.clone();
         if let Some((operations, iops)) = self.effort.operations.zip(iops) {
+            let deepest = self.sweep.depths.iter().flatten().max().copied().unwrap_or(0);
+            let operations = operations.max(MIN_TURNS * f64::from(deepest));
             let least = Span::from_secs_f64(operations / iops).max(Span::from_millis(10));
             plan.sweep.least_point = least;
             plan.sweep.most_point = least * 5;
@@ -338,13 +366,20 @@ fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), CliError> {
     )))
 }
 
-fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), CliError> {
+fn check_depths(course: &CourseArgs, preset: &Preset, venue: Venue) -> Result<(), CliError> {
+    let max = venue.max_depth();
+    let others = preset.streams.iter().filter_map(|stream| match stream.pace {
+        Some(Pace::Closed { depth }) => Some(depth),
+        _ => None,
+    });
     let depths = course.depth.iter().flatten().chain(&course.max_depth).chain(preset.depths.iter().flatten());
-    for depth in depths.chain(&preset.max_depth) {
-        if !(1..=DEEPEST).contains(depth) {
-            return Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {DEEPEST}")));
-        }
+    match depths.chain(&preset.max_depth).copied().chain(others).find(|depth| !(1..=max).contains(depth)) {
+        Some(depth) => Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {max}"))),
+        None => Ok(()),
     }
+}
+
+fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), CliError> {
     if let Some(rate) = course.rate.iter().flatten().find(|rate| rate.as_f64() > MOST_RATE) {
         return Err(CliError::usage(format!("{rate} exceeds the maximum rate: use at most {MOST_RATE:.0}")));
     }

@@ -138,8 +138,8 @@ fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, C
         (_, Some(rate), None) if rate > 0 => {
             Some(Pace::Open { rate: Iops::per_second(rate), arrival: plimsoll_load::Arrival::Poisson })
         }
-        (_, None, Some(depth)) if (1..=4096).contains(&depth) => Some(Pace::Closed { depth }),
-        _ => return Err(wrong("rate", &"every stream except the first needs a rate above 0, or a depth of 1 to 4096")),
+        (_, None, Some(depth)) if depth > 0 => Some(Pace::Closed { depth }),
+        _ => return Err(wrong("rate", &"every stream except the first needs a rate or a depth above 0")),
     };
     let mix = Mix { sizes, reads, durable: file.durable, flush_every: file.flush_every };
     Ok(Template { name: file.name.clone(), mix, pattern, pace })

@@ -18,11 +18,11 @@ use plimsoll_report::Progress;
 use plimsoll_units::{Bytes, Instant, Iops, Span};
 
 use crate::args::{CourseArgs, LoadArgs, ReplayArgs};
-use crate::backend::{MOST_VIRTUAL, PointOutcome, PointResult};
+use crate::backend::{PointOutcome, PointResult};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{SweepResult, length, recent_rates, run_of};
-use crate::plan::{DEEPEST, Grid, MOST_BUFFER_MEMORY};
+use crate::plan::{Grid, MOST_BUFFER_MEMORY, Venue};
 use crate::words::Percent;
 
 pub use recording::{Recording, ReplayedPart};
@@ -65,15 +65,6 @@ pub trait Replays {
 
     /// Replays the recording to its end or until `observe` ends it.
     fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome;
-}
-
-/// Kind of target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Venue {
-    /// A model, which accepts all operations without buffers.
-    Model,
-    /// Storage, which reads, writes and flushes.
-    Storage,
 }
 
 /// A trace with its arrival times or depths.
@@ -367,9 +358,9 @@ fn offers(args: &ReplayArgs, course: &CourseArgs, venue: Venue) -> Result<Vec<Te
     let (depths, scale) = (&course.depth, args.time_scale.unwrap_or(1.0));
     if args.as_fast_as_possible {
         let depths = depths.clone().unwrap_or_else(|| vec![DEPTH]);
-        let deepest = if venue == Venue::Model { MOST_VIRTUAL } else { DEEPEST };
-        if let Some(depth) = depths.iter().find(|depth| !(1..=deepest).contains(depth)) {
-            return Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {deepest}")));
+        let max = venue.max_depth();
+        if let Some(depth) = depths.iter().find(|depth| !(1..=max).contains(depth)) {
+            return Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {max}")));
         }
         return Ok(depths.into_iter().map(|depth| Tempo::Closed { depth }).collect());
     }

@@ -17,9 +17,11 @@ pub fn report(args: &Report) -> Result<(), CliError> {
     let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
     let (mut curves, mut suites) = (Vec::new(), Vec::new());
     for name in names {
-        match store::load_any(name)? {
-            Kept::Curve(curve) => curves.push(*curve),
-            Kept::Suite(suite) => suites.push(*suite),
+        for kept in store::load_any(name)? {
+            match kept {
+                Kept::Curve(curve) => curves.push(*curve),
+                Kept::Suite(suite) => suites.push(*suite),
+            }
         }
     }
     if !suites.is_empty() {
@@ -41,7 +43,7 @@ pub fn runs(args: &FormArgs) -> Result<(), CliError> {
     let forms = Forms::new(args)?;
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match store::load_any(path) {
+        match store::load_found(path) {
             Ok(Kept::Curve(curve)) => KeptRun::of_curve(name, &curve),
             Ok(Kept::Suite(suite)) => KeptRun::of_suite(name, &suite),
             Err(_) => KeptRun { name, result: "no load line".to_owned(), iops: None, objective: None },

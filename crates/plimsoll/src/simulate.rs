@@ -3,7 +3,7 @@
 use plimsoll_catalogue::{Ask, Offer};
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::ChainSpec;
-use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Source, Subject};
+use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Run, Source, Subject};
 use plimsoll_units::Bytes;
 
 use crate::args::Simulate;
@@ -14,8 +14,8 @@ use crate::console::Console;
 use crate::course::{SweepResult, follow};
 use crate::offers::{NamedModel, Offers};
 use crate::output::{Outputs, finish_all, judge};
-use crate::plan::{Grid, MeasurePlan};
-use crate::replay::{Replaying, Venue};
+use crate::plan::{Grid, MeasurePlan, Venue};
+use crate::replay::Replaying;
 
 /// Number of operations and depth for estimating the rate of a model.
 const PILOT: u64 = 30_000;
@@ -76,7 +76,7 @@ impl ModelLoad {
                 let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Model)?;
                 Ok(Self::Recorded(replaying.into()))
             }
-            None => Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course)?.into())),
+            None => Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course, Venue::Model)?.into())),
         }
     }
 
@@ -138,6 +138,7 @@ impl NamedModel {
         }
         let most = travelled.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
         findings.extend(self.offer.as_ref().and_then(|offer| burst(offer, &conditions, most)));
+        findings.extend(self.offer.as_ref().and_then(|offer| extrapolation(offer, &conditions, &travelled.runs)));
         let mut curve = Curve {
             format: FORMAT.into(),
             made_by: crate::MADE_BY.into(),
@@ -178,6 +179,15 @@ fn burst(offer: &Offer, conditions: &Conditions, most: f64) -> Option<Finding> {
     let (lasting, peak) = (standing.binding()?.iops, standing.peak?);
     let is_burst = most > lasting * BURST_MARGIN && peak.bound.iops > lasting * BURST_MARGIN;
     is_burst.then_some(Finding::BurstCredits { burst: peak.bound.iops, seconds: peak.seconds, lasting })
+}
+
+/// The quantities of a load for which a fitted model was not fitted.
+fn extrapolation(offer: &Offer, conditions: &Conditions, runs: &[Run]) -> Option<Finding> {
+    let fit = offer.model_fit()?;
+    let in_flight: Vec<f64> = runs.iter().map(|run| run.figures.in_flight).collect();
+    let mut outside =
+        conditions.streams.iter().filter_map(|stream| fit.outside(&plimsoll_choose::ask_of(stream), &in_flight));
+    outside.next().map(|what| Finding::ModelDoubted { what })
 }
 
 /// Findings about the product's model: its doubts, and the number of unverified limits.

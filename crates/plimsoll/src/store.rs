@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use plimsoll_analyse::{LineHistory, different_load};
+use plimsoll_ingest::ImportedCurve;
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, EndReason, FormatError, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
 use plimsoll_units::Bytes;
 
 use crate::cli_error::CliError;
 use crate::database::Snapshots;
+use crate::imports;
 
 /// Maximum size of a run file.
 const LARGEST_RUN: u64 = 1 << 30;
@@ -215,8 +217,36 @@ pub fn load(name: &Path) -> Result<Curve, CliError> {
     load_named(name).map(|(_, curve)| curve)
 }
 
+/// Reads all curves of a file: of a run, or of each load of a benchmark's results.
+pub fn load_all(name: &Path) -> Result<Vec<Curve>, CliError> {
+    match imported(name)? {
+        Some((_, imported)) => Ok(imported.into_iter().map(|one| one.curve).collect()),
+        None => load(name).map(|curve| vec![curve]),
+    }
+}
+
+/// The results of another program in a file that was given by its path; `None` for run files.
+fn imported(name: &Path) -> Result<Option<(PathBuf, Vec<ImportedCurve>)>, CliError> {
+    let Some((path, result)) = imports::split(name) else { return Ok(None) };
+    let bytes = read(&path)?;
+    if is_own(&bytes) {
+        return Ok(None);
+    }
+    let imported = imports::read(&path, &bytes, result.as_deref()).transpose()?;
+    Ok(imported.map(|imported| (path, imported)))
+}
+
+/// True for files of plimsoll, which name their format at the beginning.
+fn is_own(bytes: &[u8]) -> bool {
+    const MARK: &[u8] = b"\"plimsoll.";
+    bytes[..bytes.len().min(4096)].windows(MARK.len()).any(|part| part == MARK)
+}
+
 /// Reads a curve, with its path as given or its name.
 pub fn load_named(name: &Path) -> Result<(String, Curve), CliError> {
+    if let Some((path, imported)) = imported(name)? {
+        return Ok((name.display().to_string(), imports::only(&path, imported)?));
+    }
     let found = find(name, Among::Curves)?;
     match load_found(&found)? {
         Kept::Curve(curve) => Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve)),
@@ -228,12 +258,16 @@ pub fn load_named(name: &Path) -> Result<(String, Curve), CliError> {
     }
 }
 
-/// Reads a curve or a suite: a path, or a kept run by name, prefix, or `last`.
-pub fn load_any(name: &Path) -> Result<Kept, CliError> {
-    load_found(&find(name, Among::Both)?)
+/// Reads curves or a suite: a path, or a kept run by name, prefix, or `last`.
+pub fn load_any(name: &Path) -> Result<Vec<Kept>, CliError> {
+    match imported(name)? {
+        Some((_, imported)) => Ok(imported.into_iter().map(|one| Kept::Curve(one.curve.into())).collect()),
+        None => load_found(&find(name, Among::Both)?).map(|kept| vec![kept]),
+    }
 }
 
-fn load_found(found: &Path) -> Result<Kept, CliError> {
+/// Reads a run file.
+pub fn load_found(found: &Path) -> Result<Kept, CliError> {
     let bytes = read(found)?;
     let kept = match Curve::from_json(&bytes) {
         Ok(curve) => Ok(Kept::Curve(curve.into())),
@@ -249,7 +283,8 @@ fn load_found(found: &Path) -> Result<Kept, CliError> {
             _ if found.extension().is_some_and(|end| end == "toml") => {
                 ": this is a product file, for plimsoll simulate FILE"
             }
-            _ => ": use a file written by measure, simulate or suite with --json, or a name from `plimsoll runs`",
+            _ => ": use a file written by measure, simulate or suite with --json, a result of fio or another benchmark, or a name from \
+                  `plimsoll runs`",
         };
         CliError::usage(format!("{}: {error}{cause}{remedy}", found.display()))
     })

@@ -5,7 +5,7 @@ use plimsoll_units::{Bytes, Iops, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::{Knee, LineBasis, LoadLine};
-use crate::finding::Finding;
+use crate::finding::{Finding, Weight};
 use crate::host::{Device, Host};
 use crate::objective::Objective;
 use crate::run::Run;
@@ -194,6 +194,17 @@ pub(crate) fn check_format(bytes: &[u8], wanted: &[&str]) -> Result<(), FormatEr
 }
 
 impl Curve {
+    /// A finding for which no figure describes the storage: of the whole curve, or of every run.
+    pub fn void(&self) -> Option<&Finding> {
+        let first = |findings: &'_ [Finding]| findings.iter().position(|finding| finding.weight() == Weight::Void);
+        if let Some(index) = first(&self.findings) {
+            return self.findings.get(index);
+        }
+        let is_void = !self.runs.is_empty() && self.runs.iter().all(|run| first(&run.findings).is_some());
+        let run = self.runs.first().filter(|_| is_void)?;
+        run.findings.get(first(&run.findings)?)
+    }
+
     /// Parses a curve file.
     pub fn from_json(bytes: &[u8]) -> Result<Self, FormatError> {
         check_format(bytes, &[FORMAT, FIRST_FORMAT])?;

@@ -1,5 +1,6 @@
 //! Findings: doubts about figures, each with a remedy. They are stored with the run.
 
+mod imported;
 mod remedy;
 mod sentence;
 
@@ -341,6 +342,36 @@ pub enum Finding {
         /// Share of all transactions, 0 to 1.
         share: f64,
     },
+    /// Written bytes that had not reached the device at the end of another program's test.
+    WritesInMemory {
+        /// Their share, 0 to 1.
+        share: f64,
+    },
+    /// An asynchronous engine of another program was used through the page cache, which makes it wait.
+    BufferedEngine {
+        /// The engine, such as `libaio`.
+        engine: String,
+        /// The queue depth that it was given, if known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        depth: Option<u32>,
+    },
+    /// The results of another program do not state a value that the figures depend on.
+    Assumed {
+        /// The quantity, such as `the size of operations`.
+        what: String,
+        /// The value that is taken for it.
+        value: String,
+    },
+    /// The test of another program was too short.
+    TooShort {
+        /// Its length.
+        seconds: f64,
+    },
+    /// The device was idle during most of another program's test.
+    DeviceIdle {
+        /// Share of the time with operations in flight at the device, 0 to 1.
+        busy: f64,
+    },
     /// A part of the database or its storage could not be observed.
     Unobserved {
         /// The unobserved part, such as `where sessions wait`.
@@ -355,6 +386,7 @@ impl Finding {
     pub const fn weight(&self) -> Weight {
         match self {
             Self::PageCacheBelowDatabase { share } => below_database(*share),
+            Self::WritesInMemory { share } if *share > 0.5 => Weight::Void,
             Self::PageCacheAnswered { .. }
             | Self::GeneratorBound { .. }
             | Self::InMemory { .. }
@@ -371,6 +403,7 @@ impl Finding {
             | Self::RingRefused { .. }
             | Self::NotSaturated { .. }
             | Self::PageCacheSimulated { .. }
+            | Self::Assumed { .. }
             | Self::Unobserved { .. } => Weight::Note,
             _ => Weight::Caution,
         }
@@ -424,6 +457,8 @@ mod tests {
         {"finding":"page-cache-below-database","share":0.5}, {"finding":"client-bound","share":0.2},
         {"finding":"other-work","share":0.2}, {"finding":"not-durable","setting":"fsync off"},
         {"finding":"not-durable","setting":""}, {"finding":"rows-differed","count":1},
+        {"finding":"writes-in-memory","share":0.9}, {"finding":"buffered-engine","engine":"libaio"},
+        {"finding":"assumed","what":"x","value":"y"}, {"finding":"too-short","seconds":2.0}, {"finding":"device-idle","busy":0.1},
         {"finding":"conflicts","count":3,"share":0.02}, {"finding":"unobserved","what":"x","why":"y"}
     ]"#;
 

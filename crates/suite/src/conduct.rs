@@ -62,6 +62,8 @@ pub struct Conduct {
     pub endures: Option<ToleratedErrors>,
     /// Its resource usage is counted from this time after its beginning.
     pub counts_from: Span,
+    /// Processor time that it spends at the start of each pause between operations; not in virtual time.
+    pub spins: Span,
     /// Processors that it may run on; empty for all.
     pub processors: Vec<u32>,
     /// Signals to wait for before the start.
@@ -82,6 +84,7 @@ impl Default for Conduct {
             forgets: Vec::new(),
             endures: None,
             counts_from: Span::ZERO,
+            spins: Span::ZERO,
             processors: Vec::new(),
             after: Vec::new(),
             stop: Signal::default(),

@@ -374,8 +374,6 @@ fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
     // A step of a classic benchmark has a defined end; recipes that need a steady state check it themselves.
     let is_of_steps =
         |finding: &Finding| !matches!(finding, Finding::NoSteadyState { .. } | Finding::RateDropped { .. });
-    let answered: u64 = seen.bound_by.iter().sum();
-    let shares = seen.bound_by.iter().zip(stages).filter(|(count, _)| **count > 0);
     Run {
         offered,
         warm_up: settled.warm_up,
@@ -385,7 +383,7 @@ fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
         lateness: plimsoll_record::Bins::default(),
         series: kept(&seen.series, span),
         cpu: seen.cpu(),
-        bound_by: shares.map(|(count, name)| (name.clone(), *count as f64 / answered as f64)).collect(),
+        bound_by: seen.bound_by.shares(Instant::ZERO + settled.warm_up, stages),
         figures: settled.figures,
         findings: settled.findings.into_iter().filter(is_of_steps).collect(),
     }

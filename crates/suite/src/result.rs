@@ -1,7 +1,7 @@
 //! Results of steps, before they are recorded.
 
 use plimsoll_device::ThreadUsage;
-use plimsoll_drive::LoopResult;
+use plimsoll_drive::{BindingStages, LoopResult};
 use plimsoll_record::{Bins, CpuTime, Slice, Tally};
 use plimsoll_units::{Bytes, Instant, Op, Span};
 
@@ -85,7 +85,7 @@ pub struct IoResult {
     /// Slices of all workers, merged.
     pub series: Vec<Slice>,
     /// Operations by the stage of the model that bound them; empty on real storage.
-    pub bound_by: Vec<u64>,
+    pub bound_by: BindingStages,
     /// Dirty pages of the whole host at the end of the step; `None` without a page cache, or if unknown.
     pub dirty: Option<Bytes>,
 }
@@ -111,12 +111,6 @@ impl IoResult {
         for worker in &mut self.workers {
             condense(&mut worker.seen.series);
         }
-    }
-
-    /// Adds the binding stages of another part of the step.
-    pub(crate) fn add_bound_by(&mut self, other: &[u64]) {
-        self.bound_by.resize(self.bound_by.len().max(other.len()), 0);
-        self.bound_by.iter_mut().zip(other).for_each(|(mine, theirs)| *mine += theirs);
     }
 
     /// Processor time of all workers; `None` in virtual time.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_device::{Contents, Durable, Engine, Flush, SyncMode};
+use plimsoll_device::{AccessAdvice, Batching, Contents, Durable, Engine, Flush, SyncMode};
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until};
 use plimsoll_units::{Bytes, Span};
 
@@ -75,6 +75,10 @@ pub struct FileAccess {
     pub descriptor: Descriptor,
     /// Contents of writes, and whether they are verified.
     pub contents: Contents,
+    /// Operations per system call.
+    pub batching: Batching,
+    /// Advice to the kernel on the order of accesses.
+    pub advice: Option<AccessAdvice>,
 }
 
 impl FileAccess {
@@ -88,6 +92,8 @@ impl FileAccess {
             flush: Flush::Fsync,
             descriptor: Descriptor::Kept,
             contents: Contents::Stamped { compressible: 0.0 },
+            batching: Batching::FREE,
+            advice: None,
         }
     }
 

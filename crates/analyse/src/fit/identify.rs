@@ -1,16 +1,19 @@
 //! Identifiability of the parameters of a fitted model.
 
 use plimsoll_model::Service;
+use plimsoll_units::Bytes;
 
 use super::points::{FitPoint, different};
 use super::search::{QUICK, adjust_but, loss, with};
 use super::shape::{Meaning, ModelShape, Shows, extra_of_writes};
-use super::{Candidate, Parameter};
+use super::{Candidate, FittedRange, Parameter};
 
 /// Maximum increase of the loss for an equally good description: two standard deviations of a point.
 const AS_WELL: f64 = 4.0;
 /// Error from which a single time does not describe two loads.
 const TIME_ALONE: f64 = 0.1;
+/// Error of the prediction of the heaviest load from which it is stated.
+const EXTRAPOLATES: f64 = 0.15;
 /// Throughput below this share of the maximum at a heavier load is not saturation.
 const FALLS: f64 = 0.95;
 
@@ -31,7 +34,8 @@ pub(super) fn parameters(best: &Candidate, points: &[FitPoint], ranges: Option<&
             identified_by: open.unwrap_or_else(|| words(best.shape, meaning.shows, points)),
         }
     };
-    best.shape.meanings().iter().enumerate().map(parameter).chain(writes_beside_reads(best.shape, points)).collect()
+    let meanings = best.shape.all_meanings(best.numbers.len());
+    meanings.enumerate().map(parameter).chain(writes_beside_reads(best.shape, points)).collect()
 }
 
 /// Additional time of writes, if the shape supports it and both kinds were counted.
@@ -75,6 +79,10 @@ fn words(shape: ModelShape, shows: Shows, points: &[FitPoint]) -> String {
         Shows::Growth if matches!(shape, ModelShape::Disk) => {
             format!("from {} to {}: {:.0} to {:.0} IOPS", first.words(), last.words(), first.iops, last.iops)
         }
+        Shows::Sizes => {
+            let (low, high) = FittedRange::of(points).block_bytes;
+            format!("operations of {} and {}", Bytes::new(low), Bytes::new(high))
+        }
         Shows::Growth => {
             let (from, to) = (first.mean_ns / 1e3, last.mean_ns / 1e3);
             format!("how the mean grows from {} to {}: {from:.1} to {to:.1} us", first.words(), last.words())
@@ -94,6 +102,7 @@ pub(super) fn doubts(
     intervals: bool,
     doubts: &mut Vec<String>,
 ) {
+    extent(best, points, doubts);
     let mut doubt = |holds: bool, words: &str| {
         if holds {
             doubts.push(words.into());
@@ -105,7 +114,7 @@ pub(super) fn doubts(
         "one load was measured: what is waited for, and how much can be carried, is not identified; measure several depths",
     );
     doubt(
-        best.held_out.is_none() && depths > 1,
+        best.predicted.is_none() && depths > 1,
         "too few loads to leave one out: how well the model foretells is not known",
     );
     doubt(
@@ -135,12 +144,6 @@ pub(super) fn doubts(
             "service times are taken as {spread}: means say little about their spread, so tails are a guess"
         ));
     }
-    if matches!(best.shape, ModelShape::Disk) {
-        doubts.push(
-            "only the sum of seek, half a turn and transfer is identified, not its parts; a queue of 32 is assumed"
-                .into(),
-        );
-    }
     let unknown = |name: &str| parameters.iter().any(|parameter| parameter.name == name && !parameter.identified);
     if unknown("servers, number") && depths > 1 {
         doubts.push(format!(
@@ -156,6 +159,35 @@ pub(super) fn doubts(
         doubts.push(format!("{}: {}", parameter.name, parameter.identified_by));
     }
     writes(best.shape, points, doubts);
+}
+
+/// Caveats about loads other than the measured ones.
+fn extent(best: &Candidate, points: &[FitPoint], doubts: &mut Vec<String>) {
+    if let Some(heaviest) = best.predicted.map(|predicted| predicted.heaviest).filter(|off| *off > EXTRAPOLATES) {
+        doubts.push(format!(
+            "the heaviest load would have been predicted {:.0} % off from the lighter ones: loads beyond it are a guess",
+            heaviest * 100.0
+        ));
+    }
+    if let Some(block) = FittedRange::of(points).only_block() {
+        doubts.push(format!(
+            "only operations of {block} were measured, so that the time for the bytes of another size is unknown: measure a \
+             second block size, and fit to both runs"
+        ));
+    }
+    if matches!(best.shape, ModelShape::Disk) {
+        doubts.push(
+            "only the sum of seek, half a turn and transfer is identified, not its parts; a queue of 32 is assumed"
+                .into(),
+        );
+    }
+    if best.shape == ModelShape::Table {
+        doubts.push(
+            "no form describes these loads: the measured rates stand for themselves, with straight lines between them, for \
+             this mix of operations only; tails are a guess"
+                .into(),
+        );
+    }
 }
 
 /// Caveats about the distinction of reads and writes.

@@ -92,13 +92,15 @@ pub(super) fn points(evidence: &[Evidence<'_>]) -> Result<(Vec<FitPoint>, Vec<St
 }
 
 /// Drops loads that are lighter than that with the shortest response, if theirs was longer: no queue answers a lighter load
-/// later. A drive, a controller or a processor that sleeps between operations does.
+/// later. A drive, a controller or a processor that sleeps between operations does. At least three loads stay, because fewer
+/// do not show a shape.
 pub(super) fn drop_sleeping(points: &mut Vec<FitPoint>, doubts: &mut Vec<String>) {
     /// Responses that are longer by less are noise.
     const LONGER: f64 = 1.05;
     let is_single = points.windows(2).all(|pair| pair[0].workload == pair[1].workload);
     let shortest = points.iter().enumerate().min_by(|a, b| a.1.mean_ns.total_cmp(&b.1.mean_ns));
-    let Some((index, shortest)) = shortest.filter(|(index, _)| is_single && *index > 0) else { return };
+    let is_enough = |index: usize| index > 0 && different(&points[index..]) >= 3;
+    let Some((index, shortest)) = shortest.filter(|(index, _)| is_single && is_enough(*index)) else { return };
     let first = &points[0];
     if first.mean_ns > LONGER * shortest.mean_ns {
         doubts.push(format!(
@@ -141,6 +143,14 @@ pub(super) fn put_behind(
         100.0 * used.min(1.0)
     ));
     Ok(())
+}
+
+/// Points of reads only, and of writes only.
+pub(super) fn by_kind(points: &[FitPoint]) -> [Vec<FitPoint>; 2] {
+    /// Share of the other kind that still counts as none.
+    const NONE: f64 = 0.01;
+    let of = |share: f64| points.iter().filter(|point| (point.workload.reads - share).abs() < NONE).cloned().collect();
+    [of(1.0), of(0.0)]
 }
 
 /// Distinct loads, in the order of the points.

@@ -25,6 +25,8 @@ pub(super) enum ModelShape {
     PathAndDies(Service),
     /// A path, dies with a queue each, and a pipeline passed sequentially by all operations.
     Device(Service),
+    /// No form: the measured rates by operations in flight.
+    Table,
 }
 
 /// A parameter of a shape.
@@ -44,8 +46,15 @@ pub(super) enum Shows {
     Last,
     /// The growth of response times in between.
     Growth,
+    /// The difference between sizes of operations.
+    Sizes,
 }
 
+/// Parameters for the bytes of operations, after those of a shape.
+const BYTES: [Meaning; 2] = [
+    Meaning { name: "path, bytes of all operations", unit: "bytes per second", shows: Shows::Sizes },
+    Meaning { name: "bytes of one operation", unit: "bytes per second", shows: Shows::Sizes },
+];
 const SPREADS: [Service; 3] = [Service::LogNormal(0.3), Service::Exponential, Service::Constant];
 /// Loads up to which the share of the dies and the spread of service times are assumed.
 pub(super) const FEW_LOADS: usize = 4;
@@ -57,11 +66,13 @@ const DIE_SHARE_SPREAD: f64 = 0.15;
 const DISK_RESPONSE_NS_MIN: f64 = 2e6;
 /// Queue depth of SATA disks.
 const DISK_QUEUE: u32 = 32;
+/// Ratio of the response times of the heaviest and the lightest load above which throughput flattens.
+const RISES: f64 = 1.15;
 /// Rotation time at 7,200 rpm in nanoseconds.
 const TURN_NS: f64 = 8_333_333.0;
 
 impl ModelShape {
-    /// Every shape, with the default spread.
+    /// Every shape with parameters, with the default spread.
     pub(super) fn all() -> [Self; 8] {
         let spread = SPREADS[0];
         [
@@ -81,7 +92,10 @@ impl ModelShape {
     pub(super) fn is_possible(self, points: &[FitPoint], loads: usize) -> bool {
         let most = if loads < 3 { 1 } else { loads - 1 };
         let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
-        (self.free(loads) <= most || self.is_determined(loads)) && (turns || self != Self::Disk)
+        let is_flat = loads < 3 || !rises(points);
+        (self.free(loads) <= most || self.is_determined(loads))
+            && (turns || self != Self::Disk)
+            && (is_flat || self != Self::Delay)
     }
 
     /// True if the loads give the parameters and leave none to test the shape: three loads show the latency, the
@@ -100,7 +114,7 @@ impl ModelShape {
     fn share_of_dies(self, numbers: &[f64]) -> Option<f64> {
         match (self, numbers) {
             (Self::PathAndDies(_), [path, die, ..]) => Some(die / (path + die)),
-            (Self::Device(_), [path, die, _, pipe]) => Some(die / (path + die + pipe)),
+            (Self::Device(_), [path, die, _, pipe, ..]) => Some(die / (path + die + pipe)),
             _ => None,
         }
     }
@@ -115,7 +129,7 @@ impl ModelShape {
     /// The same shape with the other spreads.
     pub(super) fn other_spreads(self) -> Vec<Self> {
         let with = |spread: Service| match self {
-            Self::Delay | Self::Limit | Self::Disk => None,
+            Self::Delay | Self::Limit | Self::Disk | Self::Table => None,
             Self::Servers(_) => Some(Self::Servers(spread)),
             Self::PathAndServers(_) => Some(Self::PathAndServers(spread)),
             Self::Dies(_) => Some(Self::Dies(spread)),
@@ -135,6 +149,7 @@ impl ModelShape {
             Self::Dies(_) => "dies with a queue each",
             Self::PathAndDies(_) => "a path and dies with a queue each",
             Self::Device(_) => "a path, dies with a queue each, and a pipeline",
+            Self::Table => "the measured rates, without a form",
         }
     }
 
@@ -147,6 +162,7 @@ impl ModelShape {
         }
         const PATH: Meaning = time("path, time of one operation", Shows::First);
         match self {
+            Self::Table => const { &[] },
             Self::Delay => const { &[PATH] },
             Self::Limit => {
                 const { &[PATH, Meaning { name: "limit, operations", unit: "per second", shows: Shows::Last }] }
@@ -193,13 +209,28 @@ impl ModelShape {
     /// Index of the integer parameter.
     pub(super) const fn counts(self) -> Option<usize> {
         match self {
-            Self::Delay | Self::Limit | Self::Disk => None,
+            Self::Delay | Self::Limit | Self::Disk | Self::Table => None,
             Self::Servers(_) | Self::Dies(_) => Some(1),
             Self::PathAndServers(_) | Self::PathAndDies(_) | Self::Device(_) => Some(2),
         }
     }
 
-    /// Number of parameters.
+    /// Meanings of `count` parameters: those of the shape, then those of the bytes.
+    pub(super) fn all_meanings(self, count: usize) -> impl Iterator<Item = &'static Meaning> {
+        self.meanings().iter().chain(&BYTES).take(count)
+    }
+
+    /// Number of parameters for the bytes of operations, if several sizes were measured: the rate of the path, which all
+    /// operations share, and that of a server or die.
+    fn count_of_bytes(self, points: &[FitPoint]) -> usize {
+        match lengths(points) {
+            _ if self == Self::Table => 0,
+            (low, high) if low == high => 0,
+            _ => 1 + usize::from(self.spread().is_some()),
+        }
+    }
+
+    /// Number of parameters of the shape.
     pub(super) fn count(self) -> usize {
         self.meanings().len()
     }
@@ -207,7 +238,7 @@ impl ModelShape {
     /// Distribution of service times.
     pub(super) const fn spread(self) -> Option<Service> {
         match self {
-            Self::Delay | Self::Limit | Self::Disk => None,
+            Self::Delay | Self::Limit | Self::Disk | Self::Table => None,
             Self::Servers(spread)
             | Self::PathAndServers(spread)
             | Self::Dies(spread)
@@ -219,6 +250,13 @@ impl ModelShape {
     /// Starting values: from the response time at the lightest load, with various shares of the servers, and from the
     /// rate at the heaviest load.
     pub(super) fn starts(self, points: &[FitPoint]) -> Vec<ShapeParameters> {
+        let bytes = [max_bytes_per_second(points) * 1.1, rate_of_bytes(points)];
+        let mut starts = self.starts_of_shape(points);
+        starts.iter_mut().for_each(|start| start.extend(&bytes[..self.count_of_bytes(points)]));
+        starts
+    }
+
+    fn starts_of_shape(self, points: &[FitPoint]) -> Vec<ShapeParameters> {
         let alone_ns = points.first().map_or(1e5, |point| point.mean_ns);
         let most = points.iter().map(|point| point.iops).fold(1.0, f64::max);
         let parts = |start: &dyn Fn(f64, f64, f64) -> ShapeParameters| {
@@ -226,6 +264,7 @@ impl ModelShape {
             [0.2, 0.5, 0.85].into_iter().map(part).collect()
         };
         match self {
+            Self::Table => vec![Vec::new()],
             Self::Delay => vec![vec![alone_ns]],
             Self::Limit => vec![vec![alone_ns, most]],
             Self::Disk => vec![vec![alone_ns, 0.2]],
@@ -244,19 +283,37 @@ impl ModelShape {
     }
 
     fn stages(self, numbers: &[f64], points: &[FitPoint]) -> Vec<Named> {
-        let largest = points.iter().map(|point| point.workload.length).max().unwrap_or(Bytes::kib(4));
-        let path = || named("path", link(numbers[0]));
+        let (numbers, bytes) = numbers.split_at(self.count());
+        let path = || named("path", link(numbers[0], bytes.first()));
+        let carried = self.stages_of_shape(numbers, bytes, points, &path);
+        let has_path = carried.iter().any(|stage| stage.name.as_deref() == Some("path"));
+        // Without a path in the shape, only the bytes take time on it.
+        let before = (!bytes.is_empty() && !has_path).then(|| named("path", link(1.0, bytes.first())));
+        before.into_iter().chain(carried).collect()
+    }
+
+    fn stages_of_shape(
+        self,
+        numbers: &[f64],
+        bytes: &[f64],
+        points: &[FitPoint],
+        path: &dyn Fn() -> Named,
+    ) -> Vec<Named> {
+        let largest = Bytes::new(lengths(points).1);
         let write_ns = extra_of_writes(points);
+        let rate = bytes.get(1).map(|rate| throughput(*rate));
+        let demand = |ns: f64, spread| Demand { rate, ..demand(ns, write_ns, spread) };
         let servers = |at: usize, spread| {
             let servers = whole(numbers[at + 1]);
-            named("servers", StageSpec::Station { servers, demand: demand(numbers[at], write_ns, spread) })
+            named("servers", StageSpec::Station { servers, demand: demand(numbers[at], spread) })
         };
         let grain = Bytes::new(largest.get().next_power_of_two().max(4096));
         let dies = |at: usize, spread| {
             let queues = whole(numbers[at + 1]);
-            named("dies", StageSpec::Bank { queues, grain, demand: demand(numbers[at], write_ns, spread) })
+            named("dies", StageSpec::Bank { queues, grain, demand: demand(numbers[at], spread) })
         };
         match self {
+            Self::Table => vec![named("measured rates", StageSpec::Curve { points: rates(points) })],
             Self::Delay => vec![path()],
             Self::Limit => {
                 let rate = Rate::Operations(Iops::from_f64(numbers[1].max(1e-3)));
@@ -278,6 +335,14 @@ impl ModelShape {
     }
 }
 
+/// True if response times rise with the load, which a form without a ceiling does not describe. Stated limits are a
+/// ceiling.
+fn rises(points: &[FitPoint]) -> bool {
+    let heaviest = |a: &&FitPoint, b: &&FitPoint| a.depth().total_cmp(&b.depth());
+    let ends = points.iter().min_by(heaviest).zip(points.iter().max_by(heaviest));
+    ends.is_some_and(|(light, heavy)| heavy.limits.is_empty() && heavy.mean_ns > RISES * light.mean_ns)
+}
+
 /// Additional time of writes over reads in nanoseconds, at the lightest load with both; negative if writes were faster.
 pub(super) fn extra_of_writes(points: &[FitPoint]) -> Option<f64> {
     let (reads, writes) = points.iter().find_map(|point| point.kinds)?;
@@ -296,8 +361,44 @@ fn nanos(ns: f64) -> Span {
     Span::from_nanos(ns.round().clamp(1.0, 1e12) as u64)
 }
 
-fn link(ns: f64) -> StageSpec {
-    StageSpec::Link { latency: nanos(ns), bandwidth: None, duplex: Duplex::Half, paths: 1 }
+fn link(ns: f64, bytes_per_second: Option<&f64>) -> StageSpec {
+    let bandwidth = bytes_per_second.map(|rate| throughput(*rate));
+    StageSpec::Link { latency: nanos(ns), bandwidth, duplex: Duplex::Half, paths: 1 }
+}
+
+fn throughput(bytes_per_second: f64) -> Throughput {
+    Throughput::per_second(bytes_per_second.clamp(1.0, 1e15) as u64)
+}
+
+/// Smallest and largest operation in bytes.
+fn lengths(points: &[FitPoint]) -> (u64, u64) {
+    let all = || points.iter().map(|point| point.workload.length.get());
+    (all().min().unwrap_or(4096), all().max().unwrap_or(4096))
+}
+
+/// Highest measured bytes per second.
+fn max_bytes_per_second(points: &[FitPoint]) -> f64 {
+    points.iter().map(|point| point.iops * point.workload.length.get() as f64).fold(1.0, f64::max)
+}
+
+/// Bytes per second that an operation alone takes for its size, from the lightest loads of the smallest and the largest.
+fn rate_of_bytes(points: &[FitPoint]) -> f64 {
+    let (low, high) = lengths(points);
+    let alone_ns = |length: u64| {
+        let of_length = points.iter().filter(|point| point.workload.length.get() == length);
+        of_length.map(|point| point.mean_ns).fold(f64::INFINITY, f64::min)
+    };
+    let longer_ns = (alone_ns(high) - alone_ns(low)).max(1.0);
+    (high - low) as f64 * 1e9 / longer_ns
+}
+
+/// Measured rates by depth, from 1 on.
+fn rates(points: &[FitPoint]) -> Vec<(u32, Iops)> {
+    let mut rates: Vec<(u32, f64)> = points.iter().filter_map(|point| Some((point.closed()?, point.iops))).collect();
+    rates.sort_by_key(|(depth, _)| *depth);
+    rates.dedup_by_key(|(depth, _)| *depth);
+    let from = rates.first().filter(|(depth, _)| *depth > 1).map(|(depth, iops)| (1, iops / f64::from(*depth)));
+    from.into_iter().chain(rates.iter().copied()).map(|(depth, iops)| (depth, Iops::from_f64(iops))).collect()
 }
 
 fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use plimsoll_analyse::{Fitted, NotFitted, Parameter, StatedLimits, fit};
 use plimsoll_load::Pace;
 use plimsoll_model::{Chain, Model, ModelAnswer, parse};
-use plimsoll_record::{Curve, Estimate, Evidence, Figures, Run, Source, Steadiness};
+use plimsoll_record::{Curve, Estimate, Evidence, Figures, Finding, Run, Source, Steadiness};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot};
 
 use crate::measured;
@@ -206,4 +206,107 @@ fn limits_that_did_not_bind_are_kept() {
     let fitted = fit(&[Evidence::try_from(&curve).expect("measured")], Some(stated)).expect("steady runs");
     assert!(fitted.spec.to_string().starts_with("limit(100000) then "), "{}", fitted.spec);
     came_back(&fitted, "servers, number", 4.0);
+}
+
+/// Fits to rates by depth.
+fn fit_to_rates(rates: &[(u32, f64)]) -> Fitted {
+    let runs = rates.iter().map(|(depth, iops)| run(*depth, *iops, Some(0.02))).collect();
+    let curve = curve(measured(), 1.0, runs);
+    fit(&[Evidence::try_from(&curve).expect("measured")], None).expect("steady runs")
+}
+
+/// A time that no load changes has no ceiling: it is no form of a curve that flattens, however well it fits most loads.
+#[test]
+fn a_curve_that_flattens_gets_a_form_with_a_ceiling() {
+    let fitted = fit_to_rates(&[(1, 1_000.0), (2, 2_000.0), (4, 4_000.0), (8, 8_000.0), (16, 12_500.0)]);
+    assert_ne!(fitted.spec.names(), ["path"], "{fitted:#?}");
+    let deeper = plimsoll_model::analytic::iops_at(&fitted.spec, &workload(Bytes::kib(8)), &[256])[0];
+    assert!(deeper < 100_000.0, "256 in flight reach {deeper}: {}", fitted.spec);
+}
+
+fn workload(length: Bytes) -> plimsoll_model::analytic::Workload {
+    plimsoll_model::analytic::Workload {
+        reads: 1.0,
+        durable: 0.0,
+        flushes: 0.0,
+        length,
+        sequential: 0.0,
+        space: Bytes::gib(8),
+    }
+}
+
+/// A disk whose queue is reordered from 8 in flight on: no power law of the depth follows it.
+#[test]
+fn rates_without_a_form_are_fitted_as_a_table() {
+    let rates = [(1, 120.0), (2, 121.0), (4, 122.0), (8, 150.0), (16, 230.0), (32, 330.0)];
+    let fitted = fit_to_rates(&rates);
+    assert_eq!(fitted.spec.names(), ["measured rates"], "{fitted:#?}");
+    assert!(fitted.uncertainty < 0.15 && fitted.parameters.is_empty(), "{fitted:#?}");
+    let predicted = plimsoll_model::analytic::iops_at(&fitted.spec, &workload(Bytes::kib(8)), &[1, 8, 32]);
+    for (predicted, measured) in predicted.iter().zip([120.0, 150.0, 330.0]) {
+        assert!((predicted / measured - 1.0).abs() < 0.02, "{predicted} and {measured}");
+    }
+}
+
+#[test]
+fn uncertainty_and_range_are_part_of_a_fit() {
+    let fitted = fit_to_rates(&[(1, 10_000.0), (2, 12_000.0), (4, 11_000.0), (8, 40_000.0), (16, 41_000.0)]);
+    let between = fitted.held_out.expect("five loads");
+    assert!(fitted.uncertainty >= fitted.error.worst.max(between.worst) && fitted.uncertainty > 0.15, "{fitted:#?}");
+    assert_eq!(
+        (fitted.range.block_bytes, fitted.range.in_flight, fitted.range.reads),
+        ((8192, 8192), (1.0, 16.0), (1.0, 1.0))
+    );
+    assert!(fitted.doubts.iter().any(|doubt| doubt.contains("only operations of 8 KiB were measured")), "{fitted:#?}");
+}
+
+/// 64 KiB take 40 us longer than 4 KiB on a path of 1.5 GB/s, which also is a ceiling.
+#[test]
+fn two_block_sizes_identify_the_time_for_the_bytes() {
+    let truth = parse("link(100us, 1500MB/s) then station(8, 50us)").expect("a model");
+    let depths = [1, 2, 4, 8, 16, 32, 64];
+    let of = |block: Bytes| {
+        let rates = plimsoll_model::analytic::iops_at(&truth, &workload(block), &depths);
+        let runs = depths.iter().zip(rates).map(|(depth, iops)| run(*depth, iops, Some(0.01))).collect();
+        let mut curve = measured::curve(runs, block, Bytes::gib(8));
+        curve.source = measured();
+        curve
+    };
+    let curves = [of(Bytes::kib(4)), of(Bytes::kib(64))];
+    let evidence: Vec<Evidence<'_>> = curves.iter().map(|curve| Evidence::try_from(curve).expect("measured")).collect();
+    let fitted = fit(&evidence, None).expect("steady runs");
+    assert!(fitted.uncertainty < 0.1, "{fitted:#?}");
+    assert_eq!(fitted.range.block_bytes, (4096, 65536));
+    // A size in between was not measured.
+    for (block, depth) in [(Bytes::kib(16), 1), (Bytes::kib(16), 64), (Bytes::kib(64), 64)] {
+        let of = |spec| plimsoll_model::analytic::iops_at(spec, &workload(block), &[depth])[0];
+        let ratio = of(&fitted.spec) / of(&truth);
+        assert!((ratio - 1.0).abs() < 0.1, "{block} at depth {depth}: {ratio}");
+    }
+}
+
+/// A controller that acknowledges writes from its memory in front of slow disks: reads and writes share no form.
+#[test]
+fn reads_and_writes_of_a_caching_controller_are_fitted_apart() {
+    let depths = [1, 2, 4, 8, 16, 32];
+    let of = |model: &str, reads: f64| {
+        let runs = depths.iter().map(|depth| run(*depth, simulate(model, *depth, 20_000), Some(0.01))).collect();
+        curve(measured(), reads, runs)
+    };
+    let curves = [of("station(8, 8ms, exponential)", 1.0), of("limit(2000) then link(300us)", 0.0)];
+    let evidence: Vec<Evidence<'_>> = curves.iter().map(|curve| Evidence::try_from(curve).expect("measured")).collect();
+    let fitted = fit(&evidence, None).expect("steady runs");
+    assert!(fitted.spec.to_string().starts_with("split(read: "), "{}", fitted.spec);
+    assert!(fitted.uncertainty < 0.1 && fitted.range.reads == (0.0, 1.0), "{fitted:#?}");
+    assert!(named(&fitted, "writes: limit, operations").value > 1_900.0);
+}
+
+#[test]
+fn void_curves_are_no_evidence() {
+    let mut cached = curve(measured(), 1.0, vec![run(1, 1e4, None), run(4, 4e4, None)]);
+    cached.runs.iter_mut().for_each(|run| run.findings.push(Finding::PageCacheAnswered { share: 0.999 }));
+    let refused = Evidence::try_from(&cached).expect_err("void").to_string();
+    assert!(refused.contains("99.9 % of the reads came from the page cache"), "{refused}");
+    cached.runs[1].findings.clear();
+    assert!(Evidence::try_from(&cached).is_ok(), "one run is evidence");
 }

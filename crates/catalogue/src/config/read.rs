@@ -5,7 +5,7 @@ use std::str::FromStr;
 use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 
-use super::{Config, ConfigError, LAYOUTS, Part, Setting, Wrap};
+use super::{Config, ConfigError, LAYOUTS, OWN_MACHINE, OWN_MACHINE_WORD, Part, Setting, Wrap};
 
 /// Maximum number of members of an array.
 const MEMBERS_MAX: u32 = 1024;
@@ -15,6 +15,7 @@ const WRAPS_MAX: usize = 8;
 const INTERLEAVE: Bytes = Bytes::kib(64);
 
 const PRODUCT: &str = "write a product, such as aws/gp3 or oci:256GB@50vpu";
+const MACHINE: &str = "write a machine, such as aws/m5.large or machine(iops=12800, mbps=192)";
 const SETTING: &str = "write a size (256GB), a tier (P30), a number with its option (50vpu) or option=value";
 const WRAP: &str = "write stripe(N[,INTERLEAVE]), split-stripe(N[,INTERLEAVE]), serial-stripe(N,INTERLEAVE), mirror(N), raid10(N[,INTERLEAVE]), \
                     raid5(N[,INTERLEAVE]), raid6(N[,INTERLEAVE]) or page-cache(SIZE) before of";
@@ -32,7 +33,7 @@ impl FromStr for Config {
 
 fn read(text: &str) -> Result<Config, Unparsable<'_>> {
     let (mut volume, machine) = match text.split_once(" on ") {
-        Some((volume, machine)) => (volume.trim(), Some(part(machine.trim())?)),
+        Some((volume, machine)) => (volume.trim(), Some(machine_part(machine.trim())?)),
         None => (text, None),
     };
     let mut wraps = Vec::new();
@@ -43,24 +44,38 @@ fn read(text: &str) -> Result<Config, Unparsable<'_>> {
         wraps.push(wrap(outer.trim())?);
         volume = inner.trim();
     }
-    Ok(Config { wraps, volume: part(volume)?, machine })
+    Ok(Config { wraps, volume: machine_part(volume)?, machine })
+}
+
+/// A machine by name, or by its limits in parentheses.
+fn machine_part(text: &str) -> Result<Part, Unparsable<'_>> {
+    let own = text.strip_prefix(OWN_MACHINE_WORD).map(str::trim_start).filter(|rest| rest.starts_with('('));
+    let Some(own) = own else { return part(text) };
+    let inside = own[1..].strip_suffix(')').filter(|inside| !inside.trim().is_empty());
+    let inside = inside.ok_or_else(|| (text, MACHINE.to_owned()))?;
+    Ok(Part { product: OWN_MACHINE.to_owned(), settings: settings(inside)? })
 }
 
 fn part(text: &str) -> Result<Part, Unparsable<'_>> {
-    let (product, settings) = text.split_once(':').map_or((text, None), |(product, rest)| (product, Some(rest)));
+    let (product, rest) = text.split_once(':').map_or((text, None), |(product, rest)| (product, Some(rest)));
     let stray = |c: char| c.is_whitespace() || "(),@=\"'".contains(c) || c.is_control();
     if matches!(product, "" | "on" | "of") || product.contains(stray) {
         return Err((text, PRODUCT.to_owned()));
     }
+    let settings = rest.map_or_else(|| Ok(Vec::new()), settings)?;
+    Ok(Part { product: product.to_owned(), settings })
+}
+
+fn settings(text: &str) -> Result<Vec<Setting>, Unparsable<'_>> {
     let mut read: Vec<Setting> = Vec::new();
-    for text in settings.into_iter().flat_map(|settings| settings.split([',', '@'])) {
+    for text in text.split([',', '@']) {
         let setting = setting(text.trim())?;
         if read.iter().any(|earlier| same_place(earlier, &setting)) {
             return Err((text, "it is set a second time".to_owned()));
         }
         read.push(setting);
     }
-    Ok(Part { product: product.to_owned(), settings: read })
+    Ok(read)
 }
 
 /// True if both set the same option.

@@ -26,6 +26,9 @@ fn configurations_are_read() {
     check("page-cache(1.2GB) of mirror(2) of x:P30", "page-cache(1200MB) of mirror(2) of x:P30");
     check("netapp/aff-a800:protocol=nfs", "netapp/aff-a800:protocol=nfs");
     check("oci:256GB@120vpu on oci/VM.Standard.E4.Flex:16ocpu", "oci:256GB,vpu=120 on oci/VM.Standard.E4.Flex:ocpu=16");
+    check("x on machine(iops=12800, mbps=192)", "x on machine(iops=12800,mbps=192)");
+    check("machine (iops=1k)", "machine(iops=1k)");
+    check("x on generic/machine:memory=64GiB", "x on machine(memory=64GiB)");
     check("./mine/disk.toml:1.5TB", "./mine/disk.toml:1.5TB");
     check("x:size=256GB", "x:256GB");
     check("x:size=256", "x:size=256");
@@ -51,6 +54,9 @@ fn what_cannot_be_read_says_where() {
     check("mirror(2,64KiB) of x", "at \"mirror(2,64KiB)\", write stripe(N");
     check("stripe(2,0B) of x", "at \"stripe(2,0B)\", write stripe(N");
     check("x on ", "at \"x on\", write a product");
+    check("x on machine()", "at \"machine()\", write a machine, such as");
+    check("x on machine(iops=1", "at \"machine(iops=1\", write a machine, such as");
+    check("x on machine(iops=1,iops=2)", "at \"iops=2\", it is set a second time");
     check("x on y:1 2", "at \"1 2\", write a size (256GB)");
     check(&format!("{}x", "mirror(2) of ".repeat(9)), "at \"mirror(2)\", at most 8 layers");
 }

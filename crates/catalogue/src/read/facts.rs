@@ -1,11 +1,14 @@
 //! Durability, service levels, sharing, the appearance over iSCSI and known deviations of a product file.
 
+use plimsoll_units::Bytes;
+
 use super::PartReader;
 use super::section::{Section, SpannedText, elements, number};
-use crate::deviation::{Deviation, SaturatingLoad};
+use crate::deviation::{COMPARED_BLOCKS, Deviation, SaturatingLoad};
 use crate::durability::Durability;
 use crate::expression::Type;
 use crate::iscsi::IscsiRule;
+use crate::nearest;
 use crate::product::{ServiceLevelRule, SharingRule};
 use crate::service_level::{ServiceLevel, ServiceSubject};
 use crate::sharing::SharingMode;
@@ -117,6 +120,7 @@ impl PartReader<'_> {
     pub(super) fn deviations(&mut self, head: &Section) -> Vec<Deviation> {
         let sections = head.sections("deviation", "[[deviation]]", &mut self.to);
         let mut deviation = |section: Section| {
+            let blocks = self.compared_blocks(&section);
             let names = section.texts("loads", &mut self.to);
             if names.is_empty() {
                 self.to.at(section.at, "[[deviation]] has no loads", "loads = [\"random read\", ...]");
@@ -130,8 +134,23 @@ impl PartReader<'_> {
             }
             section.finish(&mut self.to);
             let difference = from.zip(to).map(|(from, to)| (from.round() as i32, to.round() as i32));
-            Deviation { loads, difference, depth: depth.map(|depth| depth as u32), why }
+            Deviation { loads, blocks, difference, depth: depth.map(|depth| depth as u32), why }
         };
         sections.into_iter().map(&mut deviation).collect()
+    }
+
+    /// The sizes of a deviation; all of them by default.
+    fn compared_blocks(&mut self, section: &Section) -> Vec<Bytes> {
+        let texts = section.texts("blocks", &mut self.to);
+        let mut blocks = Vec::new();
+        for text in texts {
+            if let Some(block) = text.text.parse().ok().filter(|block| COMPARED_BLOCKS.contains(block)) {
+                blocks.push(block);
+            } else {
+                let allowed = nearest::one_of(&COMPARED_BLOCKS.map(|block| block.to_string()));
+                self.to.at(text.at, format!("blocks has {:?}", text.text), allowed);
+            }
+        }
+        if section.has("blocks") { blocks } else { COMPARED_BLOCKS.to_vec() }
     }
 }

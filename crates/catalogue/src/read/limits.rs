@@ -72,6 +72,7 @@ impl PartReader<'_> {
             when: self.expression(&section, "when", Type::Number),
             iops: self.expression(&section, "iops", Type::Number),
             bytes: self.expression(&section, "bytes", Type::Number),
+            added: section.truth("added", &mut self.to),
             kinds: kinds.and_then(|text| self.word(text, "kinds", &Kinds::ALL, Kinds::name)).unwrap_or(Kinds::All),
             access: self.access(&section),
             unit: self.size(&section, "unit"),
@@ -91,6 +92,11 @@ impl PartReader<'_> {
             let what = format!("limit {:?} has no rate", limit.name);
             self.to.at(section.at, what, "iops or bytes or both; credits with iops, credit_bytes with bytes");
         }
+        let addable = has("iops") && has("bytes") && limit.in_model && !has("credits") && !has("credit_bytes");
+        if limit.added && !addable {
+            let what = format!("limit {:?} has no times to add", limit.name);
+            self.to.at(section.at, what, "iops and bytes without credits, with in_model = true");
+        }
         let Limit { iops, bytes, credits, credit_bytes, .. } = &limit;
         for (key, read) in [("iops", iops), ("bytes", bytes), ("credits", credits), ("credit_bytes", credit_bytes)] {
             self.above_zero(&section, key, read.as_ref());
@@ -107,7 +113,7 @@ impl PartReader<'_> {
         }
     }
 
-    fn access(&mut self, section: &Section) -> Access {
+    pub(super) fn access(&mut self, section: &Section) -> Access {
         match (section.truth("sequential", &mut self.to), section.truth("random", &mut self.to)) {
             (false, false) => Access::Any,
             (true, false) => Access::Sequential,

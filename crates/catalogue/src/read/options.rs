@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::PartReader;
+use plimsoll_units::Bytes;
+
 use super::section::{Section, section};
+use super::{PartReader, is_size_unit};
 use crate::expression::{Expression, Type, Value};
 use crate::nearest;
-use crate::product::{Bounds, OptionRule, Origin, Range};
+use crate::product::{Bounds, OptionRule, Origin, ProductKind, Range, Unit};
 
 const KINDS: [&str; 3] = ["size", "number", "choice"];
 
@@ -28,9 +30,11 @@ impl PartReader<'_> {
         }
     }
 
-    pub(super) fn options(&mut self, head: &Section) -> Vec<OptionRule> {
+    /// Bounds and defaults of volumes may depend on the machine.
+    pub(super) fn options(&mut self, head: &Section, kind: ProductKind) -> Vec<OptionRule> {
         let Some(options) = head.section("options", "[options]", &mut self.to) else { return Vec::new() };
         let mut read = Vec::new();
+        self.names.may_be_machines = kind != ProductKind::Machine;
         for (key, value) in options.entries() {
             let Some(entry) = section(value, "[options.NAME]") else {
                 self.to.at(key.at, format!("options.{} is no table", key.text), "[options.NAME]");
@@ -39,6 +43,7 @@ impl PartReader<'_> {
             read.extend(self.option(key.text, &entry));
             entry.finish(&mut self.to);
         }
+        self.names.may_be_machines = false;
         read
     }
 
@@ -71,9 +76,24 @@ impl PartReader<'_> {
         let default = self.default(entry, &range, holds);
         let note = Arc::from(cite.note.as_str());
         let detached_from = self.detached_from(entry, &range);
-        let option = OptionRule { name: name.into(), variable, range, default, detached_from, note, cite };
+        let unit = self.option_unit(entry, &range);
+        let option = OptionRule { name: name.into(), variable, range, default, unit, detached_from, note, cite };
         self.check_constants(entry, &option);
         Some(option)
+    }
+
+    fn option_unit(&mut self, entry: &Section, range: &Range) -> Option<Unit> {
+        let word = entry.text("unit", &mut self.to)?;
+        match format!("1{}", word.text).parse::<Bytes>() {
+            Ok(bytes) if is_size_unit(word.text) && matches!(range, Range::Number(_)) => {
+                Some(Unit { word: word.text.into(), bytes: bytes.get() })
+            }
+            _ => {
+                let what = format!("unit {:?} does not go with this option", word.text);
+                self.to.at(word.at, what, "a unit of sizes, such as GiB, for an option of kind \"number\"");
+                None
+            }
+        }
     }
 
     fn detached_from(&mut self, entry: &Section, range: &Range) -> Option<f64> {

@@ -87,6 +87,17 @@ impl<'d, 'i> Section<'d, 'i> {
         number
     }
 
+    /// A list of two numbers.
+    pub(crate) fn pair(&self, key: &'static str, to: &mut Complaints) -> Option<(f64, f64)> {
+        let value = self.get(key)?;
+        let numbers: Vec<f64> = elements(value, key, to).into_iter().filter_map(number).collect();
+        let pair = if let [low, high] = numbers[..] { Some((low, high)) } else { None };
+        if pair.is_none_or(|(low, high)| low > high) {
+            wrong(value, key, "two numbers in brackets, the lower first", to);
+        }
+        pair
+    }
+
     /// A boolean; false if absent.
     pub(crate) fn truth(&self, key: &'static str, to: &mut Complaints) -> bool {
         let Some(value) = self.get(key) else { return false };

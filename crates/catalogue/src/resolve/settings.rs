@@ -106,18 +106,23 @@ fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, ConfigRefusa
     })
 }
 
-/// The vendor's unit name is taken literally; other units are converted.
+/// The vendor's unit name is taken literally; other units are converted. Where the vendor's unit is a power of 1,024, so
+/// are decimal names: OCI prints its maximum of 32,768 GB as 32 TB, and Azure a P30 of 1,024 GiB as 1 TB.
 fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<(Value, String), ConfigRefusal> {
     let vendors = &product.unit;
     if unit.eq_ignore_ascii_case(&vendors.word) {
         let size = number(name, "size", digits)?;
         return Ok((Value::Number(size), format!("{} {}", shown(size), vendors.word)));
     }
-    let written = format!("{digits}{unit}");
-    let bytes: Bytes = written.parse().map_err(|_| ConfigRefusal::NoNumber {
+    let binary = if vendors.bytes.is_power_of_two() && unit.len() == 2 {
+        unit.replacen(['B', 'b'], "iB", 1)
+    } else {
+        unit.to_owned()
+    };
+    let bytes: Bytes = format!("{digits}{binary}").parse().map_err(|_| ConfigRefusal::NoNumber {
         product: name.to_string(),
         option: "size".to_owned(),
-        value: written.clone(),
+        value: format!("{digits}{unit}"),
     })?;
     let size = bytes.get() as f64 / vendors.bytes as f64;
     let counted = shown(if size >= 10_000.0 { size.round() } else { (size * 1e3).round() / 1e3 });
@@ -126,6 +131,10 @@ fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<
 
 fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, ConfigRefusal> {
     let Range::Choice(choices) = &option.range else {
+        let size = option.unit.as_ref().filter(|_| text.ends_with(['B', 'b'])).zip(text.parse::<Bytes>().ok());
+        if let Some((unit, size)) = size {
+            return Ok(Value::Number(size.get() as f64 / unit.bytes as f64));
+        }
         return number(name, &option.name, text).map(Value::Number);
     };
     let chosen = choices.iter().find(|choice| match choice {

@@ -1,14 +1,18 @@
 //! Facts of built-in products besides ceilings: machines and their prices, durability, sharing, snapshots, age of prices.
 
+use std::sync::LazyLock;
+
 use plimsoll_catalogue::{
     Ask, Catalogue, Config, ConfigRefusal, MAX_PRICE_AGE_DAYS, Offer, PriceTerms, ServiceSubject, SharingMode,
 };
 use plimsoll_units::Bytes;
 
+static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(Catalogue::built_in);
+
 fn try_offer(config: &str, region: &str) -> Result<Offer, ConfigRefusal> {
     let region = Some(region.to_owned()).filter(|region| !region.is_empty());
     let terms = PriceTerms { as_of: "2026-11-23".parse().expect("a date"), currency: "USD".parse().ok(), region };
-    Catalogue::built_in().offer(&config.parse::<Config>().expect("a configuration"), &terms)
+    BUILT_IN.offer(&config.parse::<Config>().expect("a configuration"), &terms)
 }
 
 fn offer(config: &str, region: &str) -> Offer {
@@ -76,11 +80,149 @@ fn disks_of_a_kind_share_the_limits_of_their_machine() {
 }
 
 #[test]
+fn everyday_machines_have_their_limits() {
+    for (config, expected) in [
+        ("stripe(4,64KiB) of gcp/pd-ssd:500GiB on gcp/n2-standard-4", 15_000),
+        ("gcp/pd-ssd:500GiB on gcp/n1-standard-4", 15_000),
+        ("gcp/pd-ssd:500GiB on gcp/e2-standard-4", 15_000),
+        ("gcp/pd-balanced:5000GiB on gcp/h3-standard-88", 15_000),
+        ("gcp/pd-ssd:500GiB on gcp/h3-standard-88", 15_000),
+        ("gcp/hyperdisk-balanced:500GiB,iops=50000,throughput=300 on gcp/h3-standard-88", 15_000),
+        ("gcp/pd-ssd:2000GiB on gcp/c2-standard-60", 30_000),
+        ("gcp/pd-ssd:2000GiB on gcp/t2d-standard-16", 25_000),
+        ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/Standard_D4s_v5", 6_400),
+        ("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/Standard_DS3_v2", 12_800),
+        ("stripe(16,64KiB) of azure/premium-ssd:P30 on azure/Standard_E16as_v5", 25_600),
+        ("azure/premium-ssd:P10 on azure/Standard_D4s_v3", 500),
+        // The limits of the base size, with fewer processors.
+        ("stripe(16,64KiB) of azure/premium-ssd:P30 on azure/Standard_E32-8s_v5", 51_200),
+        ("oci:1000GB@20vpu on oci/VM.Standard.A2.Flex:2ocpu", 40_000),
+        ("oci:2000GB@20vpu on oci/VM.DenseIO.E4.Flex:8ocpu", 50_000),
+    ] {
+        assert_eq!(iops(config), expected, "{config}");
+    }
+    let shape = offer("azure/Standard_E32-8s_v5", "eastus").machine_shape().unwrap();
+    assert_eq!((shape.vcpus, shape.memory.map(|memory| memory.get() >> 30)), (Some(8.0), Some(256)));
+}
+
+#[test]
+fn host_cache_has_limits_of_its_own() {
+    let standing = |config: &str, reads: f64, block: Bytes| {
+        let offer = offer(config, "");
+        let standing = offer.standing(&Ask { block, reads, sequential: false });
+        let binding = standing.binding().expect("a ceiling");
+        (binding.iops.round(), (binding.bytes_per_second / 1e6).round())
+    };
+    let (kib, mib) = (Bytes::kib(4), Bytes::mib(1));
+    let on = |cache: &str| format!("stripe(4,64KiB) of azure/premium-ssd:P30 on azure/Standard_D8s_v3{cache}");
+    // The figures of Microsoft's example: 12,800 IOPS and 192 MB/s uncached, 16,000 and 128 cached.
+    assert_eq!(standing(&on(""), 1.0, kib).0, 12_800.0);
+    assert_eq!(standing(&on(""), 1.0, mib).1, 192.0);
+    assert_eq!(standing(&on(":host_cache=hits"), 1.0, kib).0, 16_000.0);
+    assert_eq!(standing(&on(":host_cache=hits"), 1.0, mib).1, 128.0);
+    // Hits do not reach the disk, writes do, and misses count on both paths.
+    assert_eq!(standing("azure/premium-ssd:P10 on azure/Standard_D8s_v3:hits", 1.0, kib).0, 16_000.0);
+    assert_eq!(standing("azure/premium-ssd:P10 on azure/Standard_D8s_v3:hits", 0.0, kib).0, 500.0);
+    assert_eq!(standing(&on(":hits"), 0.0, kib).0, 12_800.0);
+    assert_eq!(standing(&on(":misses"), 1.0, kib).0, 12_800.0);
+    assert_eq!(standing(&on(":misses"), 1.0, mib).1, 128.0);
+    offer(&on(":hits"), "").model().unwrap();
+    for (config, expected) in [
+        ("azure/ultra:1024GiB,iops=4000,throughput=100 on azure/Standard_D8s_v5:hits", "have no host cache"),
+        ("azure/premium-ssd:P30 on azure/Standard_L8s_v3:hits", "no cached limits of this machine"),
+    ] {
+        let refusal = try_offer(config, "").unwrap_err().to_string();
+        assert!(refusal.contains(expected), "{config}: {refusal}");
+    }
+    assert!(doubts(&offer(&on(":hits"), "")).contains("counted as hits"));
+}
+
+#[test]
+fn machine_may_be_described_by_its_limits() {
+    let own = "machine(iops=12800, mbps=192, vcpus=8, memory=64GiB)";
+    for volume in ["stripe(4,64KiB) of azure/premium-ssd:P30", "aws/io2:1000GiB,iops=20000", "oci:1000GB@20vpu"] {
+        let offer = offer(&format!("{volume} on {own}"), "");
+        let shown = offer.config.to_string();
+        assert!(shown.ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"), "{shown}");
+        assert!(offer.short().to_string().ends_with(" on machine(iops=12800,mbps=192,vcpus=8,memory=64GiB)"));
+        let binding = offer.standing(&Ask { block: Bytes::kib(4), reads: 1.0, sequential: false });
+        assert_eq!(binding.binding().unwrap().iops.round(), 12_800.0, "{volume}");
+        let shape = offer.machine_shape().unwrap();
+        assert_eq!((shape.vcpus, shape.memory, shape.volumes), (Some(8.0), Some(Bytes::gib(64)), None));
+        assert!(offer.model_notation().unwrap().contains("limit(12800) \"IOPS of the machine\""));
+    }
+    assert_eq!(offer("machine(mbps=200)", "").config.to_string(), "machine(mbps=200)");
+    for (config, expected) in [
+        ("gp3:100GiB on machine(vcpus=8)", "name a limit of the machine"),
+        ("gp3:100GiB on machine(speed=8)", "has no option \"speed\""),
+        ("stripe(3,64KiB) of gp3:100GiB on machine(iops=100,volumes=2)", "the machine takes fewer volumes"),
+        ("gp3:100GiB on machine(iops=0)", "iops is 0, and can be 1 to"),
+    ] {
+        let refusal = try_offer(config, "").unwrap_err().to_string();
+        assert!(refusal.contains(expected), "{config}: {refusal}");
+    }
+}
+
+#[test]
+fn sizes_of_clouds_count_in_powers_of_1024() {
+    for (config, expected) in [
+        ("oci:32TB@0vpu", "oci/block-volume:32768GB,"),
+        ("oci:1TB@10vpu", "oci/block-volume:1024GB,"),
+        ("oci:1TiB", "oci/block-volume:1024GB,"),
+        ("aws/gp3:1TB", "aws/gp3:1024GiB,"),
+        ("aws/gp3:500GB", "aws/gp3:500GiB,"),
+        ("azure/premium-ssd:1TB", "azure/premium-ssd:1024GiB,"),
+        ("azure/2014:0.5TB", "azure/2014:512GB"),
+        ("gcp/pd-ssd:2tb", "gcp/pd-ssd:2048GiB"),
+        ("oci:size=1TB", "oci/block-volume:1024GB,"),
+        ("oci:51200MB", "oci/block-volume:50GB,"),
+        // Drives and arrays count in powers of 1,000.
+        ("netapp/aff-a800:10TB", "netapp/aff-a800:10000GB,"),
+    ] {
+        let shown = offer(config, "").config.to_string();
+        assert!(shown.starts_with(expected), "{config} is {shown}");
+    }
+    // A P30.
+    assert_eq!(iops("azure/premium-ssd:1TB"), 5_000);
+    let refusal = try_offer("oci:33TB@0vpu", "").unwrap_err().to_string();
+    assert!(refusal.contains("size is 33 TB (33,792 GB as the vendor counts)"), "{refusal}");
+}
+
+#[test]
+fn ultra_high_performance_on_a_small_machine_has_one_path() {
+    let on = |ocpu: u32| format!("oci:1500GB@120vpu on oci/VM.Standard.E4.Flex:{ocpu}ocpu");
+    // One session of 32 commands of 669 us; then the network of 4 and of 2 Gb/s.
+    assert_eq!(iops(&on(4)), 47_833);
+    assert_eq!(iops(&on(2)), 40_000);
+    assert_eq!(iops(&on(16)), 300_000);
+    let small = offer(&on(4), "");
+    assert!(doubts(&small).contains("is supported on virtual machines from 16 OCPUs"), "{}", doubts(&small));
+    assert!(small.model_notation().unwrap().contains("window(32 on 1 paths: "));
+    assert!(!doubts(&offer(&on(16), "")).contains("is supported on virtual machines"));
+    assert_eq!(iops("oci:1500GB@120vpu on oci/BM.Standard.E4.128"), 300_000);
+}
+
+#[test]
+fn lost_paths_leave_the_rates_of_the_others() {
+    let bytes = |paths: u32| {
+        let offer = offer(&format!("oci:1500GB@120vpu,active_paths={paths}"), "");
+        let standing = offer.standing(&Ask { block: Bytes::mib(1), reads: 1.0, sequential: true });
+        (standing.binding().unwrap().bytes_per_second / 1e6).round()
+    };
+    assert_eq!([5, 4, 3, 2, 1].map(bytes), [2_680.0, 2_680.0, 2_070.0, 1_380.0, 690.0]);
+    let lost = offer("oci:1500GB@120vpu,active_paths=3", "");
+    assert!(lost.model_notation().unwrap().contains("window(113 on 3 paths: link(1us, 690MB/s on 3 paths)"));
+    assert!(doubts(&lost).contains("paths are lost"), "{}", doubts(&lost));
+    assert!(try_offer("oci:1500GB@120vpu,active_paths=6", "").is_err());
+    assert!(try_offer("oci:100GB@20vpu,active_paths=2", "").is_err(), "one path below 30 VPUs");
+}
+
+#[test]
 fn machines_refuse_disks_that_they_do_not_take() {
     for (config, expected) in [
         ("gcp/pd-balanced:100GiB on gcp/c4-highmem-8", "pd-balanced cannot be attached to C4 and N4 machines"),
         ("gcp/hyperdisk-extreme:100GiB on gcp/c3-highmem-44", "Hyperdisk Extreme needs C3 from 88 vCPUs"),
-        ("gcp/hyperdisk-balanced:100GiB on gcp/n2-highmem-8", "Hyperdisk Balanced on E2, N2 and N2D"),
+        ("gcp/hyperdisk-balanced:100GiB on gcp/n2-highmem-8", "Hyperdisk Balanced on C2D, E2, N1, N2 and N2D"),
         ("stripe(8,64KiB) of gcp/hyperdisk-balanced:100GiB on gcp/c4-highmem-2", "the machine takes fewer Hyperdisk"),
         ("stripe(17,64KiB) of azure/ultra:1024GiB on azure/Standard_E8bds_v5", "the machine takes fewer data disks"),
     ] {
@@ -210,12 +352,38 @@ fn a_server_has_the_model_of_the_drive_that_holds_its_data() {
         let notation = offer(config, "").model_notation().unwrap();
         plimsoll_model::parse(&notation).unwrap_or_else(|error| panic!("{config}: {error}"))
     };
-    for (storage, drive) in [
-        ("sata-hdd", "sakura/sata-hdd"),
-        ("sas-hdd", "sakura/sas-hdd"),
-        ("ssd", "intel-dc-s3500-240"),
-        ("sata-hdd-iodrive", "iodrive-320"),
-    ] {
+    for (storage, drive) in
+        [("sata-hdd", "sakura/sata-hdd"), ("sas-hdd", "sakura/sas-hdd"), ("ssd", "intel-dc-s3500-240")]
+    {
         assert_eq!(model(&format!("sakura/server:storage={storage}")), model(drive), "{storage}");
     }
+    // The ioDrive is behind its driver, which works on the processors of the host.
+    let card = offer("iodrive-320", "").model_notation().unwrap();
+    let behind = format!("split(read: station(1, 51us) \"driver on the host\"; write: ; flush: ) then {card}");
+    assert_eq!(model("sakura/server:storage=sata-hdd-iodrive"), plimsoll_model::parse(&behind).unwrap());
+}
+
+/// A disk positions and then transfers: at 104.1 operations a second and 123 MB/s, 1 MiB takes 9.6 and 8.5 ms.
+#[test]
+fn times_of_an_added_limit_follow_each_other() {
+    for (block, expected) in [(Bytes::new(512), 104.1), (Bytes::mib(1), 55.2)] {
+        let standing = offer("generic/hdd-7200", "").standing(&Ask { block, reads: 1.0, sequential: false });
+        let iops = standing.binding().expect("a ceiling").iops;
+        assert!((iops - expected).abs() < 0.1, "{block}: {iops}");
+    }
+}
+
+#[test]
+fn operations_of_a_volume_of_oci_pass_its_limits_in_pieces() {
+    let notation = |config: &str| offer(config, "").model_notation().unwrap();
+    let volume = notation("oci:600GB@0vpu on oci/VM.Standard.E5.Flex:2ocpu");
+    assert!(volume.starts_with("pieces(192KiB: limit(1200 per 256KiB) \"IOPS that the size gives"), "{volume}");
+    assert_eq!(volume.matches("pieces(192KiB: ").count(), 2, "those of the machine, too: {volume}");
+    let array = notation("stripe(2,64KiB) of oci:600GB@20vpu on oci/VM.Standard.E5.Flex:8ocpu");
+    assert!(
+        array.starts_with("pieces(192KiB: limit(") && array.contains("stripe(2, 64KiB: pieces(192KiB: "),
+        "{array}"
+    );
+    assert!(offer("oci:600GB@20vpu", "").limits().unwrap().to_string().starts_with("pieces(192KiB: "));
+    assert!(!notation("aws/gp3:600GiB").contains("pieces("));
 }

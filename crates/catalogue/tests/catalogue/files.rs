@@ -184,6 +184,22 @@ fn facts_besides_limits_are_complete() {
     check("[[service_level]]\nof = \"price\"\nshare = 0.9", "152:6: of is \"price\": availability or performance");
     check("[[sharing]]\nmode = \"read-only\"", "LINE:1: [[sharing]] has no hosts: hosts = machines");
     check("[[sharing]]\nhosts = 2\nmode = \"rw\"", "153:8: mode is \"rw\": read-write or read-only");
+    check(
+        "[[deviation]]\nloads = [\"random read\"]\nblocks = [\"2KiB\"]\nwhy = \"no\"",
+        "153:11: blocks has \"2KiB\": 512 B, 4 KiB, 8 KiB, 64 KiB or 1 MiB",
+    );
+    check(
+        "[[typical]]\nkinds = \"read\"\nblock = \"4KiB\"\n[[typical.drive]]\nname = \"a\"\niops = { 1 = 0 }",
+        "156:10: iops at depth \"1\" is no rate: depths from 1 to 65536 with operations a second above 0",
+    );
+    check(
+        "[[typical]]\nkinds = \"read\"\nblock = \"4KiB\"\n[[typical.drive]]\nname = \"a\"\niops = { 1 = 2 }",
+        "LINE:1: [[typical]] has no range: two [[typical.drive]] or more",
+    );
+    check(
+        "[[limit]]\nname = \"both\"\nscope = \"media\"\niops = 5\nadded = true",
+        "LINE:1: limit \"both\" has no times to add: iops and bytes without credits, with in_model = true",
+    );
     check("[[deviation]]\nwhy = \"no\"", "LINE:1: [[deviation]] has no loads: loads = [\"random read\", ...]");
     check(
         "[[deviation]]\nloads = [\"random reads\"]\nwhy = \"no\"",

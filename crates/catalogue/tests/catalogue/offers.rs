@@ -69,6 +69,7 @@ fn configurations_are_filled_in() {
     check("CLOUD:256GiB,paravirtualized", "test/cloud:256GB,vpu=10,attachment=paravirtualized = 256 GiB");
     check("cloud:size=256", "test/cloud:256GB,vpu=10,attachment=iscsi = 256 GiB");
     check("cloud:2TiB", "test/cloud:2048GB,vpu=10,attachment=iscsi = 2 TiB");
+    check("cloud:1TB", "test/cloud:1024GB,vpu=10,attachment=iscsi = 1 TiB");
     check("cloud:32768GB", "test/cloud:32768GB,vpu=10,attachment=iscsi = 32 TiB");
     check("stripe(3,64KiB) of cloud:1024GB", "stripe(3,64KiB) of test/cloud:1024GB,vpu=10,attachment=iscsi = 3 TiB");
     check("raid6(6) of burst:1024GiB", "raid6(6,64KiB) of test/burst:1024GiB,iops=3072 = 4 TiB");
@@ -127,8 +128,8 @@ fn what_cannot_be_had_is_refused_in_one_line() {
         "test/cloud: vpu is 130, and can be 0 to 120; 0 is the lowest level [Performance page (2024, verified)]",
     );
     check(
-        "cloud:1TB",
-        "test/cloud: size is 1 TB (931.323 GB as the vendor counts), and goes in steps of 1 GB: the nearest are 931 GB or 932 GB \
+        "cloud:0.1TB",
+        "test/cloud: size is 0.1 TB (102.4 GB as the vendor counts), and goes in steps of 1 GB: the nearest are 102 GB or 103 GB \
          [Performance page (2024, verified)]",
     );
     check(

@@ -83,6 +83,11 @@ fn every_key_is_described() {
         ("`[[sharing]]`", "[[sharing]]\nPLANTED\nhosts = 2\nmode = \"read-only\""),
         ("`[iscsi]`", "[iscsi]\nPLANTED\nvendor = \"a\"\nmodel = \"b\"\nrevision = \"1\""),
         ("`[[deviation]]`", "[[deviation]]\nPLANTED\nloads = [\"random read\"]\nwhy = \"why\""),
+        ("`[[typical]]`", "[[typical]]\nPLANTED\nkinds = \"read\"\nblock = \"4KiB\""),
+        (
+            "`[[typical.drive]]`",
+            "[[typical]]\nkinds = \"read\"\nblock = \"4KiB\"\n[[typical.drive]]\nPLANTED\nname = \"a\"\niops = { 1 = 2 }",
+        ),
     ] {
         describes(heading, &known_keys(|key| format!("{}\n{}", example(), keys.replace("PLANTED", key))));
     }

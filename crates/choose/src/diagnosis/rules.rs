@@ -77,25 +77,19 @@ fn history(history: &History) -> Vec<DiagnosisVerdict> {
 }
 
 fn untold(diagnosis: &Diagnosis) -> DiagnosisVerdict {
-    DiagnosisVerdict::NoSessionTimes { has_latency: !diagnosis.responses.is_empty() }
+    // Without waits the rest of the time bounds nothing: counters of processors and of sessions are not read together.
+    let split = diagnosis.split.as_ref().filter(|split| split.has_processor_time);
+    DiagnosisVerdict::NoSessionTimes {
+        has_latency: !diagnosis.responses.is_empty(),
+        on_processor: split.map(|split| split.share(TimePart::Processor)),
+    }
 }
 
 fn answer(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     let (share, main) = (split.storage(), split.main()?);
     let saved = diagnosis.ten_times.as_ref().map_or(0.0, super::DatabaseEffect::saved);
     if !split.has_waits {
-        // Without waits only processor time can be the answer.
-        let on_processor = split.share(TimePart::Processor);
-        let at_most = 1.0 - on_processor;
-        let host_busy = split.host_busy;
-        let not = DiagnosisVerdict::NotStorage {
-            share: at_most,
-            at_most,
-            host_busy,
-            main: TimePart::Processor,
-            main_share: on_processor,
-        };
-        return Some(if on_processor > 1.0 - MINOR { not } else { untold(diagnosis) });
+        return Some(untold(diagnosis));
     }
     if let Some(behind) = log_behind_locks(split, diagnosis, share) {
         return Some(behind);

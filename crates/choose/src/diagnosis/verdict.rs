@@ -77,6 +77,8 @@ pub enum DiagnosisVerdict {
     NoSessionTimes {
         /// True if an input contains latencies of operations.
         has_latency: bool,
+        /// Share of processors in the database's time, if that is known without its waits.
+        on_processor: Option<f64>,
     },
     /// The database is almost idle.
     Quiet {
@@ -212,6 +214,17 @@ pub enum DiagnosisVerdict {
         queue_depth: Option<u32>,
         /// Seconds of an operation in quiet windows, if known.
         latency_s: Option<f64>,
+    },
+    /// Operations are pending in windows in which none is completed.
+    Stalled {
+        /// The class.
+        class: Class,
+        /// Pending operations, at most.
+        pending: f64,
+        /// Windows without a completed operation.
+        windows: usize,
+        /// Number of all windows.
+        of: usize,
     },
     /// A rate is pinned at a value in many windows, while others are lower.
     Pinned {
@@ -376,6 +389,7 @@ impl DiagnosisVerdict {
             Self::Quick { .. } => "quick",
             Self::Tail { .. } => "tail",
             Self::IdlePaths { .. } => "idle-paths",
+            Self::Stalled { .. } => "stalled",
             Self::Pinned { .. } => "pinned",
             Self::AtCeiling { .. } => "at-ceiling",
             Self::BelowCeilings { .. } => "below-ceilings",

@@ -1,10 +1,13 @@
 //! Likely causes of differences between measurement and theory, collected from the five classic articles on such tests.
 
+use std::cmp::Reverse;
+use std::mem::discriminant;
+
 use plimsoll_catalogue::{Catalogue, Chosen, Offer, Peak, PriceTerms, Standing};
 use plimsoll_load::Pace;
-use plimsoll_record::Curve;
+use plimsoll_record::{Curve, Finding, Weight};
 
-use super::LoadComparison;
+use super::{LoadComparison, credits};
 use crate::candidate::{OptionValues, Owner, with};
 use crate::need::ask_of;
 
@@ -31,7 +34,7 @@ pub(super) fn causes(
     standing: &Standing,
     rows: &[LoadComparison],
 ) -> Vec<Cause> {
-    let mut causes = Vec::new();
+    let mut causes = findings(curve);
     let cap = standing.binding().map(|bound| (bound.iops, offer.ceilings[bound.ceiling].name.to_string()));
     let most = rows.iter().map(|row| row.iops.0).fold(0.0, f64::max);
     if !curve.conditions.direct {
@@ -42,9 +45,17 @@ pub(super) fn causes(
                 .into(),
         });
     }
+    let last = rows.iter().rev().find(|row| !row.credits.used_up.is_empty());
+    causes.extend(
+        last.and_then(|row| credits::cause(&row.credits, offer, standing, (row.offered, row.iops.1, row.mean_ns.1))),
+    );
+    causes.extend(credits::mixed(rows));
     let units = units(rows);
     if let Some((cap, name)) = &cap {
-        causes.extend(above_the_cap(most, *cap, name, standing, curve));
+        // Runs without credits may have had some at their begin.
+        let fastest_with_credits =
+            rows.iter().filter(|row| row.credits.used_up.is_empty()).map(|row| row.iops.0).fold(0.0, f64::max);
+        causes.extend(above_the_cap(fastest_with_credits, *cap, name, standing, curve));
         // Some size matches any figure: a burst or units are the better explanation.
         let explained = units.is_some() || peak_of(most, standing).is_some();
         let options = offer.options.iter().filter(|chosen| !explained || &*chosen.name != "size");
@@ -54,6 +65,24 @@ pub(super) fn causes(
     causes.extend(units);
     causes.extend(first_depth(rows));
     causes
+}
+
+/// Findings that make the figures doubtful by themselves, gravest first, each kind once.
+fn findings(curve: &Curve) -> Vec<Cause> {
+    let weighs = |finding: &&Finding| {
+        finding.weight() == Weight::Void
+            || matches!(finding, Finding::BufferedEngine { .. } | Finding::TooShort { .. } | Finding::DeviceIdle { .. })
+    };
+    let all = curve.findings.iter().chain(curve.runs.iter().flat_map(|run| &run.findings));
+    let mut found: Vec<&Finding> = Vec::new();
+    for finding in all.filter(weighs) {
+        if !found.iter().any(|other| discriminant(*other) == discriminant(finding)) {
+            found.push(finding);
+        }
+    }
+    found.sort_by_key(|finding| Reverse(finding.weight()));
+    let cause = |finding: &Finding| Cause { difference: finding.text(), cause: finding.remedy().to_owned() };
+    found.into_iter().map(cause).collect()
 }
 
 fn above_the_cap(most: f64, cap: f64, name: &str, standing: &Standing, curve: &Curve) -> Option<Cause> {

@@ -49,6 +49,14 @@ fn a_lift_is_the_smallest_change_after_which_another_limit_binds() {
 }
 
 #[test]
+fn a_lift_takes_defaults_that_follow_the_option() {
+    // At 30 VPUs and more the attachment has five paths: the single path of 0 VPUs is no limit there.
+    let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
+    let vpus = &lifts("oci:32TB@0vpu", &ask)[0];
+    assert!(vpus.starts_with("vpu 0 to 10: 25000 at + "), "{vpus}");
+}
+
+#[test]
 fn a_lift_without_another_limit_is_the_maximum() {
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     // 3 per GiB, at most 16,000: 5,334 GiB.

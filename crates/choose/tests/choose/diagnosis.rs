@@ -285,6 +285,39 @@ fn a_slow_disk_is_distinguished_from_a_loaded_disk() {
 }
 
 #[test]
+fn pending_operations_at_a_zero_rate_are_a_stall() {
+    let monitor = |reads: &str, pending: &str| {
+        format!(
+            "=====================================\n2026-03-02 09:00:20 0x7f01 INNODB MONITOR OUTPUT\n\
+             =====================================\nPer second averages calculated from the last 20 seconds\n--------\nFILE I/O\n\
+             --------\nPending normal aio reads: [{pending}, 0] , aio writes: [0, 0] ,\n\
+             {reads} reads/s, 16384 avg bytes/read, 5.00 writes/s, 0.00 fsyncs/s\n----------------------------\n\
+             END OF INNODB MONITOR OUTPUT\n============================\n"
+        )
+    };
+    let of = |text: String| check(&subjects(&text)[0]);
+    let found = of(monitor("0.00", "3"));
+    let stalled = found.verdicts.iter().find(|verdict| verdict.id() == "stalled");
+    let expected = DiagnosisVerdict::Stalled { class: Class::Read, pending: 3.0, windows: 1, of: 1 };
+    assert_eq!(stalled, Some(&expected), "{:?}", found.verdicts);
+    assert!(!ids(&of(monitor("7.00", "3"))).contains(&"stalled"));
+    assert!(!ids(&of(monitor("0.00", "0"))).contains(&"stalled"));
+}
+
+#[test]
+fn without_waits_there_is_no_bound() {
+    let mut busy = subject(&workload(9_500, 500), &[]);
+    let whole = &mut busy.account.as_mut().expect("an account").whole;
+    whole.waits.clear();
+    whole.processor_s = Some(0.93 * whole.database_s);
+    let found = check(&busy);
+    let Some(DiagnosisVerdict::NoSessionTimes { on_processor: Some(share), .. }) = found.verdicts.first() else {
+        panic!("{:?}", found.verdicts)
+    };
+    near(*share, 0.93, 1e-9);
+}
+
+#[test]
 fn a_queue_inconsistent_with_its_rates_is_reported() {
     let slow: Vec<(f64, f64)> = (0..50).map(|at| (wave(at), 0.008)).collect();
     assert!(ids(&check(&disk(&slow, 2.0))).contains(&"unequal"));

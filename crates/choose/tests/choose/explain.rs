@@ -3,8 +3,8 @@
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::{Explanation, explain, trial};
 use plimsoll_load::{Arrival, Pace, StreamSpec};
-use plimsoll_record::{Curve, Estimate, Figures, Run};
-use plimsoll_units::{Bytes, Iops};
+use plimsoll_record::{Bins, Counter, Curve, Estimate, Figures, Finding, Run, Slice, Tally};
+use plimsoll_units::{Bytes, Instant, Iops, Kind, Span};
 
 use crate::measured;
 
@@ -122,4 +122,70 @@ fn of_two_overloaded_limits_the_lower_is_named() {
     let simulated = trial(&model, &[stream], 20_000, 1).expect("it fits");
     assert_eq!(simulated.bound_by[0].0, "IOPS as provisioned", "{:?}", simulated.bound_by);
     assert_eq!(explanation.rows[0].binds.as_deref(), Some("throughput as provisioned"));
+}
+
+/// A run at depth 4 with slices of 10 s, each of this many operations per second; the figures are those of the last rate.
+fn lasting_run(rates: &[(u64, u64)], warm_up_s: u64) -> Run {
+    let last = rates.last().expect("a rate").1 as f64;
+    let mut run = run(Pace::Closed { depth: 4 }, last, 4e9 / last);
+    let mut at = Instant::ZERO;
+    for (seconds, rate) in rates {
+        for _ in 0..seconds / 10 {
+            let response = Bins::counted([(Span::from_millis(1), rate * 10)], rate * 10_000_000);
+            let counter =
+                Counter { stream: 0, kind: Kind::Read, bytes: 0, errors: Vec::new(), response, service: None };
+            run.series.push(Slice { start: at, span: Span::from_secs(10), tally: Tally(vec![counter]) });
+            at += Span::from_secs(10);
+        }
+    }
+    run.warm_up = Span::from_secs(warm_up_s);
+    run.span = at.since(Instant::ZERO) - run.warm_up;
+    run
+}
+
+/// 30 GiB of gp2: 100 IOPS, and 5.4 million credits for up to 3,000.
+#[test]
+fn a_run_without_credits_is_compared_with_a_product_without_credits() {
+    let mut used_up = lasting_run(&[(1_960, 2_855), (540, 100)], 1_960);
+    let exact = curve(vec![used_up.clone()], Bytes::kib(4), true);
+    let explanation = explained("aws/gp2:30GiB", &exact);
+    check(&explanation, &["burst credits are used up (5.4 M credits, at 2,8"]);
+    let row = &explanation.rows[0];
+    assert!((row.iops.1 - 100.0).abs() < 1.0 && (row.mean_ns.1 / 40e6 - 1.0).abs() < 0.01, "{row:?}");
+    assert_eq!(row.binds.as_deref(), Some("IOPS of the size (3 for each GiB, at least 100), with burst credits"));
+    let cause = &explanation.causes[0];
+    assert_eq!(cause.cause, "theory for a run without credits: 100 IOPS, 40 ms at depth 4");
+    used_up.findings.push(Finding::RateDropped { at_seconds: 1_957.0, before: 2_855.0, after: 100.0 });
+    let found = explained("aws/gp2:30GiB", &curve(vec![used_up], Bytes::kib(4), true));
+    assert!(found.causes[0].difference.contains("at 2,855 IOPS after 1,957 s): 100 IOPS from then on"), "{found:?}");
+    let burst = lasting_run(&[(600, 2_855)], 10);
+    let explanation = explained("aws/gp2:30GiB", &curve(vec![burst], Bytes::kib(4), true));
+    check(&explanation, &["allows 100 -> burst credits: at the peak"]);
+    assert!(explanation.rows[0].iops.1 > 2_800.0, "full credits: {:?}", explanation.rows[0]);
+}
+
+#[test]
+fn credits_used_by_an_earlier_run_are_missing_in_the_next() {
+    let runs = vec![lasting_run(&[(1_970, 2_855)], 10), lasting_run(&[(600, 100)], 10)];
+    let explanation = explained("aws/gp2:30GiB", &curve(runs, Bytes::kib(4), true));
+    assert!(explanation.rows[0].credits.used_up.is_empty(), "{:?}", explanation.rows[0]);
+    assert!((explanation.rows[1].iops.1 - 100.0).abs() < 1.0, "{:?}", explanation.rows[1]);
+    assert!(explanation.causes[0].difference.contains("they seem to have been used up before"), "{explanation:?}");
+}
+
+/// A run that is as slow as the lasting limit from its begin, although its depth would carry more.
+#[test]
+fn credits_used_before_the_measurement_are_inferred_from_the_rate() {
+    let slow = lasting_run(&[(600, 100)], 10);
+    let explanation = explained("aws/gp2:30GiB", &curve(vec![slow], Bytes::kib(4), true));
+    check(&explanation, &["100 IOPS is the limit without burst credits (5.4 M credits when full)"]);
+}
+
+#[test]
+fn void_figures_are_the_first_cause() {
+    let mut cached = curve(vec![run(Pace::Closed { depth: 32 }, 244_000.0, 131e3)], Bytes::kib(4), true);
+    cached.runs[0].findings.push(Finding::PageCacheAnswered { share: 0.9994 });
+    let explanation = explained("aws/gp3:100GiB", &cached);
+    let first = &explanation.causes[0].difference;
+    assert_eq!(first, "99.9 % of the reads came from the page cache: not a figure of the storage");
 }

@@ -2,9 +2,11 @@
 
 mod agreement;
 mod choices;
+mod closed;
 mod diagnosis;
 mod explain;
 mod hours;
 #[path = "../../../analyse/tests/analyse/measured.rs"]
 mod measured;
 mod sizing;
+mod typical;

@@ -1,4 +1,4 @@
-//! Modifications of volumes: type, size, IOPS and throughput, with the pause between them.
+//! Modifications of volumes: type, size, IOPS and throughput, and how many are allowed in a day.
 
 use plimsoll_service::api::{Level, Resize};
 
@@ -10,6 +10,9 @@ use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation, moment};
 use crate::record::{Ec2Settings, Modification, Provider};
 
+/// The rule of modifications in a rolling period.
+const PERIOD: &str = "ec2_modification_period";
+
 /// `ModifyVolume`.
 pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput"])?;
@@ -18,21 +21,7 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     if let state @ "creating" = state(&held, now_ns) {
         return Err(Ec2Error::state(format!("Volume '{id}' is '{state}'.")));
     }
-    let pause_ns = operation.cloud.durations.nanos("ec2_modification_pause");
-    if let Some(last) = &held.record.modification {
-        if now_ns < last.ended_ns {
-            let message = format!("{id} is being modified: wait until the modification is completed.");
-            return Err(Ec2Error::new("IncorrectModificationState", message));
-        }
-        if now_ns < last.started_ns.saturating_add(pause_ns) {
-            let until = moment(last.started_ns.saturating_add(pause_ns));
-            let message = format!(
-                "You've reached the maximum modification rate per volume limit. Wait at least 6 hours between \
-                 modifications per EBS volume; here until {until}."
-            );
-            return Err(Ec2Error::new("VolumeModificationRateExceeded", message));
-        }
-    }
+    let earlier_ns = check_rate(operation, &held)?;
     let from = settings(&held);
     let to = target(query, &from)?;
     if to == from {
@@ -44,6 +33,7 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     apply(operation, &held, &from, &to)?;
     let optimizing = operation.cloud.durations.nanos("ec2_optimizing_1tib") / 1_024 * to.size_gib;
     let modified_ns = now_ns.saturating_add(operation.cloud.durations.nanos("ec2_modifying"));
+    held.record.earlier_modifications_ns = earlier_ns;
     held.record.modification = Some(Modification {
         started_ns: now_ns,
         modified_ns,
@@ -54,6 +44,32 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     operation.store(&held)?;
     let fields = held.record.modification.as_ref().map(|modification| fields(operation, &held, modification));
     Ok(vec![Element::new("volumeModification", fields.unwrap_or_default())])
+}
+
+/// Starts of the modifications within the period before now. Refuses a further one while the last is in progress, and
+/// beyond the number allowed in the period.
+fn check_rate(operation: &Operation<'_>, held: &Held) -> Result<Vec<u64>, Ec2Error> {
+    let Held { record, .. } = held;
+    if record.modification.as_ref().is_some_and(|last| operation.now_ns < last.ended_ns) {
+        let message = format!("{} is being modified: wait until the modification is completed.", record.id);
+        return Err(Ec2Error::new("IncorrectModificationState", message));
+    }
+    let durations = &operation.cloud.durations;
+    let (period_ns, allowed) = (durations.nanos(PERIOD), durations.count(PERIOD));
+    let last = record.modification.iter().map(|last| last.started_ns);
+    let starts = record.earlier_modifications_ns.iter().copied().chain(last);
+    let recent: Vec<u64> = starts.filter(|start| operation.now_ns < start.saturating_add(period_ns)).collect();
+    match recent.len().checked_sub(allowed) {
+        None => Ok(recent),
+        Some(first) => {
+            let until = moment(recent[first].saturating_add(period_ns));
+            let message = format!(
+                "You've reached the maximum modification rate per volume limit: up to {allowed} modifications in a \
+                 rolling 24-hour period. The next modification is possible at {until}."
+            );
+            Err(Ec2Error::new("VolumeModificationRateExceeded", message))
+        }
+    }
 }
 
 /// Settings after a modification: those that are not named stay, if the new type has them.
@@ -76,12 +92,23 @@ fn target(query: &Query, from: &Ec2Settings) -> Result<Ec2Settings, Ec2Error> {
     };
     check_settings(&to)?;
     if to.volume_type == "gp3" {
-        (to.iops, to.throughput) = (to.iops.or(Some(3_000)), to.throughput.or(Some(125)));
+        let (iops, throughput) = equivalent_of_gp2(from);
+        (to.iops, to.throughput) = (to.iops.or(Some(iops)), to.throughput.or(Some(throughput)));
     }
     if to.volume_type == "gp2" {
         to.iops = None;
     }
     Ok(to)
+}
+
+/// IOPS and throughput in MiB/s of a gp3 volume that are not named: the baseline, or those of the gp2 volume that it was, if
+/// higher (EBS user guide, Requirements for volume modifications, read 2026-11-26).
+fn equivalent_of_gp2(from: &Ec2Settings) -> (u64, u64) {
+    let Ec2Settings { volume_type, size_gib, iops, .. } = from;
+    if volume_type != "gp2" {
+        return (3_000, 125);
+    }
+    (iops.unwrap_or(0).max(3_000), if *size_gib <= 170 { 128 } else { 250 })
 }
 
 fn apply(operation: &Operation<'_>, held: &Held, from: &Ec2Settings, to: &Ec2Settings) -> Result<(), Ec2Error> {

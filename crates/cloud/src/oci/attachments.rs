@@ -13,12 +13,14 @@ use super::{OciResult, check_etag, display_name, etag_of, found, is_repeated, pa
 use crate::cloud::{Held, Operation, is_boot, new_ocid};
 use crate::identifiers::{hex, kind, random};
 use crate::lifecycle::Transition;
-use crate::record::{AttachmentRecord, Provider, Retry, TAG, WorkRequest};
+use crate::record::{AttachmentPaths, AttachmentRecord, Provider, Retry, TAG, WorkRequest};
 use crate::web::{Reply, Request};
 
 /// Letters of device names after `/dev/oracleoci/oraclevd`; `a` is the boot volume.
 const DEVICE_LETTERS: &[u8] = b"bcdefghijklmnopqrstuvwxyz";
 const DEVICES: u8 = 32;
+/// OCPUs from which attachments of a virtual machine are multipath-enabled.
+const MULTIPATH_OCPUS: f64 = 16.0;
 /// Random bytes of a CHAP secret, which is written in hexadecimal digits.
 const SECRET_BYTES: usize = 16;
 const LOGIN_STATES: [&str; 7] =
@@ -140,7 +142,21 @@ fn view(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRecord) -
 }
 
 fn is_multipath(held: &Held, attachment: &AttachmentRecord) -> bool {
-    attachment.kind == "iscsi" && super::volumes::chosen_level(held) >= UHP_VPUS
+    attachment.kind == "iscsi"
+        && attachment.paths == AttachmentPaths::Level
+        && super::volumes::chosen_level(held) >= UHP_VPUS
+}
+
+/// A virtual machine that is too small gets attachments without multipath (OCI, Configuring Attachments to Ultra High
+/// Performance Volumes; Block Volume Performance, 2024).
+fn paths_of(group: &GroupGlance) -> AttachmentPaths {
+    let is_virtual = group.shape.as_ref().is_some_and(|shape| shape.name.starts_with("oci/VM."));
+    let ocpus = group.settings.iter().find(|(name, _)| name == "ocpu").map(|(_, value)| *value);
+    if is_virtual && ocpus.is_some_and(|ocpus| ocpus < MULTIPATH_OCPUS) {
+        AttachmentPaths::Single
+    } else {
+        AttachmentPaths::Level
+    }
 }
 
 /// Adds the iSCSI target, if the service has portals: the first to the attachment, all others as multipath devices.
@@ -256,6 +272,7 @@ fn join(
         shareable: details.is_shareable.unwrap_or(false),
         login_state: if agent_login { "UNKNOWN".to_owned() } else { String::new() },
         agent_login,
+        paths: paths_of(group),
         chap_secret: (use_chap == Some(true)).then(|| hex(&random::<SECRET_BYTES>())),
         created: operation.moment(),
         transition: Some(operation.cloud.durations.transition(operation.now_ns, "ATTACHING", "oci_attach")),

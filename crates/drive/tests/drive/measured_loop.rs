@@ -242,3 +242,17 @@ fn device_that_never_answers_is_abandoned() {
     assert_eq!(response(&seen).count, 3, "with their wait so far");
     near(Some(Span::from_nanos(response(&seen).max_ns)), Span::from_secs(15), 0.02);
 }
+
+/// 1,000 credits at 100 operations a second: they end within the second second, and the limit then holds the load.
+#[test]
+fn binding_stages_are_counted_by_slice() {
+    let model = "limit(10, burst 1000) \"sustained\" then station(4, 8ms) \"media\"";
+    let seen = offer(model, &[stream(Pace::Closed { depth: 4 })], 4, 60);
+    let stages = parse(model).expect("a model").names();
+    let whole = seen.bound_by.shares(Instant::ZERO, &stages);
+    assert_eq!(whole[0].0, "media", "1,000 of 1,600 operations: {whole:?}");
+    let lasting = seen.bound_by.shares(Instant::ZERO + Span::from_secs(10), &stages);
+    assert_eq!(lasting, [("sustained".to_owned(), 1.0)]);
+    let operations: u64 = seen.series.iter().map(|slice| slice.tally.operations()).sum();
+    assert_eq!(seen.bound_by.since(Instant::ZERO).iter().sum::<u64>(), operations);
+}

@@ -65,6 +65,30 @@ pub enum FileOrder {
     },
 }
 
+/// Advice to the kernel on the order of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAdvice {
+    /// None.
+    None,
+    /// The order of the job.
+    ByOrder,
+    /// Random.
+    Random,
+    /// Sequential.
+    Sequential,
+}
+
+/// Flags of `sync_file_range`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RangeSync {
+    /// Waits for pages in writeback.
+    pub wait_before: bool,
+    /// Starts to write dirty pages.
+    pub write: bool,
+    /// Waits for these pages.
+    pub wait_after: bool,
+}
+
 /// Files, and how they are opened.
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag in fio")]
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +117,8 @@ pub struct FileOptions {
     pub fsync_every: Option<u64>,
     /// `fdatasync`: writes per flush of data.
     pub fdatasync_every: Option<u64>,
+    /// `sync_file_range`: writes per call, and its flags.
+    pub range_every: Option<(u64, RangeSync)>,
     /// `end_fsync`: a flush when the job ends.
     pub flush_at_end: bool,
     /// `fsync_on_close`: a flush when a file is closed.
@@ -111,6 +137,8 @@ pub struct FileOptions {
     pub invalidate: bool,
     /// `unlink`: created files are removed at the end.
     pub unlink: bool,
+    /// `fadvise_hint`.
+    pub advice: FileAdvice,
 }
 
 impl FileOptions {
@@ -160,6 +188,7 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> FileOptions 
         },
         fsync_every: settings.above_zero("fsync"),
         fdatasync_every: settings.above_zero("fdatasync"),
+        range_every: range(settings, findings),
         flush_at_end: settings.flag("end_fsync"),
         flush_on_close: settings.flag("fsync_on_close"),
         allocation: match settings.word("fallocate") {
@@ -175,6 +204,12 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> FileOptions 
         read_before: settings.flag("pre_read"),
         invalidate: settings.flag("invalidate"),
         unlink: settings.flag("unlink"),
+        advice: match settings.word("fadvise_hint") {
+            "0" => FileAdvice::None,
+            "random" => FileAdvice::Random,
+            "sequential" => FileAdvice::Sequential,
+            _ => FileAdvice::ByOrder,
+        },
     }
 }
 
@@ -233,5 +268,31 @@ mod tests {
         check(r"a\\b\c", &[r"a\b\c"]);
         check(" a : b :", &["a", "b"]);
         check("::", &[]);
+    }
+}
+
+/// `sync_file_range=wait_before,write:8`: flags, and the number of writes before each call. `None` for no calls.
+fn range(settings: &Settings, findings: &mut Findings) -> Option<(u64, RangeSync)> {
+    let text = settings.text("sync_file_range")?;
+    let (flags, every) = text.split_once(':').map_or((&text[..], "1"), |(flags, every)| (flags, every));
+    let mut sync = RangeSync::default();
+    let are_flags = flags.split(',').map(str::trim).all(|flag| {
+        match flag {
+            "wait_before" => sync.wait_before = true,
+            "write" => sync.write = true,
+            "wait_after" => sync.wait_after = true,
+            _ => return false,
+        }
+        true
+    });
+    match every.trim().parse::<u64>() {
+        Ok(every) if are_flags => Some((every, sync)).filter(|_| every > 0),
+        _ => {
+            let what = format!("sync_file_range={text}: no flags and number of writes");
+            let remedy =
+                "write wait_before, write and wait_after, separated by commas, and the number: write,wait_after:8";
+            findings.fault(settings.place("sync_file_range"), FaultKind::Value, what, remedy);
+            None
+        }
     }
 }

@@ -20,10 +20,16 @@ pub enum ArrivalProcess {
 /// `thinktime` and related options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkTime {
-    /// Duration of a pause.
+    /// Duration of a pause: `thinktime`, or `thinktime_spin` if that is longer.
     pub pause: Span,
-    /// `thinktime_blocks`: operations between pauses.
-    pub every: u64,
+    /// `thinktime_spin`: part of the pause that is spent computing.
+    pub spin: Span,
+    /// `thinktime_blocks`: operations between pauses; `None` if only `thinktime_iotime` is given.
+    pub every: Option<u64>,
+    /// `thinktime_blocks_type=issue`: issued operations are counted instead of completed ones.
+    pub counts_issued: bool,
+    /// `thinktime_iotime`: time between pauses.
+    pub io_time: Option<Span>,
 }
 
 /// Engine, depth and pace.
@@ -37,7 +43,7 @@ pub struct Flow {
     pub batch: u32,
     /// `iodepth_batch_complete_min`: minimum completion batch; 0 to `iodepth`.
     pub complete_min: u32,
-    /// `iodepth_batch_complete_max`: maximum completion batch; 0 means `complete_min`.
+    /// `iodepth_batch_complete_max`: maximum completion batch; at least `complete_min`.
     pub complete_max: u32,
     /// `iodepth_low`: depth at which a full queue is refilled; 1 to `iodepth`.
     pub depth_low: u32,
@@ -53,8 +59,16 @@ pub struct Flow {
 
 impl Flow {
     /// Queue depth: `iodepth`, or 1 for synchronous engines.
+    ///
+    /// Observed with fio 3.33: `iodepth_batch_complete_min=0` without a maximum waits for each operation, and the null
+    /// engine accepts no operation before those of its last batch are taken.
     pub fn in_flight(&self) -> u32 {
-        if self.engine.is_synchronous() { 1 } else { self.iodepth }
+        match self.engine {
+            engine if engine.is_synchronous() => 1,
+            _ if self.complete_max == 0 => 1,
+            Engine::Null => self.batch,
+            _ => self.iodepth,
+        }
     }
 }
 
@@ -106,7 +120,16 @@ fn engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
 
 fn think(settings: &Settings) -> Option<ThinkTime> {
     let pause = settings.time("thinktime").filter(|pause| !pause.is_zero())?;
-    Some(ThinkTime { pause, every: settings.count("thinktime_blocks").max(1) })
+    let spin = settings.time("thinktime_spin").unwrap_or_default();
+    let io_time = settings.time("thinktime_iotime").filter(|time| !time.is_zero());
+    let is_counted = io_time.is_none() || settings.order("thinktime_blocks") > 0;
+    Some(ThinkTime {
+        pause: pause.max(spin),
+        spin,
+        every: is_counted.then(|| settings.count("thinktime_blocks").max(1)),
+        counts_issued: settings.word("thinktime_blocks_type") == "issue",
+        io_time,
+    })
 }
 
 /// Permitted processors, and whether each copy is pinned to a single one.

@@ -40,12 +40,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "roundrobin",
     ),
     Spec::runs("fallocate", Choice(&["none", "native", "posix", "keep", "truncate", "0", "1"]), "native"),
-    Spec::new(
-        "fadvise_hint",
-        Choice(&["0", "1", "random", "sequential"]),
-        "1",
-        Accepted("the kernel gets no advice on files; with direct=1 there is no difference"),
-    ),
+    Spec::runs("fadvise_hint", Choice(&["0", "1", "random", "sequential"]), "1"),
     Spec::new(
         "write_hint",
         Choice(&["none", "short", "medium", "long", "extreme"]),
@@ -80,12 +75,7 @@ pub(super) const OPTIONS: &[Spec] = &[
         "0",
         Accepted("Linux has had no write barriers since 2.6.37, and no engine of fio makes any"),
     ),
-    Spec::new(
-        "sync_file_range",
-        ChoiceWith(&["wait_before", "write", "wait_after"]),
-        "",
-        Refused("it does not make data durable; use fdatasync"),
-    ),
+    Spec::runs("sync_file_range", Text, ""),
     Spec::runs("end_fsync", Bool, "0"),
     Spec::runs("fsync_on_close", Bool, "0"),
     Spec::runs("zero_buffers", Flag, ""),

@@ -8,8 +8,6 @@ use crate::number::Bare::{Micros, Seconds};
 const MAX: i64 = u32::MAX as i64;
 const POLLED: &str = "completions are not polled: latencies include the interrupt";
 const LATENCY_TARGET: &str = "no depth is looked for by latency; plimsoll measure finds the load line";
-const PAUSES: &str =
-    "a worker pauses after so many operations, for so long, and is idle then; write thinktime and thinktime_blocks";
 const WEIGHTS: &str = "jobs run at their own pace, not at shares of each other's; give each a rate";
 const SLOW: &str = "a job does not fail because it is slow; its rate is in the results";
 const PRIORITY: &str = "operations carry no priority; start plimsoll under ionice for one of all of them";
@@ -17,15 +15,9 @@ const PRIORITY: &str = "operations carry no priority; start plimsoll under ionic
 pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("ioengine", Text, "psync"),
     Spec::runs("iodepth", Integer(1, MAX), "1"),
-    Spec::new(
-        "iodepth_batch",
-        Integer(0, MAX),
-        "1",
-        Accepted("operations that are due at the same moment are always handed over together"),
-    )
-    .also(&["iodepth_batch_submit"]),
+    Spec::runs("iodepth_batch", Integer(0, MAX), "1").also(&["iodepth_batch_submit"]),
     Spec::runs("iodepth_batch_complete_min", Integer(0, MAX), "1").also(&["iodepth_batch_complete"]),
-    Spec::new("iodepth_batch_complete_max", Integer(0, MAX), "", Accepted("all that has come back is taken together")),
+    Spec::runs("iodepth_batch_complete_max", Integer(0, MAX), ""),
     Spec::runs("iodepth_low", Integer(0, MAX), ""),
     Spec::new(
         "serialize_overlap",
@@ -49,15 +41,10 @@ pub(super) const OPTIONS: &[Spec] = &[
     Spec::runs("rate_iops", Integers(0, MAX), ""),
     Spec::new("rate_iops_min", Integers(0, MAX), "", Refused(SLOW)),
     Spec::runs("thinktime", Time(Micros), "0"),
-    Spec::new("thinktime_spin", Time(Micros), "0", Refused(PAUSES)),
+    Spec::runs("thinktime_spin", Time(Micros), "0"),
     Spec::runs("thinktime_blocks", Integer(0, MAX), "1"),
-    Spec::new(
-        "thinktime_blocks_type",
-        Choice(&["complete", "issue"]),
-        "complete",
-        Accepted("a pause begins when all operations in flight are completed"),
-    ),
-    Spec::new("thinktime_iotime", Time(Seconds), "0", Refused(PAUSES)),
+    Spec::runs("thinktime_blocks_type", Choice(&["complete", "issue"]), "complete"),
+    Spec::runs("thinktime_iotime", Time(Seconds), "0"),
     Spec::new("max_latency", Times, "", Refused("a slow operation ends no job; its latency is in the results")),
     Spec::new("latency_target", Time(Micros), "", Refused(LATENCY_TARGET)),
     Spec::new("latency_window", Time(Micros), "", Refused(LATENCY_TARGET)),

@@ -176,6 +176,7 @@ fn events(report: &mut Report, table: &NamedTable, columns: [Option<usize>; 3]) 
             waits: (rate * seconds).round(),
             total_s: Rounded::of(report.numerals, row.cell(total), 1.0),
             average_s: Rounded::of(report.numerals, row.cell(average), 1e-3),
+            class: class.map_or("", |class| row.cell(class)).to_owned(),
             line: row.line,
         });
         count += 3;

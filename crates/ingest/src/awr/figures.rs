@@ -3,11 +3,15 @@
 //! Cumulative statistics take precedence: every version has them, and they are not rounded. The table of file types
 //! divides the rest. The front page is only compared: differences are cautions.
 
+mod blocks;
+mod front_page;
+
 use plimsoll_units::Span;
 
 use super::report::{Histogram, Member, Rates, Reach, Report, StatedValue, Traffic, WaitRow};
 use super::section::AwrSection;
 use crate::builder::Builder;
+use crate::events::WaitCause;
 use crate::reading::{
     CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
     Statistic, Wait,
@@ -17,17 +21,21 @@ use crate::text::MIB;
 
 /// Emits a report's figures.
 pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
-    let known = [report.statistics.len(), report.profile.len(), report.file_types.len()];
-    let has_figures = known != [0; 3];
+    let known = [report.statistics.len(), report.profile.len(), report.file_types.len(), report.tablespaces.len()];
+    let has_figures = known != [0; 4] || front_page::has_rates(report);
     let reason = "it has the heading of a report but none of its tables: save it again completely";
     out.require(has_figures || !report.met.is_empty(), reason)?;
     let Some(seconds) = window_s(report) else {
-        return Err(out.unusable("it lacks the length of its window (row `Elapsed:`): create the report again"));
+        let reason = "no row `Elapsed:` has a readable number, so it lacks the length of its window: provide the report with \
+                      its head";
+        return Err(out.unusable(reason));
     };
     let unruled = "no heading of its tables has a line of dashes below it, which determines the columns: provide the \
                    report as written by the database";
     out.require(has_figures || !report.unruled, unruled)?;
-    out.require(has_figures, "it has no table of reads and writes: save it again completely")?;
+    let unknown = "no table of reads and writes was recognised (Load Profile, IO Profile, Instance Activity Stats, IOStat \
+                   by Filetype, Tablespace IO Stats): provide the report with these, as written by the database";
+    out.require(has_figures, unknown)?;
     if !report.release.is_empty() {
         out.version(&report.release);
     }
@@ -137,6 +145,7 @@ fn parts(report: &Report, out: &mut Builder) {
         Reach::Pluggable => {
             &[AwrSection::Statistics, AwrSection::IoProfile, AwrSection::FileTypes, AwrSection::Histogram]
         }
+        Reach::Instance if front_page::is_all(report) => &[AwrSection::Statistics],
         Reach::Instance => &[
             AwrSection::Statistics,
             AwrSection::IoProfile,
@@ -162,7 +171,8 @@ fn parts(report: &Report, out: &mut Builder) {
     for section in expected.iter().filter(is_missing) {
         out.part(format!("{}{}", report.label, section.name()), Fate::Missing);
     }
-    if !report.ended {
+    // The caution about a front page includes the missing end.
+    if !report.ended && !front_page::is_all(report) {
         out.caution(None, "its last line, `End of Report`, is missing, so tables may be missing too: save it again");
         out.part("End of Report", Fate::Broken);
     }
@@ -217,8 +227,10 @@ fn totals(page: &mut Page<'_>) {
             }
         } else if of_files[0].is_some() {
             rates(page, class, of_files);
-        } else {
+        } else if page.report.profile.contains_key("Total Requests") {
             profile(page, class, column);
+        } else {
+            blocks::direction(page, class);
         }
     }
 }
@@ -380,6 +392,8 @@ fn redo(page: &mut Page<'_>) {
         let origin = page.origin(section, writes);
         page.out
             .caution(Some(origin), "log writes are counted once for all members of a group: multiply by their number");
+    } else {
+        front_page::redo(page);
     }
 }
 
@@ -413,8 +427,9 @@ fn latencies(page: &mut Page<'_>) {
 fn wait_section(page: &Page<'_>, foreground: bool) -> AwrSection {
     match (is_cluster(page), foreground) {
         (true, _) => AwrSection::ClusterWaits,
-        (false, true) => AwrSection::ForegroundWaits,
-        (false, false) => AwrSection::BackgroundWaits,
+        (false, true) => page.report.session_waits.unwrap_or(AwrSection::ForegroundWaits),
+        (false, false) if page.report.met.contains_key(&AwrSection::BackgroundWaits) => AwrSection::BackgroundWaits,
+        (false, false) => page.report.session_waits.unwrap_or(AwrSection::BackgroundWaits),
     }
 }
 
@@ -482,9 +497,18 @@ fn time(page: &mut Page<'_>) {
     let (stated, section) = match (report.time_model.get("DB time"), &report.database_s) {
         (Some(stated), _) => (stated, model),
         (None, Some(stated)) => (stated, AwrSection::Snapshots),
-        (None, None) => return,
+        (None, None) => match &report.top.database_s {
+            // A small share has few digits.
+            Some(stated) if report.top.largest_share >= 0.1 => {
+                let text = "it lacks the time of sessions, which is derived from the share of the largest of its top events: a \
+                            rounded sum of processor time and waits, with those of background processes";
+                page.out.caution(None, text);
+                (stated, AwrSection::TopEvents)
+            }
+            _ => return,
+        },
     };
-    let on_processor = report.time_model.get("DB CPU").map(|stated| stated.value);
+    let on_processor = report.time_model.get("DB CPU").or(report.top.processor_s.as_ref()).map(|stated| stated.value);
     let origin = page.origin(section, stated);
     let (scope, window) = page.at;
     let processors = processors(page).map(|stated| stated.value as u32);
@@ -516,6 +540,10 @@ fn processors<'a>(page: &Page<'a>) -> Option<&'a StatedValue> {
 fn waits(page: &mut Page<'_>) {
     let report = page.report;
     let (scope, window) = page.at;
+    if report.session_waits == Some(AwrSection::TopEvents) {
+        let text = "only the events with most time are known: the rest of the database's time is in no counter";
+        page.out.caution(None, text);
+    }
     for event in &report.events {
         let section = wait_section(page, event.foreground);
         let Some(total_s) = event.sum_s() else { continue };
@@ -528,6 +556,7 @@ fn waits(page: &mut Page<'_>) {
             scope,
             window,
             event: event.name.clone(),
+            cause: WaitCause::of_oracle(&event.name, &event.class),
             foreground: event.foreground,
             count: event.waits,
             total_s,

@@ -8,6 +8,7 @@ use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
 use super::section::AwrSection;
+use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::html::{Piece, pieces};
@@ -60,6 +61,7 @@ pub(super) fn parse(document: &[u8]) -> (Report, Option<Comparison>) {
     if report.database.is_empty() {
         report.database = titled.unwrap_or_default();
     }
+    waits::settle(&mut report);
     (report, comparison)
 }
 

@@ -54,6 +54,8 @@ pub(super) struct WaitRow {
     pub(super) waits: f64,
     pub(super) total_s: Option<Rounded>,
     pub(super) average_s: Option<Rounded>,
+    /// Oracle's class of the event, such as `User I/O`; empty if unknown.
+    pub(super) class: String,
     pub(super) line: u64,
 }
 
@@ -125,6 +127,18 @@ pub(super) struct FileRow {
     pub(super) blocks_a_read: Option<f64>,
 }
 
+/// The events with most time, of sessions or of all processes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TopEvents {
+    pub(super) waits: Vec<WaitRow>,
+    /// Seconds on a processor.
+    pub(super) processor_s: Option<StatedValue>,
+    /// Seconds of all sessions, from the row with the largest share of them.
+    pub(super) database_s: Option<StatedValue>,
+    /// That share, 0 to 1.
+    pub(super) largest_share: f64,
+}
+
 /// A row of the buffer pool advisory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Advice {
@@ -187,6 +201,12 @@ pub(super) struct Report {
     pub(super) tablespaces: Vec<FileRow>,
     pub(super) files: Vec<FileRow>,
     pub(super) events: Vec<WaitRow>,
+    /// Waits of sessions and background processes together.
+    pub(super) all_events: Vec<WaitRow>,
+    /// The events with most time, rounded.
+    pub(super) top: TopEvents,
+    /// The table of the waits of sessions.
+    pub(super) session_waits: Option<AwrSection>,
     pub(super) histograms: BTreeMap<String, Histogram>,
     pub(super) advice: Vec<Advice>,
     /// Sections found, with the number of their values.

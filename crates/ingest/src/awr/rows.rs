@@ -1,7 +1,8 @@
 //! Converts the tables of a report row by row.
 
-use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, Rounded, StatedValue, Traffic, WaitRow};
+use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, StatedValue, Traffic};
 use super::section::AwrSection;
+use super::waits;
 use crate::text::table::{NamedTable, Row};
 use crate::text::timestamp;
 use crate::text::{GIB, MIB, Numerals};
@@ -26,9 +27,10 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
         AwrSection::Histogram => histogram(report, table),
         AwrSection::ClusterTimeModel => cluster_time_model(report, table),
         AwrSection::ClusterSystems => cluster_systems(report, table),
-        AwrSection::ForegroundWaits | AwrSection::BackgroundWaits | AwrSection::ClusterWaits => {
-            events(report, section, table)
+        AwrSection::ForegroundWaits | AwrSection::BackgroundWaits | AwrSection::AllWaits | AwrSection::ClusterWaits => {
+            waits::read_events(report, section, table)
         }
+        AwrSection::TopEvents => waits::read_top(report, table),
         AwrSection::IoProfile => profile(report, table),
         AwrSection::FileTypes | AwrSection::Functions => traffic(report, section, table),
         AwrSection::ClusterFileTypes => cluster_file_types(report, table),
@@ -47,23 +49,23 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
 
 /// A table with helpers for reading its cells.
 #[derive(Clone, Copy)]
-struct Cells<'a> {
+pub(super) struct Cells<'a> {
     table: &'a NamedTable,
-    numerals: Numerals,
+    pub(super) numerals: Numerals,
 }
 
 impl<'a> Cells<'a> {
-    fn of(report: &Report, table: &'a NamedTable) -> Self {
+    pub(super) fn of(report: &Report, table: &'a NamedTable) -> Self {
         Self { table, numerals: report.numerals }
     }
 
     /// The number of a row under a column.
-    fn number(self, row: &Row, column: Option<usize>) -> Option<f64> {
+    pub(super) fn number(self, row: &Row, column: Option<usize>) -> Option<f64> {
         column.and_then(|column| self.numerals.number(row.cell(column)))
     }
 
     /// A value with its place: the row called `name`, and the column.
-    fn stated(self, row: &Row, name: &str, column: usize, value: f64) -> StatedValue {
+    pub(super) fn stated(self, row: &Row, name: &str, column: usize, value: f64) -> StatedValue {
         let title = self.table.columns.get(column).map_or("", String::as_str);
         let field = if title.is_empty() { name.to_owned() } else { format!("{name} / {title}") };
         StatedValue { value, line: row.line, field }
@@ -90,7 +92,7 @@ fn present<'a>(values: impl IntoIterator<Item = &'a Option<StatedValue>>) -> u32
 }
 
 /// The text of a row under a column, if not empty.
-fn text_of(row: &Row, column: Option<usize>) -> Option<&str> {
+pub(super) fn text_of(row: &Row, column: Option<usize>) -> Option<&str> {
     column.map(|column| row.cell(column)).filter(|text| !text.is_empty())
 }
 
@@ -259,44 +261,6 @@ fn load_profile(report: &mut Report, table: &NamedTable) -> u32 {
             report.load.insert(name.to_owned(), stated);
             count += 1;
         }
-    }
-    count
-}
-
-/// The column of averages, and the unit of cells without unit.
-fn average(table: &NamedTable) -> (Option<usize>, f64) {
-    match table.column("avg wait (ms)") {
-        Some(column) => (Some(column), 1e-3),
-        None => (table.column("avg wait").or(table.column("wait time avg wait")), 1.0),
-    }
-}
-
-fn events(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
-    let columns = match section {
-        AwrSection::ClusterWaits => ("wait event", "event waits", "wait time total(s)"),
-        _ => ("event", "waits", "total wait time (s)"),
-    };
-    // Tables of the top events repeat the full tables by instance, with rounded numbers.
-    if section == AwrSection::ClusterWaits && table.column_like("i#").is_some() {
-        return 0;
-    }
-    let foreground = section == AwrSection::ForegroundWaits || table.column_like("wait time %db time").is_some();
-    let cells = Cells::of(report, table);
-    let (average, unit) = average(table);
-    let (name, waits, total) = (table.column(columns.0), table.column(columns.1), table.column(columns.2));
-    let mut count = 0;
-    for row in &table.rows {
-        let Some(name) = text_of(row, name) else { continue };
-        let Some(waits) = cells.number(row, waits) else { continue };
-        report.events.push(WaitRow {
-            name: name.to_owned(),
-            foreground,
-            waits,
-            total_s: total.and_then(|column| Rounded::of(cells.numerals, row.cell(column), 1.0)),
-            average_s: average.and_then(|column| Rounded::of(cells.numerals, row.cell(column), unit)),
-            line: row.line,
-        });
-        count += 3;
     }
     count
 }

@@ -17,6 +17,10 @@ pub(super) enum AwrSection {
     OperatingSystem,
     ForegroundWaits,
     BackgroundWaits,
+    /// Waits of all processes together, in releases before 11.1 and in Statspack.
+    AllWaits,
+    /// The events with most time, rounded.
+    TopEvents,
     Histogram,
     Statistics,
     FileTypes,
@@ -52,6 +56,7 @@ const KEYS: &[(AwrSection, &[&str])] = &[
     (AwrSection::Histogram, &["event", "% of total waits <"]),
     (AwrSection::ForegroundWaits, &["event", "waits", "total wait time (s)", "% db time"]),
     (AwrSection::BackgroundWaits, &["event", "waits", "total wait time (s)", "% bg time"]),
+    (AwrSection::AllWaits, &["event", "waits", "total wait time (s)", "waits /txn"]),
     (AwrSection::FileTypes, &["filetype name", "reads: data", "reqs per sec", "writes: data"]),
     (AwrSection::Functions, &["function name", "reads: data", "reqs per sec", "writes: data"]),
     (AwrSection::Files, &["tablespace", "filename", "reads", "writes"]),
@@ -78,6 +83,9 @@ impl AwrSection {
                 like(columns, key)
             }
         };
+        if is_top_events(columns) {
+            return Some(Self::TopEvents);
+        }
         let fits = |keys: &[&str]| keys.iter().enumerate().all(|(index, key)| has(key, index));
         let (section, _) = KEYS.iter().find(|(_, keys)| fits(keys))?;
         Some(*section)
@@ -89,7 +97,16 @@ impl AwrSection {
         if table.column("begin") == Some(1) && table.column("end") == Some(2) && begins("Buffer Cache:") {
             return Some(Self::CacheSizes);
         }
-        Self::of(&table.columns)
+        Self::of(&table.columns).map(|section| section.under(&table.heading))
+    }
+
+    /// The section under a heading: tables of waits of different processes may have equal columns.
+    fn under(self, heading: &str) -> Self {
+        match self {
+            Self::AllWaits if heading.starts_with("Foreground") => Self::ForegroundWaits,
+            Self::AllWaits if heading.starts_with("Background") => Self::BackgroundWaits,
+            section => section,
+        }
     }
 
     /// The section of a table of text. Several tables of Statspack have equal column names, and are distinguished by
@@ -102,11 +119,13 @@ impl AwrSection {
             "event" if table.columns.iter().filter(|column| column.contains('<')).count() >= 6 => Some(Self::Histogram),
             _ => Self::of(&table.columns),
         };
-        by_columns.or_else(|| match table.heading.as_str() {
+        by_columns.map(|section| section.under(&table.heading)).or_else(|| match table.heading.as_str() {
             "Foreground Wait Events" if has("event") && has("waits") => Some(Self::ForegroundWaits),
             "Background Wait Events" if has("event") && has("waits") => Some(Self::BackgroundWaits),
             "Time Model System Stats" if has("time (s)") => Some(Self::TimeModel),
-            "OS Statistics" if has("statistic") && has("total") => Some(Self::OperatingSystem),
+            "OS Statistics" | "Operating System Statistics" if has("statistic") && has("total") => {
+                Some(Self::OperatingSystem)
+            }
             "IO Stat by Function - summary" if has("requests /sec") => Some(Self::Functions),
             "Buffer Pool Advisory" if has("size for est (m)") => Some(Self::BufferPoolAdvice),
             _ if has("database") && has("db id") && has("release") => Some(Self::Database),
@@ -130,6 +149,8 @@ impl AwrSection {
             Self::OperatingSystem | Self::ClusterSystems => "Operating System Statistics",
             Self::ForegroundWaits => "Foreground Wait Events",
             Self::BackgroundWaits => "Background Wait Events",
+            Self::AllWaits => "Wait Events",
+            Self::TopEvents => "Top Timed Events",
             Self::Histogram => "Wait Event Histogram",
             Self::Statistics => "Instance Activity Stats",
             Self::FileTypes | Self::ClusterFileTypes => "IOStat by Filetype",
@@ -142,6 +163,16 @@ impl AwrSection {
             Self::ClusterWaits => "Wait Events (Global)",
         }
     }
+}
+
+/// True for the columns of the events with most time: `Time(s)` and a share of the time of calls, or of the database.
+/// Complete tables of waits have the share of time-outs as well.
+fn is_top_events(columns: &[String]) -> bool {
+    let has = |starts: &[&str]| starts.iter().any(|start| like(columns, start));
+    let is_of_events = columns.first().is_some_and(|name| name == "event" || name.ends_with(" event"));
+    let is_timed = has(&["time(s)", "time (s)", "total wait time (sec)"]);
+    let is_share = has(&["% db time", "%db time", "% total", "%total"]);
+    is_of_events && like(columns, "waits") && is_timed && is_share && !has(&["%tim"])
 }
 
 fn like(columns: &[String], start: &str) -> bool {

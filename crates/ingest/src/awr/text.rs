@@ -6,6 +6,7 @@ use super::figures;
 use super::report::{Reach, Report};
 use super::rows;
 use super::section::AwrSection;
+use super::waits;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::refusal::Refusal;
@@ -110,9 +111,25 @@ impl ReportLines {
     fn line(&mut self, line: &str, number: u64) {
         self.number = number;
         self.report.ended |= line.contains("End of Report");
+        let expanded;
         let line = line.trim_start_matches('\u{c}').trim_end();
+        // SQL*Plus replaces blanks with tabs by default (SET TAB ON).
+        let line = if line.contains('\t') {
+            expanded = with_blanks(line);
+            &expanded
+        } else {
+            line
+        };
         if let Some((heading, about)) = line.split_once("DB/Inst:") {
             self.begin_section(heading, about);
+        } else if let Some((heading, about)) =
+            line.split_once(" for DB: ").filter(|(_, about)| about.contains("Snaps:"))
+        {
+            // Statspack before 10.1: `Wait Events for DB: ORCL  Instance: orcl  Snaps: 1 -2`.
+            let names = about.split_once("Snaps:").map_or(about, |(names, _)| names);
+            self.begin_section(heading, &names.replacen("Instance:", "/", 1).replace(' ', ""));
+        } else if is_underline(line) {
+            self.underline();
         } else if line.is_empty() {
             self.blank();
         } else if line == "OUTPUT" {
@@ -134,6 +151,7 @@ impl ReportLines {
         self.end_first_page();
         let mut report = std::mem::take(&mut self.report);
         report.unruled = !self.ruled;
+        waits::settle(&mut report);
         report
     }
 
@@ -165,6 +183,14 @@ impl ReportLines {
         }
     }
 
+    /// A title ends here: it is not a name of a column.
+    fn underline(&mut self) {
+        if self.table.as_ref().is_some_and(|drawing| !drawing.table.rows.is_empty()) {
+            self.end_table();
+        }
+        self.heads.clear();
+    }
+
     fn rule(&mut self, ruler: Ruler) {
         self.ruled = true;
         if std::mem::take(&mut self.injected) && ruler.is_single() {
@@ -187,7 +213,13 @@ impl ReportLines {
             // Below a heading over several columns: their own headings follow.
             None if ruler.is_inner() => {}
             _ => {
-                let columns = titles(heads.iter().map(|head| ruler.cells(head)));
+                let mut columns = titles(heads.iter().map(|head| ruler.cells(head)));
+                // Before 11.2 the ruler begins right of the names.
+                if heads.iter().any(|head| head.trim() == "Load Profile")
+                    && columns.first().is_some_and(|name| name == "per second")
+                {
+                    columns.insert(0, "load profile".to_owned());
+                }
                 if columns.iter().any(|column| !column.is_empty()) {
                     self.open(ruler, columns, None);
                 }
@@ -261,6 +293,10 @@ impl ReportLines {
                 found = true;
             }
         }
+        // The sizes have their names beside them: the ruler above is no table.
+        if found && self.table.as_ref().is_some_and(|drawing| drawing.table.rows.is_empty()) {
+            self.table = None;
+        }
         found
     }
 }
@@ -294,6 +330,28 @@ impl Drawing {
         // The lines between two rulers are kept verbatim.
         if self.is_name_alone() { Some(vec![line.to_owned()]) } else { Some(self.ruler.cells(line)) }
     }
+}
+
+/// True for a single run of tildes from the first column on.
+fn is_underline(line: &str) -> bool {
+    line.len() >= 3 && line.bytes().all(|byte| byte == b'~')
+}
+
+/// A line with its tabs replaced: stops are at every eighth column.
+fn with_blanks(line: &str) -> String {
+    const STOP: usize = 8;
+    let (mut text, mut column) = (String::with_capacity(line.len() * 2), 0);
+    for letter in line.chars() {
+        if letter == '\t' {
+            let blanks = STOP - column % STOP;
+            text.extend(std::iter::repeat_n(' ', blanks));
+            column += blanks;
+        } else {
+            text.push(letter);
+            column += 1;
+        }
+    }
+    text
 }
 
 /// The two words of a timestamp: a date with hyphens, and a time.

@@ -151,7 +151,7 @@ impl Reading {
         let mut others: Vec<(WaitCause, Wait)> = Vec::new();
         let mut by_name: BTreeMap<String, f64> = BTreeMap::new();
         for mut wait in std::mem::take(&mut self.waits) {
-            let cause = WaitCause::of(&wait.event);
+            let cause = wait.cause;
             if cause.class().is_some() {
                 kept.push(wait);
             } else if cause != WaitCause::Idle && wait.foreground {
@@ -179,6 +179,7 @@ fn short(waits: Vec<(WaitCause, Wait)>) -> Vec<Wait> {
     for (waited, wait) in waits {
         let sum = together.entry((wait.scope, wait.window, waited)).or_insert_with(|| Wait {
             event: waited.rest().to_owned(),
+            cause: waited,
             count: 0.0,
             total_s: 0.0,
             histogram: Vec::new(),
@@ -322,7 +323,7 @@ impl WindowTotals {
     }
 
     fn wait(&mut self, wait: &Wait, place: &mut impl FnMut(&Origin) -> InputPosition) {
-        let cause = WaitCause::of(&wait.event);
+        let cause = wait.cause;
         if cause == WaitCause::Idle {
             return;
         }

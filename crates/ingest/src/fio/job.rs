@@ -1,7 +1,11 @@
 //! A job of fio as evidence, from any of fio's formats.
 
+use std::collections::BTreeSet;
+
+use plimsoll_record::Finding;
+
 use crate::builder::Builder;
-use crate::reading::{Origin, ReadingEvidence, ReadingScope, Setting};
+use crate::reading::{Offering, Origin, ReadingEvidence, ReadingScope, Setting};
 use crate::refusal::Refusal;
 use crate::text;
 
@@ -16,6 +20,12 @@ pub(super) struct JobResult {
     /// Jobs of a group ran concurrently.
     pub(super) group: u64,
     pub(super) setting: Setting,
+    pub(super) offering: Offering,
+    /// Processor time of its threads, as a share of a processor each.
+    pub(super) processor: Option<f64>,
+    /// It pauses by itself.
+    pub(super) pauses: bool,
+    pub(super) findings: Vec<Finding>,
     pub(super) reads: Option<Got>,
     pub(super) writes: Option<Got>,
     pub(super) trims: Option<Got>,
@@ -25,7 +35,12 @@ pub(super) struct JobResult {
     pub(super) syncs: Option<Got>,
     /// The first error number.
     pub(super) error: u64,
+    /// Whether it is fio's sum of all clients, which repeats the other results.
+    pub(super) is_total: bool,
 }
+
+/// Name of the sum of all clients (`client.c` of fio).
+pub(super) const ALL_CLIENTS: &str = "All clients";
 
 /// The result of a direction.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +128,11 @@ impl JobResult {
         (!parts.is_empty()).then(|| Got::combined(&parts))
     }
 
+    /// True if each completion triggers the next operation at once.
+    pub(super) fn is_closed(&self) -> bool {
+        self.offering.rate.is_none() && !self.pauses
+    }
+
     /// Adds a caution if its numbers are inconsistent.
     fn doubt(&self, out: &mut Builder) {
         for (name, _, got) in self.present().into_iter().filter(|(_, _, got)| !got.is_sound()) {
@@ -138,11 +158,11 @@ impl JobResult {
     }
 
     /// Emits its figures, and returns their number.
-    fn emit(&self, out: &mut Builder) -> u32 {
+    fn emit(&self, is_member: bool, out: &mut Builder) -> u32 {
         let scope =
             out.scope(ReadingScope { host: self.host.clone(), part: self.part.clone(), ..ReadingScope::default() });
         let mut count = 0;
-        let mut put = |test: String, setting: Setting, got: &Got, out: &mut Builder| {
+        let mut put = |test: String, setting: Setting, got: &Got, is_part: bool, out: &mut Builder| {
             let origin = got.origin(&self.name, out);
             out.evidence(ReadingEvidence {
                 setting,
@@ -151,23 +171,26 @@ impl JobResult {
                 mean_s: got.mean_s,
                 quantiles: got.quantiles.clone(),
                 lasted_s: got.lasted_s,
+                offering: self.offering.clone(),
+                findings: self.findings.clone(),
+                is_part,
                 ..ReadingEvidence::new(scope, test, origin)
             });
             count += 1;
         };
         let present = self.present();
         if let Some(whole) = self.whole() {
-            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &whole, out);
+            put(self.name.clone(), Setting { reads: self.share(), ..self.setting.clone() }, &whole, is_member, out);
         }
         if present.len() > 1 {
             for (name, reads, got) in present {
                 let setting = Setting { reads, ..self.setting.clone() };
-                put(format!("{}, its {name}", self.name), setting, got, out);
+                put(format!("{}, its {name}", self.name), setting, got, true, out);
             }
         }
         if let Some(syncs) = self.syncs.as_ref().filter(|syncs| syncs.mean_s.is_some() || syncs.is_any()) {
             let setting = Setting { reads: None, sequential: None, block_bytes: None, ..self.setting.clone() };
-            put(format!("{}, its flushes", self.name), setting, syncs, out);
+            put(format!("{}, its flushes", self.name), setting, syncs, true, out);
         }
         count
     }
@@ -181,18 +204,34 @@ pub(super) fn too_many(line: u64, out: &Builder) -> Refusal {
     out.unusable_at(Origin::line(line), format!("more than {MAX_JOBS} jobs: split the file"))
 }
 
-/// Emits jobs. Those of a group ran concurrently, so their combined result comes first.
+/// Maximum relative difference between fio's sum of all clients and the sum of their rates: fio divides all operations
+/// by the longest time of a client, and prints three or four digits.
+const MAX_TOTAL_DIFFERENCE: f64 = 0.1;
+
+/// Emits jobs. Those of a group ran concurrently, so their combined result comes first; that of all clients before those
+/// of each. fio's sum of all clients is only compared with it.
 pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
-    let mut count = 0;
-    let mut rest = jobs;
+    let (totals, jobs): (Vec<_>, Vec<_>) = jobs.iter().cloned().partition(|job| job.is_total);
+    if jobs.is_empty() {
+        return totals.iter().map(|total| total.emit(false, out)).sum();
+    }
+    totals.iter().for_each(|total| check_total(total, &jobs, out));
+    let mut count = emit_clients(&jobs, out);
+    // Clients of a group have a common result.
+    let is_divided = |group: u64| {
+        let mut hosts = jobs.iter().filter(|job| job.group == group).map(|job| &job.host);
+        let first = hosts.next();
+        hosts.any(|host| Some(host) != first)
+    };
+    let mut rest = &jobs[..];
     while let Some(first) = rest.first() {
         let same = |job: &&JobResult| job.group == first.group && job.host == first.host;
         let (group, others) = rest.split_at(rest.iter().take_while(same).count());
         if group.len() > 1 {
-            count += combined(group).emit(out);
+            count += combined(group, &format!("{} jobs", group.len())).emit(is_divided(first.group), out);
         }
         for job in group {
-            count += job.emit(out);
+            count += job.emit(group.len() > 1 || is_divided(job.group), out);
             job.doubt(out);
             if job.error != 0 {
                 let JobResult { name, error, .. } = job;
@@ -205,8 +244,52 @@ pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
     count
 }
 
-/// Combines concurrent jobs.
-fn combined(jobs: &[JobResult]) -> JobResult {
+/// Emits the combined results of each group that ran on several clients.
+fn emit_clients(jobs: &[JobResult], out: &mut Builder) -> u32 {
+    if jobs.iter().all(|job| job.host.is_empty()) {
+        return 0;
+    }
+    let groups: BTreeSet<u64> = jobs.iter().map(|job| job.group).collect();
+    let mut count = 0;
+    for group in groups {
+        let is_member = |job: &JobResult| job.group == group;
+        let runs = jobs.chunk_by(|a, b| is_member(a) && is_member(b) && a.host == b.host);
+        let clients = runs.filter(|run| is_member(&run[0])).count();
+        if clients > 1 {
+            let members: Vec<JobResult> = jobs.iter().filter(|job| is_member(job)).cloned().collect();
+            let total = combined(&members, &format!("{clients} clients"));
+            count += JobResult { host: String::new(), ..total }.emit(false, out);
+        }
+    }
+    count
+}
+
+/// Adds a caution if a sum of all clients differs from the sum of the results.
+fn check_total(total: &JobResult, jobs: &[JobResult], out: &mut Builder) {
+    let directions: [(&str, fn(&JobResult) -> &Option<Got>); 4] = [
+        ("reads", |job| &job.reads),
+        ("writes", |job| &job.writes),
+        ("discards", |job| &job.trims),
+        ("reads and writes", |job| &job.mixed),
+    ];
+    for (name, of) in directions {
+        let Some(got) = of(total) else { continue };
+        let Some(expected) = got.iops else { continue };
+        let sum: f64 = jobs.iter().filter_map(|job| of(job).as_ref()?.iops).sum();
+        if (sum - expected).abs() > MAX_TOTAL_DIFFERENCE * expected.max(sum) {
+            let text = format!(
+                "{}: {expected:.0} {name} per second, but the results of the clients add up to {sum:.0}: copy the results \
+                 of all clients",
+                total.name
+            );
+            let origin = got.origin(&total.name, out);
+            out.caution(Some(origin), text);
+        }
+    }
+}
+
+/// Combines the results of concurrent jobs; `parts` is their number with its noun.
+fn combined(jobs: &[JobResult], parts: &str) -> JobResult {
     let first = &jobs[0];
     let same_name = jobs.iter().all(|job| job.name == first.name);
     let name = if same_name { first.name.clone() } else { format!("group {}", first.group) };
@@ -215,17 +298,22 @@ fn combined(jobs: &[JobResult]) -> JobResult {
         (!all.is_empty()).then(|| Got::combined(&all))
     };
     JobResult {
-        name: format!("{name}, {} jobs at once", jobs.len()),
+        name: format!("{name}, {parts} at once"),
         host: first.host.clone(),
         part: if jobs.iter().all(|job| job.part == first.part) { first.part.clone() } else { String::new() },
         group: first.group,
         setting: setting_of(jobs),
+        offering: offering_of(jobs),
+        processor: None,
+        pauses: jobs.iter().any(|job| job.pauses),
+        findings: findings_of(jobs),
         reads: got(|job| &job.reads),
         writes: got(|job| &job.writes),
         trims: got(|job| &job.trims),
         mixed: got(|job| &job.mixed),
         syncs: None,
         error: 0,
+        is_total: false,
     }
 }
 
@@ -243,6 +331,35 @@ fn setting_of(jobs: &[JobResult]) -> Setting {
     }
 }
 
+/// What all jobs have in common; rates and ranges add up.
+fn offering_of(jobs: &[JobResult]) -> Offering {
+    let first = &jobs[0].offering;
+    let alike = |same: fn(&Offering, &Offering) -> bool| jobs.iter().all(|job| same(&job.offering, first));
+    let sum = |of: fn(&Offering) -> Option<f64>| jobs.iter().map(|job| of(&job.offering)).sum();
+    // Jobs on the same file share its range.
+    let is_shared = !jobs[0].part.is_empty() && jobs.iter().all(|job| job.part == jobs[0].part);
+    Offering {
+        engine: first.engine.clone().filter(|_| alike(|a, b| a.engine == b.engine)),
+        direct: first.direct.filter(|_| alike(|a, b| a.direct == b.direct)),
+        rate: sum(|offering| offering.rate),
+        space_bytes: if is_shared { first.space_bytes } else { sum(|offering| offering.space_bytes) },
+        durable: jobs.iter().any(|job| job.offering.durable),
+        flush_every: first.flush_every.filter(|_| alike(|a, b| a.flush_every == b.flush_every)),
+    }
+}
+
+/// The findings of all jobs, each kind once.
+fn findings_of(jobs: &[JobResult]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in jobs.iter().flat_map(|job| &job.findings) {
+        let is_same = |other: &Finding| std::mem::discriminant(other) == std::mem::discriminant(finding);
+        if !findings.iter().any(is_same) {
+            findings.push(finding.clone());
+        }
+    }
+    findings
+}
+
 /// The relevant options of a job; job options override global ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
@@ -254,6 +371,22 @@ pub(super) struct Options {
     /// Percentage of reads in a mix.
     pub(super) reads: Option<f64>,
     pub(super) part: Option<String>,
+    /// Direct I/O, if an option says so or not.
+    direct: Option<bool>,
+    /// Operations and bytes per second and job.
+    rate_iops: Option<f64>,
+    rate_bytes: Option<f64>,
+    pauses: bool,
+    size: Option<f64>,
+    durable: bool,
+    flush_every: Option<f64>,
+    /// The output lists all options that were given.
+    pub(super) is_complete: bool,
+}
+
+/// True for the values with which fio turns a switch on.
+fn is_on(value: &str) -> bool {
+    !matches!(value, "0" | "none" | "off" | "false")
 }
 
 impl Options {
@@ -270,8 +403,37 @@ impl Options {
             "rwmixread" => self.reads = text::count(value),
             "rwmixwrite" => self.reads = text::count(value).map(|writes| 100.0 - writes),
             "filename" | "directory" => self.part = Some(value.to_owned()),
+            "direct" => self.direct = Some(is_on(value)),
+            "buffered" => self.direct = Some(!is_on(value)),
+            "rate_iops" => self.rate_iops = alike(value).filter(|rate| *rate > 0.0),
+            "rate" => self.rate_bytes = alike(value).filter(|rate| *rate > 0.0),
+            "thinktime" => self.pauses = is_on(value),
+            "size" | "filesize" => self.size = text::size(value),
+            "sync" => self.durable = is_on(value),
+            "fsync" | "fdatasync" => self.flush_every = text::count(value).filter(|count| *count > 0.0),
             _ => {}
         }
+    }
+
+    /// How a result of `threads` jobs was offered.
+    pub(super) fn offering(&self, threads: Option<f64>) -> Offering {
+        let by_bytes = self.rate_bytes.zip(self.block).map(|(rate, block)| rate / block);
+        // Jobs that name a file share it.
+        let copies = if self.part.is_some() { Some(1.0) } else { threads };
+        Offering {
+            engine: self.engine.clone(),
+            // fio's default.
+            direct: self.direct.or(self.is_complete.then_some(false)),
+            rate: self.rate_iops.or(by_bytes).zip(threads).map(|(rate, threads)| rate * threads),
+            space_bytes: self.size.zip(copies).map(|(size, copies)| size * copies),
+            durable: self.durable,
+            flush_every: self.flush_every.map(|count| count as u32),
+        }
+    }
+
+    /// True if the jobs pause by themselves.
+    pub(super) const fn pauses(&self) -> bool {
+        self.pauses
     }
 
     /// The parameters of a result of `threads` jobs.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use memchr::{memchr, memmem};
 use serde_json::{Map, Value};
 
-use super::job::{Got, JobResult, Options, emit};
+use super::job::{ALL_CLIENTS, Got, JobResult, Options, emit};
+use super::judge::{self, DiskUse};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json::{self, number_at as number, text_at};
-use crate::reading::Fate;
+use crate::reading::{Fate, Setting};
 use crate::refusal::Refusal;
 
 /// JSON of fio.
@@ -128,8 +129,35 @@ fn jobs(document: &Map<String, Value>) -> Vec<JobResult> {
     for entry in entries(document) {
         *counts.entry(known_as(entry)).or_default() += 1.0;
     }
-    let of = |(index, entry)| job(entry, index, &global, (counts[&known_as(entry)], disk.as_deref()));
-    entries(document).enumerate().map(of).collect()
+    let of = |(index, entry)| {
+        let job = job(entry, index, &global, (counts[&known_as(entry)], disk.as_deref()));
+        if is_total(entry, document) {
+            return JobResult { host: String::new(), setting: Setting::default(), is_total: true, ..job };
+        }
+        JobResult { host: host(entry, document), ..job }
+    };
+    let mut jobs: Vec<JobResult> = entries(document).enumerate().map(of).collect();
+    judge::judge(&mut jobs, DiskUse::of(document));
+    jobs
+}
+
+/// True for the sum of all clients. fio gives it host and port of the last client.
+fn is_total(entry: &Map<String, Value>, document: &Map<String, Value>) -> bool {
+    document.contains_key("client_stats") && text_at(entry, "jobname") == Some(ALL_CLIENTS)
+}
+
+/// Name of the client; with its port if several clients have this name.
+fn host(entry: &Map<String, Value>, document: &Map<String, Value>) -> String {
+    let Some(name) = text(entry, "hostname") else { return String::new() };
+    let is_shared = entries(document).any(|other| {
+        text_at(other, "hostname") == Some(&name)
+            && !is_total(other, document)
+            && other.get("port") != entry.get("port")
+    });
+    match number(entry, "port").filter(|_| is_shared) {
+        Some(port) => format!("{name}:{port}"),
+        None => name,
+    }
 }
 
 /// The key of jobs that share a name: their results are separate unless fio grouped them.
@@ -138,7 +166,9 @@ fn known_as(entry: &Map<String, Value>) -> (Option<String>, Option<String>) {
 }
 
 fn take(options: &mut Options, value: Option<&Value>) {
-    for (name, value) in value.and_then(Value::as_object).into_iter().flatten() {
+    let listed = value.and_then(Value::as_object);
+    options.is_complete |= listed.is_some_and(|listed| !listed.is_empty());
+    for (name, value) in listed.into_iter().flatten() {
         options.take(name, value.as_str().unwrap_or(""));
     }
 }
@@ -156,10 +186,14 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
     let jobs = options.jobs.or(options.rw.is_some().then_some(1.0));
     let threads = jobs.map(|jobs| (jobs / results).max(1.0).round());
     let job = JobResult {
-        host: text(entry, "hostname").unwrap_or_default(),
+        host: String::new(),
         part: options.part.clone().or_else(|| disk.map(str::to_owned)).unwrap_or_default(),
         group: number(entry, "groupid").unwrap_or(0.0) as u64,
         setting: options.setting(threads),
+        offering: options.offering(threads),
+        processor: processor(entry),
+        pauses: options.pauses(),
+        findings: Vec::new(),
         reads: direction("read"),
         writes: direction("write"),
         trims: direction("trim"),
@@ -167,6 +201,7 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
         syncs: None,
         error: number(entry, "error").unwrap_or(0.0).abs() as u64,
         name,
+        is_total: false,
     };
     // Flushes have a count but no time: the job's time applies.
     if let Some(syncs) = &mut syncs {
@@ -179,6 +214,12 @@ fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, dis
         syncs.bytes_s = None;
     }
     JobResult { syncs, ..job }
+}
+
+/// Processor time of a thread, as a share of a processor.
+fn processor(entry: &Map<String, Value>) -> Option<f64> {
+    let [user, system] = ["usr_cpu", "sys_cpu"].map(|name| number(entry, name));
+    Some((user? + system?) / 100.0)
 }
 
 /// A direction of a job.

@@ -1,6 +1,7 @@
 //! fio's terse lines, versions 2 to 5: a line for each job, fields separated by semicolons, microseconds and KiB.
 
 use super::job::{Got, JobResult, MAX_JOBS, emit, too_many};
+use super::judge;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{Fate, Origin};
@@ -51,6 +52,7 @@ impl LineFormat for Terse {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        self.jobs.iter_mut().for_each(|job| job.findings = judge::own(job));
         let count = emit(&self.jobs, out);
         out.require(count > 0, "no job has operations: let fio run to its end")?;
         out.part("jobs", Fate::Read(count));

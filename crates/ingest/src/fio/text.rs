@@ -1,6 +1,9 @@
 //! fio's text output, versions 2 and 3; several runs in a file, each line possibly with the prefix `<host>`.
 
-use super::job::{Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
+use std::collections::VecDeque;
+
+use super::job::{ALL_CLIENTS, Got, JobResult, MAX_JOBS, Options, alike, emit, too_many};
+use super::judge;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::Fate;
@@ -23,14 +26,56 @@ fn is_fio(head: &Head<'_>) -> Resemblance {
 
 #[derive(Default)]
 struct FioText {
-    /// Options of jobs by name, from the lines at the beginning of a run.
-    options: Vec<(String, Options)>,
+    /// Options of jobs by host and name, from the lines at the beginning of a run.
+    options: Vec<([String; 2], Options)>,
+    clients: Clients,
     jobs: Vec<JobResult>,
     emitted: u32,
     /// The direction of the current lines.
     direction: Option<TextDirection>,
     /// The latency of quantile continuation lines, with its unit.
     quantiles: Option<(TextLatency, f64)>,
+}
+
+/// The hosts of client mode. Each client announces its results by an empty line with its name. fio prints the results
+/// later and without a name, so that they are assigned in the order of these lines.
+#[derive(Default)]
+struct Clients {
+    /// Whether lines of clients were found.
+    is_used: bool,
+    /// Announced clients without results so far.
+    announced: VecDeque<String>,
+    /// Client of the current results.
+    host: String,
+    /// Whether the next job belongs to the next client.
+    is_next: bool,
+    /// Whether the run has ended.
+    is_complete: bool,
+    /// Whether several clients were announced before the results of the first.
+    is_ambiguous: bool,
+}
+
+impl Clients {
+    /// Maximum number of announced clients.
+    const MAX_CLIENTS: usize = 10_000;
+
+    fn announce(&mut self, host: &str) {
+        if self.announced.len() < Self::MAX_CLIENTS {
+            self.announced.push_back(host.to_owned());
+        }
+        self.is_next = true;
+    }
+
+    /// The client of a job whose line has no name.
+    fn of_job(&mut self) -> String {
+        if std::mem::take(&mut self.is_next)
+            && let Some(host) = self.announced.pop_front()
+        {
+            self.is_ambiguous |= self.announced.iter().any(|other| *other != host);
+            self.host = host;
+        }
+        self.host.clone()
+    }
 }
 
 /// The place of a direction in a job.
@@ -52,16 +97,25 @@ impl LineFormat for FioText {
             None => ("", line),
         };
         let trimmed = line.trim();
+        self.clients.is_used |= !host.is_empty();
+        if trimmed.is_empty() && !host.is_empty() {
+            self.clients.announce(host);
+            return Ok(());
+        }
         if let Some((name, rest)) = trimmed.split_once(": (g=") {
-            self.begin(name, rest, out);
+            self.begin([host, name], rest, out);
             return Ok(());
         }
         if let Some((name, rest)) = trimmed.split_once(": (groupid=") {
             return self.job(host, name, rest, number, out);
         }
         if trimmed.starts_with("Run status group") {
-            // Jobs of a group are adjacent; another run may reuse the group number.
-            self.flush(out);
+            // Jobs of a group are adjacent; another run may reuse the group number. Those of other clients follow.
+            if self.clients.is_used {
+                (self.clients.is_next, self.clients.is_complete) = (true, true);
+            } else {
+                self.flush(out);
+            }
         } else if trimmed.starts_with("fio-") && !trimmed.contains(' ') {
             out.version(trimmed);
         } else if !self.jobs.is_empty() {
@@ -71,7 +125,7 @@ impl LineFormat for FioText {
     }
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if !self.jobs.is_empty() {
+        if !self.jobs.is_empty() && !self.clients.is_complete {
             out.caution(None, "the last run has no end (`Run status group`): let it finish, and copy the whole file");
             out.part("last run", Fate::Broken);
         }
@@ -85,14 +139,23 @@ impl LineFormat for FioText {
 impl FioText {
     /// Emits the jobs so far.
     fn flush(&mut self, out: &mut Builder) {
-        self.emitted += emit(&std::mem::take(&mut self.jobs), out);
+        if std::mem::take(&mut self.clients).is_ambiguous {
+            let text = "fio prints results of clients without their names: hosts are assigned in the order of the lines \
+                        `<host>`; --output-format=json has the names";
+            out.caution(None, text);
+        }
+        let mut jobs = std::mem::take(&mut self.jobs);
+        jobs.iter_mut().for_each(|job| job.findings = judge::own(job));
+        self.emitted += emit(&jobs, out);
         (self.direction, self.quantiles) = (None, None);
     }
 
     /// `NAME: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=libaio, iodepth=32`.
-    fn begin(&mut self, name: &str, rest: &str, out: &mut Builder) {
+    fn begin(&mut self, key: [&str; 2], rest: &str, out: &mut Builder) {
         // A new run ends the preceding one, even without its final lines.
-        self.flush(out);
+        if !self.jobs.is_empty() {
+            self.flush(out);
+        }
         let mut options = Options::default();
         for key in ["rw", "ioengine", "iodepth"] {
             if let Some(value) = after(rest, &format!("{key}=")) {
@@ -103,9 +166,9 @@ impl FioText {
         let sizes: String =
             sizes.split("(R)").flat_map(|part| part.split("(W)")).flat_map(|part| part.split("(T)")).collect();
         options.block = alike(&sizes.replace(' ', ""));
-        self.options.retain(|(known, _)| known != name);
+        self.options.retain(|(known, _)| *known != key);
         if self.options.len() < MAX_JOBS {
-            self.options.push((name.to_owned(), options));
+            self.options.push((key.map(str::to_owned), options));
         }
     }
 
@@ -114,15 +177,27 @@ impl FioText {
         if self.jobs.len() >= MAX_JOBS {
             return Err(too_many(number, out));
         }
-        let options = self.options.iter().find(|(known, _)| known == name).map(|(_, options)| options.clone());
+        let is_total = name == ALL_CLIENTS && host.is_empty() && self.clients.is_used;
+        let host = match host {
+            _ if is_total => String::new(),
+            "" => self.clients.of_job(),
+            host => host.to_owned(),
+        };
+        self.clients.is_complete |= is_total;
+        let options = self.options.iter().find(|([on, known], _)| *on == host && known == name);
+        let options = options.map(|(_, options)| options.clone());
         let known = options.is_some();
-        let setting = options.unwrap_or_default().setting(after(rest, "jobs=").and_then(text::count));
+        let options = options.unwrap_or_default();
+        let threads = after(rest, "jobs=").and_then(text::count);
+        let setting = options.setting(threads);
         let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
         self.jobs.push(JobResult {
             name: name.to_owned(),
-            host: host.to_owned(),
+            host,
+            is_total,
             group: group.unwrap_or(0),
             error: after(rest, "err=").and_then(|error| error.trim_matches([':', ' ', '-']).parse().ok()).unwrap_or(0),
+            offering: options.offering(threads),
             setting: crate::reading::Setting { depth: setting.depth.filter(|_| known), ..setting },
             ..JobResult::default()
         });
@@ -163,6 +238,10 @@ impl FioText {
             self.issued(line);
         } else if ["cpu", "IO depths"].contains(&key) {
             self.direction = None;
+            let share = |key: &str| text::count(after(rest, key)?.trim_end_matches('%'));
+            if let Some((job, (user, system))) = self.jobs.last_mut().zip(share("usr=").zip(share("sys="))) {
+                job.processor = Some((user + system) / 100.0);
+            }
         }
     }
 

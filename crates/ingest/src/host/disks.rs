@@ -292,16 +292,6 @@ impl Disks {
             out.part(format!("device {}", name.trim()), Fate::Ignored);
         }
         self.devices.finish(out);
-        let has_disks = self.devices.iter().any(|(_, layer)| layer >= Some(Layer::Array));
-        if self.counted > 1 && !has_disks {
-            let first = self.devices.iter().filter(|(_, layer)| layer.is_some()).take(3);
-            let text = format!(
-                "it has no disks, and {} may be layered, which counts operations twice: provide a report with the disks \
-                     below them",
-                first.map(|(name, _)| name.trim()).collect::<Vec<_>>().join(", "),
-            );
-            out.caution(None, text);
-        }
     }
 }
 

@@ -88,3 +88,51 @@ fn counters_of_arrays_follow_the_same_rule() {
     let writes = demand.subjects[0].series(Class::Write, Measure::Iops).expect("writes");
     assert!(writes.values.contains(&Some(100.0)), "{writes:?}");
 }
+
+/// Counters of a mirror whose array the kernel does not count, after `n` seconds.
+fn uncounted(n: u64) -> String {
+    let row = |name: &str, reads: u64, writes: u64| {
+        format!(
+            "8 0 {name} {} 0 {} {n} {} 0 {} {n} 0 {n} {n}\n",
+            reads * n,
+            reads * 16 * n,
+            writes * n,
+            writes * 16 * n
+        )
+    };
+    let rows = row("sda", 3, 46) + &row("sdb", 2, 46) + &row("md0", 0, 0);
+    format!("TS {}.0 2026-03-02 09:00:{n:02}\n{rows}", 1_772_442_000 + n)
+}
+
+#[test]
+fn an_array_without_counters_hides_no_disk() {
+    let rates = |readings: &[&Reading]| {
+        let demand = Demand::of(readings);
+        let of = |class| demand.subjects[0].series(class, Measure::Iops).and_then(|series| series.values[0]);
+        (of(Class::Read), of(Class::Write))
+    };
+    let expected = (Some(5.0), Some(92.0));
+    assert_eq!(rates(&[&reading(&(uncounted(10) + &uncounted(20)))]), expected);
+    let joined = join(vec![reading(&uncounted(10)), reading(&uncounted(20))]);
+    assert_eq!(rates(&joined.iter().collect::<Vec<_>>()), expected, "in two files");
+}
+
+#[test]
+fn mapped_devices_without_disks_are_counted_once() {
+    let counted = |devices: &[(&str, f64, f64)]| {
+        let reading = iostat(devices);
+        let (reads, writes, _) = demand(&reading);
+        (reads, writes, reading.cautions.last().map(|caution| caution.text.clone()).unwrap_or_default())
+    };
+    // An encrypted volume below two logical ones.
+    let (reads, writes, text) = counted(&[("dm-0", 300.0, 120.0), ("dm-1", 100.0, 100.0), ("dm-2", 200.0, 20.0)]);
+    assert_eq!((reads, writes), (300.0, 120.0));
+    assert!(text.contains("counted at dm-0: dm-1, dm-2 carry the same bytes"), "{text}");
+    let (reads, writes, _) = counted(&[("dm-0", 300.0, 120.0), ("dm-1", 300.0, 120.0)]);
+    assert_eq!((reads, writes), (300.0, 120.0));
+    let (reads, writes, text) = counted(&[("dm-0", 300.0, 120.0), ("dm-1", 100.0, 5.0)]);
+    assert_eq!((reads, writes), (400.0, 125.0), "no layer is visible");
+    assert!(text.contains("may be layered"), "{text}");
+    let (reads, writes, _) = counted(&[("sda", 300.0, 120.0), ("dm-0", 300.0, 120.0), ("dm-1", 300.0, 120.0)]);
+    assert_eq!((reads, writes), (300.0, 120.0), "at the disk");
+}

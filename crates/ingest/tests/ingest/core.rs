@@ -95,8 +95,16 @@ fn refusals_are_a_single_line() {
     let message = |text: &[u8]| refusal(&outcome(text, 7));
     assert_eq!(message(b""), "it is empty: copy it again");
     assert_eq!(message(b" \n \n"), "it is empty: copy it again");
-    assert_eq!(message(b"something"), "not a known format, and not similar to any");
-    assert_eq!(message(b"loud a"), "not a known format; the nearest is words of a test, but it has no word `load`");
+    assert_eq!(
+        message(b"something"),
+        "not a known format; the nearest is iostat, for operations, bytes and latencies of storage, but it has no line \
+         with the names of columns, such as Device r/s w/s rkB/s wkB/s r_await w_await"
+    );
+    assert_eq!(
+        message(b"loud a"),
+        "not a known format; the nearest is words of a test, for operations, bytes and latencies of storage, but it has \
+         no word `load`"
+    );
     assert_eq!(message(b"load a 1\nload stop\n"), "words of a test, line 2, words: reads: a stop line");
     let long = [b"load a 1\nload ".to_vec(), vec![b'x'; 2 << 20]].concat();
     assert_eq!(

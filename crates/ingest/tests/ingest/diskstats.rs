@@ -139,7 +139,7 @@ fn broken_rows_cause_cautions_and_the_rest_is_read() {
     let noisy = text.replace("TS ", "cat: warning\nTS ").replace('\n', "\r\n");
     assert!(has_caution(&read(&noisy), "without counters"));
     assert!(refused("   7       0 loop0 1 2 3 4 5 6 7 8 9 10 11\n").contains("memory and loop devices"));
-    assert!(refused("the first words\n of a letter\n").contains("not similar to any"));
+    assert!(refused("the first words\n of a letter\n").contains("the nearest is iostat"));
 }
 
 #[test]

@@ -139,6 +139,66 @@ fn concurrent_jobs_are_combined_first() {
     assert_eq!(reading("", &clients).scopes[0].host, "db1");
 }
 
+/// Client mode of fio 3.36 and 3.33: results of two hosts, and their sum.
+#[test]
+fn sum_of_all_clients_is_not_a_client() {
+    let entry = |job: &str, host: &str, port: u32, iops: f64| {
+        format!(
+            "{{\"jobname\": \"{job}\", \"groupid\": 0, \"error\": 0, \"job options\": {{\"bs\": \"4k\", \"rw\": \"randread\", \
+             \"iodepth\": \"16\", \"ioengine\": \"libaio\"}}, \"read\": {{\"iops\": {iops}, \"total_ios\": {}, \"runtime\": \
+             10000, \"lat_ns\": {{\"mean\": 2000000.0}}}}, \"hostname\": \"{host}\", \"port\": {port}}}",
+            iops * 10.0
+        )
+    };
+    let document = |entries: &[String]| {
+        reading("", &format!("{{\"fio version\": \"fio-3.36\", \"client_stats\": [{}]}}", entries.join(",")))
+    };
+    let sum = entry("All clients", "db2", 8765, 12_000.0);
+    let found = document(&[entry("rr", "db1", 8765, 6_000.0), entry("rr", "db2", 8765, 6_000.0), sum.clone()]);
+    let lines: Vec<String> = found.evidence.iter().map(shown).collect();
+    assert_eq!(lines[0], "rr, 2 clients at once: random 1 4096 32 2: 12000 - 2000 - 10");
+    let hosts: Vec<&str> = found.evidence.iter().map(|one| &*found.scopes[one.scope as usize].host).collect();
+    assert_eq!((hosts, &found.cautions[..]), (vec!["", "db1", "db2"], &[][..]));
+    let same = document(&[entry("rr", "db1", 1, 6_000.0), entry("rr", "db1", 2, 6_000.0), sum.clone()]);
+    let hosts: Vec<&str> = same.evidence.iter().map(|one| &*same.scopes[one.scope as usize].host).collect();
+    assert_eq!(hosts, ["", "db1:1", "db1:2"]);
+    let cut = document(&[entry("rr", "db1", 8765, 6_000.0), sum.clone()]);
+    assert_eq!(cut.evidence.len(), 1);
+    assert!(cut.cautions[0].text.contains("add up to 6000"), "{:?}", cut.cautions);
+    let alone = document(&[sum]);
+    assert_eq!(alone.evidence.iter().map(shown).collect::<Vec<_>>(), ["All clients: - 1 - - -: 12000 - 2000 - 10"]);
+}
+
+#[test]
+fn results_of_clients_have_hosts_in_text() {
+    let begin = |host: &str| {
+        format!(
+            "<{host}> j: (g=0): rw=write, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8\n"
+        )
+    };
+    let result = |iops: u32| {
+        format!(
+            "j: (groupid=0, jobs=1): err= 0: pid=1: Thu Jun 12 12:38:19 2025\n  write: IOPS={iops}, BW=4000KiB/s \
+             (4096kB/s)(40MiB/10001msec); 0 zone resets\n     lat (usec): min=1, max=9, avg=2000.00, stdev=1.00\n"
+        )
+    };
+    let sum = "All clients: (groupid=0, jobs=2): err= 0: pid=0: Thu Jun 12 12:38:19 2025\n  write: IOPS=3000, BW=12Mi \
+               (12M)(80MiB/10001msec); 0 zone resets\n";
+    let status = "\nRun status group 0 (all jobs):\n  WRITE: bw=1MiB/s\n";
+    let hosts = |text: &str| {
+        let found = reading("", text);
+        let of = |one: &ReadingEvidence| (found.scopes[one.scope as usize].host.clone(), one.iops.unwrap_or_default());
+        (found.evidence.iter().map(of).collect::<Vec<_>>(), found.cautions.len())
+    };
+    let begins = begin("db1") + &begin("db2");
+    let expected = vec![(String::new(), 3_000.0), ("db1".to_owned(), 1_000.0), ("db2".to_owned(), 2_000.0)];
+    let each = format!("{begins}<db1> \n{}<db2> \n{}{sum}", result(1_000), result(2_000));
+    assert_eq!(hosts(&each), (expected.clone(), 0));
+    // Both hosts are announced before the first result: their order is a guess.
+    let late = format!("{begins}<db1> \n<db2> \n{}{status}{}{status}{sum}", result(1_000), result(2_000));
+    assert_eq!(hosts(&late), (expected, 1));
+}
+
 #[test]
 fn flushes_have_their_own_latencies() {
     let sync = "\"sync\" : { \"total_ios\" : 3000, \"lat_ns\" : { \"mean\" : 50000.0, \"percentile\" : { \"50.000000\" : 40000 } } },\n\"write\" :";

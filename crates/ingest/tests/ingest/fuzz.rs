@@ -9,6 +9,7 @@ use plimsoll_testkit::{DailyWorkload, Writing};
 
 use super::emit::workload;
 use super::samples::samples;
+use super::{host_tools, partial_awr, services, windows};
 
 /// Numbers that often cause faults.
 const ODD: [&str; 12] = [
@@ -38,6 +39,22 @@ fn corpus() -> Vec<Vec<u8>> {
     let course = DailyWorkload { busiest: workload(), windows: 3, instances: 2 };
     let mut all: Vec<Vec<u8>> =
         Writing::ALL.iter().flat_map(|(_, form)| form.write(&course)).map(|file| file.text.into_bytes()).collect();
+    let written = [
+        windows::LOG,
+        windows::LIST,
+        windows::ESXTOP,
+        host_tools::DSTAT,
+        host_tools::SCREEN,
+        host_tools::PIDSTAT,
+        host_tools::BIOSNOOP,
+        services::SQL_SERVER,
+        services::CONSOLE,
+        services::GOOGLE,
+        services::INSIGHTS,
+        services::FSYNC,
+    ];
+    all.extend(written.into_iter().map(|text| text.as_bytes().to_vec()));
+    all.extend(partial_awr::texts().into_iter().map(String::into_bytes));
     all.extend(samples(&[]).into_iter().map(|(_, mut bytes)| {
         bytes.truncate(LARGEST);
         bytes

@@ -232,6 +232,87 @@ impl Until {
     }
 }
 
+/// Order of a flush and the operations around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FlushOrder {
+    /// The queue is empty before the flush and during it.
+    #[default]
+    Alone,
+    /// Operations in flight continue, but none is issued and none is taken back during the flush: a system call of the
+    /// job's thread.
+    Blocking,
+    /// An operation like any other.
+    Queued,
+}
+
+impl FlushOrder {
+    // Signature required by serde.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_alone(&self) -> bool {
+        *self == Self::Alone
+    }
+}
+
+/// Waiting of a job that is ahead of its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RateWait {
+    /// Until the next operation is due: an open load up to the depth.
+    #[default]
+    Open,
+    /// Until all operations in flight are completed, and then for the time that was left before. Operations that became
+    /// due meanwhile follow at once (`rate_ddir` of fio's `io_u.c`).
+    Drained,
+}
+
+impl RateWait {
+    // Signature required by serde.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_open(&self) -> bool {
+        *self == Self::Open
+    }
+}
+
+/// Pauses of a job. A job that is due to pause issues no operation, waits for those in flight, and then pauses
+/// (`handle_thinktime` of fio's `backend.c`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ThinkPause {
+    /// Length of a pause.
+    #[serde(rename = "pause_ns")]
+    pub pause: Span,
+    /// Number of operations between pauses; none if only the time counts. Operations that complete while the job waits
+    /// for its pause count towards the next.
+    pub every: Option<u64>,
+    /// Operations that are counted.
+    pub counted: CountedOps,
+    /// Time from the end of a pause to the next.
+    #[serde(rename = "interval_ns")]
+    pub interval: Option<Span>,
+}
+
+/// Operations that count towards a pause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CountedOps {
+    /// Completed operations.
+    #[default]
+    Completed,
+    /// Issued operations.
+    Issued,
+}
+
+impl ThinkPause {
+    /// A pause after each `every` completed operations.
+    pub const fn after(every: u64, pause: Span) -> Self {
+        Self { pause, every: Some(every), counted: CountedOps::Completed, interval: None }
+    }
+}
+
 /// Specification of the job of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -254,13 +335,19 @@ pub struct JobSpec {
     pub refill: u32,
     /// Durable writes (`O_DSYNC`).
     pub durable: bool,
-    /// Number of writes, to any file, before the file is flushed; 0 for never. The queue is empty during a flush, and
-    /// there is no flush after the last operation.
+    /// Number of writes, to any file, before the file is flushed; 0 for never. There is no flush after the last
+    /// operation.
     pub flush_every: u32,
+    /// Order of these flushes and the operations around them.
+    #[serde(default, skip_serializing_if = "FlushOrder::is_alone")]
+    pub flush_order: FlushOrder,
     /// Whether the last written file is flushed at the end, as part of the job.
     pub flush_at_end: bool,
-    /// Number of operations before a pause, and its length; none for no pauses.
-    pub think: Option<(u32, Span)>,
+    /// Pauses between operations.
+    pub think: Option<ThinkPause>,
+    /// Waiting of a job that is ahead of its rate.
+    #[serde(default, skip_serializing_if = "RateWait::is_open")]
+    pub rate_wait: RateWait,
     /// Its end.
     pub until: Until,
     /// Seed of its random numbers.
@@ -280,8 +367,10 @@ impl JobSpec {
             refill: Self::at_once(),
             durable: false,
             flush_every: 0,
+            flush_order: FlushOrder::Alone,
             flush_at_end: false,
             think: None,
+            rate_wait: RateWait::Open,
             until,
             seed: 1,
         }

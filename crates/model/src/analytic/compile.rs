@@ -168,6 +168,16 @@ impl<'a> Compiler<'a> {
                 self.work(centre, at).visits += at.weight;
                 Node::Visit { centre, mean: 1.0, variance: 0.0, residence: Residence::AtItsPace }
             }
+            StageSpec::Pieces { size, inside } => {
+                let pieces = libm::ceil(flow.length / size.get() as f64).max(1.0);
+                let piece = CentreFlow { length: flow.length / pieces, ..flow };
+                if pieces <= 1.0 {
+                    return self.chain(inside, inner, piece, at);
+                }
+                let mut node = self.chain(inside, inner, piece, at.share(pieces));
+                self.wait_for_own_pieces(&mut node, (pieces, at.weight * pieces));
+                Node::Repeat { times: pieces, node: Box::new(node) }
+            }
             StageSpec::Split { read, write, flush } => match flow.kind {
                 Kind::Read => self.chain(read, inner, flow, at),
                 Kind::Write | Kind::DurableWrite | Kind::Trim => self.chain(write, inner + count(read), flow, at),
@@ -235,6 +245,29 @@ impl<'a> Compiler<'a> {
         work.visits += at.weight;
         work.time += at.weight * mean;
         work.square += at.weight * (mean * mean + variance);
+    }
+
+    /// A piece waits at the slowest limit for the time that the piece before it has consumed there, beyond the burst.
+    fn wait_for_own_pieces(&mut self, node: &mut Node, (pieces, visits): (f64, f64)) {
+        let Node::Series(nodes) = node else { return };
+        let mut longest: Option<(usize, f64)> = None;
+        for (index, node) in nodes.iter().enumerate() {
+            let Node::Visit { centre, residence: Residence::Paced, .. } = node else { continue };
+            let centre = &mut self.network.centres[*centre];
+            let CentreForm::Paced { ahead } = centre.kind else { continue };
+            // Taking turns, an arrival finds `load / (1 - load)` operations, twice those of a queue in order (Kleinrock
+            // 1967); within the burst, pieces arrive together (half of them, simulated).
+            let together = if ahead < 1.0 { 1.0 - 1.0 / pieces } else { (pieces - 1.0) / 2.0 };
+            centre.ahead.batches += visits * together;
+            let each = centre.ahead.time / centre.ahead.visits.max(1e-9);
+            let wait = (pieces - 1.0 - ahead).max(0.0) / pieces * each;
+            longest = longest.filter(|(_, most)| *most >= wait).or(Some((index, wait)));
+        }
+        if let Some((index, wait)) = longest
+            && let Node::Visit { mean, .. } = &mut nodes[index]
+        {
+            *mean = wait;
+        }
     }
 
     fn servers(&mut self, stage: usize, servers: u32, time: (f64, f64), at: NetworkPosition) -> Node {

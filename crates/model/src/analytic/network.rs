@@ -49,7 +49,8 @@ pub(super) enum Node {
 pub(super) enum Residence {
     /// Queueing and service.
     Served,
-    /// Queueing only; the service continues in the background. Operations within the burst tolerance pass at once.
+    /// Queueing only; the service continues in the background. Operations within the burst tolerance pass at once. The
+    /// time of a visit is that of the operation's own piece before it.
     Paced,
     /// Queueing and the centre's service time at its load, scaled by `mean`.
     AtItsPace,

@@ -86,7 +86,7 @@ impl NetworkState {
         let crowd = &self.crowds[centre];
         match (residence, &network.centres[centre].kind) {
             (Residence::Served, _) => (crowd.wait, mean),
-            (Residence::Paced, _) => (crowd.held, 0.0),
+            (Residence::Paced, _) => (crowd.held, mean),
             (Residence::AtItsPace, CentreForm::Window { .. }) => (crowd.wait, crowd.service * mean),
             (Residence::AtItsPace, _) => {
                 let unit = network.centres[centre].service();

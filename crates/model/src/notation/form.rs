@@ -42,7 +42,7 @@ impl StageForm {
 /// Labels of nested chains.
 pub(super) const LABELS: [&str; 5] = ["read", "write", "flush", "hit", "miss"];
 
-const FORMS: [StageForm; 23] = [
+const FORMS: [StageForm; 24] = [
     StageForm {
         name: "limit",
         takes: "limit(IOPS [per SIZE] or MB/s [, burst OPERATIONS or SIZE]), such as limit(3000) or limit(480MB/s)",
@@ -93,6 +93,11 @@ const FORMS: [StageForm; 23] = [
         name: "window",
         takes: "window(SLOTS [on NUMBER paths]: STAGES), such as window(32: station(8, 80us))",
         reads: Reads::Nested(window),
+    },
+    StageForm {
+        name: "pieces",
+        takes: "pieces(SIZE: STAGES), such as pieces(256KiB: limit(400MB/s))",
+        reads: Reads::Nested(pieces),
     },
     StageForm {
         name: "split",
@@ -266,6 +271,12 @@ fn window(arguments: &Arguments<'_>) -> Read {
     let inside = arguments.chain("")?;
     let read = || on_paths(slots).and_then(|(slots, paths)| Some((slots.parse().ok()?, paths)));
     Ok(read().map(|(slots, paths)| StageSpec::Window { slots, paths, inside }))
+}
+
+fn pieces(arguments: &Arguments<'_>) -> Read {
+    let ([size], true) = (&arguments.values[..], arguments.only(&[""])) else { return Ok(None) };
+    let inside = arguments.chain("")?;
+    Ok(size.parse().ok().map(|size| StageSpec::Pieces { size, inside }))
 }
 
 fn split(arguments: &Arguments<'_>) -> Read {

@@ -238,6 +238,26 @@ fn windows_and_arrays() {
 }
 
 #[test]
+fn pieces_take_turns() {
+    let within = Within { closed: 5.0, open: 21.0, tail: None };
+    check(
+        &within,
+        &[
+            ("", "pieces(64KiB: limit(3000) then limit(300MB/s)) then station(64, 700us)"),
+            ("l=256", "pieces(64KiB: limit(20000) then limit(300MB/s)) then station(64, 700us, exponential)"),
+            ("l=256 r=0.7", "pieces(64KiB: station(4, 100us, exponential)) then link(20us)"),
+            ("l=256 r=0.5", "pieces(64KiB: limit(2000)) then link(200us)"),
+            ("l=1024", "pieces(192KiB: limit(1200 per 256KiB)) then link(25us, 1200MB/s)"),
+            (
+                "l=1024",
+                "pieces(192KiB: limit(1200 per 256KiB) then limit(144MB/s)) then station(512, 670us, lognormal 0.12)",
+            ),
+            ("", "pieces(192KiB: limit(1200 per 256KiB) then limit(144MB/s)) then station(512, 670us, lognormal 0.12)"),
+        ],
+    );
+}
+
+#[test]
 fn serial_rows() {
     let within = Within { closed: 15.0, open: 25.0, tail: None };
     check(&within, &[("l=512", "serial-stripe(2, 64KiB: bank(8, 150us, 400MB/s)) then link(5us)")]);

@@ -386,3 +386,53 @@ fn a_disk_chooses_from_what_is_there_when_it_seeks() {
     };
     near(second(true) / second(false), 0.5_f64.sqrt(), 0.01);
 }
+
+#[test]
+fn a_small_operation_does_not_wait_for_all_pieces_of_a_large_one() {
+    const MS: u64 = 1_000_000;
+    let large = op(Kind::Read, 0, MIB);
+    let small = op(Kind::Read, MIB, 256 << 10);
+    let whole = together("limit(256MiB/s, burst 1B)", &[large, small, small]);
+    assert_eq!(whole, [0, 3_906_250, 4_882_812], "a limit alone is first come, first served");
+    // Each piece of 256 KiB takes its place behind the operations that have arrived since.
+    let turns = together("pieces(256KiB: station(1, 1ms))", &[large, small, small]);
+    assert_eq!(turns, [6 * MS, 2 * MS, 3 * MS]);
+    let bytes = together("pieces(256KiB: link(1ms, 1MiB/s))", &[op(Kind::Write, 0, MIB + 1)]);
+    assert_eq!(bytes, [1_005 * MS + 953], "no byte is lost, and a rest is a piece of its own");
+    let flushes = together("pieces(256KiB: station(1, 1ms, flush 2ms))", &[op(Kind::Flush, 0, 0)]);
+    assert_eq!(flushes, [2 * MS]);
+}
+
+/// Mean response times of two closed loads on a model, in milliseconds: 64 operations of 8 KiB and 8 of 1 MiB in flight.
+fn oltp_beside_backup(model: &str) -> [f64; 2] {
+    let mut chain = Chain::new(&parse(model).expect("the models of this file can be read"), 1);
+    let (mut answers, mut began) = (Vec::new(), [Instant::ZERO; 72]);
+    let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
+    let length = |slot: u32| if slot < 64 { 8 << 10 } else { MIB };
+    for slot in 0..72 {
+        chain.submit(Instant::ZERO, Slot(slot), &op(Kind::Read, 0, length(slot)));
+    }
+    while let Some(at) = chain.wake_at().filter(|at| at.as_nanos() < 10_000_000_000) {
+        chain.drain(at, &mut answers);
+        for answer in answers.drain(..) {
+            let Slot(slot) = answer.slot;
+            let class = usize::from(slot >= 64);
+            sums[class] += answer.at.since(began[slot as usize]).as_secs_f64() * 1e3;
+            counts[class] += 1.0;
+            began[slot as usize] = at;
+            chain.submit(at, answer.slot, &op(Kind::Read, 0, length(slot)));
+        }
+    }
+    [sums[0] / counts[0], sums[1] / counts[1]]
+}
+
+#[test]
+fn pieces_divide_a_limit_between_small_and_large_operations() {
+    let [small, large] = oltp_beside_backup("limit(300MB/s) then link(1us)");
+    near(small, 30.0, 0.12);
+    near(large / small, 1.0, 0.01);
+    // 64 x 8 KiB and 8 x 256 KiB are in the queue: 8.7 ms a turn, and a large operation takes four.
+    let [small, large] = oltp_beside_backup("pieces(256KiB: limit(300MB/s, burst 1B)) then link(1us)");
+    near(small, 8.74, 0.02);
+    near(large / small, 4.0, 0.02);
+}

@@ -45,7 +45,7 @@ pub struct CloudArgs {
     /// Serve Docker's volume plugin on this Unix socket, such as /run/docker/plugins/plimsoll.sock (as root)
     #[arg(long, value_name = "SOCKET")]
     pub docker: Option<PathBuf>,
-    /// Divide the durations of states of clouds (provisioning, attaching, six hours between modifications) by this
+    /// Divide the durations of states of clouds (provisioning, attaching, the 24 hours of four modifications) by this
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub speed_up: u32,
     /// Change attached OCI volumes from and to 30 VPUs and more online; the documents of OCI require a detached volume
@@ -128,7 +128,8 @@ pub enum InstanceCommand {
     Create {
         /// Its name
         name: String,
-        /// A machine of the catalogue: `VM.Standard.E4.Flex:16ocpu`, `m6i.4xlarge`
+        /// A machine of the catalogue, with or without its provider: `VM.Standard.E4.Flex:16ocpu`, `m6i.4xlarge`, or
+        /// `machine(iops=12800,mbps=192)`
         #[arg(long)]
         shape: String,
     },

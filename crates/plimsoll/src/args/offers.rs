@@ -109,7 +109,8 @@ pub enum CatalogueCommand {
 /// `plimsoll match`
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A run file, or a kept run by name, unambiguous prefix, `last` or `last~1`; by default the last run
+    /// A run file, a result of fio or another benchmark, or a kept run by name, unambiguous prefix, `last` or `last~1`; by
+    /// default the last run
     pub run: Option<PathBuf>,
     /// Required capacity; by default the measured size
     #[arg(long, value_name = "SIZE")]
@@ -132,7 +133,8 @@ pub struct MatchArgs {
 /// `plimsoll explain`
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A run file, or a kept run by name, unambiguous prefix, `last` or `last~1`
+    /// A run file, a result of fio or another benchmark (`FILE`, or `FILE#RESULT` for one of several), or a kept run by name,
+    /// unambiguous prefix, `last` or `last~1`
     pub run: PathBuf,
     /// The configuration to compare with
     #[arg(long = "as", value_name = "CONFIG")]
@@ -146,7 +148,8 @@ pub struct ExplainArgs {
 /// `plimsoll fit`
 #[derive(Debug, Args)]
 pub struct FitArgs {
-    /// Measured run files, or names from `plimsoll runs`; by default the last run
+    /// Measured run files, names from `plimsoll runs`, results of fio or another benchmark, or tables (CSV) of depth or
+    /// rate, IOPS and latency; by default the last run
     pub runs: Vec<PathBuf>,
     /// Write the product file, for quote, simulate and explain
     #[arg(short, long, value_name = "FILE.toml")]
@@ -154,6 +157,9 @@ pub struct FitArgs {
     /// The configuration that was bought, whose stated limits then hold in the model: two loads suffice with them
     #[arg(long, value_name = "CONFIG")]
     pub like: Option<String>,
+    /// Accept a model whose error exceeds 15 %: of the runs themselves, or of the prediction of runs that were left out
+    #[arg(long, value_name = "PERCENT", default_value_t = 15.0)]
+    pub max_error: f64,
     /// Name of the product
     #[arg(long, value_name = "PROVIDER/NAME", default_value = "own/fitted")]
     pub name: String,

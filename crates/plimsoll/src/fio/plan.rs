@@ -11,9 +11,12 @@ mod space;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use plimsoll_device::{Contents, Durable, Engine as Issuer, Flush, SyncMode};
-use plimsoll_fio::{Engine, FioCommand, FioJob, Placing, Seed, Synchronous, groups};
-use plimsoll_load::{JobSpec, Repeat, Turns, Until, WorkerOps};
+use plimsoll_device::{AccessAdvice, Batching, Contents, Durable, Engine as Issuer, Flush, SyncMode};
+use plimsoll_fio::{
+    BlockSizes, Engine, FileAdvice, FioCommand, FioJob, Flow, JobDirection, Order, Placing, RangeSync, Seed,
+    Synchronous, groups,
+};
+use plimsoll_load::{CountedOps, FlushOrder, JobSpec, RateWait, Repeat, ThinkPause, Turns, Until, WorkerOps};
 use plimsoll_suite::{Conduct, Descriptor, FileAccess, ToleratedErrors, Worker};
 use plimsoll_units::{Bytes, Span};
 
@@ -135,21 +138,22 @@ impl Planner<'_> {
             // Set by the backend.
             files: Vec::new(),
             turns: turns(job)?,
-            depth: job.flow.in_flight(),
+            depth: depth(job),
             refill: refill(job),
             durable: false,
-            flush_every: job.files.fsync_every.or(job.files.fdatasync_every).unwrap_or(0).min(u64::from(u32::MAX))
-                as u32,
+            flush_every: flush_every(job)?,
+            flush_order: flush_order(job.flow.engine),
             flush_at_end: job.files.flush_at_end || job.files.flush_on_close,
-            think: job.flow.think.map(|think| (think.every.min(u64::from(u32::MAX)) as u32, think.pause)),
+            think: think(job),
+            rate_wait: RateWait::Drained,
             until,
             seed,
         };
         if job.access.direction.trims && !matches!(self.around.whereabouts.ground, Ground::Paths) {
             return Err(format!("rw={} with --on: trims need a file or device; name it, and omit --on", job.access.rw));
         }
-        if job.files.fsync_every.is_some() && job.files.fdatasync_every.is_some() {
-            return Err("fsync and fdatasync together are not supported; remove one of them".into());
+        if job.files.range_every.is_some() && !matches!(self.around.whereabouts.ground, Ground::Paths) {
+            return Err("sync_file_range with --on: a model has no dirty pages; use fdatasync".into());
         }
         let mut worker = Worker::new(spec, 0, Bytes::ZERO, self.access(job));
         worker.parts = parts;
@@ -207,9 +211,15 @@ impl Planner<'_> {
                 Synchronous::All => SyncMode::Sync,
             },
             durable: Durable::Dsync,
-            flush: if job.files.fdatasync_every.is_some() { Flush::Fdatasync } else { Flush::Fsync },
+            flush: match job.files.range_every {
+                Some((_, range)) => Flush::SyncFileRange(range_flags(range)),
+                None if job.files.fdatasync_every.is_some() => Flush::Fdatasync,
+                None => Flush::Fsync,
+            },
             descriptor: Descriptor::Kept,
             contents: Contents::Stamped { compressible: 0.0 },
+            batching: batching(job),
+            advice: advice(job),
         }
     }
 
@@ -318,14 +328,94 @@ fn until(job: &FioJob, spread: &space::Spread, forgets: bool) -> Until {
     let timed = is_timed(job);
     let bytes = if timed && !forgets { u64::MAX } else { spread.bytes(job) };
     let operations = if timed { u64::MAX } else { job.access.operations.unwrap_or(u64::MAX) };
+    let operations = if timed { operations } else { operations.min(operations_with_gaps(job, spread)) };
     Until { bytes, operations, span, looks: 1 }
+}
+
+/// Operations of a sequential job with gaps. fio continues at the start of a file after its end, but ends at the end of a
+/// part of a file, unless `io_size` is given. Counted only for a single block size.
+fn operations_with_gaps(job: &FioJob, spread: &space::Spread) -> u64 {
+    let access = &job.access;
+    let JobDirection { reads, writes, trims } = access.direction;
+    let blocks = match (reads, writes, trims) {
+        (true, false, false) => &access.blocks.read,
+        (false, true, false) => &access.blocks.write,
+        (false, false, true) => &access.blocks.trim,
+        _ => return u64::MAX,
+    };
+    match (access.order, blocks) {
+        (Order::Sequential { step }, BlockSizes::Range(low, high))
+            if step > 0 && low == high && access.io_size.is_none() =>
+        {
+            spread.operations(low.get(), low.get() + step.cast_unsigned()).unwrap_or(u64::MAX)
+        }
+        _ => u64::MAX,
+    }
+}
+
+/// Number of writes before each flush of any kind; 0 for none.
+fn flush_every(job: &FioJob) -> Result<u32, String> {
+    let files = &job.files;
+    let all =
+        [files.fsync_every, files.fdatasync_every, files.range_every.map(|(every, _)| every)].into_iter().flatten();
+    match all.collect::<Vec<_>>()[..] {
+        [] => Ok(0),
+        [every] => Ok(every.min(u64::from(u32::MAX)) as u32),
+        _ => {
+            Err("fsync and fdatasync together, or with sync_file_range, are not supported; use a single option".into())
+        }
+    }
+}
+
+fn range_flags(range: RangeSync) -> u32 {
+    let RangeSync { wait_before, write, wait_after } = range;
+    let flags = [(wait_before, Flush::WAIT_BEFORE), (write, Flush::WRITE), (wait_after, Flush::WAIT_AFTER)];
+    flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum()
+}
+
+/// Queue depth. The asynchronous engines of fio 3.33 trim by system calls, so that there is never more than a trim.
+fn depth(job: &FioJob) -> u32 {
+    if only_trims(job) { 1 } else { job.flow.in_flight() }
+}
+
+/// Order of a flush in fio's engine: the call of libaio blocks the job, those of `io_uring` and POSIX AIO are queued.
+const fn flush_order(engine: Engine) -> FlushOrder {
+    match engine {
+        Engine::IoUring | Engine::Posixaio => FlushOrder::Queued,
+        _ => FlushOrder::Blocking,
+    }
+}
+
+fn think(job: &FioJob) -> Option<ThinkPause> {
+    let think = job.flow.think?;
+    let counted = if think.counts_issued { CountedOps::Issued } else { CountedOps::Completed };
+    Some(ThinkPause { pause: think.pause, every: think.every, counted, interval: think.io_time })
+}
+
+fn advice(job: &FioJob) -> Option<AccessAdvice> {
+    match job.files.advice {
+        FileAdvice::None => None,
+        FileAdvice::ByOrder if job.access.is_random() => Some(AccessAdvice::Random),
+        FileAdvice::Random => Some(AccessAdvice::Random),
+        FileAdvice::ByOrder | FileAdvice::Sequential => Some(AccessAdvice::Sequential),
+    }
+}
+
+/// fio submits `iodepth_batch` operations per call, and reaps completions only when its queue is full. Its null engine
+/// completes a batch at once.
+fn batching(job: &FioJob) -> Batching {
+    let Flow { engine, batch, complete_min, complete_max, .. } = job.flow;
+    if engine == Engine::Null {
+        return Batching { submit_max: Some(batch.max(1)), ..Batching::FREE };
+    }
+    Batching { submit_max: Some(batch.max(1)), reap_min: complete_min.max(1), reap_max: Some(complete_max.max(1)) }
 }
 
 /// Queue length at which a full queue is refilled. In fio 3.33, at a full queue at least `iodepth_batch_complete_min`
 /// completions are reaped until the queue is at `iodepth_low`.
 fn refill(job: &FioJob) -> u32 {
     let flow = &job.flow;
-    let depth = flow.in_flight();
+    let depth = depth(job);
     let low = flow.depth_low.min(depth.saturating_sub(flow.complete_min.max(1)));
     if depth <= 1 || low + 1 >= depth { u32::MAX } else { low }
 }
@@ -374,6 +464,7 @@ fn conduct(job: &FioJob, copy: u64, forgets: bool) -> Conduct {
             ignored: [numbers(&ignores.reads), numbers(&ignores.writes), numbers(&ignores.verification)],
         }),
         counts_from: job.life.ramp,
+        spins: job.flow.think.map_or(Span::ZERO, |think| think.spin),
         processors: match processors.len() {
             0 => processors,
             count if job.split_processors => vec![processors[(copy % count as u64) as usize]],

@@ -11,8 +11,8 @@ use crate::backend::Storage;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::course::{SweepResult, follow};
-use crate::plan::{Grid, MeasurePlan};
-use crate::replay::{Replaying, Venue};
+use crate::plan::{Grid, MeasurePlan, Venue};
+use crate::replay::Replaying;
 use crate::store;
 use crate::words::WorkingSet;
 
@@ -28,7 +28,7 @@ impl MeasuredLoad {
     /// Checks the flags and reads a recording to its end.
     pub(super) fn new(args: &MeasureCommand) -> Result<Self, CliError> {
         let Some(path) = &args.replay.replay else {
-            return Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course)?.into()));
+            return Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course, Venue::Storage)?.into()));
         };
         if args.target.engine == EngineWord::Fio {
             return Err(CliError::usage("fio replays only its own recordings (--read_iolog): omit --engine fio"));

@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use plimsoll_device::{Clock, Contents, Durable, Flush, Shape, sharpen_timers, thread_cpu_time};
+use plimsoll_device::{Batching, Clock, Contents, Durable, Flush, Shape, sharpen_timers, thread_cpu_time};
 use plimsoll_drive::{Fault, Observe, PartialRun, Rules, drive};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Recorded, Replay, Tempo};
@@ -53,6 +53,8 @@ impl Storage {
             seed,
             flush: Flush::default(),
             durable: Durable::default(),
+            batching: Batching::FREE,
+            advice: None,
         };
         // Leaving the scope drops the receiver, which ends the reader.
         std::thread::scope(|scope| {

@@ -7,6 +7,7 @@ mod azure_stripe;
 mod curves;
 mod evidence;
 mod figure;
+mod mixed_loads;
 mod netapp;
 mod oci_levels;
 mod oci_uhp;

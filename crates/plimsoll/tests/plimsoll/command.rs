@@ -20,6 +20,8 @@ fn invalid_arguments_are_refused_in_one_line() {
     measure(&[".", "--block-size", "8 foo"], "not a size");
     measure(&[".", "--block-size", "8kb"], "8000 bytes is not a multiple of");
     measure(&[".", "--depth", "0"], "invalid queue depth 0");
+    measure(&[".", "--depth", "4097"], "invalid queue depth 4097: use 1 to 4096");
+    folder.refuses_usage(&["simulate", "link(1ms)", "--depth", "65537"], "invalid queue depth 65537: use 1 to 65536");
     measure(&[".", "--threads", "0"], "invalid number of threads 0");
     measure(&[".", "--depth", "1", "--threads", "2"], "cannot be shared by 2 threads");
     measure(&[".", "--depth", "1", "--rate", "100"], "cannot be used with");
@@ -78,7 +80,7 @@ fn usage_errors_end_with_the_remedy() {
     refuses("measure oci:256GB@50vpu", "plimsoll simulate 'oci:256GB@50vpu'");
     refuses("measure limit(300)", "plimsoll simulate 'limit(300)'");
     refuses("simulate limit(3000", "lacks a closing parenthesis");
-    refuses("quote oci:256TB", "size is 256 TB (238,419 GB as the vendor counts), and can be 50 to 32,768 GB");
+    refuses("quote oci:256TB", "size is 256 TB (262,144 GB as the vendor counts), and can be 50 to 32,768 GB");
     refuses("quote oci:256GB --region tokyo", "use one of Japan, ap-northeast-1,");
     refuses("quote oci:256GB --block-size 16", "not a size without a unit");
     refuses("quote oci:256GB --block-size 16B", "use at least 512B");
@@ -140,6 +142,19 @@ fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
     let shown = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
     assert!(shown.contains("of virtual time") && !shown.contains("took"), "{shown}");
     assert!(!shown.contains("no steady state") && !shown.contains("precondition"), "{shown}");
+}
+
+/// A model has no buffers and no kernel queue: 20,000 operations wait for a station of 16 servers of 1 ms, a response of
+/// 1.25 s by Little's law.
+#[test]
+fn simulated_depth_may_exceed_the_depth_of_storage() {
+    let folder = Folder::new("deep");
+    let load = ["--depth", "20000", "--block-size", "1MiB", "--quick", "--json", "-"];
+    let shown = folder.run(&[&["simulate", "station(16, 1ms, exponential)"][..], &load].concat());
+    assert!(shown.status.success(), "{}", stderr(&shown));
+    let curve: serde_json::Value = serde_json::from_slice(&shown.stdout).expect("it is JSON");
+    let iops = curve["runs"][0]["figures"]["iops"]["value"].as_f64().expect("a rate");
+    assert!((15_200.0..16_800.0).contains(&iops), "16 servers of 1 ms carry 16,000 a second, not {iops}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod certificates;
 mod clouds;
 mod collect;
 mod command;
+mod credits;
 mod databases;
 mod diagnose;
 mod diagram;
@@ -19,6 +20,7 @@ mod folder;
 mod forms;
 mod generated;
 mod home;
+mod imports;
 mod iscsi;
 #[path = "../../../analyse/tests/analyse/measured.rs"]
 mod measured;

@@ -30,7 +30,7 @@ impl Finding {
     /// Remedy.
     pub const fn remedy(&self) -> &'static str {
         match self {
-            Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered",
+            Self::PageCacheAnswered { .. } | Self::Buffered => "use direct I/O: leave out --buffered (fio: direct=1)",
             Self::PageCacheSimulated { .. } => "set --memory to the memory available to the host's page cache",
             Self::NoPageCache => "add --memory SIZE to simulate a host's page cache before the product",
             Self::GeneratorBound { .. } => "give it --threads, or a faster processor",
@@ -92,6 +92,7 @@ impl Finding {
             | Self::RowsDiffered { .. }
             | Self::Conflicts { .. }
             | Self::Unobserved { .. } => self.database_remedy(),
+            _ => self.imported_remedy(),
         }
     }
 

@@ -3,13 +3,16 @@
 use plimsoll_units::{Bytes, Span};
 
 use super::Finding;
+use super::imported::share_text;
 
 impl Finding {
     /// The finding as a sentence.
     pub fn text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
-            Self::PageCacheAnswered { share } => format!("the page cache answered {} of the reads", percent(*share)),
+            Self::PageCacheAnswered { share } => {
+                format!("{} of the reads came from the page cache: not a figure of the storage", share_text(*share))
+            }
             Self::Buffered => "buffered I/O: reads may come from memory, and writes end there".into(),
             Self::PageCacheSimulated { .. } => self.page_cache_text(),
             Self::NoPageCache => {
@@ -91,7 +94,7 @@ impl Finding {
                     format_args!("{:.0} %", half_width * 100.0)
                 )
             }
-            _ => self.database_text(),
+            _ => self.imported_text(),
         }
     }
 
@@ -118,7 +121,7 @@ impl Finding {
             Self::DeviceNotReached { share } => {
                 format!(
                     "{} of the bytes read never came from the device: served from a cache, or never written",
-                    percent(*share)
+                    share_text(*share)
                 )
             }
             Self::Fault { what } => format!("the target failed: {what}"),
@@ -178,7 +181,7 @@ impl Finding {
     }
 
     /// Sentences about databases.
-    fn database_text(&self) -> String {
+    pub(super) fn database_text(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         match self {
             Self::PageCacheBelowDatabase { share } => format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{
     Autotune, Catalogue, Complaint, Deviation, Durability, LatencyStatement, LimitView, ModelView, NamedFigure,
-    OptionView, PriceView, Product, ProductKind, RuleView, ServiceLevel, SharingView, Status, Warning,
+    OptionView, PriceView, Product, ProductKind, RuleView, ServiceLevel, SharingView, Status, TypicalRates, Warning,
 };
 use plimsoll_units::Bytes;
 
@@ -65,6 +65,8 @@ view! {
         model: Option<ModelView> = product.model_view(),
         /// Named numbers.
         figures: Vec<NamedFigure> = product.figures(),
+        /// Rates of the published drives that it stands for, in some configuration.
+        typical: Vec<TypicalRates> = product.typical().into_iter().cloned().collect(),
         /// Annual failure rate of a volume; null if the vendor states none.
         durability: Option<Durability> = product.durability().cloned(),
         /// Service levels, whatever their condition.

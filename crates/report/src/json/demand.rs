@@ -6,6 +6,7 @@ use plimsoll_ingest::{
     Caution, Class, DatabaseDemand, Demand, Fate, Figure, InputPart, Measure, MeasureSeries, MissCurve, Outcome,
     OutcomeSummary, Reading, ReadingEvidence, Slot, Statistic, Summary,
 };
+use plimsoll_record::Finding;
 use plimsoll_units::Span;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -228,8 +229,24 @@ view! {
         lasted_seconds: Option<f64> = one.lasted_s,
         /// Seconds from the begin of the test to this interval; null for a whole test.
         at_seconds: Option<f64> = one.at_s,
+        /// Direct I/O; otherwise through the page cache.
+        direct: Option<bool> = one.offering.direct,
+        /// Operations per second that were offered by the clock; null for a closed load.
+        offered_iops: Option<f64> = one.offering.rate,
+        /// Doubts about the result that follow from its own output.
+        findings: Vec<EvidenceFinding> = each(&one.findings),
         /// Place in the input.
         place: String = one.origin.to_string(),
+    }
+
+    /// A doubt about a benchmark result.
+    struct EvidenceFinding from finding: &Finding {
+        /// Severity: `note`, `caution`, or `void` for figures that do not describe the storage.
+        weight: &'static str = crate::words::weight(finding.weight()),
+        /// The doubt.
+        text: String = crate::words::finding(finding),
+        /// The remedy.
+        remedy: &'static str = finding.remedy(),
     }
 
     /// A quantile of the latency.
@@ -271,6 +288,8 @@ view! {
         instances: Vec<String> = subject.instances.clone(),
         /// Windows in order of time.
         windows: Vec<WindowOfDemand> = each(&subject.slots),
+        /// Reads or writes whose operations no input counts: unknown, not zero.
+        absent: Vec<ClassName> = subject.absent().into_iter().map(Into::into).collect(),
         /// Operations by class and quantity.
         series: Vec<SeriesView> = subject.series.iter().map(|series| (subject, series).into()).collect(),
         /// Reasons to doubt the combination of the inputs.

@@ -18,6 +18,8 @@ view! {
         machine: Option<MachineShape> = explanation.offer.machine_shape(),
         #[serde(flatten)]
         standing: offer::StandingView = (&explanation.offer, &explanation.standing).into(),
+        /// Quantities of the load outside of those that the model was fitted to; null within, or for other models.
+        extrapolated: Option<String> = explanation.extrapolated.clone(),
         /// Figures of each offered load.
         loads: Vec<ComparedLoad> = each(&explanation.rows),
         /// Likely causes of the differences, largest first.
@@ -52,6 +54,8 @@ view! {
         measured_p99_ns: Option<f64> = finite(row.p99_ns.0),
         /// Simulated 99th percentile of the response time in nanoseconds.
         theory_p99_ns: Option<f64> = finite(row.p99_ns.1),
+        /// The run had used up the product's burst credits, as the simulated product has.
+        credits_used_up: bool = !row.credits.used_up.is_empty(),
         /// Limit that holds the simulated figures; null if there is none.
         theory_binds: Option<String> = row.binds.clone(),
     }

@@ -1,6 +1,6 @@
 //! Quotes.
 
-use plimsoll_catalogue::{Ask, LatencyStatement, MachineShape, Money};
+use plimsoll_catalogue::{Ask, LatencyStatement, MachineShape, Money, TypicalRates};
 use plimsoll_choose::{Lift, Quote};
 
 use super::{each, offer, view};
@@ -34,6 +34,8 @@ view! {
         lifts: Vec<LiftView> = each(&quote.lifts),
         /// Statements of the vendor about latency.
         latency: Vec<LatencyStatement> = quote.offer.latency(),
+        /// Rates of the published drives that the configuration stands for.
+        typical: Vec<TypicalRates> = quote.offer.typical(),
     }
 
     /// A way to raise the binding limit.

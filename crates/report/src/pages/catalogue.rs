@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Access, Catalogue, Cite, Complaint, Deviation, Kinds, LimitView, Often, OptionValue, OptionView, PartView, Product,
-    ProductKind, Status,
+    Access, COMPARED_BLOCKS, Catalogue, Cite, Complaint, Deviation, Kinds, LimitView, Often, OptionValue, OptionView,
+    PartView, Product, ProductKind, Status,
 };
 
 use crate::number;
@@ -136,6 +136,7 @@ pub fn product(product: &Product) -> Page {
         list("Prices", prices(product, &mut sources)),
         list("Model of the response times below its limits", model(product, &mut sources)),
         list("Figures", figures(product, &mut sources)),
+        list("Published drives that it stands for", typical(product, &mut sources)),
         list("Durability and sharing", safety(product, &mut sources)),
         list("Loads whose quote and simulation differ", deviations(product)),
         list("Automatic changes by the service", autotune(product, &mut sources)),
@@ -254,6 +255,7 @@ fn ceiling(limit: &LimitView) -> String {
     parts.extend(limit.burst.then(|| "peak while burst credits last".to_owned()));
     parts.extend(given(&limit.when, &|when| format!("when {when}")));
     parts.extend(given(&limit.validity, &str::to_owned));
+    parts.extend(limit.added.then(|| "the times of both add up".to_owned()));
     parts.extend(limit.in_model.then(|| "enforced by the model".to_owned()));
     let raised_by = limit.lift.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     parts.extend(given(&raised_by, &|options| format!("raised by {options}")));
@@ -312,8 +314,10 @@ fn part(part: &PartView) -> String {
 fn model(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let Some(model) = product.model_view() else { return Vec::new() };
     let stages = noted(format!("{} {}", model.stages, sources.mark(&model.cite)), &model.cite);
+    let pieces =
+        model.pieces.map(|size| Item::new(format!("limits before it: passed in pieces of {size}, in turn"), []));
     let doubts = model.doubts.iter().map(|doubt| Item::new(format!("doubt: {doubt}"), []));
-    std::iter::once(stages).chain(doubts).collect()
+    std::iter::once(stages).chain(pieces).chain(doubts).collect()
 }
 
 fn figures(product: &Product, sources: &mut Sources) -> Vec<Item> {
@@ -342,10 +346,27 @@ fn safety(product: &Product, sources: &mut Sources) -> Vec<Item> {
     items
 }
 
+fn typical(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let mut items = Vec::new();
+    for rates in product.typical() {
+        let mut drives = Vec::new();
+        for drive in &rates.drives {
+            let at = |(depth, iops): (&u32, &f64)| format!("{} at {depth}", number::rate(*iops));
+            let by_depth: Vec<String> = drive.rates.iter().map(at).collect();
+            drives.push(format!("- {}: {} {}", drive.name, by_depth.join(", "), sources.mark(&drive.cite)));
+            drives.extend((!drive.cite.note.is_empty()).then(|| drive.cite.note.clone()));
+        }
+        items.push(Item::new(words::typical(rates), drives));
+    }
+    items
+}
+
 fn deviations(product: &Product) -> Vec<Item> {
     let text = |deviation: &Deviation| {
         let loads: Vec<&str> = deviation.loads.iter().map(|load| load.name()).collect();
-        Item::new(format!("{}: {}", loads.join(", "), deviation.why), [])
+        let blocks: Vec<String> = deviation.blocks.iter().map(ToString::to_string).collect();
+        let of = if deviation.blocks == COMPARED_BLOCKS { String::new() } else { format!(" of {}", blocks.join(", ")) };
+        Item::new(format!("{}{of}: {}", loads.join(", "), deviation.why), [])
     };
     product.deviations().iter().map(text).collect()
 }

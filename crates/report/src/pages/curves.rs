@@ -90,7 +90,11 @@ fn verdict(curve: &Curve) -> String {
     match &curve.load_line {
         Some(line) => format!("Load line: {}{}", words::load_line(line), typical(curve)),
         None if curve.ended != EndReason::Complete => "Load line: none, as the measurement is incomplete".into(),
-        None if pick::seen(curve).next().is_none() => "Load line: none, as no operation completed".into(),
+        None if curve.void().is_some() => "Load line: none, as the figures do not describe the storage".into(),
+        None if curve.runs.iter().all(|run| run.figures.iops.value <= 0.0) => {
+            "Load line: none, as no operation completed".into()
+        }
+        None if pick::seen(curve).next().is_none() => "Load line: none, as no response times are stated".into(),
         None => "Load line: none".into(),
     }
 }

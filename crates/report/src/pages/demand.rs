@@ -1,13 +1,18 @@
 //! Demand: recognised inputs, load by class and over time, and the origin of each number.
 
+use std::cmp::Reverse;
+use std::mem::discriminant;
+
 use plimsoll_ingest::{
     Class, DatabaseDemand, Demand, Fate, Figure, Measure, MissCurve, Outcome, OutcomeSummary, Reading, ReadingEvidence,
     Summary,
 };
+use plimsoll_record::{Finding, Weight};
 use plimsoll_units::Bytes;
 
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
+use crate::words;
 
 /// Extent of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +146,18 @@ fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
     if !subject.instances.is_empty() {
         facts.push(Fact::new("of", subject.instances.join(", ")));
     }
+    facts.extend(absent(subject));
     facts
+}
+
+/// The classes whose operations are unknown.
+fn absent(subject: &DatabaseDemand) -> Option<Fact> {
+    let name = |class: &Class| match subject.series(*class, Measure::Throughput) {
+        Some(_) => format!("operations of {} (their bytes are known)", class.name()),
+        None => class.name().to_owned(),
+    };
+    let names: Vec<String> = subject.absent().iter().map(name).collect();
+    (!names.is_empty()).then(|| Fact::caution("absent", format!("{}: unknown, not zero", names.join(" and "))))
 }
 
 fn classes(subject: &DatabaseDemand) -> Table {
@@ -215,13 +231,19 @@ fn evidence(reading: &Reading) -> Vec<Block> {
     if whole.iter().any(|one| one.transactions_s.is_some()) {
         notes.push("Rates marked tx are transactions per second, with transaction response times.".to_owned());
     }
-    vec![Block::Table(results(whole.into_iter().take(RESULTS_MAX)).with_notes(notes))]
+    vec![Block::Table(results(reading, whole.into_iter().take(RESULTS_MAX)).with_notes(notes))]
 }
 
-fn results<'a>(evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
+fn results<'a>(reading: &Reading, evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
     let shown = |value: Option<f64>, unit: f64| value.map(|value| Cell::three(value / unit));
+    let evidence: Vec<&ReadingEvidence> = evidence.collect();
+    let doubt = evidence.iter().any(|one| gravest(one).is_some()).then(|| ((), Column::text("doubt", 0)));
+    let host = |one: &ReadingEvidence| reading.scopes[one.scope as usize].host.as_str();
+    // Results of several hosts have the same names.
+    let has_hosts = reading.evidence.iter().any(|one| host(one) != host(&reading.evidence[0]));
     Table::rows("Results of benchmarks", evidence)
         .column(Column::text("test", 0), |one| one.test.clone())
+        .columns(has_hosts.then(|| ((), Column::text("host", 0))), |one, ()| host(one).to_owned())
         .column(Column::new("size", "KiB", ColumnKind::Size, 2), |one| shown(one.setting.block_bytes, 1_024.0))
         .column(Column::new("depth", "", ColumnKind::Share, 3), |one| shown(one.setting.depth, 1.0))
         .column(Column::rate("rate", "IOPS", 0), |one| match (one.iops, one.transactions_s) {
@@ -234,6 +256,7 @@ fn results<'a>(evidence: impl Iterator<Item = &'a ReadingEvidence>) -> Table {
             let p99 = one.quantiles.iter().find(|(quantile, _)| (quantile - 0.99).abs() < 1e-9);
             shown(p99.map(|(_, seconds)| *seconds), 1e-3)
         })
+        .columns(doubt, |one, ()| gravest(one).map_or("", words::weight))
         .table()
 }
 
@@ -293,16 +316,45 @@ fn origins(reading: &Reading) -> PageSection {
     PageSection::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
 }
 
+/// The doubts about benchmark results, gravest first; of a kind of finding the first is quoted, and the others are counted.
+fn judged(reading: &Reading) -> Vec<Fact> {
+    let mut kinds: Vec<(&ReadingEvidence, &Finding, usize)> = Vec::new();
+    for one in reading.evidence.iter().filter(|one| !one.is_part) {
+        for finding in &one.findings {
+            match kinds.iter_mut().find(|(_, other, _)| discriminant(*other) == discriminant(finding)) {
+                Some((.., more)) => *more += 1,
+                None => kinds.push((one, finding, 0)),
+            }
+        }
+    }
+    kinds.sort_by_key(|(_, finding, _)| Reverse(finding.weight()));
+    let fact = |(one, finding, more): (&ReadingEvidence, &Finding, usize)| {
+        let others = if more > 0 { format!(" (and {more} more results)") } else { String::new() };
+        let text = format!("{}, {}: {}{others}", reading.name, one.test, words::finding(finding));
+        let weight = finding.weight();
+        Fact::new(words::weight(weight), format!("{text} -> {}", finding.remedy())).with_emphasis(weight.into())
+    };
+    kinds.into_iter().map(fact).collect()
+}
+
+/// The gravest doubt about a result.
+fn gravest(one: &ReadingEvidence) -> Option<Weight> {
+    one.findings.iter().map(Finding::weight).max().filter(|weight| *weight > Weight::Note)
+}
+
 /// Refused inputs, and cautions about accepted ones.
 pub(crate) fn doubts(outcomes: &[Outcome]) -> Vec<Fact> {
     let mut facts = Vec::new();
     for outcome in outcomes {
         match outcome {
             Outcome::Refused { name, refusal } => facts.push(Fact::caution("refused", format!("{name}: {refusal}"))),
-            Outcome::Read(reading) => facts.extend(reading.cautions.iter().map(|caution| {
-                let place = caution.origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
-                Fact::caution("caution", format!("{}{place}: {}", reading.name, caution.text))
-            })),
+            Outcome::Read(reading) => {
+                facts.extend(judged(reading));
+                facts.extend(reading.cautions.iter().map(|caution| {
+                    let place = caution.origin.as_ref().map_or(String::new(), |origin| format!(", {origin}"));
+                    Fact::caution("caution", format!("{}{place}: {}", reading.name, caution.text))
+                }));
+            }
         }
     }
     facts

@@ -23,6 +23,8 @@ pub fn explanation(explanation: &Explanation) -> Page {
         let status = offer.ceilings[binding.ceiling].cite.status.name();
         details.push(format!("Ceiling: {} ({status}).", words::bound(offer, binding)));
     }
+    details.extend(offer.model_fit().map(|fit| format!("Theory: {}.", fit.words())));
+    details.extend(explanation.extrapolated.as_ref().map(|what| format!("Theory: {what}.")));
     let text = format!("Measured against theory: {}", offer.title);
     let sections = vec![
         PageSection::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),

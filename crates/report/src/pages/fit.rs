@@ -1,6 +1,7 @@
 //! A fitted model: parameters with intervals, quality of the fit, and alternatives.
 
-use plimsoll_analyse::{Fitted, Misfit, Parameter};
+use plimsoll_analyse::{Fitted, FittedRange, Misfit, Parameter};
+use plimsoll_catalogue::ModelFit;
 
 use crate::page::{Block, Cell, Column, Fact, Headline, Page, PageSection, Table};
 use crate::words::fitted_value;
@@ -23,8 +24,15 @@ pub fn fit(fitted: &Fitted) -> Page {
         PageSection::bare("Evidence", vec![Block::Facts(evidence.collect())]),
         PageSection::bare("Doubts and alternatives", vec![Block::Facts(alternatives(fitted))]),
     ];
-    let headline = Headline { text: fitted.spec.to_string(), grade: "fitted", details: vec![described] };
+    let details = vec![described, format!("Model: {}.", range(fitted).words())];
+    let headline = Headline { text: fitted.spec.to_string(), grade: "fitted", details };
     Page { title: "Fitted model".to_owned(), headline: Some(headline), sections, ..Page::default() }
+}
+
+/// Range and error as every answer of the model states them.
+fn range(fitted: &Fitted) -> ModelFit {
+    let FittedRange { block_bytes: (low, high), in_flight, reads } = fitted.range;
+    ModelFit { error_share: fitted.uncertainty, block_bytes: (low as f64, high as f64), in_flight, reads }
 }
 
 fn misfit(misfit: Misfit) -> String {

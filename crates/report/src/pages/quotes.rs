@@ -95,10 +95,16 @@ fn section(quote: &Quote) -> PageSection {
             .iter()
             .map(|latency| Fact::new("latency", format!("\"{}\" - {}", latency.text, words::cite(&latency.cite)))),
     );
+    facts.extend(offer.typical().iter().map(|rates| {
+        let names: Vec<&str> = rates.drives.iter().map(|drive| drive.name.as_str()).collect();
+        Fact::new("typical", words::typical(rates)).with_remark(names.join("; "))
+    }));
     facts.extend(offer.needs().iter().map(|need| Fact::caution("needs", need.to_string())));
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
     let doubts = offer.doubts().into_iter().chain(age);
     facts.extend(doubts.map(|doubt| Fact::caution("doubt", doubt.text)));
+    let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
+    facts.extend(outside.map(|what| Fact::caution("doubt", what)));
     let title = format!("{}{}", offer.title, holds.unwrap_or_default());
     PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }

@@ -218,10 +218,11 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
         DiagnosisVerdict::StorageAtLeast { share: all, at_most, unaccounted, are_processors_free } => {
             at_least([all, at_most], unaccounted, are_processors_free)
         }
-        DiagnosisVerdict::NoSessionTimes { has_latency } => (
+        DiagnosisVerdict::NoSessionTimes { has_latency, on_processor } => (
             format!(
-                "No input has wait events, so it is undetermined whether storage is the problem{}.",
-                if has_latency { "; latencies are available" } else { "; latencies are missing as well" }
+                "No input has wait events, so it is undetermined whether storage is the problem{}.{}",
+                if has_latency { "; latencies are available" } else { "; latencies are missing as well" },
+                on_processor.map_or(String::new(), |busy| format!(" Processors are {}.", of_all(busy)))
             ),
             if has_latency {
                 "Add an AWR or Statspack report, or wait events of the database, of the same period."

@@ -1,15 +1,13 @@
 //! A model in virtual time, optionally behind a simulated page cache: hours of a suite take seconds.
 
-use plimsoll_drive::{
-    Cached, Fault, Observe, PageCache, Partial, PartialRun, Rules, Simulated, StreamSet, Target, drive,
-};
+use plimsoll_drive::{Cached, Fault, Observe, PageCache, Partial, PartialRun, Simulated, StreamSet, Target, drive};
 use plimsoll_load::{Due, Load, OpOutcome, Region, Together};
 use plimsoll_model::{Chain, ChainSpec, Stage};
 use plimsoll_record::{Finding, Slice};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
-use super::side_by_side::TrackedJob;
-use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable, slice_of};
+use super::side_by_side::{TrackedJob, rules};
+use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable};
 use crate::conduct::Signal;
 use crate::result::{IoResult, LoggedOperation, WorkerResult};
 use crate::step::{Before, FileSpec, IoStep, WorkerOrder};
@@ -113,7 +111,7 @@ impl Model {
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
         let mut load = ConcurrentJobs { jobs: Together::of(jobs), step, ended: false };
-        let driven = drive(self.line.target(), &mut load, &Rules::new(depth, slice_of(step)), observe);
+        let driven = drive(self.line.target(), &mut load, &rules(depth, step, &step.workers), observe);
         let (seen, fault) = PartialRun::split(driven);
         let workers = numbers.iter().zip(load.jobs.into_members()).map(|(&number, job)| {
             let of =
@@ -150,7 +148,7 @@ impl Model {
             }
             all.workers.append(&mut one.workers);
             all.series.extend(one.series.into_iter().map(|slice| Slice { start: slice.start + before, ..slice }));
-            all.add_bound_by(&one.bound_by);
+            all.bound_by.append(one.bound_by, before);
         }
         Ok(all)
     }
@@ -240,6 +238,10 @@ struct ConcurrentJobs<'a> {
 impl Load for ConcurrentJobs<'_> {
     fn due(&self) -> Due {
         if self.ended { Due::Over } else { self.jobs.due() }
+    }
+
+    fn awaited(&self) -> Option<Kind> {
+        self.jobs.awaited()
     }
 
     fn take(&mut self, now: Instant) -> Op {

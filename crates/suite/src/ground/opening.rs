@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{
-    AccessMode as Opening, Caching, Claim, Flush, OpenHow, Opened, WriteRefusal, claim, claim_ours, dirty_bytes,
-    drop_cache, open, open_how, sync,
+    AccessMode as Opening, Caching, Claim, Flush, OpenHow, Opened, WriteRefusal, advise, claim, claim_ours,
+    dirty_bytes, drop_cache, open, open_how, sync,
 };
 use plimsoll_drive::{Completion, Fault, Observe, Partial, PartialRun, Target};
 use plimsoll_load::OpOutcome;
@@ -34,6 +34,9 @@ pub(super) fn for_worker(path: &Path, worker: &Worker, claim: Option<&Claim>) ->
     };
     let failed = |source| Fault { attempt: format!("opening {}", path.display()), source };
     let opened = open_how(path, &how).map_err(failed)?;
+    if let Some(advice) = worker.access.advice {
+        advise(&opened.file, advice).map_err(failed)?;
+    }
     if let Some(claim) = claim.filter(|_| how.access == Opening::Write) {
         covered(claim, &opened.file).map_err(failed)?;
     }
@@ -96,7 +99,7 @@ impl Reopening {
         match self.flush {
             None => {}
             Some(Flush::Fsync) => rustix::fs::fsync(&opened.file)?,
-            Some(Flush::Fdatasync | Flush::SyncFileRange) => rustix::fs::fdatasync(&opened.file)?,
+            Some(Flush::Fdatasync | Flush::SyncFileRange(_)) => rustix::fs::fdatasync(&opened.file)?,
         }
         Ok(())
     }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_device::{Clock, Shape, ThreadUsage, drop_cache, sharpen_timers, thread_usage};
+use plimsoll_device::{Batching, Clock, Shape, ThreadUsage, drop_cache, sharpen_timers, thread_usage};
 use plimsoll_drive::{Fault, Observe, Partial, PartialRun, Rules, Target, drive};
 use plimsoll_load::{Due, JobSpec, Load, OpOutcome, Rounds};
-use plimsoll_units::{Bytes, Instant, Op, Span};
+use plimsoll_units::{Bytes, Instant, Kind, Op, Span};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::{misfit, slice_of};
@@ -60,6 +60,19 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
     Ok(all)
 }
 
+/// Rules of the loop for workers that share it, with the smallest of their batches of completions.
+pub(super) fn rules(depth: u32, step: &IoStep, workers: &[Worker]) -> Rules {
+    let reap_max = workers.iter().filter_map(|worker| worker.access.batching.reap_max).min();
+    Rules {
+        reap_min: match workers {
+            [only] => only.access.batching.reap_min as usize,
+            _ => 1,
+        },
+        reap_max: reap_max.map_or(usize::MAX, |reap_max| reap_max as usize),
+        ..Rules::new(depth, slice_of(step))
+    }
+}
+
 /// Interval at which a waiting worker checks for its signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -86,6 +99,8 @@ impl WorkerThread<'_> {
             seed: job.seed ^ (self.index as u64) << 32,
             flush: access.flush,
             durable: access.durable,
+            batching: access.batching,
+            advice: access.advice,
         };
         let made = self.bind().and_then(|()| self.targets.target(self.worker, &shape, self.clock));
         // All workers are ready or have failed before the first begins.
@@ -97,7 +112,9 @@ impl WorkerThread<'_> {
         let stop_all = (self.step.order == WorkerOrder::UntilFirst).then(|| handle.flag());
         let load = TrackedJob::new(self.worker, spec, index, began, stop_all);
         let mut load = load.ok_or_else(|| PartialRun::at_once(misfit(self.index)))?;
-        let rules = Rules::new(shape.depth, slice_of(self.step));
+        let spins = self.worker.conduct.spins;
+        load.spins = (!spins.is_zero()).then_some((self.clock, spins));
+        let rules = rules(shape.depth, self.step, std::slice::from_ref(self.worker));
         let driven = drive(&mut *target, &mut load, &rules, &mut |series| handle.observe(series));
         let used = thread_usage() - load.used_before;
         if self.step.order == WorkerOrder::UntilFirst {
@@ -185,6 +202,9 @@ pub(super) struct TrackedJob<'a> {
     counts: bool,
     in_flight: u32,
     batch: Batch,
+    batching: Batching,
+    /// Clock of the worker, and the processor time that it spends at the start of a pause.
+    pub(super) spins: Option<(Clock, Span)>,
 }
 
 /// Operations of the same time and direction.
@@ -230,6 +250,8 @@ impl<'a> TrackedJob<'a> {
             counts: conduct.counts_from.is_zero(),
             in_flight: 0,
             batch: Batch { way: Way::TakenBack, at: start, count: 0, in_flight: 0 },
+            batching: worker.access.batching,
+            spins: None,
         })
     }
 
@@ -254,13 +276,27 @@ impl<'a> TrackedJob<'a> {
 
     #[inline]
     fn join(&mut self, way: Way, at: Instant) {
-        if self.batch.way == way && self.batch.at == at {
+        let max = match way {
+            Way::HandedOver => self.batching.submit_max,
+            Way::TakenBack => self.batching.reap_max,
+        };
+        let is_complete = max.is_some_and(|max| self.batch.count >= max);
+        if self.batch.way == way && self.batch.at == at && !is_complete {
             self.batch.count += 1;
         } else {
             self.queues.add(self.batch);
             self.batch = Batch { way, at, count: 1, in_flight: 0 };
         }
         self.batch.in_flight = self.in_flight;
+    }
+
+    /// Spends processor time from `now` on.
+    #[cold]
+    fn spin(&self, now: Instant) {
+        let Some((clock, span)) = self.spins else { return };
+        while clock.now() < now + span && !self.is_stopped() {
+            std::hint::spin_loop();
+        }
     }
 
     #[cold]
@@ -322,6 +358,11 @@ impl Load for TrackedJob<'_> {
     }
 
     #[inline]
+    fn awaited(&self) -> Option<Kind> {
+        self.rounds.awaited()
+    }
+
+    #[inline]
     fn take(&mut self, now: Instant) -> Op {
         if !self.counts && now >= self.counts_from {
             self.begin_to_count();
@@ -337,7 +378,11 @@ impl Load for TrackedJob<'_> {
 
     #[inline]
     fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
+        let rests_until = self.rounds.rests_until();
         self.rounds.completed(now, op, outcome);
+        if self.spins.is_some() && self.rounds.rests_until() > rests_until {
+            self.spin(now);
+        }
         if self.turns != self.rounds.turns() {
             self.forget();
         }
@@ -392,6 +437,21 @@ mod tests {
         assert_eq!(queues.handed_over, [0, 0, 2, 0, 0, 0, 0]);
         assert_eq!(queues.taken_back, [0, 2, 2, 0, 0, 0, 0]);
         assert!(load.is_done());
+    }
+
+    #[test]
+    fn batches_end_at_their_limits() {
+        let mut worker = worker(6, 6);
+        worker.access.batching = Batching { submit_max: Some(1), reap_min: 1, reap_max: Some(5) };
+        let mut load = watched(&worker);
+        let ops: Vec<Op> = (0..6).map(|_| load.take(Instant::ZERO)).collect();
+        for op in &ops {
+            load.completed(Instant::ZERO, op, OpOutcome::Done);
+        }
+        let queues = load.queues();
+        assert_eq!(queues.in_flight, [1, 2, 3, 0, 0, 0, 0]);
+        assert_eq!(queues.handed_over, [0, 6, 0, 0, 0, 0, 0]);
+        assert_eq!(queues.taken_back, [0, 1, 1, 0, 0, 0, 0]);
     }
 
     #[test]

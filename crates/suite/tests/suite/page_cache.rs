@@ -9,7 +9,7 @@ use plimsoll_drive::PageCache;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};
 use plimsoll_record::Finding;
 use plimsoll_suite::{Before, FileAccess, FileSpec, Ground, IoResult, IoStep, Model, Worker};
-use plimsoll_units::{Bytes, Kind, Span};
+use plimsoll_units::{Bytes, Instant, Kind, Span};
 
 const SIZE: Bytes = Bytes::mib(16);
 
@@ -52,10 +52,10 @@ fn buffered_step_is_served_from_memory_and_direct_step_is_not() {
     assert!(seen.span() < Span::from_millis(10), "{}", seen.span());
     assert_eq!(seen.dirty, Some(SIZE));
     assert_eq!(ground.facts().stages.last().unwrap(), "page cache");
-    assert_eq!(seen.bound_by, [0, 4096], "memory is what held them");
+    assert_eq!(seen.bound_by.since(Instant::ZERO), [0, 4096], "memory is what held them");
     let seen = made(&mut ground, Before::AsTheyAre, through(1, WorkerOps::Writes, FileAccess::direct()));
     assert_eq!(seen.span(), Span::from_millis(4096));
-    assert_eq!(seen.bound_by, [4096], "the model itself");
+    assert_eq!(seen.bound_by.since(Instant::ZERO), [4096], "the model itself");
 }
 
 #[test]

@@ -18,7 +18,40 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
     });
     let responses = diagnosis.responses.iter().filter(|response| matters(response, diagnosis));
     let responses = responses.filter_map(|response| of(response, diagnosis));
-    pinned.chain(idle_paths(subject, diagnosis)).chain(responses).chain(agreement(subject)).collect()
+    stalled(subject)
+        .into_iter()
+        .chain(pinned)
+        .chain(idle_paths(subject, diagnosis))
+        .chain(responses)
+        .chain(agreement(subject))
+        .collect()
+}
+
+/// Windows with pending operations of which none completes: the storage, or its path, does not answer.
+fn stalled(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
+    /// Smaller means are operations at the edges of a window.
+    const MIN_PENDING: f64 = 1.0;
+    let of_class = |class: Class| {
+        let pending = |slot: usize| {
+            let pending = value(subject, class, Measure::Depth, slot)?;
+            let is_idle = total(subject, class, slot)? <= 0.0;
+            (is_idle && pending >= MIN_PENDING).then_some(pending)
+        };
+        let stalled: Vec<f64> = (0..subject.slots.len()).filter_map(pending).collect();
+        let pending = stalled.iter().copied().fold(0.0, f64::max);
+        let (windows, of) = (stalled.len(), subject.slots.len());
+        (windows > 0).then_some(DiagnosisVerdict::Stalled { class, pending, windows, of })
+    };
+    [Class::Read, Class::Write, Class::All].into_iter().filter_map(of_class).collect()
+}
+
+/// Completed operations per second of a class; of all, also from reads and writes.
+fn total(subject: &DatabaseDemand, class: Class, slot: usize) -> Option<f64> {
+    let of = |class| value(subject, class, Measure::Iops, slot);
+    match class {
+        Class::All => of(Class::All).or_else(|| Some(of(Class::Read)? + of(Class::Write)?)),
+        class => of(class),
+    }
 }
 
 /// Disks of which a single path of at least three is in use. With two paths the other may lead to the other controller,

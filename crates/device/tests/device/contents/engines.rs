@@ -118,7 +118,8 @@ fn operations_go_to_the_right_file() {
 #[test]
 fn flush_and_durability_variants_are_supported() {
     for (engine, caching) in ways() {
-        for flush in [Flush::Fdatasync, Flush::Fsync, Flush::SyncFileRange] {
+        let range = Flush::SyncFileRange(Flush::WAIT_BEFORE | Flush::WRITE | Flush::WAIT_AFTER);
+        for flush in [Flush::Fdatasync, Flush::Fsync, range] {
             for durable in [Durable::Dsync, Durable::Sync] {
                 let (file, _) = file(caching);
                 let shape = Shape { flush, durable, ..Shape::writing(2, Bytes::kib(8), 0.0, 1) };

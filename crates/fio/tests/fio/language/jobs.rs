@@ -116,7 +116,13 @@ fn times_and_rates_are_parsed() {
     assert_eq!(job("timeout=1").life.runtime, Some(Span::from_secs(1)));
     assert_eq!(job("startdelay=10-5").life.delay, (Span::from_secs(5), Some(Span::from_secs(10))));
     let think = job("thinktime=10 thinktime_blocks=0").flow.think.expect("there is one");
-    assert_eq!((think.pause, think.every), (Span::from_micros(10), 1));
+    assert_eq!((think.pause, think.every, think.io_time), (Span::from_micros(10), Some(1), None));
+    let think = |options| job(options).flow.think.expect("there is one");
+    let spun = think("thinktime=10 thinktime_spin=1ms thinktime_blocks_type=issue");
+    assert_eq!((spun.pause, spun.spin, spun.counts_issued), (Span::from_millis(1), Span::from_millis(1), true));
+    let timed = think("thinktime=10 thinktime_iotime=2");
+    assert_eq!((timed.every, timed.io_time), (None, Some(Span::from_secs(2))));
+    assert_eq!(think("thinktime=10 thinktime_iotime=2 thinktime_blocks=4").every, Some(4));
     let rate = job("rate=1m,2m,").flow.rate;
     assert_eq!((rate.read, rate.write, rate.trim), (Some(1 << 20), Some(2 << 20), None));
     let rate = job("rate_iops=,500").flow.rate_iops;
@@ -138,6 +144,10 @@ fn depths_default_like_fio() {
     check("iodepth=16 ioengine=libaio iodepth_batch=0 iodepth_low=99", "16 16 16 (1, 1) 16");
     check("iodepth=16 iodepth_batch_complete=8 iodepth_batch_submit=4 ioengine=io_uring", "16 4 16 (8, 8) 16");
     check("iodepth=16 ioengine=psync", "16 1 16 (1, 1) 1");
+    check("iodepth=16 ioengine=libaio iodepth_batch_complete_min=0", "16 1 16 (0, 0) 1");
+    check("iodepth=16 ioengine=libaio iodepth_batch_complete_min=0 iodepth_batch_complete_max=8", "16 1 16 (0, 8) 16");
+    check("iodepth=16 ioengine=null", "16 1 16 (1, 1) 1");
+    check("iodepth=16 ioengine=null iodepth_batch=4", "16 4 16 (1, 1) 4");
 }
 
 #[test]

@@ -244,6 +244,16 @@ impl Spread {
         (bytes - bytes % smallest).max(smallest)
     }
 
+    /// Number of blocks at each multiple of `distance` bytes; `None` if a part is a whole file.
+    pub(super) fn operations(&self, block: u64, distance: u64) -> Option<u64> {
+        let of = |stretch: &Stretch| {
+            let is_whole = stretch.length >= stretch.existing.map_or(stretch.end, length);
+            let rest = stretch.length.get().checked_sub(block).filter(|_| !is_whole)?;
+            Some(rest / distance.max(1) + 1)
+        };
+        self.stretches.iter().try_fold(0_u64, |sum, stretch| Some(sum.saturating_add(of(stretch)?)))
+    }
+
     /// The largest part.
     pub(super) fn largest(&self) -> Bytes {
         self.stretches.iter().map(|stretch| stretch.length).max().unwrap_or(Bytes::ZERO)

@@ -1,8 +1,11 @@
 //! Published curves with their calibrated models.
 
+mod generic;
+
 use plimsoll_load::Pace;
 use plimsoll_model::ChainSpec;
 
+use crate::articles::mixed_loads;
 use crate::articles::scorecard::{Card, Goal, Point, Role};
 use crate::articles::shelf::{model, parsed};
 use crate::articles::trial::{Outcome, Trial};
@@ -15,9 +18,11 @@ pub fn cards() -> Vec<Card> {
     cards.extend(SATA.iter().map(sata));
     cards.extend(stripe());
     cards.extend(raid5());
+    cards.extend(generic::cards());
     cards.push(transactions());
     cards.extend(ARRAYS.iter().map(array));
     cards.extend(volumes());
+    cards.extend(mixed_loads::cards());
     cards
 }
 
@@ -27,6 +32,11 @@ type Curve = [(u32, f64)];
 /// Simulated random reads of 4 KiB, with enough operations for an accuracy of some tenths of a percent.
 fn reads(spec: &ChainSpec, depth: u32, about: f64) -> f64 {
     closed(&Trial::random_reads(BLOCK, depth), spec, about).iops
+}
+
+/// The same over `region` bytes.
+fn reads_over(spec: &ChainSpec, depth: u32, about: f64, region: u64) -> f64 {
+    closed(&Trial::random_reads(BLOCK, depth).over(region), spec, about).iops
 }
 
 fn closed(trial: &Trial, spec: &ChainSpec, about: f64) -> Outcome {
@@ -602,7 +612,7 @@ const FIVE_OF_40: &str = "oci:1500GB@120vpu on oci/VM.Standard.E5.Flex:40ocpu";
 const ONE_OF_40: &str = "oci:1500GB@120vpu,multipath=no on oci/VM.Standard.E5.Flex:40ocpu";
 
 /// Operations per second of 4 and 8 KiB.
-const SMALL: [Row; 9] = [
+const SMALL: [Row; 7] = [
     row("1,500 GB at 120 VPU, five paths, 4 KiB, 70 % reads", 181_834.0, FIVE, (128, BLOCK, 0.7), Role::Calibrated),
     row("the same, one path", 46_623.0, ONE, (128, BLOCK, 0.7), Role::Predicted),
     row("1,500 GB at 120 VPU, one path, 4 KiB, 50 % reads", 48_066.0, ONE_OF_40, (128, BLOCK, 0.5), Role::Predicted),
@@ -623,7 +633,7 @@ const SMALL: [Row; 9] = [
     row(
         "two of 200 GB at 50 VPU, one path each, 8 KiB, depth 64",
         48_019.0,
-        "stripe(2,64KiB) of oci:200GB@50vpu,multipath=no",
+        "stripe(2,64KiB) of oci:200GB@50vpu on oci/VM.Standard.E5.Flex:4ocpu",
         (64, 8192, 0.7),
         Role::Predicted,
     ),
@@ -633,20 +643,6 @@ const SMALL: [Row; 9] = [
         "stripe(2,64KiB) of oci:200GB@120vpu on oci/VM.Standard.E5.Flex:40ocpu",
         (64, 8192, 0.7),
         Role::Predicted,
-    ),
-    row(
-        "600 GB at 20 VPU, 8 KiB, 70 % reads, depth 64",
-        14_134.0,
-        "oci:600GB@20vpu",
-        (64, 8192, 0.7),
-        Role::OtherRegime,
-    ),
-    row(
-        "600 GB at 120 VPU, 8 KiB, 70 % reads, depth 64",
-        27_270.0,
-        "oci:600GB@120vpu",
-        (64, 8192, 0.7),
-        Role::OtherRegime,
     ),
 ];
 
@@ -690,9 +686,8 @@ fn volumes() -> Vec<Card> {
             title: "OCI ultra high performance, small operations",
             about: LOGS,
             model: "`oci` of the catalogue on the machine of the logs, as `plimsoll simulate` takes it: times of reads and writes calibrated on the \
-                    first row; on each path 113 operations in flight with the agent of the cloud, 32 without. The rule that \
-                    this level needs 16 OCPUs keeps the machine of 4 out of the row of 50 VPU. The last two rows reached a third and a fifth of their \
-                    limits, with responses of 2.2 to 5.4 ms: their logs do not explain it. The model is blind to light loads, too: it \
+                    first row; on each path 113 operations in flight with the agent of the cloud, 32 without. A \
+                    machine of 4 OCPUs has one path, in the row of 50 VPU. The model is blind to light loads, too: it \
                     gives 730 us for a write alone, and on a volume of 20 VPU one took 395 us."
                 .into(),
             unit: "IOPS",

@@ -16,8 +16,18 @@ const TABLE: u64 = 10_000_000_000_000;
 const SATURATED: u32 = 430;
 
 pub fn article() -> Article {
-    let figures =
-        [reads(), protocols(), mixture(), writes(), bandwidth(), turning_disks(), sizing(), database(), charts()];
+    let figures = [
+        reads(),
+        working_sets(),
+        protocols(),
+        mixture(),
+        writes(),
+        bandwidth(),
+        turning_disks(),
+        sizing(),
+        database(),
+        charts(),
+    ];
     Article {
         title: "TR-4969: Oracle on AFF A-Series and C-Series",
         about: "NetApp, [TR-4969](https://www.netapp.com/media/85630-tr-4969.pdf), May 2023 (Japanese edition): an A800 and \
@@ -45,20 +55,22 @@ fn reads() -> Vec<Figure> {
     let full = on("a800", SATURATED).mean_ms * 1e3;
     vec![
         exactly("read latency, storage", "A-Series at best", 100.0)
-            .given(By::Simulation, "`a800:hits=1`, depth 1", alone("a800:hits=1"), 0.05)
+            .given(
+                By::Simulation,
+                "`a800:hits=1,latency_of=array`, depth 1",
+                alone("a800:hits=1,latency_of=array"),
+                0.05,
+            )
             .fitted(),
         exactly("A-Series against C-Series", "A-Series, reads in series", 150.0).given(
             By::Simulation,
-            "`a800`, depth 1",
-            a,
+            "`a800:latency_of=array`, depth 1",
+            alone("a800:latency_of=array"),
             0.25,
         ),
-        exactly("100 % reads", "A-Series, plateau", 250.0).given(
-            By::Simulation,
-            "`a800`, depth 128",
-            on("a800", 128).mean_ms * 1e3,
-            0.3,
-        ),
+        exactly("100 % reads", "A-Series, plateau", 250.0)
+            .given(By::Simulation, "`a800`, depth 128", on("a800", 128).mean_ms * 1e3, 0.05)
+            .fitted(),
         exactly("100 % reads", "A-Series, near saturation", 500.0)
             .given(By::Simulation, format!("`a800`, depth {SATURATED}"), full, 0.05)
             .fitted(),
@@ -72,7 +84,12 @@ fn reads() -> Vec<Figure> {
             .given(By::Simulation, "`c800:hits=0`, depth 1", miss, 0.03)
             .fitted(),
         exactly("read latency, cache", "C-Series, out of the controller's memory", 100.0)
-            .given(By::Simulation, "`c800:hits=1`, depth 1", alone("c800:hits=1"), 0.05)
+            .given(
+                By::Simulation,
+                "`c800:hits=1,latency_of=array`, depth 1",
+                alone("c800:hits=1,latency_of=array"),
+                0.05,
+            )
             .fitted(),
         Figure::new("100 % reads", "C-Series over A-Series", Published::Between(1.0, f64::INFINITY), "times").given(
             By::Simulation,
@@ -80,6 +97,11 @@ fn reads() -> Vec<Figure> {
             c / a,
             0.0,
         ),
+    ]
+}
+
+fn working_sets() -> Vec<Figure> {
+    vec![
         Figure::new(
             "read latency, cache",
             "250 TB of which 1 TB is active: C over A",
@@ -117,8 +139,8 @@ fn protocols() -> Vec<Figure> {
             .fitted(),
         Figure::new("notes on protocols", "A-Series over IP", Published::Exactly(250.0), "us").given(
             By::Simulation,
-            "`a800:protocol=nfs`, depth 1",
-            alone("a800:protocol=nfs"),
+            "`a800:protocol=nfs,latency_of=array`, depth 1",
+            alone("a800:protocol=nfs,latency_of=array"),
             0.15,
         ),
         Figure::new("notes on protocols", "IP protocols, loss of largest IOPS", Published::Exactly(30.0), "%")

@@ -116,10 +116,34 @@ fn flushes_come_between_writes() {
     check("fsync-count", "rw=write size=64k fsync=4 number_ios=8", eight, &[("j.0.0", 65_536)]);
 }
 
+/// Shares of the queue depths 1, 2, 4, 8 and 16, which follow from the options alone.
+#[test]
+fn queue_depths_follow_batches() {
+    let check = |name: &str, options: &str, expected: [f64; 5]| {
+        let options = format!("rw=read size=1m ioengine=libaio iodepth=16 {options}");
+        both(name, &options, |program, report, _| {
+            let levels = &job(report, "j")["iodepth_level"];
+            let found = ["1", "2", "4", "8", "16"].map(|level| levels[level].as_f64().unwrap());
+            let is_near = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 0.05);
+            assert!(is_near, "{program}: {options}: {found:?}");
+        });
+    };
+    check("depth-single", "", [0.39, 0.78, 1.56, 3.13, 94.14]);
+    check("depth-batch", "iodepth_batch=4", [0.0, 0.0, 1.56, 3.13, 95.31]);
+    check("depth-all", "iodepth_batch=16 iodepth_batch_complete=16", [0.0, 0.0, 0.0, 0.0, 100.0]);
+    check("depth-polled", "iodepth_batch_complete_min=0", [100.0, 0.0, 0.0, 0.0, 0.0]);
+    check("depth-null", "ioengine=null", [100.0, 0.0, 0.0, 0.0, 0.0]);
+}
+
 #[test]
 fn held_places_and_patterns_do_as_much() {
     let read = [16, 65_536, 0, 0, 0, 0, 0];
     check("identical", "rw=randread:3 rw_sequencer=identical size=64k", read, &[("j.0.0", 65_536)]);
+    check("gaps", "rw=read:12k size=64k", read, &[("j.0.0", 65_536)]);
+    let part = [4, 16_384, 0, 0, 0, 0, 0];
+    check("gaps-of-part", "rw=read:12k size=64k offset=64k", part, &[("j.0.0", 131_072)]);
+    let twice = [8, 32_768, 0, 0, 0, 0, 0];
+    check("gaps-again", "rw=read:12k size=64k io_size=32k offset=64k", twice, &[("j.0.0", 131_072)]);
     let pattern = "rw=write size=4k buffer_pattern=\"abcd\"-120xdeadface";
     both("pattern", pattern, |program, _, folder| {
         let bytes = folder.bytes("j.0.0");

@@ -39,6 +39,10 @@ fn jobs_do_as_much_as_they_say() {
     check("sync", "rw=write size=64k sync=dsync", [0, 0, 16, 65_536]);
     check("processor", "rw=write size=64k cpus_allowed=0 cpus_allowed_policy=split", [0, 0, 16, 65_536]);
     check("think", "rw=write size=64k thinktime=100 thinktime_blocks=4", [0, 0, 16, 65_536]);
+    check("think-spin", "rw=write size=64k thinktime=100 thinktime_spin=50 thinktime_blocks=4", [0, 0, 16, 65_536]);
+    check("think-time", "rw=write size=64k thinktime=100 thinktime_iotime=1ms", [0, 0, 16, 65_536]);
+    check("range", "rw=write size=64k sync_file_range=write,wait_after:4", [0, 0, 16, 65_536]);
+    check("decimal", "rw=randrw size=64k rwmixread=0.0 iodepth=4.0 ioengine=libaio", [0, 0, 16, 65_536]);
     check("sequential-part", "rw=randread size=64k percentage_random=30", [16, 65_536, 0, 0]);
     check("zones", "rw=randread size=64k random_distribution=zoned:60/25:40/75", [16, 65_536, 0, 0]);
     check("normal", "rw=randwrite size=64k random_distribution=normal:20", [0, 0, 16, 65_536]);

@@ -82,6 +82,38 @@ fn jobs_keep_their_pace() {
     check("shares", "bssplit=4k/75:64k/25", 10_000..=10_001, 18_400..=20_500);
 }
 
+/// fio 3.33 on a memory disk has the same distribution of queue depths at depth 100: 109 operations in two pauses.
+#[test]
+fn pauses_wait_for_operations_in_flight() {
+    let folder = JobFolder::new("pauses");
+    let text = "[t]\nrw=randread\nbs=4k\nsize=1g\nioengine=libaio\ndirect=1\niodepth=100\nthinktime=10ms\n\
+                thinktime_blocks=10\ntime_based\nruntime=4\n";
+    let report = folder.json("--on station(100,10us)", text);
+    let operations = whole(job(&report, "t"), "read.total_ios");
+    assert!((21_000..=22_000).contains(&operations), "{operations}");
+    let levels = &job(&report, "t")["iodepth_level"];
+    let expected = [("1", 1.8), ("2", 1.8), ("4", 3.7), ("8", 7.3), ("16", 14.7), ("32", 29.4), (">=64", 41.3)];
+    for (level, share) in expected {
+        let found = levels[level].as_f64().unwrap_or_default();
+        assert!((found - share).abs() < 0.1, "{level}: {found}");
+    }
+    let issued = folder.json("--on station(100,10us)", &format!("{text}thinktime_blocks_type=issue\n"));
+    let operations = whole(job(&issued, "t"), "read.total_ios");
+    assert!((3_980..=4_010).contains(&operations), "{operations}: ten in each pause");
+}
+
+/// libaio flushes in the thread of the job, which takes back no write meanwhile: the queue fills (fio 3.33: 199.6 % at 8).
+#[test]
+fn flushes_of_libaio_leave_the_queue_full() {
+    let folder = JobFolder::new("flushed");
+    let text = "[j]\nrw=randwrite\nbs=4k\nsize=4m\nioengine=libaio\niodepth=8\nfsync=1\n";
+    let report = folder.json("--on station(100,10us)", text);
+    let job = job(&report, "j");
+    assert_eq!((whole(job, "write.total_ios"), whole(job, "sync.lat_ns.N")), (1_024, 1_023));
+    let share = job["iodepth_level"]["8"].as_f64().unwrap_or_default();
+    assert!((198.0..200.0).contains(&share), "{share}");
+}
+
 #[test]
 fn groups_and_ends_are_the_same_on_a_model() {
     let folder = JobFolder::new("together");
@@ -106,4 +138,33 @@ fn a_product_of_the_catalogue_runs_a_job_file() {
     let (output, said) = folder.told("--on oci:500GB@20vpu", "[j]\nrw=read\nsize=2t\n");
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("are needed"), "{said}");
+}
+
+/// An Oracle layout on one volume of OCI, of which fio's results were published (rstyczynski/oci_bv4db_arch, 2026): the
+/// small operations do not wait as long as the large ones.
+#[test]
+fn oltp_beside_a_backup_gets_the_published_share() {
+    const JOBS: &str = "[global]\ndirect=1\nioengine=libaio\ntime_based\nruntime=10\nsize=16g\n\
+        [data]\nrw=randrw\nrwmixread=70\nbs=8k\niodepth=16\nnumjobs=4\ngroup_reporting\n\
+        [redo]\nrw=write\nbs=4k\nfdatasync=1\n\
+        [backup]\nrw=rw\nbs=1m\niodepth=8\nrate=120m\n";
+    let folder = JobFolder::new("mixed");
+    let near = |found: f64, published: f64, what: &str| {
+        assert!((found / published - 1.0).abs() < 0.15, "{what}: {found}, published {published}");
+    };
+    for (volume, iops, read_ms, backup_mb) in [
+        ("oci:600GB@20vpu", 14_134.0, 4.14, 251.7),
+        ("oci:600GB@10vpu", 9_136.0, 6.43, 219.3),
+        ("oci:600GB@120vpu,policy=failover", 27_270.0, 2.18, 251.7),
+        ("oci:600GB@0vpu", 1_078.0, 55.4, 26.5),
+    ] {
+        let report = folder.json(&format!("--on {volume}"), JOBS);
+        let sum = |name: &str, figure: &str| {
+            let of = |direction: &str| real(job(&report, name), &format!("{direction}.{figure}"));
+            of("read") + of("write")
+        };
+        near(sum("data", "iops"), iops, volume);
+        near(real(job(&report, "data"), "read.lat_ns.mean") / 1e6, read_ms, volume);
+        near(sum("backup", "bw_bytes") / 1e6, backup_mb, volume);
+    }
 }

@@ -97,6 +97,8 @@ fn remarks(run: &Run) -> String {
     match run.figures.steadiness {
         Steadiness::Overloaded => parts.push("overloaded".into()),
         Steadiness::Drifting => parts.push("not steady".into()),
+        // Results of other programs have no series.
+        Steadiness::Unknown if run.series.is_empty() && run.total.0.is_empty() => {}
         Steadiness::Unknown => parts.push("too short for a steadiness test".into()),
         Steadiness::Steady | Steadiness::Recorded => {}
     }

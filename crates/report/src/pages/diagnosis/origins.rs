@@ -64,6 +64,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
             [Class::All, Class::Read, Class::Write].iter().flat_map(|class| measures(*class, &[*measure])).collect()
         }
         DiagnosisVerdict::Pinned { class, measure, .. } => measures(*class, &[*measure]),
+        DiagnosisVerdict::Stalled { class, .. } => measures(*class, &[Measure::Depth, Measure::Iops]),
         DiagnosisVerdict::Unequal { .. } => measures(Class::All, &[Measure::Depth, Measure::Latency, Measure::Iops]),
         DiagnosisVerdict::AtCeiling { .. } | DiagnosisVerdict::BelowCeilings { .. } => {
             vec![link(format!("d{index}-ceilings"), "its ceilings".into())]

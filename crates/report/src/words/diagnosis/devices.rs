@@ -34,6 +34,16 @@ fn iops(rate: f64) -> String {
     format!("{} IOPS", number::three(rate))
 }
 
+fn stalled(class: Class, pending: f64, [windows, of]: [usize; 2]) -> (String, &'static str) {
+    let text = format!(
+        "{} are pending (up to {}) while none completes, in {windows} of {of} windows: the storage, or its path, does not \
+         answer.",
+        operations(class),
+        number::three(pending)
+    );
+    (text, "Check the device, its path and the kernel's log for errors and resets before changing the configuration.")
+}
+
 fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
         DiagnosisVerdict::Slow { class, latency_s, iops: rate, in_flight } => (
@@ -46,6 +56,7 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             ),
             "More IOPS of the same kind do not help; use a medium or path with lower latency.",
         ),
+        DiagnosisVerdict::Stalled { class, pending, windows, of } => stalled(*class, *pending, [*windows, *of]),
         DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
             let knee = knee_iops.map_or(String::new(), |knee| format!(" Their latency doubles above {}.", iops(knee)));
             (

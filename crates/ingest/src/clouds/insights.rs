@@ -1,0 +1,83 @@
+//! Performance Insights of Amazon RDS (`aws pi get-resource-metrics`): counters of the operating system.
+//!
+//! Counters: <https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PerfInsights_Counters.html>. A point has the
+//! end of its period: the first is a period after `AlignedStartTime`.
+
+use jiff::SignedDuration;
+use serde_json::Value;
+
+use super::{MetricSeries, Volumes, at_of};
+use crate::builder::Builder;
+use crate::form::{Form, FormatInput, Head, Resemblance};
+use crate::json;
+use crate::reading::{Class, Measure, ReadingScope, Statistic};
+use crate::refusal::Refusal;
+use crate::sampled::{Meaning, Spacing};
+use crate::snapshot::Counted;
+use crate::text::KIB;
+
+/// Responses of Performance Insights.
+pub(crate) const FORM: Form = Form::document("performance-insights", "Performance Insights", resembles, read);
+
+fn resembles(head: &Head<'_>) -> Resemblance {
+    let (is_json, list) = (head.begins(b"{["), head.has("\"MetricList\""));
+    Resemblance::is(6, is_json && list && head.has("\"DataPoints\"")).or_near(2, is_json && list, "DataPoints")
+}
+
+fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let mut volumes = Volumes::default();
+    for (line, value) in json::documents(document, out)? {
+        let host = json::text(&value, &["Identifier"]).unwrap_or_default().to_owned();
+        for (index, metric) in json::list(&value, &["MetricList"]).iter().enumerate() {
+            take(&mut volumes, metric, &host, line, &format!("MetricList[{index}]"), out);
+        }
+    }
+    volumes.put(input.interval, out)
+}
+
+/// Device, meaning and unit of `os.diskIO.rdsdev.readIOsPS.avg`.
+fn meaning(name: &str) -> Option<(&str, Meaning, f64)> {
+    let rest = name.strip_prefix("os.diskIO.")?;
+    let (rest, statistic) = rest.rsplit_once('.').filter(|(_, statistic)| matches!(*statistic, "avg" | "max"))?;
+    let (device, counter) = rest.split_once('.').unwrap_or(("", rest));
+    let statistic = if statistic == "avg" { Statistic::Mean } else { Statistic::Maximum };
+    let class = if counter.starts_with("read") { Class::Read } else { Class::Write };
+    let rate = |class, measure, counted, unit| match statistic {
+        Statistic::Mean => (device, Meaning::Rate(counted), unit),
+        Statistic::Maximum => (device, Meaning::Gauge(class, measure, statistic), unit),
+    };
+    let gauge = |measure, unit| (device, Meaning::Gauge(Class::All, measure, statistic), unit);
+    Some(match counter {
+        "readIOsPS" | "writeIOsPS" => rate(class, Measure::Iops, Counted::Operations(class), 1.0),
+        "readKbPS" | "writeKbPS" => rate(class, Measure::Throughput, Counted::Bytes(class), KIB),
+        "await" => gauge(Measure::Latency, 1e-3),
+        "avgQueueLen" => gauge(Measure::Depth, 1.0),
+        "util" => gauge(Measure::Busy, 0.01),
+        _ => return None,
+    })
+}
+
+fn take(volumes: &mut Volumes, metric: &Value, host: &str, line: u64, path: &str, out: &mut Builder) {
+    let name = json::get(metric, &["Key"]).and_then(|key| json::text(key, &["Metric"])).unwrap_or_default();
+    let Some((device, meaning, unit)) = meaning(name) else { return volumes.ignore(name) };
+    let scope = ReadingScope { host: host.to_owned(), part: device.to_owned(), ..ReadingScope::default() };
+    let scope = out.scope(scope);
+    let mut points: Vec<_> = Vec::new();
+    for (index, point) in json::list(metric, &["DataPoints"]).iter().enumerate() {
+        let at = point.get("Timestamp").and_then(|at| at_of(at, out));
+        let value = point.get("Value").and_then(json::number);
+        if let (Some(at), Some(value)) = (at, value) {
+            points.push((at, value * unit, out.origin(line, name, &format!("{path}.DataPoints[{index}]"))));
+        }
+    }
+    let mut spacing = Spacing::default();
+    spacing.learn(points.iter().map(|(at, ..)| *at));
+    // Windows begin a period before their time.
+    let period = spacing.length(None).and_then(|length| SignedDuration::try_from_secs_f64(length.as_secs_f64()).ok());
+    if let Some(period) = period {
+        for (at, ..) in &mut points {
+            *at = at.checked_sub(period).unwrap_or(*at);
+        }
+    }
+    volumes.add(MetricSeries { name: name.to_owned(), scope, meaning, points });
+}

@@ -1,0 +1,161 @@
+//! Findings about a result, from its own output: whether its operations reached the device, and what held them up.
+
+use plimsoll_record::Finding;
+use serde_json::{Map, Value};
+
+use super::job::{Got, JobResult};
+use crate::json::number_at as number;
+
+/// Share of the bytes or operations that have to be missing at the device for a finding: journals, metadata and
+/// counters that start and end at other times account for less.
+const MIN_MISSING: f64 = 0.1;
+/// Minimum length in seconds: shorter tests show start-up and caches.
+const MIN_SECONDS: f64 = 10.0;
+/// Share of the time in which a device under a closed load has operations in flight.
+const MIN_BUSY: f64 = 0.5;
+/// Share of a processor from which a thread waits for it.
+const MAX_PROCESSOR: f64 = 0.9;
+/// Largest operation of a device: the maximum of `max_sectors_kb` in Linux.
+const MAX_DEVICE_BYTES: f64 = 1_310_720.0;
+const SECTOR: f64 = 512.0;
+/// Engines that submit without waiting only with direct I/O (fio's documentation of `libaio`: "Linux may only support
+/// queued behavior with non-buffered I/O").
+const WAITS_WHEN_BUFFERED: [&str; 1] = ["libaio"];
+
+/// Counters of all disks of a test.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DiskUse {
+    reads: DirectionUse,
+    writes: DirectionUse,
+    /// Largest share of the time that a disk had operations in flight.
+    busy: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct DirectionUse {
+    /// Operations of the device.
+    operations: f64,
+    /// Operations that were merged into these.
+    merges: f64,
+    bytes: Option<f64>,
+}
+
+impl DiskUse {
+    /// The sum over `disk_util`; none if it is missing or counts nothing, as for a disk without statistics.
+    pub(super) fn of(document: &Map<String, Value>) -> Option<Self> {
+        let disks =
+            || document.get("disk_util").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+        // A compound disk is listed with its members, which count the same operations again.
+        let is_compound = |disk: &&Map<String, Value>| disk.contains_key("aggr_read_ios");
+        let [compound, plain] =
+            [Self::sum(disks().filter(is_compound)), Self::sum(disks().filter(|disk| !is_compound(disk)))];
+        let all = |used: &Self| used.reads.operations + used.writes.operations;
+        let larger = if all(&compound) > all(&plain) { compound } else { plain };
+        (all(&larger) > 0.0).then_some(larger)
+    }
+
+    fn sum<'a>(disks: impl Iterator<Item = &'a Map<String, Value>>) -> Self {
+        let mut sum = Self::default();
+        for disk in disks {
+            let add = |to: &mut DirectionUse, kind: &str| {
+                let at = |what: &str| number(disk, &format!("{kind}_{what}"));
+                to.operations += at("ios").unwrap_or(0.0);
+                to.merges += at("merges").unwrap_or(0.0);
+                let bytes = at("sectors").map(|sectors| sectors * SECTOR);
+                to.bytes = to.bytes.map_or(bytes, |sum| bytes.map(|bytes| sum + bytes));
+            };
+            add(&mut sum.reads, "read");
+            add(&mut sum.writes, "write");
+            let busy = number(disk, "util").map(|percent| percent / 100.0);
+            sum.busy = [sum.busy, busy].into_iter().flatten().reduce(f64::max);
+        }
+        sum
+    }
+}
+
+impl DirectionUse {
+    /// Share of a job's bytes that the device did not transfer: by bytes, or for random operations by their number.
+    fn missing(&self, jobs: &Moved) -> f64 {
+        let reached = match self.bytes {
+            Some(bytes) => bytes / jobs.bytes,
+            None if jobs.is_random => (self.operations + self.merges) / jobs.operations,
+            None => self.operations * MAX_DEVICE_BYTES / jobs.bytes,
+        };
+        1.0 - reached
+    }
+}
+
+/// Operations and bytes of a direction of jobs.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    operations: f64,
+    bytes: f64,
+    is_random: bool,
+}
+
+/// Sum of a direction over jobs; none if a job does not state it.
+fn moved<'a>(jobs: impl Iterator<Item = &'a JobResult>, of: fn(&JobResult) -> Option<&Got>) -> Option<Moved> {
+    let mut sum = Moved { operations: 0.0, bytes: 0.0, is_random: true };
+    for job in jobs {
+        let Some(got) = of(job).filter(|got| got.is_any()) else { continue };
+        sum.operations += got.operations?;
+        sum.bytes += got.bytes_s? * got.lasted_s?;
+        sum.is_random &= job.setting.sequential == Some(false);
+    }
+    (sum.operations > 0.0 && sum.bytes > 0.0).then_some(sum)
+}
+
+/// Adds findings to all jobs of a document.
+pub(super) fn judge(jobs: &mut [JobResult], disks: Option<DiskUse>) {
+    let reads = |job: &JobResult| job.reads.is_some();
+    let writes = |job: &JobResult| job.writes.is_some();
+    // Jobs with direct I/O are taken to have reached the device, unless all jobs are direct.
+    let all_direct = jobs.iter().all(|job| job.offering.direct == Some(true));
+    let through_cache = |job: &&JobResult| all_direct || job.offering.direct != Some(true);
+    let missing = |used: DirectionUse, of: fn(&JobResult) -> Option<&Got>| {
+        let direct = moved(jobs.iter().filter(|job| !through_cache(job)), of);
+        let (operations, bytes) = direct.map_or((0.0, 0.0), |moved| (moved.operations, moved.bytes));
+        let left = DirectionUse {
+            operations: (used.operations - operations).max(0.0),
+            bytes: used.bytes.map(|all| (all - bytes).max(0.0)),
+            ..used
+        };
+        let share = left.missing(&moved(jobs.iter().filter(through_cache), of)?);
+        (share > MIN_MISSING).then_some(share.min(1.0))
+    };
+    let unread = disks.and_then(|disks| missing(disks.reads, |job| job.reads.as_ref()));
+    let unwritten = disks.and_then(|disks| missing(disks.writes, |job| job.writes.as_ref()));
+    for job in jobs {
+        let mut findings = own(job);
+        if through_cache(&&*job) {
+            let buffered = job.offering.direct == Some(false);
+            let unread = unread.filter(|_| reads(job));
+            findings.extend(unread.map(|share| {
+                if buffered { Finding::PageCacheAnswered { share } } else { Finding::DeviceNotReached { share } }
+            }));
+            findings.extend(unwritten.filter(|_| writes(job)).map(|share| Finding::WritesInMemory { share }));
+        }
+        let busy = disks.and_then(|disks| disks.busy).filter(|busy| *busy < MIN_BUSY && job.is_closed());
+        findings.extend(busy.map(|busy| Finding::DeviceIdle { busy }));
+        job.findings = findings;
+    }
+}
+
+/// Findings that follow from a job's options and processor time.
+pub(super) fn own(job: &JobResult) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if job.offering.direct == Some(false) {
+        let engine = job.offering.engine.as_deref().filter(|engine| WAITS_WHEN_BUFFERED.contains(engine));
+        let depth = job.setting.depth.filter(|depth| *depth > 1.0).map(|depth| depth as u32);
+        findings.push(match engine.zip(depth) {
+            Some((engine, depth)) => Finding::BufferedEngine { engine: engine.to_owned(), depth: Some(depth) },
+            None => Finding::Buffered,
+        });
+    }
+    let lasted = [&job.reads, &job.writes, &job.mixed].into_iter().flatten().filter_map(|got| got.lasted_s);
+    let lasted = lasted.reduce(f64::max).filter(|seconds| *seconds < MIN_SECONDS);
+    findings.extend(lasted.map(|seconds| Finding::TooShort { seconds }));
+    let busy = job.processor.filter(|share| *share >= MAX_PROCESSOR);
+    findings.extend(busy.map(|share| Finding::ProcessorBound { busy: share.min(1.0) }));
+    findings
+}

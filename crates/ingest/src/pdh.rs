@@ -1,0 +1,294 @@
+//! Performance counters of Windows (perfmon, typeperf, relog, Export-Counter and the list of Get-Counter), and the batch
+//! output of esxtop, which has the same head.
+//!
+//! Format: <https://learn.microsoft.com/windows/win32/perfctrs/pdh-log-file-formats>. Times are local, month first; the
+//! head may have their distance from UTC in minutes, to be added. A rate covers the time since the preceding row, so that
+//! the first row is blank. Names are those of the system's language: English, German and French ones are known.
+
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use plimsoll_units::Span;
+
+use crate::builder::Builder;
+use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
+use crate::refusal::Refusal;
+use crate::text::table::cells;
+use crate::text::{self, MIB, MILLI, timestamp};
+use crate::wide::{CounterQuantity, WideColumn, WideRow, WideSamples};
+
+/// Logs of counters with separated values.
+pub(crate) const LOG: Form = Form::document("pdh", "performance counters (PDH-CSV)", is_log, read_log);
+
+/// The list of Get-Counter on the console.
+pub(crate) const LIST: Form = Form::lines("get-counter", "list of Get-Counter", is_list, |input| {
+    Box::new(CounterList { input: input.clone(), ..CounterList::default() })
+});
+
+const MARKS: [&str; 2] = ["(PDH-CSV ", "(PDH-TSV "];
+
+fn is_log(head: &Head<'_>) -> Resemblance {
+    let first = head.text().lines().next().unwrap_or_default();
+    let is = MARKS.iter().any(|mark| first.trim_start_matches('"').starts_with(mark));
+    Resemblance::is(9, is).or_near(
+        3,
+        head.has("\\PhysicalDisk("),
+        "first line with (PDH-CSV 4.0): export the log with relog -f csv",
+    )
+}
+
+fn is_list(head: &Head<'_>) -> Resemblance {
+    let is_console = head.has("CounterSamples") && head.has("\\\\");
+    Resemblance::is(9, is_console && head.has("Timestamp"))
+}
+
+/// Objects with disks, in the order of preference: a single layer is counted.
+const OBJECTS: [&[&str]; 5] = [
+    &["physicaldisk", "physikalischer datentr\u{e4}ger", "disque physique"],
+    &["physical disk scsi device"],
+    &["physical disk adapter"],
+    &["virtual disk"],
+    &["logicaldisk", "logischer datentr\u{e4}ger", "disque logique"],
+];
+
+fn same(value: f64) -> f64 {
+    value
+}
+
+/// Counters by their names in lower case: of Windows in English, German and French, and of esxtop. Guest latencies are
+/// those of the machines: of the device and the kernel together.
+const COUNTERS: [(&[&str], CounterQuantity); 16] = [
+    (&["disk reads/sec", "lesevorg\u{e4}nge/s", "lectures disque/s", "reads/sec"], (Class::Read, Measure::Iops, same)),
+    (
+        &["disk writes/sec", "schreibvorg\u{e4}nge/s", "\u{e9}critures disque/s", "writes/sec"],
+        (Class::Write, Measure::Iops, same),
+    ),
+    (&["disk transfers/sec", "\u{fc}bertragungen/s", "transferts disque/s"], (Class::All, Measure::Iops, same)),
+    (
+        &["disk read bytes/sec", "bytes gelesen/s", "lectures disque, octets/s"],
+        (Class::Read, Measure::Throughput, same),
+    ),
+    (
+        &["disk write bytes/sec", "bytes geschrieben/s", "\u{e9}critures disque, octets/s"],
+        (Class::Write, Measure::Throughput, same),
+    ),
+    (&["disk bytes/sec", "octets disque/s"], (Class::All, Measure::Throughput, same)),
+    (&["mbytes read/sec"], (Class::Read, Measure::Throughput, |value| value * MIB)),
+    (&["mbytes written/sec"], (Class::Write, Measure::Throughput, |value| value * MIB)),
+    (
+        &["avg. disk sec/read", "mittlere sek./lesevorg\u{e4}nge", "moyenne disque s/lecture"],
+        (Class::Read, Measure::Latency, same),
+    ),
+    (
+        &["avg. disk sec/write", "mittlere sek./schreibvorg\u{e4}nge", "moyenne disque s/\u{e9}criture"],
+        (Class::Write, Measure::Latency, same),
+    ),
+    (
+        &["avg. disk sec/transfer", "mittlere sek./\u{fc}bertragung", "moyenne disque s/transfert"],
+        (Class::All, Measure::Latency, same),
+    ),
+    (&["average guest millisec/read", "average millisec/read"], (Class::Read, Measure::Latency, |value| value * MILLI)),
+    (
+        &["average guest millisec/write", "average millisec/write"],
+        (Class::Write, Measure::Latency, |value| value * MILLI),
+    ),
+    (&["avg. disk bytes/read", "mittlere bytes/lesevorgang"], (Class::Read, Measure::Size, same)),
+    (&["avg. disk bytes/write", "mittlere bytes/schreibvorgang"], (Class::Write, Measure::Size, same)),
+    (&["avg. disk queue length"], (Class::All, Measure::Depth, same)),
+];
+
+/// `% Idle Time`, whose complement is the busy share. `% Disk Time` exceeds 100 and is no such share.
+const IDLE: (&[&str], CounterQuantity) =
+    (&["% idle time", "% d'inactivit\u{e9}"], (Class::All, Measure::Busy, |value| 1.0 - value / 100.0));
+
+/// The parts of `\\HOST\Object(instance)\Counter`.
+struct CounterPath<'a> {
+    host: &'a str,
+    object: String,
+    instance: &'a str,
+    quantity: Option<CounterQuantity>,
+}
+
+impl<'a> CounterPath<'a> {
+    fn of(path: &'a str) -> Option<Self> {
+        let path = path.trim();
+        let (host, rest) = match path.strip_prefix("\\\\") {
+            Some(rest) => rest.split_once('\\')?,
+            None => ("", path.strip_prefix('\\')?),
+        };
+        let (object, counter) = rest.rsplit_once(")\\")?;
+        let (object, instance) = object.split_once('(')?;
+        let counter = counter.trim().to_lowercase().replace('\u{2019}', "'");
+        let found = COUNTERS.iter().chain([&IDLE]).find(|(names, _)| names.contains(&counter.as_str()));
+        Some(Self { host, object: object.to_lowercase(), instance, quantity: found.map(|(_, quantity)| *quantity) })
+    }
+}
+
+/// The columns of disks among paths of counters.
+fn columns(paths: &[(usize, &str)]) -> Vec<WideColumn> {
+    let of = |objects: &[&str]| -> Vec<WideColumn> {
+        let column = |&(index, path): &(usize, &str)| {
+            let parts = CounterPath::of(path)?;
+            if !objects.contains(&parts.object.as_str()) {
+                return None;
+            }
+            let is_total = parts.instance.eq_ignore_ascii_case("_total");
+            let part = if is_total { String::new() } else { parts.instance.to_owned() };
+            let scope = ReadingScope { host: parts.host.to_owned(), part, ..ReadingScope::default() };
+            Some(WideColumn { index, name: path.trim().to_owned(), scope, quantity: parts.quantity? })
+        };
+        paths.iter().filter_map(column).collect()
+    };
+    let has_rates = |columns: &[WideColumn]| {
+        columns.iter().any(|column| matches!(column.quantity.1, Measure::Iops | Measure::Throughput))
+    };
+    OBJECTS.iter().map(|objects| of(objects)).find(|columns| has_rates(columns)).unwrap_or_default()
+}
+
+const NO_DISKS: &str = "none of its counters is a rate of disks with an English, German or French name: record \
+                        \\PhysicalDisk(*)\\Disk Reads/sec, Disk Writes/sec, Disk Read Bytes/sec, Disk Write Bytes/sec, \
+                        Avg. Disk sec/Read and Avg. Disk sec/Write";
+
+fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+    let text = String::from_utf8_lossy(document);
+    let mut lines = text.lines();
+    let head = lines.next().unwrap_or_default();
+    let separator = ['\t', ';', ','].into_iter().find(|mark| separates(head, *mark)).unwrap_or(',');
+    let names: Vec<_> = cells(head, separator).collect();
+    let paths: Vec<_> = names.iter().enumerate().skip(1).map(|(index, name)| (index, name.as_ref())).collect();
+    let of_disks = columns(&paths);
+    let others = names.len().saturating_sub(1 + of_disks.len());
+    let bias = bias_minutes(&names[0]);
+    let mut samples = WideSamples::new(of_disks, input.interval, out);
+    out.require(!samples.is_empty(), NO_DISKS)?;
+    if others > 0 {
+        out.part(format!("{others} other counters"), Fate::Ignored);
+    }
+    let mut last = 1;
+    for (line, number) in lines.zip(2..) {
+        let mut fields = cells(line, separator);
+        let time = fields.next().unwrap_or_default();
+        // The program may end with a remark.
+        let Some(at) = timestamp::parse(&time).map(|at| in_utc(at.parts().0, bias, out)) else {
+            if line.contains(separator) {
+                out.skip(number, "a row without its time: skipped");
+            }
+            continue;
+        };
+        let mut values = vec![None];
+        values.extend(fields.map(|cell| text::decimal(cell.trim()).filter(|value| value.is_finite())));
+        if values.len() < names.len() {
+            out.skip(number, "fewer values than names of counters: skipped");
+            last = number;
+            continue;
+        }
+        samples.row(WideRow { at, line: number, values }, out);
+        last = number;
+    }
+    out.end_at(last);
+    let rows = samples.finish(None, out);
+    out.require(rows > 0, "it has no two rows with times and values: record several samples, or specify the interval")
+}
+
+/// True if the first cell ends at this separator.
+fn separates(head: &str, mark: char) -> bool {
+    let rest = head.strip_prefix('"').and_then(|head| head.split_once('"')).map(|(_, rest)| rest);
+    rest.map_or_else(|| head.contains(mark), |rest| rest.trim_start_matches(' ').starts_with(mark))
+}
+
+/// Minutes from local time to UTC: `-60` in `(PDH-CSV 4.0) (W. Europe Standard Time)(-60)`.
+fn bias_minutes(head: &str) -> Option<i64> {
+    let inner = head.trim().strip_suffix(')')?.rsplit_once('(')?.1;
+    inner.trim().parse().ok().filter(|minutes: &i64| minutes.abs() <= 24 * 60)
+}
+
+fn in_utc(at: DateTime, bias: Option<i64>, out: &mut Builder) -> DateTime {
+    let shifted = bias.and_then(|minutes| at.checked_add(SignedDuration::from_mins(minutes)).ok());
+    shifted.unwrap_or_else(|| out.local(at))
+}
+
+/// Reads the list of Get-Counter: a time with the path of the first counter, its value on the next line, then further
+/// paths and values. Long paths continue on the next line.
+#[derive(Default)]
+struct CounterList {
+    input: FormatInput,
+    paths: Vec<String>,
+    /// The text of a path that is not complete.
+    path: String,
+    /// The counter of the next value.
+    next: Option<usize>,
+    rows: Vec<WideRow>,
+    at: Option<DateTime>,
+    line: u64,
+}
+
+impl CounterList {
+    /// Maximum counters of a list.
+    const MAX_PATHS: usize = 10_000;
+
+    fn path(&mut self, text: &str) {
+        let Some(path) = text.strip_suffix(':') else {
+            text.clone_into(&mut self.path);
+            return;
+        };
+        let path = path.trim_end();
+        self.path.clear();
+        let place = self.paths.iter().position(|other| other == path);
+        self.next = place.or_else(|| {
+            (self.paths.len() < Self::MAX_PATHS).then(|| {
+                self.paths.push(path.to_owned());
+                self.paths.len() - 1
+            })
+        });
+    }
+
+    fn value(&mut self, text: &str, number: u64) {
+        let (Some(index), Some(at)) = (self.next.take(), self.at) else { return };
+        if self.rows.last().is_none_or(|row| row.at != at) {
+            self.rows.push(WideRow { at, line: number, values: Vec::new() });
+        }
+        if let Some(row) = self.rows.last_mut() {
+            row.values.resize(row.values.len().max(index + 1), None);
+            row.values[index] = text::decimal(text).filter(|value| value.is_finite());
+        }
+    }
+}
+
+impl LineFormat for CounterList {
+    fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
+        let text = line.trim();
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.line = number;
+        if let Some((time, path)) = text.split_once("\\\\").filter(|_| self.path.is_empty()) {
+            if let Some(at) = timestamp::parse(time.trim()) {
+                if at.doubtful {
+                    let text = "day and month of its times may be swapped: check the windows";
+                    out.caution_once(Some(Origin::line(number)), text);
+                }
+                self.at = Some(out.instant(at));
+            }
+            self.path(&format!("\\\\{path}"));
+        } else if self.path.is_empty() {
+            self.value(text, number);
+        } else {
+            let path = format!("{} {text}", self.path);
+            self.path(&path);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        let paths: Vec<_> = self.paths.iter().map(String::as_str).enumerate().collect();
+        let of_disks = columns(&paths);
+        let mut samples = WideSamples::new(of_disks, self.input.interval, out);
+        out.require(!samples.is_empty(), NO_DISKS)?;
+        for row in std::mem::take(&mut self.rows) {
+            samples.row(row, out);
+        }
+        // The default of Get-Counter.
+        let rows = samples.finish(Some(Span::from_secs(1)), out);
+        out.require(rows > 0, "no counter has a readable value and time: provide the whole output of Get-Counter")
+    }
+}

@@ -1,0 +1,165 @@
+//! dstat, pidstat and biosnoop.
+
+use jiff::civil::date;
+use plimsoll_ingest::{Class, Demand, FormatInput, Measure};
+use plimsoll_units::Span;
+
+use crate::read::{cautions, check, cut_anywhere, reading, reading_as, refusal};
+use crate::series::{laws, near, values};
+
+pub const DSTAT: &str = "\
+\"Dstat 0.7.2 CSV output\"
+\"Author:\",\"someone\",,,,\"URL:\",\"somewhere\"
+\"Host:\",\"pier1\",,,,\"User:\",\"op\"
+\"Cmdline:\",\"dstat --time -dr --output dstat.csv 5\",,,,\"Date:\",\"31 Dec 2025 23:59:50 UTC\"
+
+\"system\",\"dsk/total\",,\"dsk/sda\",,\"io/total\",,\"io/sda\",,\"sda\"
+\"time\",\"read\",\"writ\",\"read\",\"writ\",\"read\",\"writ\",\"read\",\"writ\",\"util\"
+31-12 23:59:50,1457249.745,1442479.137,1.0,1.0,30.1,22.5,1.0,1.0,5
+31-12 23:59:55,3276800.000,8192000.000,1638400,4096000,400.000,500.000,200,250,50
+01-01 00:00:00,6553600.000,8192000.000,1638400,4096000,800.000,500.000,200,250,60
+";
+
+pub const SCREEN: &str = "\
+----system---- ----total-cpu-usage---- -dsk/total- --io/total- 
+     time     |usr sys idl wai hiq siq| read  writ| read  writ
+24-01 17:26:08|  2   0  97   1   0   0| 628k 2602k|38.6  56.4 
+24-01 17:26:09|  2   0  97   1   0   0|  32M 4096B|4096     1 
+24-01 17:26:10|  2   0  97   1   0   0|   0     0 |   0     0 
+----system---- ----total-cpu-usage---- -dsk/total- --io/total- 
+     time     |usr sys idl wai hiq siq| read  writ| read  writ
+24-01 17:26:11|  2   0  97   1   0   0|  16M    0 |1.2k     0 
+";
+
+pub const PIDSTAT: &str = "\
+Linux 6.8.0-45-generic (pier1) \t03/02/26 \t_x86_64_\t(12 CPU)
+
+11:59:50 PM   UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command
+11:59:55 PM   999       307   1024.00    512.00      0.00      12  postgres
+11:59:55 PM   999       308   1024.00     -1.00      0.00       2  postgres
+11:59:55 PM     0        12      0.00     64.00      0.00       0  jbd2/sda2-8
+
+11:59:55 PM   UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command
+12:00:00 AM   999       307   4096.00    512.00      0.00      12  postgres
+
+Average:      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command
+Average:      999       307   2560.00    512.00      0.00      12  postgres
+";
+
+pub const BIOSNOOP: &str = "\
+TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   QUE(ms) LAT(ms)
+0.001000    db writer      1950    nvme0n1   W 13092560   8192       0.10   1.00
+0.500000    postgres       1956    nvme0n1   R 2048       8192       0.01   0.50
+0.500600    postgres       1956    nvme0n1   R 2064       8192       0.01   0.50
+2.000000    postgres       1956    sda       R 9000       4096       0.01   2.00
+";
+
+#[test]
+fn the_first_sample_of_dstat_is_since_boot() {
+    let expected = [
+        "reads Iops 400",
+        "reads Throughput 3276800",
+        "reads Size 8192",
+        "writes Iops 500",
+        "writes Throughput 8192000",
+        "writes Size 16384",
+        "reads Iops 800 in 1",
+        "reads Throughput 6553600 in 1",
+        "reads Size 8192 in 1",
+        "writes Iops 500 in 1",
+        "writes Throughput 8192000 in 1",
+        "writes Size 16384 in 1",
+    ];
+    let found = check(DSTAT, &expected);
+    laws(&found);
+    assert_eq!(found.windows[0].begin, Some(date(2025, 12, 31).at(23, 59, 50, 0)));
+    assert_eq!(found.windows[1].begin, Some(date(2025, 12, 31).at(23, 59, 55, 0)), "the year ends inside");
+    near(&values(&found, "sda", Class::Read, Measure::Iops), &[200.0, 200.0]);
+    near(&values(&found, "sda", Class::All, Measure::Busy), &[0.5, 0.6]);
+    let demand = Demand::of(&[&found]);
+    assert_eq!(demand.subjects[0].series(Class::Read, Measure::Iops).unwrap().values, [Some(400.0), Some(800.0)]);
+    assert!(found.cautions.is_empty(), "{:?}", found.cautions);
+}
+
+#[test]
+fn zones_of_dstat_are_offsets_or_doubted() {
+    let cdt = reading(&DSTAT.replace("UTC", "CDT"));
+    assert!(cautions(&cdt).contains("its times are in CDT"));
+    let zone = Some(jiff::tz::TimeZone::fixed(jiff::tz::offset(-5)));
+    let local = reading_as(FormatInput { zone, ..FormatInput::from("test") }, &DSTAT.replace("UTC", "CDT"));
+    assert_eq!(local.windows[0].begin, Some(date(2026, 1, 1).at(4, 59, 50, 0)));
+}
+
+#[test]
+fn bytes_alone_are_no_operations() {
+    let text = DSTAT.replace("\"io/", "\"net/");
+    let found = reading(&text);
+    assert!(cautions(&found).contains("bytes without operations"));
+    assert_eq!(Demand::of(&[&found]).subjects[0].absent(), [Class::Read, Class::Write]);
+    assert!(
+        refusal(&DSTAT.replace("\"dsk/", "\"net/").replace("\"io/", "\"raw/")).contains("no columns of disks")
+            || refusal(&DSTAT.replace("\"dsk/", "\"net/").replace("\"io/", "\"raw/")).contains("columns of disks")
+    );
+}
+
+#[test]
+fn the_screen_of_dstat_is_rounded() {
+    let expected = [
+        "reads Iops 4096",
+        "reads Throughput 33554432",
+        "reads Size 8192",
+        "writes Iops 1",
+        "writes Throughput 4096",
+        "writes Size 4096",
+        "reads Iops 0 in 1",
+        "reads Throughput 0 in 1",
+        "writes Iops 0 in 1",
+        "writes Throughput 0 in 1",
+        "reads Iops 1200 in 2",
+        "reads Throughput 16777216 in 2",
+        "reads Size 13981.013333 in 2",
+        "writes Iops 0 in 2",
+        "writes Throughput 0 in 2",
+    ];
+    let found = check(SCREEN, &expected);
+    assert!(cautions(&found).contains("rounded for the screen"));
+    assert!(found.windows.iter().all(|window| window.begin.is_none()), "the year is unknown");
+    let begin = Some(date(2026, 1, 24).at(17, 26, 8, 0));
+    let dated = reading_as(FormatInput { begin, ..FormatInput::from("test") }, SCREEN);
+    assert_eq!(dated.windows[0].begin, begin);
+}
+
+#[test]
+fn tasks_of_pidstat_have_bytes_only() {
+    let expected = [
+        "reads Throughput 2097152",
+        "writes Throughput 589824",
+        "reads Throughput 4194304 in 1",
+        "writes Throughput 524288 in 1",
+    ];
+    let found = check(PIDSTAT, &expected);
+    assert_eq!(found.windows[1].begin, Some(date(2026, 3, 2).at(23, 59, 55, 0)));
+    near(&values(&found, "postgres", Class::Read, Measure::Throughput), &[2_097_152.0, 4_194_304.0]);
+    assert!(cautions(&found).contains("bytes of tasks without operations"));
+    assert_eq!(Demand::of(&[&found]).subjects[0].absent(), [Class::Read, Class::Write]);
+    let once = "Linux 6.8.0 (pier1) 03/02/26 _x86_64_ (12 CPU)\n\n15:43:32   UID   PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n\
+                15:43:32     0     1     10.55     39.65      6.66     962  systemd\n";
+    assert!(refusal(once).contains("no sample of an interval"));
+}
+
+#[test]
+fn operations_of_biosnoop_are_a_trace() {
+    let found = reading(BIOSNOOP);
+    let whole = |class, measure| {
+        let mut figures = found.figures.iter().filter(|figure| (figure.class, figure.measure) == (class, measure));
+        figures.find(|figure| found.scopes[figure.scope as usize].part.is_empty()).map(|figure| figure.value)
+    };
+    assert_eq!(found.kind.id, "trace-biosnoop");
+    assert_eq!(whole(Class::Read, Measure::Size), Some(8_192.0), "the first second");
+    let parts: Vec<&str> =
+        found.scopes.iter().map(|scope| scope.part.as_str()).filter(|part| !part.is_empty()).collect();
+    assert_eq!(parts, ["nvme0n1", "sda"]);
+    cut_anywhere(BIOSNOOP);
+    let interval = Some(Span::from_secs(1));
+    assert!(!reading_as(FormatInput { interval, ..FormatInput::from("test") }, BIOSNOOP).figures.is_empty());
+}

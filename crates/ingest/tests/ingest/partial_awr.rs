@@ -1,0 +1,442 @@
+//! AWR reports and Statspack of old releases, copied in part, or in other clothes.
+
+use plimsoll_ingest::{Class, Demand, Measure, Reading, WaitCause};
+use plimsoll_testkit::Workload;
+
+use crate::read::{cautions, check, cut_anywhere, figures, reading, refusal};
+
+const HEAD_10: &str = "\
+WORKLOAD REPOSITORY report for
+
+DB Name         DB Id    Instance     Inst Num Release     RAC Host
+------------ ----------- ------------ -------- ----------- --- ------------
+QUAY              771204 quay1               1 10.2.0.4.0  NO  pier1
+
+              Snap Id      Snap Time      Sessions Curs/Sess
+            --------- ------------------- -------- ---------
+Begin Snap:       801 02-Mar-26 09:00:00       140        .1
+  End Snap:       802 02-Mar-26 10:00:00       142        .2
+   Elapsed:               60.00 (mins)
+   DB Time:               40.00 (mins)
+
+Cache Sizes
+~~~~~~~~~~~                       Begin        End
+                             ---------- ----------
+               Buffer Cache:     4,096M     4,096M  Std Block Size:         8K
+
+Load Profile
+~~~~~~~~~~~~                            Per Second       Per Transaction
+                                   ---------------       ---------------
+                  Redo size:             50,000.00             10,000.00
+             Physical reads:                100.00                 20.00
+            Physical writes:                 50.00                 10.00
+
+Top 5 Timed Events                                         Avg %Total
+~~~~~~~~~~~~~~~~~~                                        wait   Call
+Event                                 Waits    Time (s)   (ms)   Time Wait Class
+------------------------------ ------------ ----------- ------ ------ ----------
+CPU time                                          1,200          50.0
+db file sequential read             180,000         720      4   30.0   User I/O
+row cache mutex                       9,000         240     27   10.0 Concurrenc
+log file sync                        60,000         120      2    5.0     Commit
+log file parallel write              60,000          60      1    2.5 System I/O
+          -------------------------------------------------------------
+";
+
+const WAITS_10: &str = "\
+\u{c}Wait Events                               DB/Inst: QUAY/quay1  Snaps: 801-802
+-> ordered by wait time desc, waits desc (idle events last)
+
+                                                                  Avg
+                                             %Time  Total Wait    wait     Waits
+Event                                 Waits  -outs    Time (s)    (ms)      /txn
+---------------------------- -------------- ------ ----------- ------- ---------
+db file sequential read             180,000     .0         720       4       2.1
+row cache mutex                       9,000     .0         240      27       0.1
+log file sync                        60,000     .0         120       2       1.9
+log file parallel write              60,000     .0          60       1       1.9
+          -------------------------------------------------------------
+";
+
+const STATISTICS_10: &str = "\
+Instance Activity Stats                   DB/Inst: QUAY/quay1  Snaps: 801-802
+
+Statistic                                     Total     per Second     per Trans
+-------------------------------- ------------------ -------------- -------------
+physical read total IO requests             180,000           50.0           9.0
+physical read total bytes             1,474,560,000      409,600.0      70,000.0
+physical write total IO requests             90,000           25.0           4.5
+physical write total bytes              737,280,000      204,800.0      35,000.0
+redo size                               180,000,000       50,000.0      10,000.0
+redo writes                                  60,000           16.7           3.3
+          -------------------------------------------------------------
+End of Report
+";
+
+fn of_10() -> String {
+    format!("{HEAD_10}{WAITS_10}{STATISTICS_10}")
+}
+
+/// The texts of this module, for mutants.
+pub fn texts() -> Vec<String> {
+    let shop = Workload::shop(9);
+    let [tabs, quoted] = [with_tabs(&shop.awr_text()), quoted(&shop.statspack())];
+    vec![
+        of_10(),
+        HEAD_10.to_owned(),
+        STATSPACK_9.to_owned(),
+        FRONT_19.to_owned(),
+        BARS.to_owned(),
+        browser(),
+        tabs,
+        quoted,
+    ]
+}
+
+/// Seconds of the waits of sessions, by event.
+fn waits(reading: &Reading) -> Vec<(&str, WaitCause, f64)> {
+    let of_sessions = reading.waits.iter().filter(|wait| wait.foreground);
+    of_sessions.map(|wait| (wait.event.as_str(), wait.cause, wait.total_s)).collect()
+}
+
+const SESSIONS_10: [(&str, WaitCause, f64); 3] = [
+    ("db file sequential read", WaitCause::Storage(Class::RandomRead), 720.0),
+    ("row cache mutex", WaitCause::Concurrency, 240.0),
+    ("log file sync", WaitCause::Commit, 120.0),
+];
+
+#[test]
+fn wait_events_before_11_1_are_divided_by_process() {
+    let reading = reading(&of_10());
+    assert_eq!(waits(&reading), SESSIONS_10);
+    let log = reading.waits.iter().find(|wait| wait.event == "log file parallel write").unwrap();
+    assert!(!log.foreground, "the log writer's waits are not part of the database's time");
+    assert_eq!(log.origin.table.as_deref(), Some("Wait Events"));
+    let time = &reading.times[0];
+    assert_eq!((time.database_s, time.processor_s), (2_400.0, Some(1_200.0)));
+    cut_anywhere(&of_10());
+}
+
+#[test]
+fn waits_of_background_processes_are_subtracted() {
+    let own = WAITS_10.replace("Wait Events  ", "Background Wait Events  ");
+    let is_own = |line: &&str| !line.contains("sync") && !line.contains("mutex");
+    let own: String = own.split_inclusive('\n').filter(is_own).collect();
+    let own = own.replace("180,000     .0         720", " 30,000     .0         120");
+    let reading = reading(&format!("{HEAD_10}{WAITS_10}{own}{STATISTICS_10}"));
+    let reads: Vec<_> = reading.waits.iter().filter(|wait| wait.event == "db file sequential read").collect();
+    let of = |foreground: bool| {
+        reads
+            .iter()
+            .filter(|wait| wait.foreground == foreground)
+            .map(|wait| (wait.count, wait.total_s))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((of(true), of(false)), (vec![(150_000.0, 600.0)], vec![(30_000.0, 120.0)]));
+}
+
+#[test]
+fn top_events_substitute_missing_tables() {
+    let reading = reading(&format!("{HEAD_10}{STATISTICS_10}"));
+    assert_eq!(waits(&reading), SESSIONS_10);
+    assert_eq!(reading.times[0].processor_s, Some(1_200.0));
+    assert!(cautions(&reading).contains("only the events with most time are known"));
+    let untimed = HEAD_10.replace("   DB Time:               40.00 (mins)\n", "");
+    let reading = crate::read::reading(&format!("{untimed}{STATISTICS_10}"));
+    assert!((reading.times[0].database_s - 2_400.0).abs() < 1e-9, "1,200 s of processors are 50.0 %");
+    assert!(cautions(&reading).contains("derived from the share"));
+}
+
+#[test]
+fn blocks_of_a_front_page_before_11_2_are_bytes() {
+    let expected = [
+        "reads Throughput 819200",
+        "writes Throughput 409600",
+        "redo Throughput 50000",
+        "random reads Latency 0.004",
+        "redo Latency 0.001",
+    ];
+    let reading = check(HEAD_10, &expected);
+    let subject = &Demand::of(&[&reading]).subjects[0];
+    assert_eq!(subject.absent(), [Class::Read, Class::Write]);
+    assert!(cautions(&reading).contains("known in blocks only"));
+}
+
+const FRONT_19: &str = "\
+WORKLOAD REPOSITORY report for
+
+DB Name         DB Id    Unique Name DB Role          Edition Release    RAC CDB
+------------ ----------- ----------- ---------------- ------- ---------- --- ---
+QUAY              771204 quay        PRIMARY          EE      19.0.0.0.0 NO  NO
+
+              Snap Id      Snap Time      Sessions Curs/Sess
+            --------- ------------------- -------- ---------
+Begin Snap:       100 02-Mar-26 10:00:00       125       1.6
+  End Snap:       101 02-Mar-26 11:00:00       127       2.1
+   Elapsed:               60.00 (mins)
+   DB Time:              500.00 (mins)
+
+Load Profile                    Per Second   Per Transaction  Per Exec  Per Call
+~~~~~~~~~~~~~~~            ---------------   --------------- --------- ---------
+             DB Time(s):               8.3               0.1      0.01      0.02
+      Redo size (bytes):       1,000,000.0          20,000.0
+       Read IO requests:           4,000.0              80.0
+      Write IO requests:             500.0               9.0
+           Read IO (MB):              50.0               0.7
+          Write IO (MB):               5.0               0.1
+
+Top 10 Foreground Events by Total Wait Time
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+                                           Total Wait       Avg   % DB Wait
+Event                                Waits Time (sec)      Wait   time Class
+------------------------------ ----------- ---------- --------- ------ --------
+db file sequential read         14,000,000      21.0K    1.50ms   70.0 User I/O
+DB CPU                                           6000             20.0
+log file sync                      500,000       1500    3.00ms    5.0 Commit
+";
+
+#[test]
+fn a_front_page_has_rounded_rates() {
+    let expected = [
+        "reads Iops 4000",
+        "reads Throughput 52428800",
+        "reads Size 13107.2",
+        "writes Iops 500",
+        "writes Throughput 5242880",
+        "writes Size 10485.76",
+        "redo Throughput 1000000",
+        "random reads Latency 0.0015",
+    ];
+    let reading = check(FRONT_19, &expected);
+    let text = cautions(&reading);
+    assert!(text.contains("rounded rates of its front page") && text.contains("provide the whole report"), "{text}");
+    assert!(!text.contains("End of Report"), "a single caution about the missing rest: {text}");
+    let time = &reading.times[0];
+    assert_eq!((time.database_s, time.processor_s), (30_000.0, Some(6_000.0)));
+    let seconds: f64 = reading.waits.iter().map(|wait| wait.total_s).sum();
+    assert!((seconds - 22_500.0).abs() < 1e-9, "{seconds}");
+}
+
+const STATSPACK_9: &str = "\
+STATSPACK report for
+
+DB Name         DB Id    Instance     Inst Num Release     Cluster Host
+------------ ----------- ------------ -------- ----------- ------- ------------
+QUAY              771204 quay                1 9.2.0.6.0   NO      pier1
+
+            Snap Id     Snap Time      Sessions Curs/Sess Comment
+            ------- ------------------ -------- --------- -------------------
+Begin Snap:       1 02-Mar-26 09:00:00       43      10.3
+  End Snap:       2 02-Mar-26 10:00:00       41      10.4
+   Elapsed:               60.00 (mins)
+
+Cache Sizes (end)
+~~~~~~~~~~~~~~~~~
+               Buffer Cache:       304M      Std Block Size:          8K
+
+Top 5 Timed Events
+~~~~~~~~~~~~~~~~~~                                                     % Total
+Event                                               Waits    Time (s) Ela Time
+-------------------------------------------- ------------ ----------- --------
+db file sequential read                           360,000       1,800    60.00
+CPU time                                                          900    30.00
+          -------------------------------------------------------------
+\u{c}Wait Events for DB: QUAY  Instance: quay  Snaps: 1 -2
+-> ordered by wait time desc, waits desc (idle events last)
+
+                                                                   Avg
+                                                     Total Wait   wait    Waits
+Event                               Waits   Timeouts   Time (s)   (ms)     /txn
+---------------------------- ------------ ---------- ---------- ------ --------
+db file sequential read           360,000          0      1,800      5      9.0
+          -------------------------------------------------------------
+\u{c}Instance Activity Stats for DB: QUAY  Instance: quay  Snaps: 1 -2
+
+Statistic                                      Total     per Second    per Trans
+--------------------------------- ------------------ -------------- ------------
+physical reads                               720,000          200.0         18.0
+physical writes                              108,000           30.0          2.7
+redo size                                 72,000,000       20,000.0      1,800.0
+redo writes                                   36,000           10.0          0.9
+          -------------------------------------------------------------
+\u{c}Tablespace IO Stats for DB: QUAY  Instance: quay  Snaps: 1 -2
+->ordered by IOs (Reads + Writes) desc
+
+Tablespace
+------------------------------
+                 Av      Av     Av                    Av        Buffer Av Buf
+         Reads Reads/s Rd(ms) Blks/Rd       Writes Writes/s      Waits Wt(ms)
+-------------- ------- ------ ------- ------------ -------- ---------- ------
+BERTHS
+       270,000      75    4.0     2.0       54,000       15          0    0.0
+CARGO
+        90,000      25    8.0     2.0       18,000        5          0    0.0
+          -------------------------------------------------------------
+End of Report
+";
+
+#[test]
+fn operations_before_10_2_are_those_of_tablespaces() {
+    let expected = [
+        "reads Iops 100",
+        "reads Throughput 1638400",
+        "reads Size 16384",
+        "reads Latency 0.005",
+        "data writes Iops 20",
+        "data writes Throughput 245760",
+        "data writes Size 12288",
+        "writes Iops 30",
+        "writes Throughput 265760",
+        "redo Iops 10",
+        "redo Throughput 20000",
+        "random reads Latency 0.005",
+    ];
+    let reading = check(STATSPACK_9, &expected);
+    assert_eq!(Demand::of(&[&reading]).subjects[0].absent(), []);
+    assert!((reading.times[0].database_s - 3_000.0).abs() < 1e-9, "1,800 s are 60 %");
+    assert_eq!((reading.scopes[0].database.as_str(), reading.version.as_deref()), ("QUAY", Some("9.2.0.6.0")));
+}
+
+#[test]
+fn without_tablespaces_operations_are_absent() {
+    let cut = &STATSPACK_9[..STATSPACK_9.find("\u{c}Tablespace").unwrap()];
+    let reading = reading(cut);
+    let subject = &Demand::of(&[&reading]).subjects[0];
+    assert_eq!(subject.absent(), [Class::Read, Class::Write]);
+    assert!(subject.series(Class::Read, Measure::Throughput).is_some(), "the bytes are known");
+    assert!(cautions(&reading).contains("provide the table Tablespace IO Stats"));
+}
+
+/// A text with tabs instead of blanks before every eighth column, as SQL*Plus prints it.
+fn with_tabs(text: &str) -> String {
+    let line = |line: &str| {
+        let letters: Vec<char> = line.chars().collect();
+        let mut out = String::new();
+        for piece in letters.chunks(8) {
+            let text: String = piece.iter().collect();
+            let short = text.trim_end_matches(' ');
+            if piece.len() == 8 && text.len() - short.len() > 1 {
+                out.push_str(short);
+                out.push('\t');
+            } else {
+                out.push_str(&text);
+            }
+        }
+        out + "\n"
+    };
+    text.lines().map(line).collect()
+}
+
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| ["> ", line, "\n"].concat()).collect()
+}
+
+#[test]
+fn tabs_and_quotation_marks_change_no_figure() {
+    let work = Workload { host: "quay7".to_owned(), ..Workload::shop(9) };
+    for text in [work.awr_text(), work.statspack(), of_10(), STATSPACK_9.to_owned()] {
+        let plain = reading(&text);
+        let tabs = with_tabs(&text.replace('\u{c}', ""));
+        assert!(tabs.contains('\t'));
+        assert_eq!(reading(&tabs).figures, plain.figures, "{tabs}");
+        assert_eq!(reading(&quoted(&text)).figures, plain.figures);
+        assert_eq!(reading(&quoted(&tabs)).waits, plain.waits);
+        cut_anywhere(&quoted(&tabs));
+    }
+}
+
+/// As html2text prints a report: without bars at the borders.
+const BARS: &str = "\
+#  WORKLOAD REPOSITORY report for
+
+DB Name| DB Id| Instance| Inst num| Startup Time| Release| RAC
+---|---|---|---|---|---|---
+QUAY| 771204| quay1| 1| 02-Feb-26 02:02| 11.2.0.4.0| NO
+
+| Snap Id| Snap Time| Sessions| Cursors/Session
+---|---|---|---|---
+Begin Snap:| 100| 02-Mar-26 08:00:22| 93|  2.1
+End Snap:| 101| 02-Mar-26 09:00:22| 60|  1.9
+Elapsed:|  | 60.00 (mins)|  |
+DB Time:|  | 120.00 (mins)|  |
+
+Load Profile
+
+| Per Second| Per Transaction| Per Exec| Per Call
+---|---|---|---|---
+DB Time(s):|  2.0|  0.1|  0.00|  0.00
+Redo size (bytes):|  50,000.0|  11,613.0|  |
+Read IO requests:|  998.1|  28.5|  |
+
+### Foreground Wait Events
+
+  * s - second
+
+Event| Waits| %Time -outs| Total Wait Time (s)| Avg wait (ms)| Waits /txn| % DB time
+---|---|---|---|---|---|---
+db file sequential read| 3,600,000| 0| 3,600| 1| 25.0| 50.0
+
+### Instance Activity Stats
+
+Statistic| Total| per Second| per Trans
+---|---|---|---
+physical read total IO requests| 3,600,000| 1,000.0| 29.2
+physical read total bytes| 29,491,200,000| 8,192,000.0| 239,000.0
+physical write total IO requests| 180,000| 50.0| 1.1
+physical write total bytes| 1,474,560,000| 409,600.0| 9,200.0
+redo size| 180,000,000| 50,000.0| 11,613.0
+redo writes| 90,000| 25.0| 0.6
+End of Report
+";
+
+/// As a wiki shows a table: with bars at the borders.
+fn bordered() -> String {
+    let line = |line: &str| match line {
+        _ if !line.contains('|') => format!("{line}\n"),
+        _ => format!("| {} |\n", line.trim().replace('|', " | ").replace('_', "\\_")),
+    };
+    BARS.lines().map(line).collect()
+}
+
+/// As a browser copies tables: cells between tabs.
+fn browser() -> String {
+    let lines = BARS.lines().filter(|line| !line.starts_with("---"));
+    lines
+        .map(|line| line.trim_start_matches(['#', ' ']).split('|').map(str::trim).collect::<Vec<_>>().join("\t") + "\n")
+        .collect()
+}
+
+#[test]
+fn copied_tables_are_read_by_the_names_of_their_columns() {
+    let expected = [
+        "reads Iops 1000",
+        "reads Throughput 8192000",
+        "reads Size 8192",
+        "writes Iops 50",
+        "writes Throughput 409600",
+        "writes Size 8192",
+        "redo Iops 25",
+        "redo Throughput 50000",
+        "random reads Latency 0.001",
+    ];
+    let lost = browser().split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect();
+    for text in [BARS.to_owned(), bordered(), browser(), lost, quoted(BARS)] {
+        let reading = check(&text, &expected);
+        assert_eq!(reading.kind.id, "awr-cells");
+        assert_eq!((reading.scopes[0].instance.as_str(), reading.times[0].database_s), ("quay1", 7_200.0), "{text}");
+        assert_eq!(waits(&reading).len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn refusals_of_incomplete_reports_are_true() {
+    let without = |lines: &[&str]| -> String {
+        BARS.split_inclusive('\n').filter(|line| !lines.iter().any(|part| line.contains(part))).collect()
+    };
+    assert!(refusal(&without(&["Elapsed"])).contains("no row `Elapsed:` has a readable number"));
+    assert!(refusal(&BARS.replace("60.00 (mins)", "soon")).contains("no row `Elapsed:` has a readable number"));
+    let rest = ["physical", "redo", "Redo", "Read IO"];
+    let message = refusal(&without(&rest));
+    assert!(message.contains("no table of reads and writes was recognised (Load Profile"), "{message}");
+    assert_eq!(figures(&reading(BARS)).len(), 9);
+}

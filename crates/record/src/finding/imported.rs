@@ -1,0 +1,56 @@
+//! Sentences and remedies of findings about results of other programs.
+
+use super::Finding;
+
+/// Shares above are shown with a decimal: 99.9 % is not all.
+const NEARLY_ALL: f64 = 0.995;
+
+impl Finding {
+    /// Sentences about results of other programs.
+    pub(super) fn imported_text(&self) -> String {
+        match self {
+            Self::WritesInMemory { share } => format!(
+                "{} of the written bytes had not reached the device when the job ended: memory took them, not the storage",
+                share_text(*share)
+            ),
+            Self::BufferedEngine { engine, depth: Some(depth) } => format!(
+                "{engine} was used without direct I/O: its submissions wait, so that a depth of {depth} was not in flight"
+            ),
+            Self::BufferedEngine { engine, depth: None } => format!(
+                "{engine} was used without direct I/O: its submissions wait, so that operations hardly overlapped"
+            ),
+            Self::Assumed { what, value } => format!("{what} is not stated: {value} is assumed"),
+            Self::TooShort { seconds } => format!(
+                "the run lasted {seconds:.1} s: too short for burst allowances, write caches and warm-up to show"
+            ),
+            Self::DeviceIdle { busy } => format!(
+                "the device was busy for {} of the time only: the load mostly did not wait for it",
+                share_text(*busy)
+            ),
+            _ => self.database_text(),
+        }
+    }
+
+    pub(super) const fn imported_remedy(&self) -> &'static str {
+        match self {
+            Self::WritesInMemory { .. } => "repeat it with direct I/O (fio: direct=1), or with a flush at the end",
+            Self::BufferedEngine { .. } => "repeat it with direct I/O (fio: direct=1)",
+            Self::Assumed { .. } => {
+                "state it (fio: JSON output; tables: columns block, reads), or leave out what depends on it"
+            }
+            Self::TooShort { .. } => "repeat it for a minute or longer (fio: time_based, runtime and ramp_time)",
+            _ => "check that the tested file is on that device, and repeat the test with direct I/O (fio: direct=1)",
+        }
+    }
+}
+
+/// `85 %`; `99.9 %` for nearly all, which is never rounded up to all.
+pub(super) fn share_text(share: f64) -> String {
+    if (NEARLY_ALL..1.0).contains(&share) {
+        format!("{:.1} %", (share * 1e3).floor() / 10.0)
+    } else if share < 0.1 {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        format!("{:.0} %", share * 100.0)
+    }
+}
