@@ -1,13 +1,14 @@
 //! The instance's side of OCI: metadata over HTTP, as its agent polls them to log in to the targets of attached volumes.
 //!
-//! The real service recognises an instance by its address; here each instance has a listener of its own.
+//! The real service recognises an instance by its address; here each instance has a listener of its own. The agent reports its
+//! login states here too, where the real agent calls the API with the identity of the instance.
 
 use axum::Router;
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::cloud::{Cloud, Operation};
-use crate::oci::{attachment_views, instance_view};
+use crate::oci::{attachment_views, instance_view, update_attachment};
 use crate::record::Provider;
 use crate::web::{Plane, Reply, Request};
 
@@ -31,11 +32,20 @@ impl Plane for InstanceMetadata {
         if request.header("authorization") != Some(AUTHORIZATION) {
             return error(StatusCode::FORBIDDEN, "the header authorization: Bearer Oracle is required");
         }
-        if request.method != Method::GET {
-            return error(StatusCode::METHOD_NOT_ALLOWED, "metadata are read with GET");
-        }
-        let operation = self.cloud.operation();
+        let mut operation = self.cloud.operation();
         let segments: Vec<&str> = request.segments.iter().map(String::as_str).collect();
+        match (&request.method, segments.as_slice()) {
+            (&Method::GET, _) => {}
+            (&Method::PUT, ["opc", "v2", "volumeAttachments", id]) => {
+                let is_own = self.attachments(&operation).iter().any(|view| view["id"] == *id);
+                return if is_own {
+                    update_attachment(&mut operation, request, id).unwrap_or_else(|error| error.reply())
+                } else {
+                    error(StatusCode::NOT_FOUND, "the instance has no such attachment")
+                };
+            }
+            _ => return error(StatusCode::METHOD_NOT_ALLOWED, "metadata are read with GET; PUT is for login states"),
+        }
         let found = match segments.as_slice() {
             ["opc", "v2", "volumeAttachments"] => Some(Value::Array(self.attachments(&operation))),
             ["opc", "v2", "instance"] => self.instance(&operation),

@@ -11,7 +11,7 @@ mod policies;
 mod signature;
 mod volumes;
 
-pub(crate) use self::attachments::views as attachment_views;
+pub(crate) use self::attachments::{update as update_attachment, views as attachment_views};
 pub(crate) use self::compute::view as instance_view;
 
 use axum::Router;
@@ -32,7 +32,7 @@ const VERSION: &str = "20160918";
 /// Maximum length of a display name.
 const DISPLAY_NAME_MAX: usize = 255;
 
-type OciResult = Result<Reply, OciError>;
+pub(crate) type OciResult = Result<Reply, OciError>;
 
 /// The API of OCI.
 #[derive(Clone, Debug)]

@@ -23,8 +23,10 @@ mod size;
 mod suite;
 mod volumes;
 
-pub use cloud::{CloudArgs, Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
-use cloud::{EC2_KEY_EXAMPLES, INSTANCE_EXAMPLES, OCI_CONFIG_EXAMPLES, OCI_KEY_EXAMPLES};
+pub use cloud::{
+    CloudArgs, Ec2KeyArgs, InstanceArgs, InstanceCommand, OciAgentArgs, OciConfigArgs, OciKeyArgs, OciKeyCommand,
+};
+use cloud::{EC2_KEY_EXAMPLES, INSTANCE_EXAMPLES, OCI_AGENT_EXAMPLES, OCI_CONFIG_EXAMPLES, OCI_KEY_EXAMPLES};
 use collect::COLLECT_EXAMPLES;
 pub use collect::{CollectArgs, CollectCommand, CollectMysql, CollectOracle, CollectPostgres, SamplingArgs};
 use demand::DEMAND_EXAMPLES;
@@ -123,6 +125,9 @@ pub enum Command {
     /// Make a key and the configuration of the oci CLI for `plimsoll serve --oci`
     #[command(after_help = OCI_CONFIG_EXAMPLES)]
     OciConfig(OciConfigArgs),
+    /// On an instance of `plimsoll serve --oci`: log in to all paths of its volumes, set up multipath, link device paths
+    #[command(after_help = OCI_AGENT_EXAMPLES)]
+    OciAgent(OciAgentArgs),
     /// Make an access key for `plimsoll serve --ec2`, and print it as variables of the shell
     #[command(after_help = EC2_KEY_EXAMPLES)]
     Ec2Key(Ec2KeyArgs),

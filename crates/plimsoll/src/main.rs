@@ -25,6 +25,7 @@ mod matching;
 mod measure;
 mod nbd;
 mod nbd_check;
+mod oci_agent;
 mod offers;
 mod output;
 mod plan;
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         Command::Instance(args) => cloud::instance(&args),
         Command::OciKey(args) => cloud::oci_key(&args),
         Command::OciConfig(args) => cloud::oci_config(&args),
+        Command::OciAgent(args) => oci_agent::run(&args),
         Command::Ec2Key(args) => cloud::ec2_key(&args),
         Command::Nbd(args) => nbd::run(&args),
         Command::Iscsi(args) => iscsi::run(&args),

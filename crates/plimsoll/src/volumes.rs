@@ -27,6 +27,8 @@ use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs,
 use crate::cli_error::CliError;
 use crate::output::{Outputs, print};
 
+pub use initiator::{initiator_settings, multipath_section};
+
 pub use attach::{Making, attached, detached, reattached};
 pub use list::groups;
 pub use show::floor;

@@ -348,7 +348,8 @@ pub(super) fn devices_in_use(operation: &Operation<'_>, instance: &str) -> Vec<S
     attachments.filter(|attachment| attachment.instance == instance).map(|attachment| attachment.device).collect()
 }
 
-fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
+/// Updates the login state of an attachment.
+pub(crate) fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
     let (mut held, mut attachment) = find(operation, id)?;
     check_etag(request, &etag(&attachment))?;
     let details: AttachmentUpdate = parse(request)?;

@@ -26,7 +26,17 @@ fn agent_reads_portals_of_attached_volumes() {
         (&"169.254.2.2".into(), Some(4))
     );
     let path = format!("/volumeAttachments/{}", attached["id"].as_str().unwrap());
-    assert_eq!(plane.put(&signer, &path, &json!({ "iscsiLoginState": "LOGIN_SUCCEEDED" })).status, 200);
+    let put = |id: &str, state: &str| {
+        let body = json!({ "iscsiLoginState": state }).to_string();
+        let request = format!(
+            "PUT /opc/v2/volumeAttachments/{id} HTTP/1.1\r\nhost: 169.254.169.254\r\nauthorization: Bearer Oracle\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        Plane::send_to(plane.metadata, request.as_bytes()).status
+    };
+    let id = attached["id"].as_str().unwrap();
+    assert_eq!((put(id, "LOGIN_SUCCEEDED"), put("other", "LOGIN_SUCCEEDED"), put(id, "ELSE")), (200, 404, 400));
     assert_eq!(attachments().body[0]["iscsiLoginState"], "LOGIN_SUCCEEDED");
     assert_eq!(plane.delete(&signer, &path).status, 204);
     assert_eq!(attachments().body, json!([]));

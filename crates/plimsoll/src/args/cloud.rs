@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use plimsoll_service::client::ControlAddress;
+use plimsoll_units::Span;
 
 use super::ReachArgs;
 
@@ -22,6 +24,12 @@ pub(super) const EC2_KEY_EXAMPLES: &str = "\
 Examples:
   eval $(plimsoll ec2-key)                            makes a key; AWS_ACCESS_KEY_ID and others for the aws CLI
   aws ec2 describe-volumes";
+
+pub(super) const OCI_AGENT_EXAMPLES: &str = "\
+Examples:
+  plimsoll serve --oci 127.0.0.1:9471 --iscsi 10.0.0.5:3260 --oci-metadata vm=127.0.0.1:9483
+  ssh -R 9483:127.0.0.1:9483 root@vm plimsoll oci-agent --metadata http://127.0.0.1:9483
+  plimsoll oci-agent --metadata http://10.0.2.2:9483 --interval 1min    in a guest of QEMU with user networking";
 
 pub(super) const INSTANCE_EXAMPLES: &str = "\
 Examples:
@@ -109,6 +117,17 @@ pub struct Ec2KeyArgs {
     /// The address of the API; by default that of the last `plimsoll serve --ec2` in the data directory
     #[arg(long, value_name = "URL")]
     pub endpoint: Option<String>,
+}
+
+/// `plimsoll oci-agent`
+#[derive(Debug, Args)]
+pub struct OciAgentArgs {
+    /// The metadata service of the instance: the address of `plimsoll serve --oci-metadata` as this host reaches it
+    #[arg(long, value_name = "URL", default_value = "http://169.254.169.254:80")]
+    pub metadata: ControlAddress,
+    /// Poll at this interval until ended, such as 1min, which is that of OCI's agent; by default once
+    #[arg(long, value_name = "TIME")]
+    pub interval: Option<Span>,
 }
 
 /// `plimsoll instance`

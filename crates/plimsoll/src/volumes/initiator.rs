@@ -48,13 +48,13 @@ fn script(name: &str, target: &IscsiTarget, mountpoint: Option<&Path>) -> String
     for portal in portals {
         add(&format!("sudo iscsiadm -m node -o new -T {iqn} -p {portal}"));
     }
-    for (key, value) in settings(target) {
+    for (key, value) in initiator_settings(target, "SECRET") {
         add(&format!("sudo iscsiadm -m node -o update -T {iqn} -n {key} -v {value}"));
     }
     if portals.len() > 1 {
         add("sudo mkdir -p /etc/multipath/conf.d");
         add("sudo tee /etc/multipath/conf.d/plimsoll.conf > /dev/null <<'END'");
-        add(&multipath(target));
+        add(&multipath_section(target));
         add("END");
         add("sudo systemctl enable --now multipathd && sudo multipathd reconfigure");
     }
@@ -75,8 +75,9 @@ fn script(name: &str, target: &IscsiTarget, mountpoint: Option<&Path>) -> String
     text
 }
 
-/// Settings of the initiator for the target: those of OCI's agent where there are several paths, with one exception.
-fn settings(target: &IscsiTarget) -> Vec<(&'static str, String)> {
+/// Settings of the initiator for the target, with the secret of its user: those of OCI's agent where there are several
+/// paths, with one exception.
+pub fn initiator_settings(target: &IscsiTarget, secret: &str) -> Vec<(&'static str, String)> {
     let mut settings = vec![("node.startup", "automatic".to_owned())];
     if target.portals.len() > 1 {
         settings.extend([
@@ -92,14 +93,14 @@ fn settings(target: &IscsiTarget) -> Vec<(&'static str, String)> {
         settings.extend([
             ("node.session.auth.authmethod", "CHAP".to_owned()),
             ("node.session.auth.username", user.clone()),
-            ("node.session.auth.password", "SECRET".to_owned()),
+            ("node.session.auth.password", secret.to_owned()),
         ]);
     }
     settings
 }
 
 /// The section of multipath.conf: all paths at once, or the group of the controller that owns the unit.
-fn multipath(target: &IscsiTarget) -> String {
+pub fn multipath_section(target: &IscsiTarget) -> String {
     let policy = match target.optimized {
         None => "path_grouping_policy multibus\n        path_selector \"queue-length 0\"\n        prio const",
         Some(_) => {

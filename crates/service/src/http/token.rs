@@ -61,6 +61,11 @@ impl Token {
         fit.then(|| Self(text.to_owned()))
     }
 
+    /// A word that a protocol prescribes instead of a secret.
+    pub fn prescribed(word: &str) -> Self {
+        Self(word.to_owned())
+    }
+
     /// Value of the header `authorization`.
     pub fn bearer(&self) -> String {
         format!("Bearer {}", self.0)

@@ -1,6 +1,7 @@
 //! Two articles about block volumes of OCI, from their first to their last step: the oci CLI creates, attaches and changes
 //! the volumes, open-iscsi and multipathd of the guest use them. Rates are those of the service, in model time.
 
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -11,6 +12,7 @@ use crate::home::Home;
 
 const COMPARTMENT: &str = "ocid1.tenancy.oc1..plimsoll";
 const DOMAIN: &str = "Plms:EU-ZURICH-1-AD-1";
+const INSTANCE: &str = "vm";
 /// Time dilation for 120 VPUs, and for 48 MB/s: an emulated processor makes some hundred operations a second.
 const DILATION: u32 = 200;
 const DILATION_OF_DD: u32 = 4;
@@ -32,6 +34,8 @@ struct Cloud {
     oci: Cli,
     guest: Guest,
     relays: Vec<Relay>,
+    /// Port of the metadata of the instance `vm`.
+    metadata: u16,
     dilation: u32,
 }
 
@@ -49,10 +53,13 @@ impl Cloud {
         let guest = Guest::new(&home, job)?;
         let (relays, flags) = portals(paths);
         let dilated = dilation.to_string();
-        let others = ["--oci", "127.0.0.1:0", "--online-uhp", "--speed-up", "60", "--slow", &dilated];
+        let metadata = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let of_instance = format!("{INSTANCE}=127.0.0.1:{metadata}");
+        let others = ["--oci", "127.0.0.1:0", "--oci-metadata", &of_instance, "--online-uhp", "--speed-up", "60"];
+        let others = [&others[..], &["--slow", &dilated]].concat();
         home.serve(&[&flags.iter().map(String::as_str).collect::<Vec<_>>(), &others[..]].concat());
         let oci = Cli::new(&home)?;
-        let cloud = Self { home, oci, guest, relays, dilation };
+        let cloud = Self { home, oci, guest, relays, metadata, dilation };
         cloud.unlimited();
         Some(cloud)
     }
@@ -79,7 +86,7 @@ impl Cloud {
 
     /// Attaches a volume, and gives the paths of the answer to the guest; the attachment.
     fn attach(&self, volume: &str, shape: &str, further: &[&str]) -> Value {
-        self.home.does(&["instance", "create", "vm", "--shape", shape]);
+        self.home.does(&["instance", "create", INSTANCE, "--shape", shape]);
         let instances = self.oci.does(&["compute", "instance", "list", "--compartment-id", COMPARTMENT]);
         let instance = instances["data"][0]["id"].as_str().expect("there is an instance").to_owned();
         let attach = ["compute", "volume-attachment", "attach-iscsi-volume", "--instance-id", &instance];
@@ -156,14 +163,14 @@ fn check(name: &str, (rate, limit): (f64, f64), tolerance: f64, of_guest: f64) {
     eprintln!("{name}: NOT CONFIRMED, {rate:.1} of {limit:.1}, as the guest itself reaches {of_guest:.1} only");
 }
 
-/// The agent's section of `multipath.conf`, also for the volume without limits.
+/// A section of `multipath.conf` as the agent's, for the volume without limits.
 const MULTIPATH: &str = "defaults {
     user_friendly_names yes
     find_multipaths yes
 }
 devices {
     device {
-        vendor \"ORACLE|PLIMSOLL\"
+        vendor \"PLIMSOLL\"
         product \".*\"
         path_grouping_policy multibus
         path_selector \"queue-length 0\"
@@ -186,10 +193,12 @@ fn ultra_high_performance_from_creation_to_fio() {
     let of = ["compute", "volume-attachment"];
     let id = attachment["id"].as_str().unwrap();
     cloud.guest.gets("multipath.conf", MULTIPATH);
+    cloud.guest.gets_program();
+    cloud.guest.gets("agent.sh", &format!("/guest/plimsoll oci-agent --metadata http://10.0.2.2:{}", cloud.metadata));
     let logged_in = |step: &str| {
         if step == "logged in" {
-            let login = ["update", "--volume-attachment-id", id, "--iscsi-login-state", "LOGIN_SUCCEEDED"];
-            cloud.oci.does(&[&of[..], &login].concat());
+            let attachment = cloud.oci.does(&[&of[..], &["get", "--volume-attachment-id", id]].concat());
+            assert_eq!(attachment["data"]["iscsi-login-state"], "LOGIN_SUCCEEDED", "{attachment}");
         }
     };
     let steps = cloud.guest.run(false, logged_in);

@@ -10,18 +10,13 @@ map_partitions() {
 }
 if is_again; then
     mount -a && step "the boot goes on without the volume"
-    start_iscsi
-    iscsiadm -m node --loginall=automatic > /dev/null
-else
-    start_iscsi
-    log_in /guest/paths
-    cp /guest/multipath.conf /etc/multipath/conf.d/oci.conf
 fi
-start_multipath
+start_iscsi
+# Of the volume without limits; that of the volume is the agent's.
+cp /guest/multipath.conf /etc/multipath/conf.d/unlimited.conf
+show sh /guest/agent.sh
 paths 5 60
 for timeout in /sys/block/sd*/device/timeout; do echo 300 > "$timeout"; done
-mkdir -p /dev/oracleoci
-ln -s $device /dev/oracleoci/oraclevdb
 if ! is_again; then
     show ls -l /dev/oracleoci/oraclevdb
     step "logged in"
