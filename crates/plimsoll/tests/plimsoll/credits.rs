@@ -15,7 +15,7 @@ fn exhausted_credits_are_the_limit_and_the_first_cause() {
     assert!(explained.contains("burst credits are used up (5.4 M credits, at 2,8"), "{explained}");
     assert!(explained.contains("100 IOPS from then on"), "{explained}");
     assert!(explained.contains("theory for a run without credits: 100 IOPS, 40 ms at depth 4"), "{explained}");
-    let parsed = folder.json(&["explain", run, "--as", "aws/gp2:30GiB", "--json", "-"]);
+    let parsed = folder.json(&["explain", run, "--as", "aws/gp2:30GiB"]);
     assert_eq!(parsed["loads"][0]["credits_used_up"], true);
     // While credits last, another stage holds the load, and the theory has credits.
     let burst = &folder.file("burst.json");
@@ -34,7 +34,7 @@ fn credits_of_bytes_are_named_in_bytes() {
     let arguments: Vec<&str> = line.split(' ').chain([run.as_str()]).collect();
     folder.text(&arguments);
     let report = words(&folder.text(&["report", run]));
-    assert!(report.contains("Limited by throughput of the size"), "{report}");
+    assert!(report.contains("Limited by baseline throughput of the size"), "{report}");
     let explained = words(&folder.text(&["explain", run, "--as", "aws/st1:500GiB"]));
     assert!(explained.contains("of credits, at ") && explained.contains("IOPS from then on"), "{explained}");
 }
