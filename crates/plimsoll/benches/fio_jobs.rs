@@ -1,8 +1,13 @@
-//! The same jobs with fio and `plimsoll fio`, in turns: operations per second and user time for each.
+//! The same jobs with fio and `plimsoll fio`, in turns: operations per second and user time for each, or with
+//! `PLIMSOLL_BENCH_DEVICE` the operations of jobs of many kinds and the requests that reach this block device.
 //!
 //! `cargo bench --bench fio_jobs` prints the table. Needs fio. `PLIMSOLL_BENCH_DIR` names the folder for files of 256 MiB,
-//! `PLIMSOLL_BENCH_PAIRS` the number of pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each run (3).
+//! `PLIMSOLL_BENCH_PAIRS` the number of pairs (5), `PLIMSOLL_BENCH_SECONDS` the length of each run (3). The contents of the
+//! device are destroyed.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+#[path = "fio_jobs/requests.rs"]
+mod requests;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,10 +43,14 @@ fn main() {
     let Ok(version) = Command::new("fio").arg("--version").output() else {
         return println!("skipped: fio is not installed (Debian: apt-get install fio)");
     };
+    let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    if let Some(device) = std::env::var_os("PLIMSOLL_BENCH_DEVICE") {
+        return requests::print(Path::new(&device), &version);
+    }
     let folder = PathBuf::from(std::env::var_os("PLIMSOLL_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()));
     let folder = folder.join(format!("fio-jobs-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    println!("## Jobs, plimsoll over {}\n", String::from_utf8_lossy(&version.stdout).trim());
+    println!("## Jobs, plimsoll over {version}\n");
     println!("| job | IOPS, plimsoll | IOPS, fio | ratio | user ns per I/O, plimsoll | fio | ratio |");
     println!("|---|---|---|---|---|---|---|");
     let (mut rates, mut users) = (Vec::new(), Vec::new());
