@@ -1,14 +1,17 @@
 //! Fails if the shipped binary has become slower by half: processor times of commands, as multiples of the processor
 //! time of a fixed loop in this process.
 //!
-//!     rustc -O --edition 2024 -o target/speed .ci/speed.rs && target/speed target/release/plimsoll
+//! `cargo bench --bench speed`, or without the other dependencies of the benches:
+//! `rustc -O --edition 2024 -o target/speed crates/plimsoll/benches/speed.rs && target/speed target/release/plimsoll`.
 //!
 //! Each round runs the loop before each command, and the smallest ratio of all rounds counts: other processes and a
 //! hypervisor slow both, and only ever add time. A change that is slower for a reason raises the ratio of its row, with
 //! the reason in the commit.
+#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 /// Ratio to the recorded ratio from which a command is too slow.
@@ -20,6 +23,9 @@ const MAX_ROUNDS: u32 = 9;
 const EVENTS: u32 = 5_000_000;
 /// Kernel ticks a second in `/proc/self/stat`: constant on Linux.
 const TICKS: f64 = 100.0;
+
+/// The root of the source tree: cargo starts a bench in the directory of its package.
+const ROOT: &str = if option_env!("CARGO_MANIFEST_DIR").is_some() { "../.." } else { "." };
 
 /// A command, and its processor time as a multiple of that of the loop.
 struct Row {
@@ -63,10 +69,16 @@ const ROWS: &[Row] = &[
 ];
 
 fn main() -> ExitCode {
-    let Some(binary) = std::env::args().nth(1) else {
+    // `cargo test --benches` passes --test: there are no tests here.
+    if std::env::args().any(|argument| argument == "--test") {
+        return ExitCode::SUCCESS;
+    }
+    let named = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let Some(binary) = named.or(option_env!("CARGO_BIN_EXE_plimsoll").map(str::to_owned)) else {
         eprintln!("usage: speed BINARY");
         return ExitCode::FAILURE;
     };
+    let binary = std::path::absolute(binary).expect("the path is not empty");
     let mut best = vec![f64::INFINITY; ROWS.len()];
     let mut seconds = vec![f64::INFINITY; ROWS.len()];
     let is_slow = |row: &Row, ratio: f64| ratio > row.ratio * MAX_SLOWDOWN;
@@ -77,7 +89,7 @@ fn main() -> ExitCode {
             }
             let by_loop = time_loop();
             let Some(by_command) = time_command(&binary, row.arguments) else {
-                eprintln!("{binary} {}: failed", row.arguments.join(" "));
+                eprintln!("{} {}: failed", binary.display(), row.arguments.join(" "));
                 return ExitCode::FAILURE;
             };
             best[index] = best[index].min(by_command / by_loop);
@@ -119,9 +131,11 @@ fn time_loop() -> f64 {
 }
 
 /// Seconds of processor time of a command; `None` if it fails.
-fn time_command(binary: &str, arguments: &[&str]) -> Option<f64> {
+fn time_command(binary: &Path, arguments: &[&str]) -> Option<f64> {
     let before = cpu_ticks()[1];
-    let status = Command::new(binary).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+    let mut command = Command::new(binary);
+    command.args(arguments).current_dir(ROOT).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status().ok()?;
     status.success().then(|| (cpu_ticks()[1] - before) / TICKS)
 }
 
