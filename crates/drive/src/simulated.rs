@@ -25,6 +25,17 @@ impl<M: Model> Simulated<M> {
         &self.model
     }
 
+    /// Waits for this many operations in flight and drops their answers, which a later load would take for its own.
+    pub fn drop_answers(&mut self, operations: u64) {
+        let mut dropped = 0;
+        while let Some(at) = self.model.wake_at().filter(|_| dropped < operations) {
+            self.now = self.now.max(at);
+            self.model.drain(self.now, &mut self.answers);
+            dropped += self.answers.len() as u64;
+            self.answers.clear();
+        }
+    }
+
     /// The model without its time line.
     pub fn into_model(self) -> M {
         self.model

@@ -79,7 +79,13 @@ impl Backend for Virtual {
             Pace::Open { .. } => MOST_VIRTUAL,
         };
         let rules = Rules::new(trial.streams.iter().map(in_flight).sum(), trial.slice);
-        sighting(drive_streams(self.target.as_target(), &mut load, &rules, observe), None)
+        let outcome = sighting(drive_streams(self.target.as_target(), &mut load, &rules, observe), None);
+        let seen = match &outcome {
+            Ok(sighting) => &sighting.seen,
+            Err(partial) => &partial.until.seen,
+        };
+        self.target.drop_answers(seen.unserved);
+        outcome
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::BorrowMut;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, Price, PriceTerms};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Bytes;
 
@@ -115,18 +115,24 @@ impl Offers {
     /// available, and the first region.
     pub fn terms_for(&self, offer: &Offer) -> PriceTerms {
         let mut terms = self.terms.clone();
-        let fits = |price: &plimsoll_catalogue::Price| {
-            let currency = terms.currency.is_none_or(|currency| currency == price.monthly.currency);
-            let region = terms.region.as_deref().is_none_or(|region| price.region.as_deref() == Some(region));
-            currency && region
-        };
-        let prices: Vec<_> = offer.prices().into_iter().filter(fits).collect();
-        let dollars = prices.iter().find(|price| price.monthly.currency.code() == "USD");
-        if let Some(price) = dollars.or(prices.first()) {
+        if let Some(price) = self.price_of(offer) {
             terms.currency = Some(price.monthly.currency);
             terms.region = price.region.as_deref().map(String::from).or(terms.region);
         }
         terms
+    }
+
+    /// The price of this offer by the list of [`Self::terms_for`]; `None` without a list that covers it.
+    pub fn price_of(&self, offer: &Offer) -> Option<Price> {
+        let fits = |price: &Price| {
+            let currency = self.terms.currency.is_none_or(|currency| currency == price.monthly.currency);
+            let region = self.terms.region.as_deref();
+            currency && region.is_none_or(|region| price.region.as_deref() == Some(region))
+        };
+        let mut prices: Vec<Price> = offer.prices().into_iter().filter(fits).collect();
+        let dollars = prices.iter().position(|price| price.monthly.currency.code() == "USD");
+        let chosen = dollars.or((!prices.is_empty()).then_some(0))?;
+        Some(prices.swap_remove(chosen))
     }
 
     /// The terms of a ranking of all vendors: a common currency, USD by default. Fails for a currency or region without

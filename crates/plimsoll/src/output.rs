@@ -7,6 +7,7 @@ use anyhow::Context;
 use plimsoll_analyse::{
     Comparison, accept_drift_beyond, by_load, chosen_objective, headline_objective, judged, knee, ladder, order,
 };
+use plimsoll_catalogue::Price;
 use plimsoll_record::{
     Curve, EndReason, Estimate, Finding, Lasting, LineBasis, LoadLine, Objective, ObjectiveOrigin, SuiteRun,
 };
@@ -133,8 +134,12 @@ impl Outputs {
 
     /// Prints and writes curves. JSON supports a single curve.
     pub fn write_curves(&self, curves: &[Curve]) -> Result<(), CliError> {
+        self.write_sheets(curves, &sheets(curves))
+    }
+
+    fn write_sheets(&self, curves: &[Curve], sheets: &[Sheet<'_>]) -> Result<(), CliError> {
         let json = || curves.first().map(Curve::to_json).unwrap_or_default();
-        self.0.write(&pages::curves(&sheets(curves)), json)?;
+        self.0.write(&pages::curves(sheets), json)?;
         self.write_svg(curves)
     }
 
@@ -170,7 +175,7 @@ impl Outputs {
 
 /// Curves with their load lines at several objectives.
 pub fn sheets(curves: &[Curve]) -> Vec<Sheet<'_>> {
-    curves.iter().map(|curve| Sheet { curve, ladder: rungs(curve) }).collect()
+    curves.iter().map(|curve| Sheet { curve, ladder: rungs(curve), price: None }).collect()
 }
 
 /// Completes a measurement: verdict, storage, output, and products that carry its load.
@@ -215,13 +220,14 @@ pub fn warn_not_kept(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
 }
 
-/// Completes simulated curves: verdict and output.
-pub fn finish_all(mut curves: Vec<Curve>, outputs: &Outputs) -> Result<(), CliError> {
+/// Completes simulated curves with the prices of their configurations: verdict and output.
+pub fn finish_all(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<(), CliError> {
     for curve in &mut curves {
         judge(curve, None);
     }
     share_an_objective(&mut curves);
-    outputs.write_curves(&curves)?;
+    let priced = sheets(&curves).into_iter().zip(prices).map(|(sheet, price)| Sheet { price: price.clone(), ..sheet });
+    outputs.write_sheets(&curves, &priced.collect::<Vec<_>>())?;
     curves.iter().try_for_each(|curve| ended(curve.ended))
 }
 

@@ -1,6 +1,6 @@
 //! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
-use plimsoll_catalogue::{Ask, Offer};
+use plimsoll_catalogue::{Ask, Offer, Price};
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Run, Source, Subject};
@@ -38,6 +38,8 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
     for product in &products {
         work.check(product, args.size)?;
     }
+    let price = |product: &NamedModel| product.offer.as_ref().and_then(|offer| offers.price_of(offer));
+    let prices: Vec<Option<Price>> = products.iter().map(price).collect();
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let mut curves = Vec::new();
     for product in products {
@@ -46,7 +48,7 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
             break;
         }
     }
-    finish_all(curves, &outputs)
+    finish_all(curves, &prices, &outputs)
 }
 
 /// Simulates the only model of the arguments, and judges its curve.

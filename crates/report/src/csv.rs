@@ -81,7 +81,12 @@ fn quote(out: &mut String, cell: &str) {
     }
 }
 
-/// A number to a thousandth, without grouping or trailing zeros; empty if not finite.
+/// A number to a thousandth, to four significant digits below 1, without grouping or trailing zeros; empty if not finite.
 pub(crate) fn plain(value: f64) -> String {
-    if value.is_finite() { ((value * 1e3).round() / 1e3).to_string() } else { String::new() }
+    if !value.is_finite() {
+        return String::new();
+    }
+    let digits = if value.abs() < 1.0 && value != 0.0 { 3 - value.abs().log10().floor() as i32 } else { 3 };
+    let unit = 10f64.powi(digits);
+    if unit.is_finite() { ((value * unit).round() / unit).to_string() } else { "0".into() }
 }

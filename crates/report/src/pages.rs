@@ -9,6 +9,7 @@ mod explanation;
 mod fit;
 mod jobs;
 mod matches;
+mod price_chart;
 mod quotes;
 mod runs;
 mod sizing;

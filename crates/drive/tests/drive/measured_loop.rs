@@ -55,6 +55,26 @@ fn a_closed_load_obeys_littles_law() {
 }
 
 #[test]
+fn answers_of_abandoned_operations_are_not_counted_in_the_next_load() {
+    let mut target = Simulated::new(Chain::new(&parse("station(1, 25s)").expect("a model"), 1));
+    let mut stopped_after = |seconds: usize| {
+        let phase = StreamPhase::unbounded(target.now());
+        let mut load = Streams::new(&[stream(Pace::Closed { depth: 1 })], 1, phase).expect("the region holds a block");
+        let rules = Rules::new(1, Span::from_secs(1));
+        let stop = |series: &[plimsoll_record::Slice]| {
+            if series.len() < seconds { Onward::Continue(()) } else { Onward::Break(()) }
+        };
+        let seen = drive(&mut target, &mut load, &rules, &mut |series| stop(series)).expect("no faults");
+        target.drop_answers(seen.unserved);
+        seen
+    };
+    assert_eq!(stopped_after(30).unserved, 1, "the second operation takes longer than the loop waits");
+    let seen = stopped_after(95);
+    assert_eq!(seen.unserved, 0);
+    near(response(&seen).mean(), Span::from_secs(25), 0.01);
+}
+
+#[test]
 fn an_open_load_at_half_of_mm1_waits_twice_its_service() {
     let seen = offer("station(1, 1ms, exponential)", &[stream(open(500, Arrival::Poisson))], 1_000, 400);
     near(response(&seen).mean(), Span::from_millis(2), 0.04);

@@ -4,6 +4,7 @@
 //! `trial.rs` runs quotes and simulations.
 
 mod azure_stripe;
+mod command;
 mod curves;
 mod evidence;
 mod figure;
@@ -13,7 +14,6 @@ mod oci_levels;
 mod oci_uhp;
 mod page;
 mod sakura;
-mod sakura_suite;
 mod sakura_tables;
 mod scorecard;
 mod shelf;

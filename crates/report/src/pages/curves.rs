@@ -4,9 +4,11 @@ mod charts;
 mod data;
 mod tables;
 
+use plimsoll_catalogue::Price;
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
 
+use super::price_chart::{PricedRate, price_chart};
 use crate::findings::{self, FindingText};
 use crate::page::{Block, Emphasis, Fact, Headline, Page, PageSection, Visibility};
 use crate::words::{self, Counted, clean, confidence};
@@ -22,6 +24,8 @@ pub struct Sheet<'a> {
     pub curve: &'a Curve,
     /// The load lines; shown only if there are at least two.
     pub ladder: Vec<LoadLine>,
+    /// Price of a simulated configuration.
+    pub price: Option<Price>,
 }
 
 /// A page of one curve, or of several on common scales followed by each in full.
@@ -139,7 +143,7 @@ fn sections(sheet: &Sheet<'_>, index: usize) -> Vec<PageSection> {
         charts::percentiles(curve, index),
         charts::over_time(curve, index),
         charts::slots(curve, index),
-        PageSection::bare("Load, target and source", vec![Block::Facts(place(curve))]),
+        PageSection::bare("Load, target and source", vec![Block::Facts(place(sheet))]),
     ]
 }
 
@@ -156,7 +160,8 @@ pub(super) fn findings(findings: &[FindingText]) -> PageSection {
 }
 
 /// Load, target, host, and definitions of the figures.
-fn place(curve: &Curve) -> Vec<Fact> {
+fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
+    let curve = sheet.curve;
     let conditions = &curve.conditions;
     let streams = &conditions.streams;
     let stream = |(index, stream): (usize, &StreamSpec)| {
@@ -176,6 +181,7 @@ fn place(curve: &Curve) -> Vec<Fact> {
         ("setup", words::conditions(conditions)),
         ("goal", conditions.objective.map(|objective| objective.to_string()).unwrap_or_default()),
         ("target", format!("{}, {}", clean(&curve.subject.name), words::subject(&curve.subject))),
+        ("price", sheet.price.as_ref().map(monthly).unwrap_or_default()),
         ("mounted", mount.map(|mount| clean(mount)).unwrap_or_default()),
         ("host", curve.host.as_ref().map(words::host).unwrap_or_default()),
         ("source", format!("{}{began}, duration {duration}", words::source(curve))),
@@ -183,6 +189,12 @@ fn place(curve: &Curve) -> Vec<Fact> {
     ];
     facts.extend(named.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| Fact::new(name, text)));
     facts
+}
+
+/// `52.30 USD a month, in us-east-1 (secondary)`.
+fn monthly(price: &Price) -> String {
+    let region = price.region.as_ref().map(|region| format!(", in {region}")).unwrap_or_default();
+    format!("{} a month{region} ({})", price.monthly, price.cite.status.name())
 }
 
 /// Definitions of terms, the same for every curve.
@@ -298,9 +310,31 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [PageSection; 
     };
     let curves: Vec<Curve> = sheets.iter().zip(labels).map(renamed).collect();
     let curves: Vec<&Curve> = curves.iter().collect();
+    let prices: Vec<Option<&Price>> = sheets.iter().map(|sheet| sheet.price.as_ref()).collect();
     let chart = charts::overlay(&curves).into_iter().collect();
     let chart = PageSection::bare("Latency against throughput", chart);
-    [chart, PageSection::new("Side by side", vec![tables::side_by_side(&curves)])]
+    let table = tables::side_by_side(&curves, &prices);
+    let side_by_side = std::iter::once(table).chain(chart_prices(&curves, &prices)).collect();
+    [chart, PageSection::new("Side by side", side_by_side)]
+}
+
+/// The load lines of priced curves against their price, or their maximum throughput if they do not all have a load
+/// line for the same objective.
+fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
+    let priced = || curves.iter().zip(prices).filter_map(|(curve, price)| Some((*curve, (*price)?)));
+    let line = |curve: &Curve| Some((curve.load_line?.objective(), pick::line_iops(curve.load_line.as_ref()?)?.value));
+    let lines: Option<Vec<_>> = priced().map(|(curve, _)| line(curve)).collect();
+    let lines = lines.filter(|lines| lines.windows(2).all(|pair| pair[0].0 == pair[1].0));
+    let name = if lines.is_some() { "load line, IOPS" } else { "maximum IOPS" };
+    let rate = |(index, (curve, price)): (usize, (&Curve, &Price))| {
+        let iops = match &lines {
+            Some(lines) => lines[index].1,
+            None => pick::fastest(curve)?.figures.iops.value,
+        };
+        Some(PricedRate { name: clean(&curve.subject.name), monthly: price.monthly, iops })
+    };
+    let configurations: Vec<PricedRate> = priced().enumerate().filter_map(rate).collect();
+    price_chart(&configurations, name, "list prices of the catalogue; throughput simulated")
 }
 
 /// Each curve in full with its verdict, under its label.

@@ -2,10 +2,11 @@
 //!
 //! Every figure is shown with the status of its source.
 
-use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Offer, Often, Price, SharingMode, Status};
+use plimsoll_catalogue::{Ask, Ceiling, Charge, MachineShape, Money, Offer, Often, Price, SharingMode, Status};
 use plimsoll_choose::Quote;
 
 use super::limit;
+use super::price_chart::{PricedRate, price_chart};
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, PageSection, Table};
 use crate::words::offer as words;
 use crate::{money, number};
@@ -24,7 +25,8 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
     let heading = if same { asked(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
-    let mut sections = vec![PageSection::new(heading, vec![comparison])];
+    let chart = if same { chart_prices(quotes) } else { None };
+    let mut sections = vec![PageSection::new(heading, std::iter::once(comparison).chain(chart).collect())];
     sections.extend(quotes.iter().map(section));
     let provenance = words::provenance(quotes.iter().flat_map(statuses).collect());
     sections.push(PageSection::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
@@ -50,6 +52,16 @@ fn figures(quote: &Quote) -> Vec<Fact> {
     figures
 }
 
+/// A chart of the quotes with a price and a ceiling.
+fn chart_prices(quotes: &[Quote]) -> Option<Block> {
+    let priced = |quote: &Quote| {
+        let (price, bound) = quote.price.as_ref().ok().zip(quote.standing.binding())?;
+        Some(PricedRate { name: words::configuration(&quote.offer), monthly: price.monthly, iops: bound.iops })
+    };
+    let configurations: Vec<PricedRate> = quotes.iter().filter_map(priced).collect();
+    price_chart(&configurations, "sustained IOPS", "list prices and ceilings of the catalogue")
+}
+
 fn asked(ask: &Ask) -> String {
     format!("Sustained rates for {}", words::ask(ask))
 }
@@ -61,14 +73,22 @@ fn binding(quote: &Quote) -> Option<&Ceiling> {
 
 fn table(quotes: &[Quote]) -> Table {
     let monthly = |quote: &Quote| quote.price.as_ref().ok().map(|price| price.monthly);
-    Table::rows("Configurations", quotes)
+    let once = |quote: &Quote| {
+        let price = quote.price.as_ref().ok()?;
+        Some(price.once.unwrap_or(Money { millionths: 0, ..price.monthly }))
+    };
+    let has_once = quotes.iter().any(|quote| quote.price.as_ref().is_ok_and(|price| price.once.is_some()));
+    let table = Table::rows("Configurations", quotes)
         .column(Column::configuration(), |quote| words::configuration(&quote.offer))
         .column(Column::rate("IOPS", "", 0), |quote| quote.standing.binding().map(|bound| Cell::rate(bound.iops)))
         .column(Column::rate("MB/s", "", 1), |quote| {
             let bytes = quote.standing.binding()?.bytes_per_second;
             Some(Cell::figure(words::megabytes(bytes), bytes / 1e6))
         })
-        .column(Column::monthly("price", 0), |quote| Cell::money(monthly(quote)))
+        .column(Column::monthly("price", 0), |quote| Cell::money(monthly(quote)));
+    let once_column = Column::new("price", "once", ColumnKind::Money, 0);
+    let table = if has_once { table.column(once_column, |quote| Cell::money(once(quote))) } else { table };
+    table
         .column(Column::new("per 1,000", "IOPS", ColumnKind::Money, 2), |quote| {
             let (sum, bound) = monthly(quote).zip(quote.standing.binding())?;
             Some(Cell::money(money::share(sum, bound.iops / 1_000.0)))

@@ -237,6 +237,18 @@ fn products_are_listed_and_shown() {
 }
 
 #[test]
+fn several_prices_are_drawn_against_throughput() {
+    let drawn = |configs: &[&str]| page_html(&pages::quotes(&quoted(configs)));
+    let title = "Price against throughput";
+    let page = drawn(&["fast:100GB,iops=1000", "fast:100GB,iops=5000"]);
+    assert!(page.contains(title) && page.contains("price a month") && page.contains("sustained IOPS"), "{page}");
+    let tip = "5,000\u{a0}IOPS";
+    assert!(page.contains(tip), "a point states its figures: {page}");
+    assert!(!drawn(&["fast:100GB,iops=1000"]).contains(title), "a single price");
+    assert!(!drawn(&["fast:100GB,iops=1000", "other/drive"]).contains(title), "no second price in the same currency");
+}
+
+#[test]
 fn every_text_follows_its_style() {
     let catalogue = shelf::catalogue();
     let several = quoted(&["fast:100GB,iops=5000", "stripe(2,64KiB) of test/credits:500GiB", "other/drive"]);

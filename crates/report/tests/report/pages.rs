@@ -57,7 +57,8 @@ fn curves_overlay_in_any_number() {
 fn comparison_begins_with_the_verdict_and_has_every_run() {
     let curves = [support::curve(), support::curve()];
     let ladder = support::ladder();
-    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: ladder.clone() }).collect();
+    let sheets: Vec<Sheet<'_>> =
+        curves.iter().map(|curve| Sheet { curve, ladder: ladder.clone(), price: None }).collect();
     let names = [["before".to_owned()], ["after".to_owned()]];
     let comparison = plimsoll_analyse::compare(&curves[0], &curves[1]);
     let page = page_html(&pages::comparison([&names[0], &names[1]], &comparison, &sheets));
@@ -107,7 +108,7 @@ fn verdict_is_first() {
 fn load_lines_by_objective_are_shown() {
     let curve = support::curve();
     let ladder: Vec<LoadLine> = support::ladder();
-    let page = page_html(&pages::curves(&[Sheet { curve: &curve, ladder }]));
+    let page = page_html(&pages::curves(&[Sheet { curve: &curve, ladder, price: None }]));
     check_page("ladder", &page);
     assert!(page.contains("Load line by objective") && page.contains("a lower bound"));
     assert!(!html(&[&curve]).contains("Load line by objective"));
@@ -150,4 +151,27 @@ fn slots_are_drawn_over_time_with_confidence_and_the_next_command() {
     {
         assert!(page.contains(wanted), "{wanted}");
     }
+}
+
+#[test]
+fn prices_of_simulated_configurations_stand_next_to_their_load_lines() {
+    let curves = [support::curve(), support::curve()];
+    let price = |quote: &plimsoll_choose::Quote| quote.price.clone().ok();
+    let (catalogue, terms, ask) = (support::shelf::catalogue(), support::shelf::terms(), support::shelf::ask());
+    let quoted = |iops: u32| {
+        let config = format!("fast:100GB,iops={iops}").parse().expect("a configuration");
+        plimsoll_choose::quote(&catalogue, &config, &terms, &ask).expect("an offer")
+    };
+    let quotes = [1000, 5000].map(quoted);
+    let sheet = |(curve, quote)| Sheet { curve, ladder: Vec::new(), price: price(quote) };
+    let page = pages::curves(&curves.iter().zip(&quotes).map(sheet).collect::<Vec<_>>());
+    let html = page_html(&page);
+    check_page("priced", &html);
+    for part in ["Price against throughput", "load line, IOPS", "price a month"] {
+        assert!(html.contains(part), "{part} in {html}");
+    }
+    let monthly = price(&quotes[1]).expect("it has a price").monthly.to_string();
+    assert!(page_markdown(&page).contains(&monthly), "{monthly} in the table");
+    let unpriced = page_html(&support::page(&[&curves[0], &curves[1]]));
+    assert!(!unpriced.contains("price a month"));
 }

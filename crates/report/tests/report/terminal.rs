@@ -116,7 +116,7 @@ fn load_lines_by_objective_and_comparisons_fit_the_width() {
     };
     let ladder = |ladder: &[LoadLine], style: &TextStyle| {
         let curve = support::curve();
-        page_text(&pages::curves(&[Sheet { curve: &curve, ladder: ladder.to_vec() }]), style)
+        page_text(&pages::curves(&[Sheet { curve: &curve, ladder: ladder.to_vec(), price: None }]), style)
     };
     for width in WIDTHS {
         check_lines("ladder", &ladder(&lines, &plain(width)), width);

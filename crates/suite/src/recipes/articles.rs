@@ -67,7 +67,8 @@ impl Article {
 
 /// Options of articles.
 ///
-/// Without a size, files have the article's: 5 GiB of `dd`, 1 GiB of `Bonnie++` and of all threads of `tiotest`, 1000 MiB of
+/// Without a size, files have the article's: 5 GiB of `dd`, twice the memory of the host for `Bonnie++` as without options (1 GiB
+/// where the memory is unknown: that of the article's host with 512 MB), 1 GiB of all threads of `tiotest`, 1000 MiB of
 /// `CrystalDiskMark`, the whole device of fio and of the ladder, or 4 GiB in a directory. Without a span, the ladder takes a
 /// minute for each step instead of the article's twenty, and two seconds on a model.
 #[derive(Clone, Debug, clap::Args)]
@@ -184,8 +185,10 @@ fn recipes(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
 
 fn sakura(options: &ArticlesOptions, facts: &Facts) -> Result<Typed, String> {
     let total = options.size.unwrap_or(Bytes::gib(1));
+    // The article gives Bonnie++ no size: the program takes twice the memory.
+    let twice_memory = options.size.is_none() && options.memory > Bytes::ZERO;
     let blocks = BonnieOptions {
-        size: Some(total),
+        size: (!twice_memory).then_some(total),
         memory: options.memory,
         // The article shows nothing of small files.
         small_files: SmallFiles { units: 0, ..SmallFiles::default() },
@@ -305,7 +308,7 @@ fn moved(mut step: Step, first_file: usize) -> Step {
 
 /// What the article's host would have printed for the rate that was got, where all of it is storage's.
 fn in_memory(compared: &Compared, facts: &Facts) -> Option<String> {
-    let got = compared.got.first().copied().flatten().filter(|_| !facts.has_cache())?;
+    let got = compared.got.first().copied().flatten().filter(|_| !facts.has_cache() && facts.write_back.is_none())?;
     let all = Bytes::gib(5).get() as f64;
     let printed = got * all / (all - LEFT_IN_MEMORY);
     Some(format!(

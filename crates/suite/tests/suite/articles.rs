@@ -99,6 +99,20 @@ fn commands_have_files_and_steps_of_their_own() {
 }
 
 #[test]
+fn bonnie_takes_twice_the_memory_unless_a_size_is_given() {
+    let size = |memory, size| {
+        let options = ArticlesOptions { memory, size, ..ArticlesOptions::of(Article::Sakura) };
+        let recipe = Articles::new(options, &facts(Nature::Model, Bytes::gib(100))).expect("it fits");
+        let settings = recipe.settings();
+        settings.into_iter().find(|(name, _)| name == "bonnie size").expect("a size").1
+    };
+    assert_eq!(size(Bytes::new(15_000_000_000), None), "28 GiB");
+    assert_eq!(size(Bytes::new(400_000_000), None), "1 GiB");
+    assert_eq!(size(Bytes::ZERO, None), "1 GiB", "the article's host with 512 MB");
+    assert_eq!(size(Bytes::gib(16), Some(Bytes::gib(2))), "2 GiB");
+}
+
+#[test]
 fn unsuitable_articles_are_refused_in_one_line() {
     for article in Article::ALL {
         let options = ArticlesOptions { size: Some(Bytes::gib(64)), ..ArticlesOptions::of(article) };

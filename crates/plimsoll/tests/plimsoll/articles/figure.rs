@@ -1,4 +1,6 @@
-//! A published figure with its reproduction by the models.
+//! A published figure with its reproduction by a command.
+
+use crate::articles::command::Reading;
 
 /// An article and its figures.
 pub struct Article {
@@ -43,7 +45,7 @@ pub enum Answer {
         value: f64,
         /// Source of the value.
         by: By,
-        /// Method in a few words.
+        /// Commands, and the places of the value in their output.
         how: String,
         /// Tolerance as a share of the published value.
         tolerance: f64,
@@ -61,8 +63,6 @@ pub enum By {
     Quote,
     /// A model simulated in virtual time.
     Simulation,
-    /// A queueing law, or arithmetic on the article's own figures.
-    Law,
 }
 
 /// Column of the page for a reproduced value.
@@ -71,8 +71,6 @@ pub enum Column {
     /// A price, specification or measurement in the catalogue or a model that is taken from this figure, or from the
     /// vendor that the article repeats.
     Echo,
-    /// Arithmetic on the article's own numbers.
-    Law,
     /// A model value that was not set from this figure.
     Prediction,
 }
@@ -96,10 +94,21 @@ impl Figure {
         Self { place: place.into(), what: what.into(), published, unit, answer }
     }
 
-    /// Reproduced as `value` by `by`, within `tolerance` as a share.
-    pub fn given(self, by: By, how: impl Into<String>, value: f64, tolerance: f64) -> Self {
-        let answer = Answer::Given { value, by, how: how.into(), tolerance, fitted: false };
+    /// Reproduced by the output of commands in the figure's unit, within `tolerance` as a share.
+    pub fn given(self, by: By, reading: Reading, tolerance: f64) -> Self {
+        let Reading { value, how } = reading;
+        let answer = Answer::Given { value, by, how, tolerance, fitted: false };
         Self { answer, ..self }
+    }
+
+    /// Limits or prices of the catalogue.
+    pub fn quoted(self, reading: Reading, tolerance: f64) -> Self {
+        self.given(By::Quote, reading, tolerance)
+    }
+
+    /// A simulation.
+    pub fn simulated(self, reading: Reading, tolerance: f64) -> Self {
+        self.given(By::Simulation, reading, tolerance)
     }
 
     /// The same if a parameter was set from this figure.
@@ -128,7 +137,6 @@ impl Figure {
         match self.answer {
             Answer::Missing(_) => None,
             Answer::Given { fitted: true, .. } | Answer::Given { by: By::Quote, .. } => Some(Column::Echo),
-            Answer::Given { by: By::Law, .. } => Some(Column::Law),
             Answer::Given { by: By::Simulation, .. } => Some(Column::Prediction),
         }
     }

@@ -1,33 +1,16 @@
 //! TR-4969 of 2023: Oracle on flash arrays.
 
-use plimsoll_model::ChainSpec;
+use crate::articles::command::{Printed, Reading, run};
+use crate::articles::figure::{Article, Figure, Published};
 
-use crate::articles::figure::{Article, By, Figure, Published};
-use crate::articles::shelf::{carried, catalogue, model, offer, parsed};
-use crate::articles::trial::{Outcome, Trial};
-
-/// A database block.
-const BLOCK: u64 = 8192;
-/// A read of a scan.
-const MEGABYTE: u64 = 1 << 20;
-/// The table of the report.
-const TABLE: u64 = 10_000_000_000_000;
+/// Depths of the A800's curve: plateau, saturation and maximum.
+const CURVE: &str = "64,128,160,430,1024";
 /// Depth at which the A800's response time is the 500 us of the report for saturation.
-const SATURATED: u32 = 430;
+const SATURATED: &str = "430";
 
 pub fn article() -> Article {
-    let figures = [
-        reads(),
-        working_sets(),
-        protocols(),
-        mixture(),
-        writes(),
-        bandwidth(),
-        turning_disks(),
-        sizing(),
-        database(),
-        charts(),
-    ];
+    let figures =
+        [reads(), protocols(), mixture(), writes(), bandwidth(), turning_disks(), sizing(), database(), charts()];
     Article {
         title: "TR-4969: Oracle on AFF A-Series and C-Series",
         about: "NetApp, [TR-4969](https://www.netapp.com/media/85630-tr-4969.pdf), May 2023 (Japanese edition): an A800 and \
@@ -39,352 +22,234 @@ pub fn article() -> Article {
     }
 }
 
-fn on(config: &str, depth: u32) -> Outcome {
-    Trial::random_reads(BLOCK, depth).over(TABLE).lasting(10, 60).on(&model(config))
+/// A load of blocks of 8 KiB on the report's table of 10 TB.
+fn blocks(configs: &str, reads: u32, load: &str) -> Printed {
+    run(format!(
+        "plimsoll simulate {configs} --size 10TB --block-size 8KiB --pattern uniform --reads {reads} {load} --csv - --quiet"
+    ))
 }
 
-/// Depth 1, with enough operations for a mean within 1 %.
-fn alone(config: &str) -> f64 {
-    Trial::random_reads(BLOCK, 1).over(TABLE).lasting(0, 4_000).on(&model(config)).mean_ms * 1e3
+/// Random reads one at a time.
+fn serial() -> Printed {
+    blocks(
+        "a800 c800 a800:hits=1 c800:hits=0 c800:hits=0.3 hdd-array \
+         a800:latency_of=array a800:hits=1,latency_of=array c800:hits=1,latency_of=array",
+        100,
+        "--depth 1",
+    )
+}
+
+/// Random reads one at a time over IP protocols.
+fn serial_over_ip() -> Printed {
+    blocks("a800:protocol=nfs,hits=1 c800:protocol=nfs,hits=0 a800:protocol=nfs,latency_of=array", 100, "--depth 1")
+}
+
+/// Random reads up to saturation.
+fn curve() -> Printed {
+    blocks("a800 a800:protocol=nfs a800:protocol=fc", 100, &format!("--depth {CURVE}"))
+}
+
+/// The name of a configuration in tables: of the alias, or with the options as printed.
+fn name(config: &str) -> String {
+    let (alias, options) = config.split_once(':').unwrap_or((config, ""));
+    let product = if alias == "hdd-array" { "netapp/hdd-array".into() } else { format!("netapp/aff-{alias}") };
+    match options {
+        "" => format!("{product}:10000GB"),
+        options if options.contains("GB") => format!("{product}:{options}"),
+        options => format!("{product}:10000GB,{options}"),
+    }
+}
+
+/// Mean response of a configuration at a depth, in microseconds.
+fn mean_us(printed: &Printed, config: &str, depth: &str) -> Reading {
+    printed.cell(&[("subject", &name(config)), ("depth", depth), ("scope", "all")], "mean_ns").times(1e-3)
+}
+
+/// Mean response one at a time, in microseconds.
+fn alone(config: &str) -> Reading {
+    mean_us(&serial(), config, "1")
+}
+
+/// Operations per second of a configuration at a depth.
+fn iops(printed: &Printed, config: &str, depth: &str) -> Reading {
+    printed.cell(&[("subject", &name(config)), ("depth", depth), ("scope", "all")], "iops")
 }
 
 fn reads() -> Vec<Figure> {
     let exactly = |place, what, us| Figure::new(place, what, Published::Exactly(us), "us");
-    let [a, c] = ["a800", "c800"].map(alone);
-    let miss = alone("c800:hits=0");
-    let full = on("a800", SATURATED).mean_ms * 1e3;
+    let curve = curve();
+    let sets = blocks(
+        "a800:250000GB,working_set=1000 c800:250000GB,working_set=1000 a800:50000GB,working_set=100 c800:50000GB,working_set=100",
+        100,
+        "--depth 1",
+    );
+    let equal = |what, set: &str| {
+        let [a, c] = ["a800", "c800"].map(|array| mean_us(&sets, &format!("{array}:{set}"), "1"));
+        Figure::new("read latency, cache", what, Published::Between(0.9, 1.1), "times").simulated(c / a, 0.0)
+    };
     vec![
-        exactly("read latency, storage", "A-Series at best", 100.0)
-            .given(
-                By::Simulation,
-                "`a800:hits=1,latency_of=array`, depth 1",
-                alone("a800:hits=1,latency_of=array"),
-                0.05,
-            )
-            .fitted(),
-        exactly("A-Series against C-Series", "A-Series, reads in series", 150.0).given(
-            By::Simulation,
-            "`a800:latency_of=array`, depth 1",
-            alone("a800:latency_of=array"),
-            0.25,
-        ),
-        exactly("100 % reads", "A-Series, plateau", 250.0)
-            .given(By::Simulation, "`a800`, depth 128", on("a800", 128).mean_ms * 1e3, 0.05)
-            .fitted(),
+        exactly("read latency, storage", "A-Series at best", 100.0).simulated(alone("a800:hits=1,latency_of=array"), 0.05).fitted(),
+        exactly("A-Series against C-Series", "A-Series, reads in series", 150.0).simulated(alone("a800:latency_of=array"), 0.25),
+        exactly("100 % reads", "A-Series, plateau", 250.0).simulated(mean_us(&curve, "a800", "128"), 0.05).fitted(),
         exactly("100 % reads", "A-Series, near saturation", 500.0)
-            .given(By::Simulation, format!("`a800`, depth {SATURATED}"), full, 0.05)
+            .simulated(mean_us(&curve, "a800", SATURATED), 0.05)
             .fitted(),
-        Figure::new("100 % reads", "A-Series, whole curve", Published::Between(0.0, 1000.0), "us").given(
-            By::Simulation,
-            format!("`a800`, depth {SATURATED}"),
-            full,
-            0.0,
-        ),
+        Figure::new("100 % reads", "A-Series, whole curve", Published::Between(0.0, 1000.0), "us")
+            .simulated(mean_us(&curve, "a800", SATURATED), 0.0),
         Figure::new("read latency, storage", "C-Series", Published::Exactly(2000.0), "us")
-            .given(By::Simulation, "`c800:hits=0`, depth 1", miss, 0.03)
+            .simulated(alone("c800:hits=0"), 0.03)
             .fitted(),
         exactly("read latency, cache", "C-Series, out of the controller's memory", 100.0)
-            .given(
-                By::Simulation,
-                "`c800:hits=1,latency_of=array`, depth 1",
-                alone("c800:hits=1,latency_of=array"),
-                0.05,
-            )
+            .simulated(alone("c800:hits=1,latency_of=array"), 0.05)
             .fitted(),
-        Figure::new("100 % reads", "C-Series over A-Series", Published::Between(1.0, f64::INFINITY), "times").given(
-            By::Simulation,
-            "both depth 1, memory a tenth of the table",
-            c / a,
-            0.0,
-        ),
-    ]
-}
-
-fn working_sets() -> Vec<Figure> {
-    vec![
-        Figure::new(
-            "read latency, cache",
-            "250 TB of which 1 TB is active: C over A",
-            Published::Between(0.9, 1.1),
-            "times",
-        )
-        .given(
-            By::Simulation,
-            "`:working_set=1000` on both: all of it is in memory",
-            alone("c800:250000GB,working_set=1000") / alone("a800:250000GB,working_set=1000"),
-            0.0,
-        ),
-        Figure::new(
-            "read latency, cache",
-            "50 TB of which 100 GB are active: C over A",
-            Published::Between(0.9, 1.1),
-            "times",
-        )
-        .given(
-            By::Simulation,
-            "`:working_set=100` on both",
-            alone("c800:50000GB,working_set=100") / alone("a800:50000GB,working_set=100"),
-            0.0,
-        ),
+        Figure::new("100 % reads", "C-Series over A-Series", Published::Between(1.0, f64::INFINITY), "times")
+            .simulated(alone("c800") / alone("a800"), 0.0),
+        equal("250 TB of which 1 TB is active: C over A", "250000GB,working_set=1000"),
+        equal("50 TB of which 100 GB are active: C over A", "50000GB,working_set=100"),
     ]
 }
 
 fn protocols() -> Vec<Figure> {
-    let [fc, ip] = ["a800:hits=1", "a800:protocol=nfs,hits=1"].map(alone);
-    let [most_fc, most_ip] = ["a800", "a800:protocol=nfs"].map(|config| on(config, 1024).iops);
-    let [c_fc, c_ip] = ["c800:hits=0", "c800:hits=0,protocol=nfs"].map(alone);
+    let figure = |what, published, unit| Figure::new("notes on protocols", what, published, unit);
+    let (ip, curve) = (serial_over_ip(), curve());
+    let over_ip = |config| mean_us(&ip, config, "1");
+    let most = |config| iops(&curve, config, "1024");
     vec![
-        Figure::new("notes on protocols", "IP protocols, latency added", Published::Exactly(100.0), "us")
-            .given(By::Simulation, "`a800:protocol=nfs` less `a800`, depth 1", ip - fc, 0.05)
+        figure("IP protocols, latency added", Published::Exactly(100.0), "us")
+            .simulated(over_ip("a800:protocol=nfs,hits=1") - alone("a800:hits=1"), 0.05)
             .fitted(),
-        Figure::new("notes on protocols", "A-Series over IP", Published::Exactly(250.0), "us").given(
-            By::Simulation,
-            "`a800:protocol=nfs,latency_of=array`, depth 1",
-            alone("a800:protocol=nfs,latency_of=array"),
-            0.15,
-        ),
-        Figure::new("notes on protocols", "IP protocols, loss of largest IOPS", Published::Exactly(30.0), "%")
-            .given(
-                By::Simulation,
-                "`a800:protocol=nfs` over `a800`, depth 1024",
-                (1.0 - most_ip / most_fc) * 100.0,
-                0.02,
-            )
+        figure("A-Series over IP", Published::Exactly(250.0), "us").simulated(over_ip("a800:protocol=nfs,latency_of=array"), 0.15),
+        figure("IP protocols, largest IOPS over that of FC", Published::Exactly(70.0), "%")
+            .simulated((most("a800:protocol=nfs") / most("a800")).times(100.0), 0.02)
             .fitted(),
-        Figure::new("notes on protocols", "IP protocols, largest IOPS", Published::Exactly(600_000.0), "IOPS")
-            .given(By::Simulation, "`a800:protocol=nfs`, depth 1024", most_ip, 0.01)
+        figure("IP protocols, largest IOPS", Published::Exactly(600_000.0), "IOPS")
+            .simulated(most("a800:protocol=nfs"), 0.01)
             .fitted(),
-        Figure::new("notes on protocols", "FC below NVMe/FC: largest IOPS", Published::Between(0.9, 1.0), "times")
-            .given(By::Simulation, "`a800:protocol=fc` over `a800`", on("a800:protocol=fc", 1024).iops / most_fc, 0.0)
+        figure("FC below NVMe/FC: largest IOPS", Published::Between(0.9, 1.0), "times")
+            .simulated(most("a800:protocol=fc") / most("a800"), 0.0)
             .fitted(),
-        Figure::new("notes on protocols", "C-Series over IP: hardly to be seen", Published::Between(1.0, 1.1), "times")
-            .given(By::Simulation, "`c800:protocol=nfs` over `c800`", c_ip / c_fc, 0.0),
+        figure("C-Series over IP: hardly to be seen", Published::Between(1.0, 1.1), "times")
+            .simulated(over_ip("c800:protocol=nfs,hits=0") / alone("c800:hits=0"), 0.0),
     ]
 }
 
 fn mixture() -> Vec<Figure> {
+    let figure =
+        |what: String, low, high| Figure::new("reads and writes", what, Published::Between(low, high), "times");
     let mut figures = vec![
         Figure::new("reads and writes", "reads when 75 % of the statements are SELECT", Published::Exactly(80.0), "%")
-            .given(By::Law, "an update reads its block too: 1 / (1 + 0.25)", 100.0 / 1.25, 0.001),
+            .missing("arithmetic: an update reads its block too, so 1 / (1 + 0.25) of the operations are reads"),
     ];
-    for (config, series, iops) in [("a800", "A-Series", 700_000), ("c800", "C-Series", 300_000)] {
-        let at = |reads| {
-            let trial = Trial::random_reads(BLOCK, 1).mixed(reads).over(TABLE).open(iops);
-            trial.lasting(20, 120).on(&model(config)).read_ms
+    for (config, series, rate) in [("a800", "A-Series", "700000"), ("c800", "C-Series", "300000")] {
+        let read = |reads| {
+            let printed = blocks(config, reads, &format!("--rate {rate}"));
+            printed.cell(&[("kind", "read"), ("offered_iops", rate)], "mean_ns")
         };
-        figures.push(
-            Figure::new(
-                "reads and writes",
-                format!("{series}, latency of reads: slightly higher"),
-                Published::Between(1.0, 1.25),
-                "times",
-            )
-            .given(
-                By::Simulation,
-                format!("`{config}`, {iops} a second, 80 % reads over 100 %"),
-                at(0.8) / at(1.0),
-                0.0,
-            ),
-        );
+        let what = format!("{series}, latency of reads: slightly higher");
+        figures.push(figure(what, 1.0, 1.25).simulated(read(80) / read(100), 0.0));
     }
-    let most =
-        |reads| Trial::random_reads(BLOCK, 2048).mixed(reads).over(TABLE).lasting(20, 60).on(&model("a800")).iops;
-    // Dies are the limit once the NVRAM is full, so read and write times of a die determine it.
-    let die = |name| figure_of("c800", name);
-    let (read, write) = (0.9 * die("die_us"), die("die_write_us"));
-    let lower = |series| {
+    for (config, series) in [("a800", "A-Series"), ("c800", "C-Series")] {
+        let most = |reads| iops(&blocks("a800 c800", reads, "--depth 2048"), config, "2048");
         let what = format!("{series}, largest IOPS: lower");
-        Figure::new("reads and writes", what, Published::Between(0.5, 1.0), "times")
-    };
-    figures.push(
-        lower("A-Series")
-            .given(By::Simulation, "`a800`, depth 2048, 80 % reads over 100 %", most(0.8) / most(1.0), 0.0)
-            .fitted(),
-    );
-    figures.push(
-        lower("C-Series")
-            .given(
-                By::Law,
-                "time of a die: 0.9 reads of 1.33 ms, or with a fifth of writes of 2 ms",
-                read / (0.8 * read + 0.2 * write),
-                0.0,
-            )
-            .fitted(),
-    );
+        figures.push(figure(what, 0.5, 1.0).simulated(most(80) / most(100), 0.0).fitted());
+    }
     figures
 }
 
-/// A figure of a product file.
-fn figure_of(product: &str, name: &str) -> f64 {
-    let product = catalogue().find(product).expect("it is known");
-    product.figures().iter().find(|figure| figure.name == name).expect("its file has it").value
-}
-
 fn writes() -> Vec<Figure> {
-    let write =
-        |config| Trial::random_reads(BLOCK, 1).over(TABLE).writes().lasting(0, 2_000).on(&model(config)).mean_ms * 1e3;
-    let [a, c] = ["a800", "c800"].map(write);
+    let alone = |config| mean_us(&blocks("a800 c800", 0, "--depth 1"), config, "1");
+    let loaded = |config: &str, rate: &str| {
+        let printed = blocks(config, 80, "--rate 100000,500000");
+        printed.cell(&[("kind", "write"), ("offered_iops", rate)], "mean_ns")
+    };
+    let under_load = |config| loaded(config, "500000") / loaded(config, "100000");
+    let figure = |what, published, unit| Figure::new("write latency", what, published, unit);
     vec![
-        Figure::new("write latency", "A-Series: microseconds", Published::Between(1.0, 999.0), "us").given(
-            By::Simulation,
-            "`a800`, depth 1",
-            a,
-            0.0,
-        ),
-        Figure::new("write latency", "C-Series over A-Series: the same", Published::Between(0.95, 1.05), "times")
-            .given(By::Simulation, "depth 1", c / a, 0.02),
-        Figure::new("write latency", "C-Series under load: rises slightly", Published::Between(1.0, 1.5), "times")
-            .given(
-                By::Simulation,
-                "`c800`, writes among 80 % reads, 500,000 a second over 100,000",
-                written("c800", 500_000) / written("c800", 100_000),
-                0.0,
-            )
+        figure("A-Series: microseconds", Published::Between(1.0, 999.0), "us").simulated(alone("a800"), 0.0),
+        figure("C-Series over A-Series: the same", Published::Between(0.95, 1.05), "times")
+            .simulated(alone("c800") / alone("a800"), 0.03),
+        figure("C-Series under load: rises slightly", Published::Between(1.0, 1.5), "times")
+            .simulated(under_load("c800"), 0.0)
             .fitted(),
-        Figure::new("write latency", "A-Series under load", Published::Between(0.95, 1.05), "times").given(
-            By::Simulation,
-            "`a800`, the same",
-            written("a800", 500_000) / written("a800", 100_000),
-            0.0,
-        ),
+        figure("A-Series under load", Published::Between(0.95, 1.05), "times").simulated(under_load("a800"), 0.0),
     ]
-}
-
-/// Mean latency of writes among 80 % reads, ms.
-fn written(config: &str, iops: u64) -> f64 {
-    Trial::random_reads(BLOCK, 1).mixed(0.8).over(TABLE).open(iops).lasting(40, 200).on(&model(config)).write_ms
-}
-
-/// Sequential reads of 1 MiB, megabytes per second.
-fn in_order(model: &ChainSpec, depth: u32) -> f64 {
-    Trial::random_reads(MEGABYTE, depth).sequential().over(TABLE).lasting(100, 300).on(model).mb()
 }
 
 fn bandwidth() -> Vec<Figure> {
     let figure = |what: String, low, high, unit| Figure::new("bandwidth", what, Published::Between(low, high), unit);
+    let scans = run("plimsoll simulate a800 c800 --size 10TB --block-size 1MiB --pattern sequential --reads 100 \
+         --depth 1,4,16,64 --csv - --quiet");
+    let rate = |config: &str, depth: &str| {
+        scans.cell(&[("subject", &name(config)), ("depth", depth), ("scope", "all")], "bytes_per_s")
+    };
     let mut figures = Vec::new();
-    for depth in [1, 4, 16, 64] {
-        let [a, c] = ["a800", "c800"].map(|config| in_order(&model(config), depth));
+    for depth in ["1", "4", "16", "64"] {
         let what = format!("C-Series over A-Series in order, depth {depth}: nearly the same");
-        let how = format!("reads of 1 MiB, {} and {} MB/s", a.round(), c.round());
-        figures.push(figure(what, 0.9, 1.1, "times").given(By::Simulation, how, c / a, 0.0));
+        figures.push(figure(what, 0.9, 1.1, "times").simulated(rate("c800", depth) / rate("a800", depth), 0.0));
     }
-    let ports = 25_600.0;
-    let full = in_order(&model("c800"), 64) / ports;
+    let full = rate("c800", "64").times(1e-9 / 3.2);
     figures.push(
-        figure("C-Series: ports at line rate bind".into(), 0.95, 1.0, "of 8 ports of 32 Gb")
-            .given(By::Simulation, "`c800`, reads of 1 MiB in order, depth 64", full, 0.005)
-            .fitted(),
+        figure("C-Series: ports at line rate bind".into(), 7.6, 8.0, "ports of 32 Gb").simulated(full, 0.005).fitted(),
     );
-    // With the same ports, the difference is due to the media.
-    let behind = |config: &str| parsed(&format!("link(1us, 3200MB/s) then {}", model(config)));
-    let [flash, turning] = ["c800", "hdd-array"].map(|config| in_order(&behind(config), 64));
+    let what = "turning disks over flash behind the same ports: nearly the same".into();
     figures.push(
-        figure("turning disks over flash behind the same ports: nearly the same".into(), 0.9, 1.1, "times").given(
-            By::Simulation,
-            "50 drives of `hdd-array` and `c800` behind four ports of 8 Gb, reads of 1 MiB at depth 64",
-            turning / flash,
-            0.0,
-        ),
+        figure(what, 0.9, 1.1, "times")
+            .missing("no configuration puts the disks of an array behind the ports of another"),
     );
     figures
 }
 
 fn turning_disks() -> Vec<Figure> {
-    let ms = alone("hdd-array") / 1e3;
-    let ratio = ms * 1e3 / alone("c800:hits=0");
-    let cold = |config| Trial::random_reads(BLOCK, 32).over(TABLE).lasting(0, 500).on(&model(config)).mean_ms;
+    let figure = |place, what, published, unit| Figure::new(place, what, published, unit);
+    let ms = || alone("hdd-array").times(1e-3);
+    let over_flash = || alone("hdd-array") / alone("c800:hits=0");
+    let rested = blocks("c800 c800:cold=1", 100, "--depth 32 --duration 500ms");
+    let drives = quote("hdd-array:drives=2 hdd-array:drives=50 hdd-array:drives=1000");
+    let carried = |drives_number: u32| {
+        let config = if drives_number == 50 { "hdd-array".into() } else { format!("hdd-array:drives={drives_number}") };
+        drives.cell(&[("configuration", &name(&config))], "IOPS")
+    };
+    let random = "random reads of turning disks";
     vec![
-        Figure::new("read latency, storage", "a block from a turning disk", Published::Between(8.0, 10.0), "ms").given(
-            By::Simulation,
-            "`hdd-array`, depth 1",
-            ms,
-            0.0,
-        ),
-        Figure::new(
-            "workloads that mind latency",
-            "random reads of turning disks",
-            Published::Between(8.0, 12.0),
-            "ms",
-        )
-        .given(By::Simulation, "`hdd-array`, depth 1", ms, 0.0),
-        Figure::new("upgrades", "mean latency begins at", Published::Exactly(8.0), "ms")
-            .given(By::Simulation, "`hdd-array`, depth 1", ms, 0.06)
+        figure("read latency, storage", "a block from a turning disk", Published::Between(8.0, 10.0), "ms")
+            .simulated(ms(), 0.0),
+        figure("workloads that mind latency", random, Published::Between(8.0, 12.0), "ms").simulated(ms(), 0.0),
+        figure("upgrades", "mean latency begins at", Published::Exactly(8.0), "ms").simulated(ms(), 0.06).fitted(),
+        figure("read latency, storage", "two drives", Published::Exactly(240.0), "IOPS")
+            .quoted(carried(2), 0.001)
             .fitted(),
-        Figure::new("read latency, storage", "a drive", Published::Exactly(120.0), "IOPS")
-            .given(By::Quote, "`hdd-array:drives=2`, each", carried("hdd-array:drives=2", BLOCK, 1.0) / 2.0, 0.001)
-            .fitted(),
-        Figure::new("upgrades", "50 drives", Published::Exactly(6_000.0), "IOPS").given(
-            By::Quote,
-            "`hdd-array:drives=50`",
-            carried("hdd-array:drives=50", BLOCK, 1.0),
-            0.001,
-        ),
-        Figure::new("upgrades", "1,000 drives", Published::Exactly(120_000.0), "IOPS").given(
-            By::Quote,
-            "`hdd-array:drives=1000`",
-            carried("hdd-array:drives=1000", BLOCK, 1.0),
-            0.001,
-        ),
-        Figure::new("upgrades", "C-Series over turning disks, almost", Published::Exactly(4.0), "times").given(
-            By::Simulation,
-            "`hdd-array` over `c800:hits=0`, depth 1",
-            ratio,
-            0.08,
-        ),
-        Figure::new("upgrades", "C-Series over turning disks", Published::Between(4.0, f64::INFINITY), "times").given(
-            By::Simulation,
-            "`hdd-array` over `c800:hits=0`, depth 1",
-            ratio,
-            0.0,
-        ),
-        Figure::new(
-            "compression",
-            "reads after 30 days of rest: slower",
-            Published::Between(1.0, f64::INFINITY),
-            "times",
-        )
-        .given(
-            By::Simulation,
-            "`c800:cold=1` over `c800`, first half second",
-            cold("c800:cold=1") / cold("c800"),
-            0.0,
-        ),
+        figure("upgrades", "50 drives", Published::Exactly(6_000.0), "IOPS").quoted(carried(50), 0.001),
+        figure("upgrades", "1,000 drives", Published::Exactly(120_000.0), "IOPS").quoted(carried(1000), 0.001),
+        figure("upgrades", "C-Series over turning disks, almost", Published::Exactly(4.0), "times")
+            .simulated(over_flash(), 0.08),
+        figure("upgrades", "C-Series over turning disks", Published::Between(4.0, f64::INFINITY), "times")
+            .simulated(over_flash(), 0.0),
+        figure("compression", "reads after 30 days of rest: slower", Published::Between(1.0, f64::INFINITY), "times")
+            .simulated(mean_us(&rested, "c800:cold=1", "32") / mean_us(&rested, "c800", "32"), 0.0),
     ]
 }
 
+/// Sustained random reads of 8 KiB.
+fn quote(configs: &str) -> Printed {
+    run(format!("plimsoll quote {configs} --block-size 8KiB --csv -"))
+}
+
 fn sizing() -> Vec<Figure> {
-    let drives = offer("a800").options.into_iter().find(|option| &*option.name == "drives").expect("it is an option");
-    let namespaces = carried("a800:namespaces=16,hits=1", BLOCK, 1.0);
+    let array = run("plimsoll catalogue show a800");
+    let spaces = quote("a800:namespaces=1,hits=1 a800:hits=1 a800:namespaces=512,hits=1");
+    let carried = |config: &str| spaces.cell(&[("configuration", &name(config))], "IOPS");
+    let arithmetic = "arithmetic on units, without storage";
     vec![
-        Figure::new("IOPS", "drives for each HA pair, at least", Published::Exactly(24.0), "drives").given(
-            By::Quote,
-            "bound of the option `drives`",
-            drives.low.unwrap_or(f64::NAN),
-            0.0,
-        ),
-        Figure::new("ASM", "a namespace", Published::Exactly(200_000.0), "IOPS").given(
-            By::Quote,
-            "`a800:namespaces=1`",
-            carried("a800:namespaces=1,hits=1", BLOCK, 1.0),
-            0.001,
-        ),
+        Figure::new("IOPS", "drives for each HA pair, at least", Published::Exactly(24.0), "drives")
+            .quoted(array.after(&["Options", "drives:"]), 0.0),
+        Figure::new("ASM", "a namespace", Published::Exactly(200_000.0), "IOPS")
+            .quoted(carried("a800:namespaces=1,hits=1"), 0.001),
         Figure::new("ASM", "16 namespaces: share of the controllers' capacity", Published::Between(95.0, 100.0), "%")
-            .given(By::Quote, "`a800:namespaces=16`: the processors bind", namespaces / 8570.0, 0.0),
-        Figure::new("working set", "16 schemas of 655,360 MB", Published::Exactly(10.0), "TiB").given(
-            By::Law,
-            "16 x 655,360 MiB",
-            16.0 * 655_360.0 / f64::from(1 << 20),
-            0.001,
-        ),
-        Figure::new("working set", "1 TB for 16 users, each", Published::Exactly(64.0), "GiB").given(
-            By::Law,
-            "1 TiB / 16",
-            1024.0 / 16.0,
-            0.001,
-        ),
-        Figure::new("working set", "table over the controllers' memory", Published::Exactly(10.0), "times")
-            .given(By::Quote, "figure `ram_gb` of `a800`", 10_000.0 / figure_of("a800", "ram_gb"), 0.001)
+            .quoted((carried("a800:hits=1") / carried("a800:namespaces=512,hits=1")).times(100.0), 0.0),
+        Figure::new("working set", "16 schemas of 655,360 MB", Published::Exactly(10.0), "TiB").missing(arithmetic),
+        Figure::new("working set", "1 TB for 16 users, each", Published::Exactly(64.0), "GiB").missing(arithmetic),
+        Figure::new("working set", "memory of the controllers, a tenth of the table", Published::Exactly(1_000.0), "GB")
+            .quoted(array.after(&["ram_gb ="]), 0.001)
             .fitted(),
         Figure::new("network", "bandwidth between hosts and array", Published::Exactly(128.0), "GB")
             .missing("eight ports of 32 Gb are 256 Gb, or 25.6 GB/s with their coding: 128 is that of a single controller, in Gb"),
@@ -392,8 +257,7 @@ fn sizing() -> Vec<Figure> {
 }
 
 fn database() -> Vec<Figure> {
-    let before = alone("c800:hits=0.3");
-    let after = alone("c800:hits=0");
+    let (before, after) = (|| alone("c800:hits=0.3"), || alone("c800:hits=0"));
     vec![
         Figure::new(
             "CPU",
@@ -401,21 +265,16 @@ fn database() -> Vec<Figure> {
             Published::Between(1.0, 1.2),
             "times as fast",
         )
-        .given(By::Law, "Amdahl: no storage time at all, 1 / 0.85", 1.0 / 0.85, 0.0),
+        .missing("arithmetic: without any storage time, 1 / 0.85 (Amdahl 1967)"),
         Figure::new(
             "buffer cache",
             "mean latency of storage after it grew: higher",
             Published::Between(1.0, f64::INFINITY),
             "times",
         )
-        .given(
-            By::Simulation,
-            "`c800:hits=0` over `c800:hits=0.3`: the hits are in the database now",
-            after / before,
-            0.0,
-        ),
+        .simulated(after() / before(), 0.0),
         Figure::new("buffer cache", "time spent on storage after it grew: less", Published::Between(0.0, 1.0), "times")
-            .given(By::Simulation, "the same, 70 % of the reads", 0.7 * after / before, 0.0),
+            .simulated((after() / before()).times(0.7), 0.0),
     ]
 }
 
@@ -429,26 +288,30 @@ fn charts() -> Vec<Figure> {
 }
 
 fn missed() -> Vec<String> {
-    let [a, c, hdd] = ["a800", "c800:hits=0", "hdd-array"].map(|config| alone(config) / 1e6);
-    let rise = |config, depth| on(config, depth).mean_ms * 1e3;
+    let seconds = |config: &str| format!("{:.0} s", alone(config).value);
+    let curve = curve();
+    let at = |depth: &str| format!("{:.0} us", mean_us(&curve, "a800", depth).value);
+    let share = iops(&curve, "a800", "160").value / iops(&curve, "a800", "1024").value * 100.0;
     vec![
         format!(
-            "A million serial reads are mentioned but not computed: {:.0} s from rotating disks, {:.0} s on the \
-             C-Series, {:.0} s on the A-Series.",
-            hdd * 1e6,
-            c * 1e6,
-            a * 1e6
+            "A million serial reads are mentioned but not computed: {} from rotating disks, {} on the C-Series, {} on the \
+             A-Series ({}).",
+            seconds("hdd-array"),
+            seconds("c800:hits=0"),
+            seconds("a800"),
+            alone("a800").how
         ),
         "The same plateau is 250 us in a section, 150 us in another, and 250 us again with IP protocols. The model's 180 us are \
          within this range."
             .into(),
         format!(
-            "Flat latency until saturation is typical of a pool of many processors, not of fast media. The model's A800 has {:.0} \
-             us at depth 64, {:.0} us at depth 160, at 98 % of its maximum, and {:.0} us at depth {SATURATED}: \
+            "Flat latency until saturation is typical of a pool of many processors, not of fast media. The model's A800 has {} \
+             at depth 64, {} at depth 160, at {share:.0} % of its maximum, and {} at depth {SATURATED} ({}): \
              further load only increases waiting.",
-            rise("a800", 64),
-            rise("a800", 160),
-            rise("a800", SATURATED)
+            at("64"),
+            at("160"),
+            at(SATURATED),
+            mean_us(&curve, "a800", "64").how
         ),
         "A fifth of writes is more than a fifth of the work: a write needs more time of processors and QLC dies than a read. The \
          ratio is not published, but is required to size a system with writes."

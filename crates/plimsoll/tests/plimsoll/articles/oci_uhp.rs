@@ -1,12 +1,7 @@
 //! The article "OCI ultra high performance, measured with fio".
 
-use plimsoll_drive::{Onward, Rules, Simulated, drive};
-use plimsoll_load::{BlockMix, Mix, Pace, Pattern, Region, StreamPhase, StreamSpec, Streams};
-use plimsoll_model::Chain;
-use plimsoll_units::{Bytes, Instant, Span};
-
-use crate::articles::figure::{Article, By, Figure, Published::Exactly};
-use crate::articles::oci_levels::{iops, offer, try_offer};
+use crate::articles::command::{Printed, run};
+use crate::articles::figure::{Article, Figure, Published::Exactly};
 
 /// VPU, and three results of fio in IOPS and in MiB/s.
 const MEASURED: [(u32, [f64; 3], [f64; 3]); 3] = [
@@ -15,31 +10,12 @@ const MEASURED: [(u32, [f64; 3], [f64; 3]); 3] = [
     (120, [57_500.0, 56_900.0, 57_500.0], [225.0, 222.0, 225.0]),
 ];
 const MACHINE: &str = "oci/VM.Standard.E4.Flex:16ocpu";
-/// Virtual seconds of each run.
-const SECONDS: u64 = 5;
 
-fn config(size: u32, vpu: u32) -> String {
-    // The VPUs were changed online, with all paths attached.
-    format!("oci:{size}GB@{vpu}vpu,multipath=yes on {MACHINE}")
-}
-
-/// `fio --rw=randread --bs=4k --iodepth=256 --numjobs=4`: reads per second.
-fn fio(config: &str) -> f64 {
-    let offer = offer(config);
-    let job = |number: u32| StreamSpec {
-        name: format!("job {number}"),
-        mix: Mix { sizes: BlockMix::one(Bytes::kib(4)), reads: 1.0, durable: false, flush_every: 0 },
-        pattern: Pattern::Uniform,
-        region: Region::first(offer.capacity),
-        pace: Pace::Closed { depth: 256 },
-    };
-    let phase = StreamPhase { end: Instant::ZERO + Span::from_secs(SECONDS), ..StreamPhase::unbounded(Instant::ZERO) };
-    let mut load = Streams::new(&[1, 2, 3, 4].map(job), 4, phase).expect("the region holds a block");
-    let mut target = Simulated::new(Chain::new(&offer.model().expect("it has a model"), 4));
-    let rules = Rules::new(4 * 256, Span::from_secs(1));
-    let seen = drive(&mut target, &mut load, &rules, &mut |_| Onward::Continue(())).expect("no faults");
-    let whole = seen.series.iter().skip(1).take(SECONDS as usize - 1);
-    whole.map(|slice| slice.tally.operations()).sum::<u64>() as f64 / (SECONDS - 1) as f64
+/// Reads of fio's jobs on the volume of this size.
+fn fio(size: u32, vpu: u32) -> Printed {
+    // The VPUs were changed online, with all paths attached; the runs were ended after a few seconds.
+    let config = format!("oci:{size}GB@{vpu}vpu,multipath=yes on {MACHINE}");
+    run(format!("plimsoll suite articles --article oci-uhp '{config}' --measure 5s"))
 }
 
 fn mean(samples: [f64; 3]) -> f64 {
@@ -49,13 +25,11 @@ fn mean(samples: [f64; 3]) -> f64 {
 pub fn article() -> Article {
     let mut figures = requirements();
     for (vpu, samples, rates) in MEASURED {
-        let (place, reads) = (format!("fio, VPU {vpu}, mean of three lines"), fio(&config(256, vpu)));
-        let given = |what, published, unit, value| {
-            let figure = Figure::new(&*place, what, Exactly(published), unit);
-            figure.given(By::Simulation, format!("4 x 256 reads of 4 KiB on {}", config(256, vpu)), value, 0.04)
-        };
-        figures.push(given("random reads of 4 KiB", mean(samples), "IOPS", reads));
-        figures.push(given("throughput", mean(rates), "MiB/s", reads * 4.0 / 1024.0));
+        let (place, jobs) = (format!("fio, VPU {vpu}, mean of three lines"), fio(256, vpu));
+        let reads = Figure::new(&*place, "random reads of 4 KiB", Exactly(mean(samples)), "IOPS");
+        figures.push(reads.simulated(jobs.line("Random read, 4 KiB"), 0.04));
+        let rate = jobs.word("Random read, 4 KiB, 4 jobs at depth 256", 1, "MiB/s");
+        figures.push(Figure::new(place, "throughput", Exactly(mean(rates)), "MiB/s").simulated(rate, 0.04));
     }
     Article {
         title: "OCI ultra high performance, measured with fio",
@@ -67,39 +41,35 @@ pub fn article() -> Article {
 }
 
 fn requirements() -> Vec<Figure> {
-    let least = (1..=64).find(|ocpus| is_supported(*ocpus)).map_or(f64::NAN, f64::from);
-    let ocpus = Figure::new("requirements", "fewest OCPUs that suffice", Exactly(16.0), "OCPU");
-    let boot = Figure::new("lsblk", "size of the boot disk", Exactly(46.6), "GiB");
+    // A smaller machine gets a single path, with a caution.
+    let smaller = run(format!("plimsoll quote 'oci:256GB@100vpu on {}'", MACHINE.replace("16ocpu", "15ocpu")));
+    let needed = smaller.after(&["supported", "machines", "from"]);
     vec![
-        ocpus.given(By::Quote, format!("oci:256GB@100vpu on {}", MACHINE.replace("16ocpu", "...")), least, 0.0),
+        Figure::new("requirements", "fewest OCPUs that suffice", Exactly(16.0), "OCPU").quoted(needed, 0.0),
         Figure::new("lsblk", "paths of the volume", Exactly(5.0), "").missing(
             "the vendor does not publish the number of paths of its agent; the volume's ceilings bind, so the capacity of a path cannot be derived",
         ),
-        Figure::new("lsblk, fdisk and df", "size of the volume", Exactly(512.0), "GiB").missing(format!(
-            "not the volume that was measured: 512 GB would have read {:.0}, {:.0} and {:.0} times a second; 256 GB, as in the text, fit all three levels",
-            iops(&config(512, 0)),
-            iops(&config(512, 50)),
-            iops(&config(512, 120)),
-        )),
-        boot.given(By::Law, "50 GB of 10^9 bytes in GiB: units of boot images and volumes differ", 50e9 / 1024f64.powi(3), 0.001),
+        Figure::new("lsblk, fdisk and df", "size of the volume", Exactly(512.0), "GiB")
+            .missing("not the volume that was measured: 256 GB, as in the text, fit all three levels"),
+        Figure::new("lsblk", "size of the boot disk", Exactly(46.6), "GiB")
+            .missing("units: images are sized in 10^9 bytes, of which 50 are 46.6 GiB; a volume of 50 GB has 50 GiB"),
     ]
 }
 
-/// True without a caution about the machine: a smaller one gets a single path.
-fn is_supported(ocpus: u32) -> bool {
-    let offer = try_offer(&format!("oci:256GB@100vpu on oci/VM.Standard.E4.Flex:{ocpus}ocpu"));
-    offer.is_ok_and(|offer| offer.doubts().iter().all(|doubt| !doubt.text.contains("from 16 OCPUs")))
-}
-
 fn missed() -> Vec<String> {
+    let reads = fio(256, 120);
+    let (rate, wait) =
+        (reads.line("Random read, 4 KiB"), reads.word("Random read, 4 KiB, 4 jobs at depth 256", 2, "read us"));
     vec![
         "The output of lsblk, fdisk and df is from a different volume than the text: it shows 512 GiB, and the \
          measured IOPS are those of 256 GB at each of the three levels."
             .into(),
         format!(
-            "1,024 reads in flight on a volume of {:.0} IOPS wait {:.0} ms each: depth adds only latency, which the article does not show.",
-            iops(&config(256, 120)),
-            1024.0 / iops(&config(256, 120)) * 1e3
+            "1,024 reads in flight on a volume of {} IOPS ({}) wait {:.0} ms each ({}): depth adds only latency, which the article does not show.",
+            rate.value,
+            rate.how,
+            wait.value / 1e3,
+            wait.how
         ),
         "The runs were stopped after a few seconds, the first of them 4 % above the limit of VPU 0: too short to distinguish a burst \
          from noise."
@@ -110,7 +80,7 @@ fn missed() -> Vec<String> {
 #[test]
 fn the_measured_volume_has_256_gb_not_512() {
     for (vpu, samples, _) in MEASURED {
-        let error = |size| mean(samples) / iops(&config(size, vpu)) - 1.0;
+        let error = |size| mean(samples) / fio(size, vpu).line("Random read, 4 KiB").value - 1.0;
         assert!(error(256).abs() < 0.04, "VPU {vpu}: {}", error(256));
         assert!((-0.51..-0.46).contains(&error(512)), "VPU {vpu}: {}", error(512));
     }

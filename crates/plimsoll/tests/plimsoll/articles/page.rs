@@ -3,28 +3,28 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use crate::articles::command::number_commands;
 use crate::articles::figure::{Answer, Article, Column, Figure, Published};
 
 const HEAD: &str = "# Five articles and the models
 
-Figures of five published articles on storage performance, compared with the catalogue and the models. A test recomputes the page,
-and fails if an error exceeds its tolerance or the page is stale:
-`cargo test -p plimsoll --test plimsoll articles` (`UPDATE_GENERATED=1` writes the page).
+Figures of five published articles on storage performance, compared with the catalogue and the models. Every figure of ours is
+printed by a command: its number stands in the last column, with the column or line of the output, and the commands of an article
+follow its table. They run as printed, and need no device. A test runs them and fails if the page differs from their output,
+or if an error exceeds its tolerance: `cargo test -p plimsoll --test plimsoll articles` (`UPDATE_GENERATED=1` writes the page).
 
-A reproduced figure is in one of three columns, of which only predictions are evidence:
+A reproduced figure is in one of two columns, of which only predictions are evidence:
 
 - **Echo**: a price, a specification or a measurement from the article itself, or from the vendor that it quotes. The value of a
   parameter that was calibrated with this figure is an echo, too: it shows only that the model can have this value.
-- **Law**: arithmetic on the article's own numbers, such as Little's law on its throughput. It shows whether they are consistent.
 - **Prediction**: the result of a model that was not calibrated with this figure. Its error is predicted / published - 1; within a
   published range or direction the error is 0.
 
-Figures that no model gives are listed with the reason. [scorecard.md](scorecard.md) has whole curves.
+Figures that no command prints are listed with the reason. [scorecard.md](scorecard.md) has whole curves.
 ";
 
-const COLUMNS: &str =
-    "| | figures | echoes | laws | predictions | median error | 90 % of them within | worst | not given |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|
+const COLUMNS: &str = "| | figures | echoes | predictions | median error | 90 % of them within | worst | not given |
+|---|---:|---:|---:|---:|---:|---:|---:|
 ";
 
 /// `UPDATE_GENERATED=1 cargo test -p plimsoll --test plimsoll articles` writes it.
@@ -73,10 +73,9 @@ fn row_of(page: &mut String, title: &str, figures: &[&Figure]) {
     errors.sort_by(f64::total_cmp);
     let _ = writeln!(
         page,
-        "| {title} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {title} | {} | {} | {} | {} | {} | {} | {} |",
         figures.len(),
         count(Some(Column::Echo)),
-        count(Some(Column::Law)),
         errors.len(),
         share(quantile(&errors, 0.5)),
         share(quantile(&errors, 0.9)),
@@ -122,21 +121,31 @@ fn reasons(page: &mut String, articles: &[&Article]) {
         return;
     }
     reasons.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    page.push_str("\nFigures that no model gives:\n\n");
+    page.push_str("\nFigures that no command prints:\n\n");
     for (why, count) in reasons {
         let _ = writeln!(page, "- {count} {}: {why}", if count == 1 { "figure" } else { "figures" });
     }
 }
 
 fn section(page: &mut String, article: &Article) {
+    let mut commands = Vec::new();
     let _ = write!(page, "\n## {}\n\n{}\n\n", article.title, article.about);
-    page.push_str("| place | figure | published | echo | law | prediction | error | how |\n|---|---|---:|---:|---:|---:|---:|---|\n");
+    page.push_str(
+        "| place | figure | published | echo | prediction | error | command |\n|---|---|---:|---:|---:|---:|---|\n",
+    );
     for figure in &article.figures {
-        let _ = writeln!(page, "{}", line(figure));
+        let _ = writeln!(page, "{}", number_commands(&line(figure), &mut commands));
     }
-    if !article.missed.is_empty() {
+    let comments: Vec<String> =
+        article.missed.iter().map(|sentence| number_commands(sentence, &mut commands)).collect();
+    page.push_str("\n### Commands\n\n```sh\n");
+    for (index, command) in commands.iter().enumerate() {
+        let _ = writeln!(page, "{command}  # [{}]", index + 1);
+    }
+    page.push_str("```\n");
+    if !comments.is_empty() {
         page.push_str("\n### Comments on the article\n\n");
-        for sentence in &article.missed {
+        for sentence in &comments {
             let _ = writeln!(page, "- {sentence}");
         }
     }
@@ -153,16 +162,15 @@ fn line(figure: &Figure) -> String {
     let head = format!("| {} | {} | {published}{unit} |", figure.place, figure.what);
     let (Answer::Given { value, how, .. }, Some(column)) = (&figure.answer, figure.column()) else {
         let Answer::Missing(why) = &figure.answer else { return head };
-        return format!("{head} | | not given | | {why} |");
+        return format!("{head} | not given | | {why} |");
     };
     let error = figure.published.error(*value);
     let shown = format!("{}{unit}", number(*value));
-    // Values other than predictions show the difference, if any.
+    // Echoes show the difference, if any.
     let aside = if signed(error) == "0.0 %" { String::new() } else { format!(" ({})", signed(error)) };
     match column {
-        Column::Echo => format!("{head} {shown}{aside} | | | | {how} |"),
-        Column::Law => format!("{head} | {shown}{aside} | | | {how} |"),
-        Column::Prediction => format!("{head} | | {shown} | {} | {how} |", signed(error)),
+        Column::Echo => format!("{head} {shown}{aside} | | | {how} |"),
+        Column::Prediction => format!("{head} | {shown} | {} | {how} |", signed(error)),
     }
 }
 

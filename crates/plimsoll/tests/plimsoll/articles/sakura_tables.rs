@@ -1,10 +1,8 @@
 //! Other tables of the article on Sakura's servers: prices, specifications, ratios, and maximum latencies.
 
-use crate::articles::figure::{By, Figure, Published};
-use crate::articles::shelf::{carried_in_order_mb, model, offer, price};
-use crate::articles::trial::Trial;
-
-const MEGABYTE: u64 = 1 << 20;
+use crate::articles::command::{Printed, run};
+use crate::articles::figure::{Figure, Published};
+use crate::articles::sakura::{NAMES, column};
 
 pub fn prices() -> Vec<Figure> {
     const MACHINES: [&str; 3] = ["RX100-S7", "RX200-S7", "RX200-S7-2CPU"];
@@ -20,29 +18,38 @@ pub fn prices() -> Vec<Figure> {
         ("iodrive-320", 0.0, 31_500.0),
         ("iodrive-duo-640", 0.0, 63_000.0),
     ];
-    let quoted = |place: &str, what: String, yen: f64, config: String, value: f64| {
-        Figure::new(place, what, Published::Exactly(yen), "JPY").given(By::Quote, format!("`{config}`"), value, 0.0)
+    let servers = |machine: &str| {
+        let configs = STORAGE.map(|(storage, _)| format!("sakura/server:{machine},storage={storage}"));
+        run(format!("plimsoll quote {} --as-of 2013 --csv -", configs.join(" ")))
     };
+    let yen = |place: &str, what: String, yen: f64| Figure::new(place, what, Published::Exactly(yen), "JPY");
     let mut figures = Vec::new();
-    for (storage, yen) in STORAGE {
-        for (machine, yen) in MACHINES.into_iter().zip(yen) {
-            let config = format!("sakura/server:{machine},storage={storage}");
-            let (rent, _) = price(&config);
-            figures.push(quoted("table 1", format!("{machine} with {storage}, a month"), yen, config, rent));
+    for (storage, rents) in STORAGE {
+        for (machine, rent) in MACHINES.into_iter().zip(rents) {
+            let size = match storage {
+                "ssd" => 480,
+                "sas-hdd" => 1200,
+                _ => 2000,
+            };
+            let storage_setting = if storage == "sata-hdd" { String::new() } else { format!(",storage={storage}") };
+            let name = format!("sakura/server:{size}GB,{machine}{storage_setting}");
+            let printed = servers(machine).cell(&[("configuration", &name)], "price a month");
+            figures.push(yen("table 1", format!("{machine} with {storage}, a month"), rent).quoted(printed, 0.0));
         }
     }
+    let cards = run(format!("plimsoll quote {} --as-of 2013 --csv -", CARDS.map(|(card, ..)| card).join(" ")));
     for (card, once, monthly) in CARDS {
-        let (rent, set_up) = price(card);
-        figures.push(quoted("table 4", format!("{card}, set-up"), once, card.into(), set_up));
-        figures.push(quoted("table 4", format!("{card}, a month"), monthly, card.into(), rent));
+        let cell = |column| cards.cell(&[("configuration", &format!("sakura/{card}"))], column);
+        figures.push(yen("table 4", format!("{card}, set-up"), once).quoted(cell("price once"), 0.0));
+        figures.push(yen("table 4", format!("{card}, a month"), monthly).quoted(cell("price a month"), 0.0));
     }
     figures
 }
 
 /// Table, drive, and published values: sequential reads and writes in MB/s, random reads and writes of 4 KB per second.
-type Printed = (&'static str, &'static str, [f64; 2], Option<[f64; 2]>);
+type Specification = (&'static str, &'static str, [f64; 2], Option<[f64; 2]>);
 
-const PRINTED: [Printed; 10] = [
+const SPECIFICATIONS: [Specification; 10] = [
     ("table 2", "intel-dc-s3500-240", [500.0, 260.0], Some([75_000.0, 7_500.0])),
     ("table 2", "intel-dc-s3500-480", [500.0, 410.0], Some([75_000.0, 11_000.0])),
     ("table 2", "intel-320-120", [270.0, 130.0], Some([38_000.0, 14_000.0])),
@@ -55,91 +62,74 @@ const PRINTED: [Printed; 10] = [
     ("table 3", "iodrive2-365", [910.0, 590.0], Some([110_000.0, 140_000.0])),
 ];
 
+/// All drives of the tables under a load.
+fn drives(load: &str) -> Printed {
+    let drives: Vec<&str> = SPECIFICATIONS.iter().map(|(_, drive, ..)| *drive).collect();
+    run(format!("plimsoll simulate {} {load} --csv - --quiet", drives.join(" ")))
+}
+
 pub fn specifications() -> Vec<Figure> {
+    let in_order = |reads: u32| drives(&format!("--block-size 1MiB --pattern sequential --reads {reads} --depth 4"));
+    let at_random = |reads: u32| drives(&format!("--block-size 4KiB --pattern uniform --reads {reads} --depth 32"));
     let mut figures = Vec::new();
-    for (table, drive, in_order, at_random) in PRINTED {
-        let modelled = model(drive);
+    for (table, drive, rates, operations) in SPECIFICATIONS {
         let figure = |what: &str, published, unit| {
             Figure::new(table, format!("{drive}, {what}"), Published::Exactly(published), unit)
         };
-        let how = |what: &str| format!("`{drive}`, {what}");
-        for (what, published, trial) in [
-            ("reads in order", in_order[0], Trial::random_reads(MEGABYTE, 4).sequential()),
-            ("writes in order", in_order[1], Trial::random_reads(MEGABYTE, 4).sequential().writes()),
-        ] {
-            let value = trial.lasting(300, 600).on(&modelled).mb();
-            let given = figure(what, published, "MB/s").given(By::Simulation, how("1 MiB at depth 4"), value, 0.08);
-            figures.push(given.fitted());
+        let cell = |printed: Printed, column: &str| {
+            printed.cell(&[("subject", &format!("sakura/{drive}")), ("scope", "all")], column)
+        };
+        let shares = [("reads", 100), ("writes", 0)];
+        for ((what, reads), published) in shares.into_iter().zip(rates) {
+            let rate = cell(in_order(reads), "bytes_per_s").times(1e-6);
+            figures.push(figure(&format!("{what} in order"), published, "MB/s").simulated(rate, 0.08).fitted());
         }
-        for (what, published, trial) in at_random.into_iter().flat_map(|[reads, writes]| {
-            [
-                ("random reads of 4 KB", reads, Trial::random_reads(4096, 32)),
-                ("random writes of 4 KB", writes, Trial::random_reads(4096, 32).writes()),
-            ]
-        }) {
-            let value = trial.lasting(300, 300).on(&modelled).iops;
-            let given = figure(what, published, "IOPS").given(By::Simulation, how("depth 32"), value, 0.05);
-            figures.push(given.fitted());
+        for ((what, reads), published) in shares.into_iter().zip(operations.into_iter().flatten()) {
+            let rate = cell(at_random(reads), "iops");
+            figures.push(figure(&format!("random {what} of 4 KB"), published, "IOPS").simulated(rate, 0.05).fitted());
         }
     }
     figures.extend(small_operations());
     figures
 }
 
-/// Operations of 512 bytes, as in the catalogue's sequential quotes.
+/// Operations of 512 bytes.
 fn small_operations() -> Vec<Figure> {
+    let figure = |what: String, published| Figure::new("table 3", what, Published::Exactly(published), "IOPS");
     let mut figures = Vec::new();
     for (drive, reads, writes) in [("iodrive-320", 100_000.0, 141_000.0), ("iodrive-duo-640", 196_000.0, 285_000.0)] {
-        for (what, published, share) in [("reads", reads, 1.0), ("writes", writes, 0.0)] {
-            let value = carried_in_order_mb(drive, 512, share) * 1e6 / 512.0;
-            figures.push(
-                Figure::new(
-                    "table 3",
-                    format!("{drive}, {what} of 512 bytes in order"),
-                    Published::Exactly(published),
-                    "IOPS",
-                )
-                .given(By::Quote, format!("`{drive}`"), value, 0.0),
-            );
+        for (what, published, share) in [("reads", reads, 100), ("writes", writes, 0)] {
+            let quote = run(format!(
+                "plimsoll quote iodrive-320 iodrive-duo-640 --sequential --block-size 512B --reads {share} --csv -"
+            ));
+            let iops = quote.cell(&[("configuration", &format!("sakura/{drive}"))], "IOPS");
+            figures.push(figure(format!("{drive}, {what} of 512 bytes in order"), published).quoted(iops, 0.0));
         }
     }
     for (what, published) in [("reads", 137_000.0), ("writes", 535_000.0)] {
-        figures.push(
-            Figure::new(
-                "table 3",
-                format!("iodrive2-365, random {what} of 512 bytes"),
-                Published::Exactly(published),
-                "IOPS",
-            )
-            .missing("the catalogue has the limit for 4 KB, also for smaller sizes"),
-        );
+        let figure = figure(format!("iodrive2-365, random {what} of 512 bytes"), published);
+        figures.push(figure.missing("the catalogue has the limit for 4 KB, also for smaller sizes"));
     }
-    let capacity = offer("iodrive-320").capacity.get() as f64 / 1e9;
-    figures.push(Figure::new("fio-status", "capacity of the ioDrive", Published::Exactly(320.0), "GB").given(
-        By::Quote,
-        "`iodrive-320`",
-        capacity,
-        0.0,
-    ));
+    let capacity = run("plimsoll quote iodrive-320").after(&["capacity"]);
+    figures.push(
+        Figure::new("fio-status", "capacity of the ioDrive", Published::Exactly(320.0), "GB").quoted(capacity, 0.0),
+    );
     figures
 }
 
-/// Statements of the text about table 6, computed from the table.
+/// Statements of the text about table 6, for the suite's figures.
 pub fn ratios() -> Vec<Figure> {
     let rows = [
-        ("write by block", [101_934.0, 258_506.0, 578_389.0]),
-        ("rewrite", [43_441.0, 124_805.0, 260_766.0]),
-        ("read by block", [141_667.0, 300_527.0, 824_549.0]),
+        ("write by block", "Bonnie++ write, block"),
+        ("rewrite", "Bonnie++ rewrite"),
+        ("read by block", "Bonnie++ read, block"),
     ];
-    let figure = |row: &str, drive: &str, low, high, value| {
-        Figure::new("text on table 6", format!("{drive} over SATA, {row}"), Published::Between(low, high), "times")
-            .given(By::Law, "table 6", value, 0.0)
+    let figure = |(row, label): (&str, &str), drive: usize, low, high| {
+        let what = format!("{} over SATA, {row}", NAMES[drive]);
+        Figure::new("text on table 6", what, Published::Between(low, high), "times")
+            .simulated(column(drive).line(label) / column(0).line(label), 0.45)
     };
-    rows.iter()
-        .flat_map(|(row, [sata, ssd, iodrive])| {
-            [figure(row, "SSD", 2.0, 3.0, ssd / sata), figure(row, "ioDrive", 5.0, 7.0, iodrive / sata)]
-        })
-        .collect()
+    rows.into_iter().flat_map(|row| [figure(row, 1, 2.0, 3.0), figure(row, 2, 5.0, 7.0)]).collect()
 }
 
 const LONGEST: &str = "the maximum of a run is a single event: models give distributions";
@@ -171,7 +161,7 @@ pub fn longest() -> Vec<Figure> {
 fn longest_of(table: &str, rows: &[(&str, [f64; 4])]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (row, values) in rows {
-        for (drive, value) in ["SATA", "SSD", "ioDrive", "SATA, 16 GB"].into_iter().zip(values) {
+        for (drive, value) in NAMES.into_iter().zip(values) {
             let what = format!("{drive}, longest");
             figures
                 .push(Figure::new(format!("{table}, {row}"), what, Published::Exactly(*value), "ms").missing(LONGEST));

@@ -1,10 +1,9 @@
-//! Limits, prices and models of configurations from the catalogue.
+//! Models of configurations from the catalogue.
 
 use std::sync::OnceLock;
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Money, Offer, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Config, Date, Offer, PriceTerms};
 use plimsoll_model::ChainSpec;
-use plimsoll_units::Bytes;
 
 /// The built-in products.
 pub fn catalogue() -> &'static Catalogue {
@@ -32,24 +31,4 @@ pub fn model(config: &str) -> ChainSpec {
 /// A model in its notation.
 pub fn parsed(notation: &str) -> ChainSpec {
     plimsoll_model::parse(notation).unwrap_or_else(|error| panic!("{notation}: {error}"))
-}
-
-/// Sustained operations per second of `config` for a block size and a share of `reads`.
-pub fn carried(config: &str, block: u64, reads: f64) -> f64 {
-    quoted(config, &Ask { block: Bytes::new(block), reads, sequential: false })
-}
-
-/// Sequential throughput in 10^6 bytes per second.
-pub fn carried_in_order_mb(config: &str, block: u64, reads: f64) -> f64 {
-    quoted(config, &Ask { block: Bytes::new(block), reads, sequential: true }) * block as f64 / 1e6
-}
-
-fn quoted(config: &str, ask: &Ask) -> f64 {
-    offer(config).standing(ask).binding().unwrap_or_else(|| panic!("{config} has no limit")).iops
-}
-
-/// Monthly price of `config`, and its one-time price.
-pub fn price(config: &str) -> (f64, f64) {
-    let price = offer(config).price().unwrap_or_else(|error| panic!("{config}: {error}"));
-    (price.monthly.as_f64(), price.once.map_or(0.0, Money::as_f64))
 }

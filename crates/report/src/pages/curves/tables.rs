@@ -1,5 +1,6 @@
 //! Tables of curves: by run, by stream and kind, by objective, and side by side.
 
+use plimsoll_catalogue::Price;
 use plimsoll_record::{Counter, Curve, Estimate, Figures, LoadLine, NoLine, Run, Steadiness};
 use plimsoll_units::{Bytes, Span};
 
@@ -187,7 +188,7 @@ fn verdict(line: &LoadLine) -> String {
 }
 
 /// Load lines of several curves, marked as in the chart.
-pub(super) fn side_by_side(curves: &[&Curve]) -> Block {
+pub(super) fn side_by_side(curves: &[&Curve], prices: &[Option<&Price>]) -> Block {
     let lines = || curves.iter().filter_map(|curve| curve.load_line.as_ref().and_then(pick::line_iops));
     let most = lines().map(|iops| iops.value).fold(f64::MIN_POSITIVE, f64::max);
     let lightest = |curve: &Curve, of: fn(&Figures) -> &Estimate| {
@@ -206,6 +207,9 @@ pub(super) fn side_by_side(curves: &[&Curve]) -> Block {
         })
         .column(Column::time("p50", "lightest", 4), |(_, curve)| lightest(curve, |figures| &figures.p50_ns))
         .column(Column::time("p99", "lightest", 3), |(_, curve)| lightest(curve, |figures| &figures.p99_ns));
+    let has_price = prices.iter().any(Option::is_some);
+    let monthly = |index: usize| Cell::money(prices[index].map(|price| price.monthly));
+    let table = if has_price { table.column(Column::monthly("price", 0), |(index, _)| monthly(*index)) } else { table };
     Block::Table(table.table())
 }
 

@@ -55,7 +55,7 @@ impl Dice {
 
 /// Page of curves without load lines at other objectives.
 pub fn page(curves: &[&Curve]) -> Page {
-    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: Vec::new() }).collect();
+    let sheets: Vec<Sheet<'_>> = curves.iter().map(|curve| Sheet { curve, ladder: Vec::new(), price: None }).collect();
     pages::curves(&sheets)
 }
 

@@ -143,6 +143,10 @@ pub(super) const AZURE: ArticleTable = ArticleTable {
 
 const NONE: Option<f64> = None;
 
+const fn tiotest_mean(label: &'static str, place: usize, published: &'static [Option<f64>]) -> ArticleRow {
+    row(label, "ms", 3, (1, Find::Place(place)), PublishedFigure::MeanMillis, published)
+}
+
 /// SATA disk, SSD and `ioDrive` of rented servers under `Bonnie++` and `tiotest`.
 pub(super) const SAKURA: ArticleTable = ArticleTable {
     title: "SATA disk, SSD and ioDrive of rented servers, Bonnie++ and tiotest -t 8 -f 128 -b 4096 -r 32768",
@@ -229,14 +233,10 @@ pub(super) const SAKURA: ArticleTable = ArticleTable {
             PublishedFigure::Mebibytes,
             &[Some(2.264), Some(98.142), Some(120.311), Some(18_175.686)],
         ),
-        row(
-            "tiotest random read, mean",
-            "ms",
-            3,
-            (1, Find::Place(3)),
-            PublishedFigure::MeanMillis,
-            &[Some(12.931), Some(0.305), Some(0.258), Some(0.002)],
-        ),
+        tiotest_mean("tiotest write, mean", 0, &[Some(0.326), Some(0.108), Some(0.052), Some(0.004)]),
+        tiotest_mean("tiotest random write, mean", 1, &[Some(5.722), Some(0.150), Some(0.049), Some(0.003)]),
+        tiotest_mean("tiotest read, mean", 2, &[Some(0.166), Some(0.042), Some(0.071), Some(0.002)]),
+        tiotest_mean("tiotest random read, mean", 3, &[Some(12.931), Some(0.305), Some(0.258), Some(0.002)]),
     ],
     notes: &[
         "the article's fourth line of tiobench says random write again and is the random read; its seeks are counted per \
