@@ -4,6 +4,7 @@
 
 mod counters;
 mod delta;
+mod host_snapshot;
 mod totals;
 
 use std::time::Instant;
@@ -11,6 +12,7 @@ use std::time::Instant;
 use plimsoll_record::CpuTime;
 
 pub use delta::{ActivityDelta, DiskDelta, Frequency, ProcessDelta};
+pub use host_snapshot::HostSnapshot;
 pub use totals::{disk_counters, host_time};
 
 use counters::{DiskLine, Process, Processors};

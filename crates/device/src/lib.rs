@@ -7,6 +7,7 @@ mod activity;
 mod aio;
 mod buffers;
 mod calls;
+mod cgroup;
 mod clock;
 mod content;
 mod disk;
@@ -23,9 +24,11 @@ mod null;
 mod occupant;
 mod outgoing;
 mod page_cache;
+mod processor_limit;
 mod realtime;
 mod refuse;
 mod ring;
+mod run_delay;
 mod signature;
 mod subject;
 mod threads;
@@ -36,7 +39,7 @@ mod usage;
 mod yield_rule;
 
 pub use activity::{
-    Activity, ActivityDelta, ActivityWatch, DiskDelta, Frequency, ProcessDelta, disk_counters, host_time,
+    Activity, ActivityDelta, ActivityWatch, DiskDelta, Frequency, HostSnapshot, ProcessDelta, disk_counters, host_time,
 };
 pub use aio::Aio;
 pub use buffers::Aligned;
@@ -60,9 +63,11 @@ pub use null::Null;
 pub use occupant::{Occupant, occupant};
 pub use outgoing::{Outgoing, Payload};
 pub use page_cache::{AccessAdvice, NotDropped, advise, dirty_bytes, drop_all_caches, drop_cache};
+pub use processor_limit::{ProcessorLimit, processor_limit};
 pub use realtime::{NoRealtime, realtime};
 pub use refuse::{Claim, InUse, Unknown, WriteRefusal, check_destroy, claim, claim_image, claim_ours};
 pub use ring::Ring;
+pub use run_delay::RunDelayWatch;
 pub use signature::{Family, Signature, signature};
 pub use subject::{
     Alignment, DeviceNumber, Direct, Filesystem, Nature, Needs, NotANumber, Subject, SubjectKind, Unusable, classify,

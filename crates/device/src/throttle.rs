@@ -1,9 +1,6 @@
 //! I/O limits that control groups place on this process for one disk: `io.max` of cgroup v2, `blkio.throttle.*` of v1.
-//!
-//! The forms are those of the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/blkio-controller.rst.
 
-use std::path::Path;
-
+use crate::cgroup::{CgroupVersion, folders};
 use crate::disk::BlockDevice;
 use crate::host::Tree;
 use crate::subject::{DeviceNumber, Subject};
@@ -46,31 +43,24 @@ fn read(tree: &Tree, device: DeviceNumber) -> Vec<Throttle> {
         per_second,
     };
     let mut throttles = Vec::new();
-    for line in tree.text("proc/self/cgroup").unwrap_or_default().lines() {
-        // `HIERARCHY:CONTROLLERS:PATH`, where version 2 has no controllers.
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let is_v2 = controllers.is_empty();
-        if !is_v2 && !controllers.split(',').any(|name| name == "blkio") {
-            continue;
-        }
-        for group in Path::new(path.trim_start_matches('/')).ancestors().map(|group| group.display().to_string()) {
-            for (key, file_v1, quantity) in KINDS {
-                if is_v2 {
-                    let file = joined("sys/fs/cgroup", &group, "io.max");
-                    throttles.extend(limit_v2(tree, &file, number, key).map(|limit| found(&file, quantity, limit)));
-                } else {
-                    let file = joined("sys/fs/cgroup/blkio", &group, file_v1);
-                    throttles.extend(limit_v1(tree, &file, number).map(|limit| found(&file, quantity, limit)));
+    for folder in folders(tree, "blkio") {
+        for (key, file_v1, quantity) in KINDS {
+            let (file, limit) = match folder.version {
+                CgroupVersion::V2 => {
+                    let file = folder.file("io.max");
+                    let limit = limit_v2(tree, &file, number, key);
+                    (file, limit)
                 }
-            }
+                CgroupVersion::V1 => {
+                    let file = folder.file(file_v1);
+                    let limit = limit_v1(tree, &file, number);
+                    (file, limit)
+                }
+            };
+            throttles.extend(limit.map(|limit| found(&file, quantity, limit)));
         }
     }
     throttles
-}
-
-fn joined(root: &str, group: &str, file: &str) -> String {
-    if group.is_empty() { format!("{root}/{file}") } else { format!("{root}/{group}/{file}") }
 }
 
 /// The value of `key` in the line `254:0 rbps=max wbps=max riops=1000 wiops=max`; `None` where it is `max`.

@@ -8,12 +8,13 @@ use std::sync::Mutex;
 
 use plimsoll_device::nbd::{Connection, ExportAddress, Remote};
 use plimsoll_device::{
-    Batching, Clock, Contents, Durable, Engine, Flush, Shape, cpu_time, length, sharpen_timers, thread_cpu_time,
+    Batching, Clock, Contents, Durable, Engine, Flush, HostSnapshot, RunDelayWatch, Shape, cpu_time, length,
+    sharpen_timers, thread_cpu_time,
 };
 use plimsoll_drive::{Fault, LoopResult, Observe, Partial, PartialRun, Rules, Simulated, Target, drive_streams};
 use plimsoll_load::{Arrival, Pace, StreamPhase, StreamSpec, Streams};
 use plimsoll_model::{Chain, ChainSpec};
-use plimsoll_record::CpuTime;
+use plimsoll_record::{CpuTime, HostDelay};
 use plimsoll_suite::workers::{self, WorkerHandle, together};
 use plimsoll_units::{Instant, Span};
 
@@ -43,6 +44,8 @@ pub struct PointResult {
     pub cpu: Option<CpuTime>,
     /// True if the last slice contains only offered time, without draining.
     pub ends_offered: bool,
+    /// Processor time that the host withheld from the loops; `None` if unknown, and for models.
+    pub host: Option<HostDelay>,
 }
 
 /// A backend that executes loads.
@@ -127,7 +130,7 @@ pub type PointOutcome = Partial<PointResult>;
 /// Result of a loop.
 pub fn sighting(driven: Partial<LoopResult>, cpu: Option<CpuTime>) -> PointOutcome {
     let (seen, fault) = PartialRun::split(driven);
-    PartialRun::join(PointResult { seen, cpu, ends_offered: false }, fault)
+    PartialRun::join(PointResult { seen, cpu, ..PointResult::default() }, fault)
 }
 
 impl Storage {
@@ -136,8 +139,10 @@ impl Storage {
     where
         L: FnOnce(&mut WorkerHandle<'_>) -> PointOutcome + Send,
     {
-        let process_before = cpu_time();
+        let (process_before, host_before) = (cpu_time(), HostSnapshot::take());
         let (mut merged, fault) = merge(together(loops, observe).map_err(PartialRun::at_once)?);
+        let withheld = HostSnapshot::take().delay_since(&host_before);
+        merged.host = Some(withheld.with_loops(merged.host.take()));
         if matches!(self.way, Way::File(_, Engine::Threads)) {
             merged.cpu = Some(cpu_time() - process_before);
         }
@@ -176,8 +181,11 @@ impl Storage {
             let mut load = load_of(trial, streams, start, own_seed).map_err(PartialRun::at_once)?;
             let cpu_before = thread_cpu_time();
             let rules = Rules::new(shape.depth, trial.slice);
-            let driven = drive_streams(target, &mut load, &rules, &mut |series| handle.observe(series));
-            sighting(driven, Some(thread_cpu_time() - cpu_before))
+            let mut watched = RunDelayWatch::new(target);
+            let driven = drive_streams(&mut watched, &mut load, &rules, &mut |series| handle.observe(series));
+            let host = Some(watched.delay());
+            let (result, fault) = PartialRun::split(sighting(driven, Some(thread_cpu_time() - cpu_before)));
+            PartialRun::join(PointResult { host, ..result }, fault)
         })
     }
 
@@ -236,8 +244,9 @@ fn merge(sightings: Vec<PointOutcome>) -> (PointResult, Option<Fault>) {
     let mut all = PointResult::default();
     let mut first = None;
     for sighted in sightings {
-        let (PointResult { seen, cpu, .. }, fault) = PartialRun::split(sighted);
+        let (PointResult { seen, cpu, host, .. }, fault) = PartialRun::split(sighted);
         first = first.or(fault);
+        all.host = [all.host, host].into_iter().flatten().reduce(|all, more| all.merge_loops(&more));
         all.seen.unserved += seen.unserved;
         all.seen.lateness.merge(&seen.lateness);
         workers::merge(&mut all.seen.series, seen.series);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, settle, settle_slot};
 use plimsoll_drive::{Fault, LoopResult, Onward, PartialRun};
 use plimsoll_load::{Pace, StreamSpec};
-use plimsoll_record::{EndReason, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
+use plimsoll_record::{EndReason, HostDelay, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
 use plimsoll_report::Progress;
 use plimsoll_units::{Instant, Span};
 
@@ -148,6 +148,7 @@ impl<'a> SweepProgress<'a> {
         let window = step.window;
         let (sighting, fault) = PartialRun::split(step.take(self.streams, seed, stand, console));
         let (elapsed, unserved) = (length(&sighting.seen.series), sighting.seen.unserved);
+        let host = sighting.host.clone();
         let series = if point.purpose == Purpose::Hold { sighting.seen.series.clone() } else { Vec::new() };
         let answered = sighting.seen.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
         travelled.spent += elapsed;
@@ -161,7 +162,7 @@ impl<'a> SweepProgress<'a> {
             }
             if run.total.operations() + run.total.errors() > 0 {
                 console.point_done(&run);
-                travelled.keep(run, &point, start);
+                travelled.keep(run, &point, start, host.as_ref());
                 let objective = self.sweep.objective();
                 console.line_so_far(|| plimsoll_analyse::load_line(&travelled.runs, objective?));
             }
@@ -198,19 +199,20 @@ impl SweepResult {
     }
 
     /// Keeps a run, and the slot or the windows that it represents.
-    fn keep(&mut self, run: Run, point: &SweepPoint, start: Instant) {
+    fn keep(&mut self, run: Run, point: &SweepPoint, start: Instant, host: Option<&HostDelay>) {
+        let with_host = |slot: LoadSlot| LoadSlot { host: host.cloned(), ..slot };
         match point.slot {
             None => self.runs.push(run),
             Some((role @ (SlotRole::Soak | SlotRole::Hold), pass)) => {
                 run.series.iter().for_each(|slice| self.aside.merge(&slice.tally));
                 if role == SlotRole::Hold {
-                    self.slots.extend(windows(&run, pass, start));
+                    self.slots.extend(windows(&run, pass, start).into_iter().map(with_host));
                 } else {
-                    self.slots.push(LoadSlot::of(&run, role, pass, start));
+                    self.slots.push(with_host(LoadSlot::of(&run, role, pass, start)));
                 }
             }
             Some((role, pass)) => {
-                self.slots.push(LoadSlot::of(&run, role, pass, start));
+                self.slots.push(with_host(LoadSlot::of(&run, role, pass, start)));
                 self.runs.push(run);
             }
         }

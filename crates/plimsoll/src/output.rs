@@ -398,6 +398,7 @@ mod tests {
             beside_iops: 0.0,
             response: vec![(Kind::Read, Bins::counted(spans, 2_000_000_000))],
             lateness: Bins::counted([(Span::ZERO, 2_000 - late), (Span::from_millis(8), late)], 0),
+            host: None,
         }
     }
 

@@ -29,7 +29,7 @@ pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
-pub use slot::{LoadSlot, SlotRole};
+pub use slot::{HostDelay, LoadSlot, SlotRole};
 pub use suite::{JobRun, Listing, SUITE_FORMAT, Statements, StepRun, StepWork, SuiteRun};
 pub use tally::{Counter, Counting, Tally};
 pub use trace::{Action, Outline, TRACE_FORMAT, TraceEntry, TraceError, TraceLine, TraceReader, TraceWriter, Wrong};

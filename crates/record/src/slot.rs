@@ -26,6 +26,53 @@ pub enum SlotRole {
     Hold,
 }
 
+/// Processor time that the host withheld from the generator during a slot. Unknown values are absent, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HostDelay {
+    /// Observed time in nanoseconds: the slot with its warm-up and draining.
+    #[serde(rename = "elapsed_ns")]
+    pub elapsed: Span,
+    /// Time stolen by the hypervisor, averaged over the processors, in nanoseconds. The kernel counts it in units of
+    /// usually 10 ms of a processor.
+    #[serde(rename = "stolen_ns", default, skip_serializing_if = "Option::is_none")]
+    pub stolen: Option<Span>,
+    /// Time for which the processor limit of a control group stopped the processes of the group, in nanoseconds; summed
+    /// over the processors that they used.
+    #[serde(rename = "throttled_ns", default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Span>,
+    /// Time for which the generator was ready to run and waited for a processor (run delay), in nanoseconds; averaged
+    /// over its loops.
+    #[serde(rename = "run_delay_ns", default, skip_serializing_if = "Option::is_none")]
+    pub run_delay: Option<Span>,
+    /// Waits for a processor of at least a millisecond, of all loops; part of `run_delay`.
+    #[serde(default, skip_serializing_if = "Bins::is_empty")]
+    pub pauses: Bins,
+    /// Number of loops.
+    pub loops: u32,
+}
+
+impl HostDelay {
+    /// Delays of two groups of loops.
+    #[must_use]
+    pub fn merge_loops(mut self, other: &Self) -> Self {
+        let loops = self.loops + other.loops;
+        let sum = |delay: &Self| delay.run_delay.map(|span| span * u64::from(delay.loops));
+        self.run_delay = sum(&self).zip(sum(other)).map(|(a, b)| (a + b) / u64::from(loops.max(1)));
+        self.pauses.merge(&other.pauses);
+        Self { loops, ..self }
+    }
+
+    /// Adds the delays of the loops to those of their host.
+    #[must_use]
+    pub fn with_loops(self, loops: Option<Self>) -> Self {
+        match loops {
+            Some(Self { run_delay, pauses, loops, .. }) => Self { run_delay, pauses, loops, ..self },
+            None => self,
+        }
+    }
+}
+
 /// A load offered once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -55,6 +102,10 @@ pub struct LoadSlot {
     /// Lateness of the generator.
     #[serde(default, skip_serializing_if = "Bins::is_empty")]
     pub lateness: Bins,
+    /// Processor time that the host withheld from the generator; for a window of a held load, that of the whole load.
+    /// Absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostDelay>,
 }
 
 // Signature required by serde.
@@ -98,6 +149,7 @@ impl LoadSlot {
             beside_iops: iops * share,
             response,
             lateness: Bins::default(),
+            host: None,
         }
     }
 

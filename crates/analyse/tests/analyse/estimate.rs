@@ -30,6 +30,7 @@ fn slot(rate: f64, operations: u64, late: u64, pass: u32) -> LoadSlot {
         beside_iops: 0.0,
         response: vec![(Kind::Read, Bins::counted(spans, operations * 1_000_000))],
         lateness: Bins::default(),
+        host: None,
     }
 }
 

@@ -156,6 +156,7 @@ impl Queue {
                 beside_iops: 0.0,
                 response: vec![(Kind::Read, self.responses.take())],
                 lateness: plimsoll_record::Bins::default(),
+                host: None,
             }
         };
         all.into_iter().enumerate().map(slot).collect()

@@ -149,7 +149,7 @@ const fn millis(now: u64, then: u64) -> u64 {
     if now >= then { now - then } else { (now as u32).wrapping_sub(then as u32) as u64 }
 }
 
-fn share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Option<f64> {
+pub(super) fn share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Option<f64> {
     let total = now.total().saturating_sub(then.total());
     // iowait may decrease (proc(5)).
     let part = of(now).saturating_sub(of(then));

@@ -14,6 +14,7 @@ use std::io::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use plimsoll_device::HostSnapshot;
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_load::Pace;
 use plimsoll_record::Slice;
@@ -89,8 +90,10 @@ impl Backend for Fio {
     /// Partial results before a failure or stop are kept.
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
         let mut seeing = Seeing::of(trial, self.ramp(trial));
+        let before = HostSnapshot::take();
         let fault = self.run(trial, &mut seeing, observe).err();
-        PartialRun::join(seeing.sighting(trial), fault)
+        let host = matches!(self.place, FioHost::Here(_)).then(|| HostSnapshot::take().delay_since(&before));
+        PartialRun::join(PointResult { host, ..seeing.sighting(trial) }, fault)
     }
 }
 
@@ -175,6 +178,7 @@ impl Seeing {
             seen: LoopResult { series: self.series, unserved, ..LoopResult::default() },
             cpu,
             ends_offered: true,
+            host: None,
         }
     }
 

@@ -88,8 +88,11 @@ fn reads() -> Vec<Figure> {
         Figure::new("read latency, cache", what, Published::Between(0.9, 1.1), "times").simulated(c / a, 0.0)
     };
     vec![
-        exactly("read latency, storage", "A-Series at best", 100.0).simulated(alone("a800:hits=1,latency_of=array"), 0.05).fitted(),
-        exactly("A-Series against C-Series", "A-Series, reads in series", 150.0).simulated(alone("a800:latency_of=array"), 0.25),
+        exactly("read latency, storage", "A-Series at best", 100.0)
+            .simulated(alone("a800:hits=1,latency_of=array"), 0.05)
+            .fitted(),
+        exactly("A-Series against C-Series", "A-Series, reads in series", 150.0)
+            .simulated(alone("a800:latency_of=array"), 0.25),
         exactly("100 % reads", "A-Series, plateau", 250.0).simulated(mean_us(&curve, "a800", "128"), 0.05).fitted(),
         exactly("100 % reads", "A-Series, near saturation", 500.0)
             .simulated(mean_us(&curve, "a800", SATURATED), 0.05)
@@ -118,7 +121,8 @@ fn protocols() -> Vec<Figure> {
         figure("IP protocols, latency added", Published::Exactly(100.0), "us")
             .simulated(over_ip("a800:protocol=nfs,hits=1") - alone("a800:hits=1"), 0.05)
             .fitted(),
-        figure("A-Series over IP", Published::Exactly(250.0), "us").simulated(over_ip("a800:protocol=nfs,latency_of=array"), 0.15),
+        figure("A-Series over IP", Published::Exactly(250.0), "us")
+            .simulated(over_ip("a800:protocol=nfs,latency_of=array"), 0.15),
         figure("IP protocols, largest IOPS over that of FC", Published::Exactly(70.0), "%")
             .simulated((most("a800:protocol=nfs") / most("a800")).times(100.0), 0.02)
             .fitted(),
