@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::content::Scribe;
 use crate::engine::{Batching, Flush, Shape};
 use crate::extents::{Extents, OpenFiles};
+use crate::processor_limit::processor_limit;
 use crate::uring::Uring;
 use crate::yield_rule::YieldRule;
 
@@ -61,7 +62,8 @@ pub struct Ring {
     /// Operations per submission: the device starts with them while the next are prepared.
     part_len: usize,
     batching: Batching,
-    yield_rule: YieldRule,
+    /// `None` under a limit of processor time: yielding in vain uses up the quota, and the group is then stopped.
+    yield_rule: Option<YieldRule>,
 }
 
 impl Ring {
@@ -117,7 +119,7 @@ impl Ring {
                 None => (shape.depth as usize / QUEUE_PARTS).max(1),
             },
             batching: shape.batching,
-            yield_rule: YieldRule::new(now),
+            yield_rule: processor_limit().is_none().then(|| YieldRule::new(now)),
         })
     }
 
@@ -259,7 +261,8 @@ impl Ring {
             self.now = self.clock.now();
             left = until.since(self.now);
         }
-        if count == 1 && self.yield_rule.is_active() && left >= YIELD_WAIT_MIN && self.submit_and_yield(is_queued)? {
+        let is_yielding = count == 1 && self.yield_rule.as_ref().is_some_and(YieldRule::is_active);
+        if is_yielding && left >= YIELD_WAIT_MIN && self.submit_and_yield(is_queued)? {
             return Ok(());
         }
         if left.is_zero() { self.uring.submit() } else { self.uring.wait_for(count, Some(left)) }
@@ -274,7 +277,9 @@ impl Ring {
         if !self.uring.is_ready() {
             std::thread::yield_now();
             let is_success = self.uring.is_ready();
-            self.yield_rule.yielded(is_success);
+            if let Some(rule) = &mut self.yield_rule {
+                rule.yielded(is_success);
+            }
         }
         Ok(self.uring.has_completions(1))
     }
@@ -314,7 +319,9 @@ impl Target for Ring {
             completions.push(Completion { slot, at: self.now, outcome, bound_by: None });
         }
         let reaped = (completions.len() - before) as u32;
-        self.yield_rule.completed(reaped, self.now);
+        if let Some(rule) = &mut self.yield_rule {
+            rule.completed(reaped, self.now);
+        }
         for trimmed in &self.done {
             self.expected[trimmed.slot.index()] = FREE;
         }

@@ -1,6 +1,6 @@
 //! Findings from counters and probes: conditions that make the figures questionable.
 
-use plimsoll_device::{ActivityDelta, LoopBacking, Nature, Subject, SubjectKind, describe_disk};
+use plimsoll_device::{ActivityDelta, LoopBacking, Nature, ProcessorLimit, Subject, SubjectKind, describe_disk};
 use plimsoll_load::Pace;
 use plimsoll_record::{Bins, Curve, Device, Finding, Host, Run, Source, Steadiness, Tally};
 use plimsoll_units::{Bytes, Kind, Span};
@@ -45,6 +45,8 @@ pub struct Evidence {
     pub buffered: bool,
     /// Operations of runs outside of the curve.
     pub aside: Tally,
+    /// Limit of the generator's processor time.
+    pub processor_limit: Option<ProcessorLimit>,
 }
 
 /// All operations including warm-ups, of the curve's runs and others.
@@ -122,6 +124,7 @@ pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
         found.retain(|finding| !matches!(finding, Finding::HostCacheSuspected { .. }));
     }
     found.extend(contention);
+    found.extend(evidence.processor_limit.as_ref().map(|limit| limited(curve, limit)));
     found.extend(surroundings(&curve.runs, evidence));
     found.extend(errors(&curve.runs));
     // Slots of a load vary, and the interval of the load line includes their scatter.
@@ -172,6 +175,23 @@ fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
     let own = evidence.activity.own_cpu.total().as_secs_f64();
     let share = evidence.activity.busy? - own / elapsed.max(1e-9);
     (share > OTHER_WORK_SHARE).then_some(Finding::OtherWork { share })
+}
+
+/// The limit of the generator's processor time, with the share of the time in slots for which it stopped the generator.
+fn limited(curve: &Curve, limit: &ProcessorLimit) -> Finding {
+    let delays: Option<Vec<(Span, Span)>> = curve
+        .slots
+        .iter()
+        .map(|slot| slot.host.as_ref().and_then(|host| Some((host.throttled?, host.elapsed))))
+        .collect();
+    let share = |delays: Vec<(Span, Span)>| {
+        let (stopped, elapsed) = delays.iter().fold((0.0, 0.0), |(stopped, elapsed), delay| {
+            (stopped + delay.0.as_secs_f64(), elapsed + delay.1.as_secs_f64())
+        });
+        (elapsed > 0.0).then(|| (stopped / elapsed).min(1.0))
+    };
+    let stopped = delays.and_then(share);
+    Finding::ProcessorLimited { file: limit.file.clone(), processors: limit.processors, stopped }
 }
 
 /// Removes rate drops that other processes explain, as these are not exhausted burst credits.

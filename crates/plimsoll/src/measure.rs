@@ -14,7 +14,7 @@ use plimsoll_catalogue::{Catalogue, Like};
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_device::{
     AccessMode, Activity, ActivityDelta, ActivityWatch, Caching, Claim, Clock, Direct, Engine, Opened, Subject,
-    SubjectKind, claim, classify, describe_disk, describe_host,
+    SubjectKind, claim, classify, describe_disk, describe_host, processor_limit,
 };
 use plimsoll_load::{Region, StreamSpec};
 use plimsoll_record::{Conditions, Curve, EndReason, FORMAT, Finding, Objective, Source};
@@ -227,7 +227,8 @@ impl Site {
         let started = jiff::Timestamp::now();
         let clock = Clock::start();
         let failed = |fault| CliError::Failed(anyhow::Error::new(fault));
-        let mut evidence = Evidence { buffered: self.caching == Caching::Buffered, ..Evidence::default() };
+        let (buffered, processor_limit) = (self.caching == Caching::Buffered, processor_limit());
+        let mut evidence = Evidence { buffered, processor_limit, ..Evidence::default() };
         if self.fio.is_none() {
             evidence.ceiling = probe::ceiling(self.engine, 64, self.storage.threads);
         }

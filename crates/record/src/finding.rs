@@ -135,7 +135,7 @@ pub enum Finding {
         /// Operations per second of the second half.
         after: f64,
     },
-    /// Slots in which the generator was late were excluded.
+    /// Slots in which the host withheld the processor from the generator were excluded.
     SlotsLeftOut {
         /// Number of excluded slots.
         left_out: u32,
@@ -288,6 +288,16 @@ pub enum Finding {
         /// The limit, per second.
         per_second: u64,
     },
+    /// A control group limits the processor time of this process.
+    ProcessorLimited {
+        /// The file that sets the limit, such as `/sys/fs/cgroup/db/cpu.max`.
+        file: String,
+        /// Number of processors, such as 0.6.
+        processors: f64,
+        /// Share of the measuring time for which the limit stopped the process, 0 to 1; absent if unknown.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped: Option<f64>,
+    },
     /// The file of a loop device is cached by the host: direct I/O of the device ends in memory.
     LoopCached {
         /// Kernel name of the loop device.
@@ -387,6 +397,8 @@ impl Finding {
         match self {
             Self::PageCacheBelowDatabase { share } => below_database(*share),
             Self::WritesInMemory { share } if *share > 0.5 => Weight::Void,
+            // A limit that stopped nothing changed no figure.
+            Self::ProcessorLimited { stopped: Some(stopped), .. } if *stopped < LEAST_STOPPED => Weight::Note,
             Self::PageCacheAnswered { .. }
             | Self::GeneratorBound { .. }
             | Self::InMemory { .. }
@@ -409,6 +421,9 @@ impl Finding {
         }
     }
 }
+
+/// Minimum share of the time for which a processor limit has to stop the process to affect figures.
+const LEAST_STOPPED: f64 = 0.005;
 
 /// Severity by share: with buffered I/O, some reads of a database are always served by the page cache.
 const fn below_database(share: f64) -> Weight {
@@ -452,6 +467,8 @@ mod tests {
         {"finding":"trace-incomplete","dropped":1,"kept":2}, {"finding":"trace-doubted","what":"x"},
         {"finding":"not-replayed","count":1,"what":"1 trims"},
         {"finding":"throttled","file":"x","disk":"vda","quantity":"read IOPS","per_second":1000},
+        {"finding":"processor-limited","file":"x","processors":0.6,"stopped":0.31},
+        {"finding":"processor-limited","file":"x","processors":2.0},
         {"finding":"loop-cached","device":"loop0","file":"x"}, {"finding":"flushes-disabled","setting":"x"},
         {"finding":"flush-library","library":"x"},
         {"finding":"page-cache-below-database","share":0.5}, {"finding":"client-bound","share":0.2},

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use plimsoll_device::processor_limit;
 use plimsoll_units::{Instant, Span};
 
 /// Shorter waits spin, as sleeping costs the processor more.
@@ -79,8 +80,8 @@ struct FreeProcessors {
 impl FreeProcessors {
     fn new() -> Self {
         let count = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-        // The client needs a second processor.
-        let loads = (count > 1).then(|| File::open("/proc/loadavg").ok()).flatten();
+        // The client needs a second processor. Under a limit of processor time, spinning uses up the quota.
+        let loads = (count > 1 && processor_limit().is_none()).then(|| File::open("/proc/loadavg").ok()).flatten();
         Self { loads, count, looked: Instant::ZERO, crowded: 256 }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Chosen, Connection, Emulation, ExportAddress, NbdHost, NoNbdAddress, TalkError};
-use plimsoll_device::{ActivityDelta, ActivityWatch, Caching, Clock};
+use plimsoll_device::{ActivityDelta, ActivityWatch, Caching, Clock, processor_limit};
 use plimsoll_front::Floor;
 use plimsoll_record::{Curve, Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant, Span};
@@ -130,7 +130,7 @@ impl MeasuredExport {
         let clock = Clock::start();
         self.floor = self.floor()?;
         self.findings.extend(self.emulation.as_ref().and_then(slowed));
-        let mut evidence = Evidence::default();
+        let mut evidence = Evidence { processor_limit: processor_limit(), ..Evidence::default() };
         if self.writable && self.emulation.is_none() && self.chosen.flags & flag::READ_ONLY == 0 {
             let failed = |fault| CliError::Failed(anyhow::Error::new(fault));
             evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;

@@ -52,7 +52,7 @@ impl Finding {
             }
             Self::MissedWhenHeld { .. } => "measure again, or for longer: a neighbour may have disturbed it",
             Self::LineFell { .. } => "measure for longer (--thorough), and plan with the lower rate",
-            Self::SlotsLeftOut { .. } => "measure on a quieter host, or with a longer limit",
+            Self::SlotsLeftOut { .. } => "measure on a quieter host, for longer, or with a longer limit",
             Self::StolenTime { .. } => "measure at a quieter hour, or on dedicated processors",
             Self::Unrepeatable { .. } => "measure at several times of the day, and plan with the worst",
             Self::OtherLoad { .. } => "stop the other load, or include it",
@@ -81,6 +81,10 @@ impl Finding {
                 "compare only with replays that omit the same operations: only reads, writes and flushes are replayed"
             }
             Self::Throttled { .. } => "raise the limit, or measure outside of the control group",
+            Self::ProcessorLimited { .. } => {
+                "raise or remove the limit (docker run --cpus, limits.cpu in Kubernetes, CPUQuota= in systemd), or measure \
+                 outside of the container"
+            }
             Self::LoopCached { .. } => "turn direct I/O on (losetup --direct-io=on DEVICE), or measure the file itself",
             Self::FlushLibrary { .. } => "unset LD_PRELOAD for programs whose data have to survive a power failure",
             Self::FlushesDisabled { .. } => "remove the setting before you measure commits",

@@ -86,7 +86,9 @@ impl Finding {
                 format!("the load line fell from {before:.0} to {after:.0} IOPS during the measurement")
             }
             Self::SlotsLeftOut { left_out, of } => format!(
-                "{left_out} of {of} slots missed the objective because the generator was late, and do not count"
+                "the processor was taken away in {:.0} % of the slots ({left_out} of {of}), which do not count; the scatter of \
+                 the others is the storage's own",
+                100.0 * f64::from(*left_out) / f64::from((*of).max(1))
             ),
             Self::BudgetSpent { half_width } => {
                 format!(
@@ -165,6 +167,13 @@ impl Finding {
         match self {
             Self::Throttled { file, disk, quantity, per_second } => {
                 format!("a control group limits this process to {per_second} {quantity} on {disk} ({file})")
+            }
+            Self::ProcessorLimited { file, processors, stopped } => {
+                let unit = if (processors - 1.0).abs() < 1e-9 { "processor" } else { "processors" };
+                let stopped = stopped
+                    .map(|share| format!(", and stopped it for {:.0} % of the time", share * 100.0))
+                    .unwrap_or_default();
+                format!("a control group limits this process to {processors:.2} {unit} ({file}){stopped}")
             }
             Self::LoopCached { device, file } => {
                 format!("{device} keeps its file {file} in the page cache: its direct I/O is memory's, not storage's")
