@@ -20,7 +20,7 @@ use plimsoll_load::{Arrival, Pace};
 use plimsoll_record::{LoadLine, LoadSlot, Objective, SlotRole};
 use plimsoll_units::{Iops, Span};
 
-use queue::{Effort, Model, QUEUE, Queue, measured, p99_line, plan};
+use queue::{Effort, HostModel, Model, QUEUE, Queue, measured, p99_line, plan};
 
 /// Measured model, with the limit of its objective in milliseconds.
 const MODELS: [(&str, Model, u64); 6] = [
@@ -32,17 +32,21 @@ const MODELS: [(&str, Model, u64); 6] = [
     ("burst", Model { servers: 16, service: 1e-3, limit: Some((6_000.0, 30_000.0)), ..QUEUE }, 20),
 ];
 
+/// A host that takes the processor away from the generator.
+const HOST: HostModel = HostModel { phases: (1.0, 2.0), pieces: (6e-3, 4e-3) };
+
 /// Name and modification of a model.
 type Disturbance = (&'static str, fn(Model) -> Model);
 
 /// All disturbances.
-fn disturbances() -> [Disturbance; 5] {
+fn disturbances() -> [Disturbance; 6] {
     [
         ("none", |model| model),
         ("twice as slow for 1 s of 5 s", |model| Model { slow: Some((1.0, 4.0, 2.0)), ..model }),
         ("twice as slow for 20 s of 100 s", |model| Model { slow: Some((20.0, 80.0, 2.0)), ..model }),
         ("drift of 10 % in 30 s", |model| Model { drift: Some((0.1, 30.0)), ..model }),
         ("stalls of 20 ms, one in 2 s", |model| Model { stalls: Some((0.5, 0.02)), ..model }),
+        ("no processor for 4 of 10 ms, 1 s of 3 s", |model| Model { host: Some(HOST), ..model }),
     ]
 }
 
@@ -110,8 +114,8 @@ fn truth(model: Model, objective: Objective) -> f64 {
         None if model.is_bank => servers * (rate - 100_f64.ln() / limit),
         None => p99_line(model.servers, model.service, limit),
     };
-    // Without its burst: the lasting load.
-    let model = Model { limit: model.limit.map(|(rate, _)| (rate, 0.0)), ..model };
+    // Without its burst: the lasting load. The host of the generator is no part of the storage.
+    let model = Model { limit: model.limit.map(|(rate, _)| (rate, 0.0)), host: None, ..model };
     let (mut queue, mut middle) = (Queue::new(model, 999), start);
     for round in 0..3 {
         let passes = if round < 2 { 8 } else { 80 };

@@ -11,6 +11,8 @@
 //! Loads are rates of open loads, or numbers of sessions if the target is driven by closed loads only.
 
 mod choice;
+mod closed_line;
+mod disturbance;
 mod isotonic;
 mod lasting;
 mod rung;
@@ -26,6 +28,9 @@ use crate::standing::offered_size;
 
 pub(crate) use choice::light_p99;
 pub use choice::{LADDER, OBJECTIVES_BEYOND, headline_objective, ladder_objectives};
+pub use closed_line::closed_line;
+use disturbance::{MIN_UNDISTURBED, host_shares};
+pub(crate) use disturbance::{allowed_share, is_disturbed};
 pub(crate) use isotonic::{crossing, median, slope};
 pub(crate) use lasting::holds;
 pub use rung::{RUNG_LN, rung, rung_load};
@@ -52,12 +57,8 @@ const NEAR: f64 = 0.4;
 const WELL_BELOW: f64 = 0.2;
 /// Minimum number of passes for a comparison of halves.
 const PASSES_FOR_HALVES: usize = 8;
-/// Maximum share of slots near the line that may be excluded because of the generator.
-const GENERATOR_SHARE: f64 = 0.2;
-/// A missed slot is attributed to the generator if its late arrivals exceed this share of its late operations.
-const GENERATOR_PART: f64 = 1.0 / 3.0;
-/// Limits shorter than this multiple of the generator's lateness cannot be judged.
-pub(crate) const GENERATOR_MARGIN: f64 = 5.0;
+/// Delays of the generator are compared with the limit divided by this.
+const GENERATOR_MARGIN: f64 = 5.0;
 
 /// A load line and its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,10 +80,17 @@ pub(crate) struct SlotEstimate {
     /// Above zero if the objective was missed.
     pub(crate) z: f64,
     pass: u32,
-    is_generator_late: bool,
+    /// The host withheld the processor from the generator.
+    is_disturbed: bool,
 }
 
 impl SlotEstimate {
+    /// A slot of a closed load, by its depth.
+    fn of_depth(slot: &LoadSlot, z: f64) -> Option<Self> {
+        let Pace::Closed { depth } = slot.offered else { return None };
+        Some(Self { x: f64::from(depth.max(1)).ln(), z, pass: slot.pass, is_disturbed: false })
+    }
+
     /// True for slots of the same rung.
     pub(crate) fn is_at_load_of(&self, other: &Self) -> bool {
         (self.x - other.x).abs() < 1e-9
@@ -116,11 +124,14 @@ pub fn estimate_of_model(slots: &[LoadSlot], objective: Objective) -> Option<Est
 fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) -> Option<Estimated> {
     let draw = |points: &[SlotEstimate]| draw(points, between_runs);
     let all = points(slots, objective);
-    let counting = counting(&all);
-    if counting.is_empty() {
+    if all.is_empty() {
         return None;
     }
-    let lateness_p99 = lateness_p99(slots);
+    let counting = select_undisturbed(&all);
+    if !is_enough(counting.len(), all.len()) {
+        return Some(too_disturbed(slots, &all, objective));
+    }
+    let lateness_p99 = undisturbed_lateness(slots, objective);
     let mut drawn = draw(&counting);
     let (mut halves, mut fell) = (None, false);
     if let Some((early, late)) = halved(&counting) {
@@ -141,26 +152,20 @@ fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) ->
         slots: counting.len() as u32,
         left_out: (all.len() - counting.len()) as u32,
         lateness_p99,
+        host: host_shares(slots),
         slot: scale.slot,
         nineteen_of_twenty: nineteen_of_twenty(&counting).map(|x| scale.iops(x)),
         halves: halves.map(|(first, second)| (scale.iops(first.ln()), scale.iops(second.ln()))),
         fell,
         ..LineBasis::default()
     };
-    let unjudged = lateness_p99.as_secs_f64() * GENERATOR_MARGIN > objective.limit.as_secs_f64();
     let line = match drawn {
-        _ if unjudged => LoadLine::Refused { objective, why: NoLine::Generator { lateness_p99 } },
         Drawn::Never => never(slots, objective, &scale),
         Drawn::Beyond => LoadLine::Beyond { objective, iops: Estimate::bare(scale.iops(heaviest(&counting))) },
         Drawn::At { x, low, high } => {
             basis.slope = slope(&counting, x);
             basis.lapses = lapses(&counting, x);
-            basis.generator_bound = is_generator_bound(&all, x);
-            if basis.generator_bound {
-                LoadLine::Beyond { objective, iops: Estimate::bare(scale.iops(x)) }
-            } else {
-                scale.line(objective, x, low, high)
-            }
+            scale.line(objective, x, low, high)
         }
     };
     let load = match drawn {
@@ -177,17 +182,24 @@ fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) ->
 /// Returns the logarithm of the load and the slope of the medians there; infinite if all slots met the objective,
 /// negative infinity if the lightest missed it. `None` without usable slots.
 pub(crate) fn crossing_so_far(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
-    let counting = counting(&points(slots, objective));
+    let counting = preferably_undisturbed(slots, objective);
     (!counting.is_empty()).then(|| {
         let x = crossing(&counting);
         (x, slope(&counting, x))
     })
 }
 
+/// The undisturbed slots, or all where these are too few: for the choice of loads only.
+fn preferably_undisturbed(slots: &[LoadSlot], objective: Objective) -> Vec<SlotEstimate> {
+    let all = points(slots, objective);
+    let undisturbed = select_undisturbed(&all);
+    if is_enough(undisturbed.len(), all.len()) { undisturbed } else { all }
+}
+
 /// Logarithm of the slots' load line, and the minimum half width of its interval. Infinite as for [`crossing_so_far`];
 /// `None` without usable slots.
 pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option<(f64, f64)> {
-    let counting = counting(&points(slots, objective));
+    let counting = select_undisturbed(&points(slots, objective));
     (!counting.is_empty()).then(|| {
         let x = crossing(&counting);
         (x, if x.is_finite() { floor(&counting, x, BETWEEN_RUNS) } else { 0.0 })
@@ -314,12 +326,9 @@ pub(crate) fn points(slots: &[LoadSlot], objective: Objective) -> Vec<SlotEstima
 }
 
 fn point(slot: &LoadSlot, objective: Objective) -> Option<SlotEstimate> {
-    let (all, late) = slot.late(&objective);
     let z = missed_by(slot, &objective)?;
-    let arrivals = slot.lateness.count.max(1) as f64;
-    let by_the_generator = slot.lateness.above(objective.limit) as f64 / arrivals;
-    let is_generator_late = z > 0.0 && by_the_generator > late as f64 / all as f64 * GENERATOR_PART;
-    Some(SlotEstimate { x: slot.load().ln(), z, pass: slot.pass, is_generator_late })
+    let is_disturbed = is_disturbed(slot, &objective);
+    Some(SlotEstimate { x: slot.load().ln(), z, pass: slot.pass, is_disturbed })
 }
 
 /// Signed distance of a slot from the objective, above zero if missed: the logit of the late share relative to that of
@@ -330,13 +339,18 @@ pub(crate) fn missed_by(slot: &LoadSlot, objective: &Objective) -> Option<f64> {
         return None;
     }
     let z = match objective.measure {
-        Measure::Quantile(share) => logit_over(all as f64, late as f64, 1.0 - share),
+        Measure::Quantile(share) => return Some(missed_by_share(all as f64, late as f64, share)),
         Measure::Mean => {
             let mean = slot.measured(objective)?.as_nanos().max(1);
             (mean as f64 / objective.limit.as_nanos() as f64).ln()
         }
     };
     Some(z.clamp(-CLIP, CLIP))
+}
+
+/// Signed distance from an objective on the quantile at `share`.
+fn missed_by_share(all: f64, late: f64, share: f64) -> f64 {
+    logit_over(all, late, 1.0 - share).clamp(-CLIP, CLIP)
 }
 
 /// Logit of the late share of `all` operations minus the logit of the share `allowed`.
@@ -349,8 +363,49 @@ fn logit_over(all: f64, late: f64, allowed: f64) -> f64 {
     ((late + 0.5) / (all - late + more - 0.5)).ln() - (allowed / (1.0 - allowed)).ln()
 }
 
-fn counting(all: &[SlotEstimate]) -> Vec<SlotEstimate> {
-    all.iter().filter(|point| !point.is_generator_late).copied().collect()
+fn select_undisturbed(all: &[SlotEstimate]) -> Vec<SlotEstimate> {
+    all.iter().filter(|point| !point.is_disturbed).copied().collect()
+}
+
+/// True if so many undisturbed slots of `all` slots suffice for a line: an absolute number or half, so that further
+/// undisturbed slots never remove a line.
+const fn is_enough(undisturbed: usize, all: usize) -> bool {
+    undisturbed >= MIN_UNDISTURBED || 2 * undisturbed >= all
+}
+
+/// Whether the undisturbed slots so far suffice for a line under `objective`.
+pub(crate) fn has_enough_undisturbed(slots: &[LoadSlot], objective: Objective) -> bool {
+    let all = points(slots, objective);
+    is_enough(select_undisturbed(&all).len(), all.len())
+}
+
+/// Whether the host disturbed most of the slots so far.
+pub(crate) fn is_mostly_disturbed(slots: &[LoadSlot], objective: Objective) -> bool {
+    let all = points(slots, objective);
+    2 * select_undisturbed(&all).len() < all.len()
+}
+
+/// The result with too few undisturbed slots.
+fn too_disturbed(slots: &[LoadSlot], all: &[SlotEstimate], objective: Objective) -> Estimated {
+    let undisturbed = select_undisturbed(all).len();
+    let (lateness_p99, host) = (median_lateness(slots, |_| true), host_shares(slots));
+    let scale = LoadScale::of(slots);
+    let times = (undisturbed > 0).then(|| (MIN_UNDISTURBED as f64 / undisturbed as f64).max(2.0));
+    let why = NoLine::HostTaken {
+        share: 1.0 - undisturbed as f64 / all.len() as f64,
+        host,
+        lateness_p99,
+        seconds: times.map(|times| times * scale.seconds),
+    };
+    let basis = LineBasis {
+        slots: undisturbed as u32,
+        left_out: (all.len() - undisturbed) as u32,
+        lateness_p99,
+        host,
+        slot: scale.slot,
+        ..LineBasis::default()
+    };
+    Estimated { line: LoadLine::Refused { objective, why }, basis, load: None }
 }
 
 fn draw(points: &[SlotEstimate], between_runs: f64) -> Drawn {
@@ -452,17 +507,15 @@ fn nineteen_of_twenty(points: &[SlotEstimate]) -> Option<f64> {
     best
 }
 
-fn is_generator_bound(all: &[SlotEstimate], x: f64) -> bool {
-    let near: Vec<&SlotEstimate> = all.iter().filter(|point| (point.x - x).abs() < NEAR).collect();
-    let blamed = near.iter().filter(|point| point.is_generator_late).count();
-    blamed as f64 > GENERATOR_SHARE * near.len() as f64
+/// 99th percentile of the generator's lateness in the median undisturbed slot.
+fn undisturbed_lateness(slots: &[LoadSlot], objective: Objective) -> Span {
+    median_lateness(slots, |slot| !is_disturbed(slot, &objective))
 }
 
-/// 99th percentile of the generator's lateness in the median slot.
-pub(crate) fn lateness_p99(slots: &[LoadSlot]) -> Span {
+fn median_lateness(slots: &[LoadSlot], wanted: impl Fn(&LoadSlot) -> bool) -> Span {
     let mut each: Vec<Span> = slots
         .iter()
-        .filter(|slot| is_counted(slot))
+        .filter(|slot| is_counted(slot) && wanted(slot))
         .map(|slot| slot.lateness.quantile(0.99).unwrap_or_default())
         .collect();
     each.sort_unstable();

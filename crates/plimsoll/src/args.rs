@@ -366,7 +366,7 @@ pub struct CourseArgs {
     /// Measure until intervals are narrow, up to about 10 minutes
     #[arg(long, conflicts_with = "duration")]
     pub thorough: bool,
-    /// Total measuring time
+    /// Total measuring time; on a busy host, a longer time leaves more undisturbed slots
     #[arg(short, long, value_name = "TIME")]
     pub duration: Option<Span>,
     /// Minimum warm-up of each point, excluded from all figures; extended until the run is steady

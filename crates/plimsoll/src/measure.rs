@@ -365,6 +365,7 @@ impl Head {
             runs,
             knee: None,
             load_line: None,
+            closed_line: None,
             basis: None,
             slots,
             findings,

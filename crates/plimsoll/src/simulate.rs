@@ -155,6 +155,7 @@ impl NamedModel {
             runs: travelled.runs,
             knee: None,
             load_line: None,
+            closed_line: None,
             basis: None,
             slots: travelled.slots,
             findings,

@@ -4,7 +4,7 @@ use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::{Knee, LineBasis, LoadLine};
+use crate::figures::{ClosedLine, Knee, LineBasis, LoadLine};
 use crate::finding::{Finding, Weight};
 use crate::host::{Device, Host};
 use crate::objective::Objective;
@@ -158,6 +158,9 @@ pub struct Curve {
     /// The highest load that meets the objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_line: Option<LoadLine>,
+    /// The highest load that closed loads completed within an objective; absent without slots of closed loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_line: Option<ClosedLine>,
     /// Basis of the load line; absent unless it was derived from slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<LineBasis>,

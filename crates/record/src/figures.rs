@@ -140,7 +140,20 @@ pub enum NoLine {
         /// Measuring time in seconds that would narrow the interval to about ±20 %.
         seconds: f64,
     },
-    /// The generator's lateness is too large for such a short limit.
+    /// The host withheld the processor from the generator in so many slots that too few remain.
+    HostTaken {
+        /// Share of the slots of open loads in which it did, 0 to 1.
+        share: f64,
+        /// Shares of the time in all slots of open loads.
+        host: HostShares,
+        /// 99th percentile of the generator's lateness in the median slot, in nanoseconds.
+        #[serde(rename = "lateness_p99_ns")]
+        lateness_p99: Span,
+        /// Measuring time in seconds after which enough slots would remain at the same share; absent if none remained.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+    },
+    /// The generator's lateness is too large for such a short limit. Replaced by `host-taken`; in older files only.
     Generator {
         /// 99th percentile of its lateness in the median slot, in nanoseconds.
         #[serde(rename = "lateness_p99_ns")]
@@ -151,6 +164,53 @@ pub enum NoLine {
         /// The lightest held load, in operations per second.
         below: f64,
     },
+}
+
+/// Time that the host withheld from the generator, as shares of the measuring time, 0 to 1. Unknown shares are absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HostShares {
+    /// Stolen by the hypervisor, of all processors' time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen: Option<f64>,
+    /// Stopped by the processor limit of a control group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<f64>,
+    /// In waits of at least a millisecond for a processor that other threads used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<f64>,
+}
+
+impl HostShares {
+    /// True if no share is known.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The highest load that closed loads completed within an objective. Not a load line: a closed load slows down with its
+/// storage, which hides waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClosedLine {
+    /// The objective; with a longer limit than that of the load line if no closed load met that.
+    pub objective: Objective,
+    /// Number of operations in flight.
+    pub depth: u32,
+    /// Operations per second completed at this depth.
+    pub iops: Estimate,
+    /// Number of slots at this depth.
+    pub slots: u32,
+    /// True if no deeper load was measured, so that more may be possible.
+    #[serde(default)]
+    pub is_deepest: bool,
+    /// True if the host withheld the processor from the generator in slots of closed loads, too.
+    #[serde(default)]
+    pub is_disturbed: bool,
+    /// Estimated share of the operations at this depth that were late only because the processor was withheld, 0 to 1: they
+    /// do not count as late.
+    #[serde(default)]
+    pub delayed: f64,
 }
 
 /// Whether the load line lasts when held without a pause.
@@ -207,10 +267,15 @@ pub enum ObjectiveOrigin {
 pub struct LineBasis {
     /// Number of slots of open loads used.
     pub slots: u32,
-    /// Number of slots that missed the objective because the generator was late; not used.
+    /// Number of slots in which the host withheld the processor from the generator; not used. In older files, only those
+    /// of them that missed the objective.
     #[serde(default)]
     pub left_out: u32,
-    /// True if so many of these are near the line that it is only a lower bound.
+    /// Shares of the time in all slots of open loads.
+    #[serde(default, skip_serializing_if = "HostShares::is_unknown")]
+    pub host: HostShares,
+    /// True if so many of the slots near the line missed because of the generator that it is only a lower bound; in older
+    /// files only.
     #[serde(default)]
     pub generator_bound: bool,
     /// 99th percentile of the generator's lateness in the median slot, in nanoseconds.

@@ -23,7 +23,9 @@ pub use database::{
     Spent, StorageSide,
 };
 pub use evidence::{Evidence, NotEvidence};
-pub use figures::{Estimate, Figures, Knee, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Steadiness};
+pub use figures::{
+    ClosedLine, Estimate, Figures, HostShares, Knee, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Steadiness,
+};
 pub use finding::{Finding, Weight};
 pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};

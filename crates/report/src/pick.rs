@@ -1,7 +1,9 @@
 //! Selection of representative runs of a curve: the lightest, the run at the load line, the most loaded.
 
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{Counter, Curve, Estimate, LoadLine, Measure, Objective, Run, Scope, Steadiness};
+use plimsoll_record::{
+    ClosedLine, Counter, Curve, Estimate, LineBasis, LoadLine, Measure, NoLine, Objective, Run, Scope, Steadiness,
+};
 
 use crate::number;
 
@@ -38,6 +40,20 @@ pub(crate) const fn line_iops(line: &LoadLine) -> Option<Estimate> {
 /// True if a load meets the objective.
 pub(crate) fn has_line(curve: &Curve) -> bool {
     curve.load_line.as_ref().and_then(line_iops).is_some()
+}
+
+/// The answer of closed loads, where there is no value for arrivals at a rate.
+pub(crate) const fn closed_answer(curve: &Curve) -> Option<&ClosedLine> {
+    match (&curve.load_line, &curve.basis) {
+        // A range is an answer, unless it comes from the few slots that a host left undisturbed.
+        (Some(LoadLine::Refused { why: NoLine::Scatter { low, .. }, .. }), Some(LineBasis { left_out: 0, .. }))
+            if *low > 0.0 =>
+        {
+            None
+        }
+        (Some(LoadLine::Refused { .. } | LoadLine::Never { .. }), _) => curve.closed_line.as_ref(),
+        _ => None,
+    }
 }
 
 /// The run with the fewest operations in flight.

@@ -160,6 +160,7 @@ fn group<'a>(suite: &'a SuiteRun, name: String, mut points: Vec<SessionPoint<'a>
         runs,
         knee,
         load_line,
+        closed_line: None,
         basis: None,
         slots: Vec::new(),
         findings: Vec::new(),

@@ -17,7 +17,7 @@ mod replay;
 pub(crate) mod sizing;
 
 pub use confidence::run;
-pub(crate) use counted::{Counted, sessions};
+pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};

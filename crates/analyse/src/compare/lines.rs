@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Verdict;
-use crate::estimate::{GENERATOR_MARGIN, lateness_p99, line_and_floor, passes_of};
+use crate::estimate::{has_enough_undisturbed, line_and_floor, passes_of};
 use crate::interval::student;
 
 /// Minimum real difference of load lines, as a logarithm.
@@ -133,7 +133,7 @@ fn known(lines: &[LoadLine]) -> Result<Vec<(f64, f64, f64)>, String> {
         LoadLine::Refused { why: NoLine::Scatter { .. }, .. } => {
             Err("response times of a run scatter too much for a load line".to_owned())
         }
-        LoadLine::Refused { why: NoLine::Generator { .. }, objective } => {
+        LoadLine::Refused { why: NoLine::Generator { .. } | NoLine::HostTaken { .. }, objective } => {
             Err(format!("the generator of a run was too late to judge {objective}"))
         }
         LoadLine::Refused { why: NoLine::NotLasting { .. }, objective } => {
@@ -182,8 +182,7 @@ pub fn compare_interleaved(a: &[LoadSlot], b: &[LoadSlot], objective: Objective)
         let times = GROUPS as f64 / passes.len().max(1) as f64;
         return Err(format!("{} passes of both are too few: {}", passes.len(), longer(a, times)));
     }
-    let lateness = lateness_p99(a).max(lateness_p99(b)).as_secs_f64();
-    if lateness * GENERATOR_MARGIN > objective.limit.as_secs_f64() {
+    if ![a, b].iter().all(|slots| has_enough_undisturbed(slots, objective)) {
         return Err(format!("the generator was too late to judge {objective}"));
     }
     let line = |slots: &[LoadSlot], but: &[u32]| {

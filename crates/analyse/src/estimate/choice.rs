@@ -4,7 +4,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{LoadSlot, Measure, Objective, Scope, SlotRole};
 use plimsoll_units::Span;
 
-use super::{GENERATOR_MARGIN, counting, crossing, lateness_p99, points, slope};
+use super::{crossing, has_enough_undisturbed, preferably_undisturbed, slope};
 
 /// Limits on the 99th percentile in every result, in microseconds.
 pub const LADDER: [u64; 10] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
@@ -31,16 +31,16 @@ pub fn ladder_objectives(light_p99: Option<Span>) -> Vec<Objective> {
 /// that percentile, can be judged with this generator, and has a steep curve at its line. `None` without measurements.
 pub fn headline_objective(slots: &[LoadSlot]) -> Option<(Objective, Span)> {
     let light = light_p99(slots)?;
-    let late_ns = lateness_p99(slots).as_nanos() as f64 * GENERATOR_MARGIN;
     let all = ladder_objectives(Some(light));
-    let enough = |objective: &&Objective| {
-        let limit = objective.limit.as_nanos();
-        limit >= light.as_nanos().saturating_mul(2) && limit as f64 >= late_ns
-    };
-    let candidates: Vec<Objective> = all.iter().filter(enough).copied().collect();
+    let is_long = |objective: &Objective| objective.limit.as_nanos() >= light.as_nanos().saturating_mul(2);
+    let long: Vec<Objective> = all.iter().filter(|objective| is_long(objective)).copied().collect();
+    let judged: Vec<Objective> =
+        long.iter().filter(|objective| has_enough_undisturbed(slots, **objective)).copied().collect();
+    // Where the host disturbs every objective, closed loads have the answer.
+    let candidates = if judged.is_empty() { long } else { judged };
     let mut steepest: Option<(f64, Objective)> = None;
     for &objective in &candidates {
-        let counting = counting(&points(slots, objective));
+        let counting = preferably_undisturbed(slots, objective);
         let x = crossing(&counting);
         if counting.is_empty() || x == f64::INFINITY {
             // The shortest limit that does not bind, or no data yet.

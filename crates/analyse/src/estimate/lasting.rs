@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Estimate, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
 
-use super::{Estimated, LoadScale, RUNG_LN, median, missed_by};
+use super::{Estimated, LoadScale, RUNG_LN, is_disturbed, median, missed_by};
 
 /// Maximum logit of the median window: twice the late share allowed by the objective, as a window is a single sample.
 const ALLOWED: f64 = std::f64::consts::LN_2;
@@ -28,6 +28,14 @@ pub(crate) struct Hold {
     /// Median completed operations per second of the leading stream in the windows of the second half.
     pub(crate) completed: f64,
     seconds: f64,
+    is_disturbed: bool,
+}
+
+impl Hold {
+    /// False if the objective was missed and the host may be the cause.
+    pub(crate) const fn is_telling(&self) -> bool {
+        self.lasts || !self.is_disturbed
+    }
 }
 
 /// Held loads in order of time.
@@ -49,6 +57,7 @@ fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
         completed: median(&mut completed),
         x: windows.first()?.rate()?.ln(),
         lasts,
+        is_disturbed: windows.iter().any(|window| is_disturbed(window, &objective)),
         seconds: windows.iter().map(|window| window.span.as_secs_f64()).sum(),
     })
 }
@@ -58,8 +67,8 @@ pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective,
     let Some(Estimate { value, .. }) = found.line.iops() else { return found };
     let is_at = |hold: &Hold, line: f64| scale.iops(hold.x + SAME_RUNGS * RUNG_LN) >= line;
     // Loads above the line do not test it.
-    let holds: Vec<Hold> =
-        holds(slots, objective).into_iter().filter(|hold| scale.iops(hold.x) <= value * RUNG_LN.exp()).collect();
+    let tests = |hold: &Hold| hold.is_telling() && scale.iops(hold.x) <= value * RUNG_LN.exp();
+    let holds: Vec<Hold> = holds(slots, objective).into_iter().filter(tests).collect();
     let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return found };
     let again = holds.get(1).filter(|second| (second.x - first.x).abs() < 1e-9);
     if let Some(held) = [Some(first), again].into_iter().flatten().find(|hold| hold.lasts) {

@@ -6,11 +6,14 @@ use std::collections::VecDeque;
 
 use fastrand::Rng;
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{LoadSlot, Measure, Objective, SlotRole};
+use plimsoll_record::{LoadSlot, Objective, SlotRole};
 use plimsoll_units::{Iops, Span};
 
 use super::{Purpose, SweepPoint};
-use crate::estimate::{RUNG_LN, crossing_so_far, estimate, holds, rung, rung_load};
+use crate::estimate::{
+    RUNG_LN, allowed_share, closed_line, crossing_so_far, estimate, has_enough_undisturbed, holds, is_mostly_disturbed,
+    rung, rung_load,
+};
 
 /// Lengths of slots, and division of the budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +141,7 @@ impl Passes {
     /// Measuring time needed for a line under `objective` with an interval of about ±20 %, if the budget is shorter.
     /// Known after the measurement of the highest rate.
     pub(super) fn needed(&self, objective: Objective) -> Option<Span> {
-        let seconds = OPERATIONS_FOR_A_LINE / allowed(objective) / self.most;
+        let seconds = OPERATIONS_FOR_A_LINE / allowed_share(&objective) / self.most;
         (self.most > 0.0 && seconds > self.budget_s).then(|| Span::from_secs_f64(seconds))
     }
 
@@ -190,9 +193,15 @@ impl Passes {
         let mut rungs = [middle - apart, middle, middle + apart, low, high];
         self.rng.shuffle(&mut rungs);
         let cost: f64 = rungs.iter().map(|rung| self.cost(*rung, objective)).sum();
-        let kept = self.budget_s * (1.0 - self.plan.hold);
-        if spent_s + BEGUN * cost <= kept && self.pass < MAX_PASSES {
-            self.issue(&rungs, Some(objective), (Purpose::LoadLine, SlotRole::Pass));
+        // Without a line there is no load to hold.
+        let held = if has_enough_undisturbed(slots, objective) { self.plan.hold } else { 0.0 };
+        if spent_s + BEGUN * cost <= self.budget_s * (1.0 - held) && self.pass < MAX_PASSES {
+            // Where the host prevents a line, closed loads have the answer: every second pass is theirs.
+            if self.pass % 2 == 1 && is_mostly_disturbed(slots, objective) {
+                self.issue_closed(slots, objective);
+            } else {
+                self.issue(&rungs, Some(objective), (Purpose::LoadLine, SlotRole::Pass));
+            }
             return;
         }
         let rate =
@@ -208,15 +217,16 @@ impl Passes {
         let held = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
         let soak = (SOAK * self.budget_s).max(2.0 * window);
         let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
-        let made = holds(slots, objective);
+        let all = holds(slots, objective);
+        let made: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
         let next = match &made[..] {
             [] | [_] => line,
             [.., last] => (rung(last.x.exp()) - HOLD_STEP).min(rung_below(last.completed)),
         };
         let lasts = made.last().is_some_and(|hold| hold.lasts);
-        let is_over = self.pass > MAX_HOLDS || self.pass as usize > made.len();
+        let is_over = self.pass > MAX_HOLDS || self.pass as usize > all.len();
         // A single failure may be caused by a neighbour: a second hold is always made.
-        if lasts || is_over || (made.len() > 1 && left < held + soak) {
+        if lasts || is_over || (all.len() > 1 && left < held + soak) {
             self.stage = PassStage::Done;
             return;
         }
@@ -236,13 +246,29 @@ impl Passes {
         self.pass += 1;
     }
 
+    /// Issues closed loads around the deepest that met the objective.
+    fn issue_closed(&mut self, slots: &[LoadSlot], objective: Objective) {
+        let middle = closed_line(slots, objective).map_or(SOAK_DEPTH, |line| line.depth);
+        let depths = [middle / 4, middle / 2, middle, middle.saturating_mul(2), middle.saturating_mul(4)];
+        let mut depths = depths.map(|depth| depth.clamp(1, self.max_depth)).to_vec();
+        depths.dedup();
+        self.rng.shuffle(&mut depths);
+        let seconds = self.plan.least.as_secs_f64();
+        let warm_up = self.warm_up(seconds, Some(objective));
+        for depth in depths {
+            let pace = Pace::Closed { depth };
+            self.queue.push_back(point(pace, seconds, warm_up, (Purpose::Bracket, SlotRole::Most), self.pass));
+        }
+        self.pass += 1;
+    }
+
     fn pace(&self, rung: i32) -> Pace {
         Pace::Open { rate: Iops::from_f64(rung_load(rung)), arrival: self.arrival }
     }
 
     /// Measured time of a slot: sufficient for its late operations, within the plan's bounds.
     fn seconds(&self, rung: i32, objective: Option<Objective>) -> f64 {
-        let allowed = objective.map_or(0.01, allowed);
+        let allowed = objective.map_or(0.01, |objective| allowed_share(&objective));
         let wanted = LATE_WANTED / allowed / rung_load(rung);
         wanted.min(self.plan.longest.as_secs_f64()).max(self.plan.least.as_secs_f64())
     }
@@ -262,14 +288,6 @@ impl Passes {
 /// Highest rung up to a rate in operations per second.
 fn rung_below(rate: f64) -> i32 {
     (rate.max(1e-6).ln() / RUNG_LN).floor() as i32
-}
-
-/// Allowed share of late operations; for a mean, the share of a quantile that needs as many operations.
-fn allowed(objective: Objective) -> f64 {
-    match objective.measure {
-        Measure::Quantile(share) => (1.0 - share).clamp(1e-6, 1.0),
-        Measure::Mean => 0.1,
-    }
 }
 
 fn point(pace: Pace, seconds: f64, warm_up: f64, (purpose, role): (Purpose, SlotRole), pass: u32) -> SweepPoint {

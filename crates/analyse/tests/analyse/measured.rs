@@ -51,6 +51,7 @@ pub fn curve(runs: Vec<Run>, block: Bytes, size: Bytes) -> Curve {
         runs,
         knee: None,
         load_line: None,
+        closed_line: None,
         basis: None,
         slots: Vec::new(),
         findings: Vec::new(),

@@ -1,9 +1,10 @@
-//! Storage of known load line: queues in virtual time, with optional neighbour, drift or stalls.
+//! Storage of known load line: queues in virtual time, with optional neighbour, drift or stalls, and a generator whose
+//! host takes its processor away.
 
 use fastrand::Rng;
 use plimsoll_analyse::{SlotPlan, Sweep, SweepPlan, SweepPoint};
 use plimsoll_load::{Arrival, Pace};
-use plimsoll_record::{LoadSlot, Objective, Recorder, SlotRole};
+use plimsoll_record::{HostDelay, LoadSlot, Objective, Recorder, SlotRole};
 use plimsoll_units::{Instant, Kind, Span};
 
 use crate::toy::{exponential, normal};
@@ -24,10 +25,21 @@ pub struct Model {
     pub drift: Option<(f64, f64)>,
     /// Stalls per second, and their mean length.
     pub stalls: Option<(f64, f64)>,
+    /// The host of the generator; the storage is not affected.
+    pub host: Option<HostModel>,
+}
+
+/// A host that takes the processor away from the generator, in busy phases only. Times in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct HostModel {
+    /// Mean durations of busy and of quiet phases.
+    pub phases: (f64, f64),
+    /// Mean durations without and with the processor in busy phases.
+    pub pieces: (f64, f64),
 }
 
 pub const QUEUE: Model =
-    Model { servers: 8, service: 8e-4, limit: None, is_bank: false, slow: None, drift: None, stalls: None };
+    Model { servers: 8, service: 8e-4, limit: None, is_bank: false, slow: None, drift: None, stalls: None, host: None };
 
 /// State of a model.
 pub struct Queue {
@@ -42,6 +54,11 @@ pub struct Queue {
     switch: f64,
     drifted: (f64, f64),
     responses: Recorder,
+    /// Times without the processor so far in order, begin and end.
+    taken: Vec<(f64, f64)>,
+    /// The host is busy until this time, or quiet.
+    phase: (bool, f64),
+    lateness: Recorder,
 }
 
 impl Queue {
@@ -67,7 +84,52 @@ impl Queue {
             switch,
             drifted: (drift, 0.0),
             responses: Recorder::new(),
+            taken: Vec::new(),
+            phase: (false, 0.0),
+            lateness: Recorder::new(),
         }
+    }
+
+    /// Extends the times without the processor until `end`.
+    fn take_away(&mut self, end: f64) {
+        let Some(host) = self.model.host else { return };
+        let (mut at, (mut is_busy, mut until)) = (self.taken.last().map_or(0.0, |piece| piece.1), self.phase);
+        while at < end {
+            if at >= until {
+                is_busy = !is_busy;
+                until += exponential(&mut self.rng, if is_busy { host.phases.0 } else { host.phases.1 });
+            }
+            if is_busy {
+                let begin = at + exponential(&mut self.rng, host.pieces.0);
+                at = begin + exponential(&mut self.rng, host.pieces.1);
+                self.taken.push((begin, at));
+            } else {
+                at = until;
+            }
+        }
+        self.phase = (is_busy, until);
+    }
+
+    /// The time at which the generator notices an event at `t`.
+    fn noticed(&self, t: f64) -> f64 {
+        let next = self.taken.partition_point(|piece| piece.1 <= t);
+        self.taken.get(next).filter(|piece| piece.0 <= t).map_or(t, |piece| piece.1)
+    }
+
+    /// Processor time withheld between two times.
+    fn withheld(&self, from: f64, to: f64) -> Option<HostDelay> {
+        self.model.host?;
+        let mut pauses = Recorder::new();
+        for (begin, end) in &self.taken {
+            let span = Span::from_secs_f64((end.min(to) - begin.max(from)).max(0.0));
+            if span >= Span::from_millis(1) {
+                pauses.record(span);
+            }
+        }
+        let pauses = pauses.take();
+        let run_delay = Some(Span::from_nanos(pauses.sum_ns));
+        let elapsed = Span::from_secs_f64(to - from);
+        Some(HostDelay { elapsed, run_delay, pauses, loops: 1, ..HostDelay::default() })
     }
 
     /// Factor on the service time at `t`.
@@ -121,6 +183,7 @@ impl Queue {
     /// Measures a point; returns its slots, several for a hold.
     pub fn measure(&mut self, point: &SweepPoint, window: Span) -> Vec<LoadSlot> {
         let start = self.now;
+        self.take_away(start + point.warm_up.as_secs_f64() + point.most.as_secs_f64() + 2.0);
         self.free.iter_mut().for_each(|free| *free = start);
         self.paced = self.paced.max(start);
         let (role, pass) = point.slot.expect("slots are measured");
@@ -140,6 +203,8 @@ impl Queue {
             Pace::Closed { depth } => self.closed(depth, last, &mut keep),
         };
         self.now = drained.max(last) + 0.003;
+        let host = self.withheld(start, self.now);
+        let lateness = self.lateness.take();
         let slot = |(index, responses): (usize, Vec<f64>)| {
             let count = responses.len() as f64;
             for seconds in responses {
@@ -155,8 +220,8 @@ impl Queue {
                 iops: count / length,
                 beside_iops: 0.0,
                 response: vec![(Kind::Read, self.responses.take())],
-                lateness: plimsoll_record::Bins::default(),
-                host: None,
+                lateness: lateness.clone(),
+                host: host.clone(),
             }
         };
         all.into_iter().enumerate().map(slot).collect()
@@ -177,16 +242,21 @@ impl Queue {
                 self.free.iter_mut().for_each(|free| *free = free.max(until));
                 stall += next(&mut self.rng);
             }
-            let done = self.serve(at);
+            // The generator sleeps between arrivals: those that it oversleeps are intended when it wakes up.
+            let issued = self.noticed(at);
+            self.lateness.record(Span::from_secs_f64(issued - at));
+            let done = self.serve(issued);
+            let done = self.noticed(done);
             drained = drained.max(done);
-            keep(at, done - at);
+            keep(issued, done - issued);
         }
     }
 
     fn closed(&mut self, depth: u32, end: f64, keep: &mut dyn FnMut(f64, f64)) -> f64 {
         let mut flights: Vec<(f64, f64)> = Vec::new();
         for _ in 0..depth {
-            flights.push((self.serve(self.now), self.now));
+            let done = self.serve(self.now);
+            flights.push((self.noticed(done), self.now));
         }
         loop {
             let next = (0..flights.len()).min_by(|a, b| flights[*a].0.total_cmp(&flights[*b].0)).expect("some");
@@ -195,7 +265,8 @@ impl Queue {
                 return flights.iter().map(|flight| flight.0).fold(end, f64::max);
             }
             keep(done, done - began);
-            flights[next] = (self.serve(done), done);
+            let again = self.serve(done);
+            flights[next] = (self.noticed(again), done);
         }
     }
 }

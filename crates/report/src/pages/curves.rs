@@ -92,7 +92,10 @@ fn verdict(curve: &Curve) -> String {
         return replay;
     }
     match &curve.load_line {
-        Some(line) => format!("Load line: {}{}", words::load_line(line), typical(curve)),
+        Some(line) => match pick::closed_answer(curve) {
+            Some(closed) => confidence::closed_verdict(line, closed),
+            None => format!("Load line: {}{}", words::load_line(line), typical(curve)),
+        },
         None if curve.ended != EndReason::Complete => "Load line: none, as the measurement is incomplete".into(),
         None if curve.void().is_some() => "Load line: none, as the figures do not describe the storage".into(),
         None if curve.runs.iter().all(|run| run.figures.iops.value <= 0.0) => {

@@ -1,12 +1,12 @@
 //! Reliability of a load line: grade of confidence with reasons, meaning of the number, next command.
 
 use plimsoll_record::{
-    Curve, EndReason, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight,
+    ClosedLine, Curve, EndReason, Finding, Lasting, LineBasis, LoadLine, NoLine, ObjectiveOrigin, Source, Weight,
 };
 use plimsoll_units::Span;
 
-use super::{clean, command, load_line};
-use crate::number;
+use super::{clean, closed_line, command, load_line, tens, unjudged};
+use crate::{number, pick};
 
 /// Ratios of interval ends up to `TIGHT` give a high grade, above `WIDE` a low grade.
 const TIGHT: f64 = 1.35;
@@ -51,7 +51,9 @@ impl Grade {
 /// was not derived from slots.
 pub(crate) fn grade(curve: &Curve) -> Option<(Grade, String)> {
     let (basis, line) = (curve.basis.as_ref()?, curve.load_line.as_ref()?);
-    line.iops()?;
+    if line.iops().is_none() {
+        return pick::closed_answer(curve).map(|closed| (Grade::Low, closed_reasons(closed)));
+    }
     let mut grade = Grade::High;
     let mut reasons = Vec::new();
     let mut add = |at_most: Grade, reason: String| {
@@ -89,6 +91,43 @@ pub(crate) fn grade(curve: &Curve) -> Option<(Grade, String)> {
     Some((grade, reasons.join(", ")))
 }
 
+/// The answer of closed loads, and why there is none for arrivals at a rate.
+pub(crate) fn closed_verdict(line: &LoadLine, closed: &ClosedLine) -> String {
+    let answer = closed_line(closed);
+    let objective = line.objective();
+    let missed = if closed.objective == objective { String::new() } else { format!(", and none {objective}") };
+    let why = match line {
+        LoadLine::Refused { why: NoLine::HostTaken { host, lateness_p99, .. }, .. } => unjudged(host, *lateness_p99),
+        line => format!("of arrivals at a rate: {}", load_line(line)),
+    };
+    format!("Closed loads: {answer}{missed}; {why}")
+}
+
+fn closed_reasons(closed: &ClosedLine) -> String {
+    let slots = if closed.slots == 1 { "a single slot".to_owned() } else { format!("{} slots", closed.slots) };
+    let disturbed = if closed.is_disturbed { ", in which the processor was taken away, too" } else { "" };
+    let delayed = if closed.delayed >= 0.005 {
+        let share = number::whole(100.0 * closed.delayed);
+        format!(", and {share} % of the operations were late only because of that and do not count")
+    } else {
+        String::new()
+    };
+    format!("closed loads, whose waiting is limited by their depth; {slots} at this depth{disturbed}{delayed}")
+}
+
+/// The share of the slots in which the processor was taken away, and the time after which enough others would remain.
+fn taken(curve: &Curve) -> Option<String> {
+    let Some(LoadLine::Refused { why: NoLine::HostTaken { share, seconds, .. }, .. }) = curve.load_line else {
+        return None;
+    };
+    let needed = seconds.map_or_else(String::new, |seconds| {
+        let needed = number::whole(tens(seconds));
+        format!(" Measuring for about {needed} s (--duration) would leave enough of the others.")
+    });
+    let share = number::whole(100.0 * share);
+    Some(format!("The processor was taken away in {share} % of the slots of arrivals.{needed}"))
+}
+
 fn width(line: &LoadLine) -> (Grade, String) {
     match line.iops().and_then(|iops| iops.interval) {
         Some((low, high)) => {
@@ -114,11 +153,16 @@ fn generator(basis: &LineBasis, line: &LoadLine, source: &Source) -> (Grade, Str
     let late = basis.lateness_p99;
     let share = late.as_secs_f64() / line.objective().limit.as_secs_f64();
     let grade = match () {
-        () if basis.generator_bound => Grade::Low,
+        () if basis.generator_bound || basis.left_out > basis.slots => Grade::Low,
         () if share > LATE_SHARE || basis.left_out > 0 => Grade::Fair,
         () => Grade::High,
     };
-    (grade, format!("generator lateness {late} (p99)"))
+    let all = basis.slots + basis.left_out;
+    let taken = (basis.left_out > 0).then(|| {
+        let share = f64::from(basis.left_out) / f64::from(all);
+        format!(", the processor was taken away in {} % of {all} slots", number::whole(100.0 * share))
+    });
+    (grade, format!("generator lateness {late} (p99){}", taken.unwrap_or_default()))
 }
 
 /// The share of slots well below the line that missed the objective, if significant.
@@ -171,6 +215,7 @@ pub(crate) fn meaning(curve: &Curve) -> Option<String> {
     if line.iops().is_some() {
         sentences.push(format!("The load line is the highest load at which the typical {slot} meets {objective}."));
     }
+    sentences.extend(taken(curve));
     if let Some((missed, count)) = basis.lapses {
         let of = number::whole(f64::from(count));
         sentences.push(match missed {
@@ -234,8 +279,11 @@ pub(crate) fn next(curve: &Curve) -> Option<String> {
     }
     let basis = curve.basis.as_ref();
     match curve.load_line.as_ref() {
-        Some(LoadLine::Refused { why: NoLine::Scatter { seconds, .. }, .. }) if !has_time(&again) => {
-            let duration = format!("{}s", (seconds / 10.0).ceil() * 10.0);
+        Some(LoadLine::Refused {
+            why: NoLine::Scatter { seconds, .. } | NoLine::HostTaken { seconds: Some(seconds), .. },
+            ..
+        }) if !has_time(&again) => {
+            let duration = format!("{}s", tens(*seconds));
             with(again, &["--duration", &duration])
         }
         Some(line) if line.iops().is_some() && is_quick && basis.is_some() => with(again, &[]),

@@ -1,11 +1,14 @@
 //! Units and paces of storage runs (operations) and database runs (transactions).
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Estimate, LoadLine, NoLine, Objective};
+use plimsoll_record::{ClosedLine, Estimate, HostShares, LoadLine, NoLine, Objective};
 use plimsoll_units::Span;
 
 use super::spacing;
 use crate::number;
+
+/// Smaller shares of withheld processor time are not a cause.
+const LEAST_SHARE: f64 = 0.01;
 
 /// Kind of completion that a run counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +94,17 @@ impl Counted {
                     "{range} at {objective}: response times vary too much for a single value (measure for about {needed})"
                 )
             }
+            NoLine::HostTaken { share, ref host, lateness_p99, seconds } => {
+                let needed = seconds.map(|seconds| {
+                    format!("; about {} s of measuring would leave enough", number::whole(tens(seconds)))
+                });
+                format!(
+                    "none at {objective}: {} (in {} % of the slots{})",
+                    unjudged(host, lateness_p99),
+                    number::whole(100.0 * share),
+                    needed.unwrap_or_default()
+                )
+            }
             NoLine::Generator { lateness_p99 } => format!(
                 "none at {objective}: the generator's lateness is {lateness_p99} (p99); the shortest limit it can verify is \
                  {}",
@@ -101,6 +115,36 @@ impl Counted {
             }
         }
     }
+}
+
+/// Seconds rounded up to tens, as in the suggested `--duration`.
+pub(crate) fn tens(seconds: f64) -> f64 {
+    (seconds / 10.0).ceil() * 10.0
+}
+
+/// The reason why arrivals at a rate have no load line: `arrivals at a rate cannot be judged while the hypervisor takes
+/// 13 %`.
+pub(crate) fn unjudged(host: &HostShares, lateness_p99: Span) -> String {
+    let causes = [
+        (host.stolen, "the hypervisor takes", "of the processor time"),
+        (host.throttled, "a processor limit stops the generator for", "of the time"),
+        (host.waiting, "other threads take the generator's processor for", "of the time"),
+    ];
+    let known = causes.into_iter().filter_map(|(share, verb, of)| Some((share?, verb, of)));
+    let main = known.filter(|(share, ..)| *share >= LEAST_SHARE).max_by(|a, b| a.0.total_cmp(&b.0));
+    match main {
+        Some((share, verb, of)) => {
+            format!("arrivals at a rate cannot be judged while {verb} {} % {of}", number::whole(100.0 * share))
+        }
+        None => format!("arrivals at a rate cannot be judged while the generator is late by {lateness_p99} (p99)"),
+    }
+}
+
+/// The answer of closed loads: `with 64 in flight 68,100 IOPS keep p99 <= 5 ms`.
+pub(crate) fn closed_line(line: &ClosedLine) -> String {
+    let at_least = if line.is_deepest { "at least " } else { "" };
+    let depth = number::whole(f64::from(line.depth));
+    format!("with {depth} in flight {at_least}{} keep {}", Counted::Operations.rate(&line.iops), line.objective)
 }
 
 /// Number of sessions: `1 session`, `8 sessions`.

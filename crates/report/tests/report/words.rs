@@ -3,7 +3,7 @@
 use crate::support;
 
 use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
-use plimsoll_record::{Estimate, LoadLine};
+use plimsoll_record::{ClosedLine, Curve, Estimate, Finding, HostShares, LineBasis, LoadLine, NoLine};
 use plimsoll_report::words;
 use plimsoll_units::{Bytes, Iops, Span};
 
@@ -77,4 +77,121 @@ fn known_properties_of_targets_are_described() {
     assert!(subject.starts_with("block device, 404 GiB; Micron 7450 MTFDKCC3T8TFR (nvme1n1), "), "{subject}");
     assert_eq!(words::source_line(&curve), "measured with io_uring on /dev/nvme1n1, 2026-03-02");
     assert_eq!(words::host(&plimsoll_record::Host::default()), "");
+}
+
+/// A curve without a load line because the host took the processor away, with the line of its closed loads.
+fn curve_on(host: HostShares, closed_line: Option<ClosedLine>) -> Curve {
+    let objective = "p99<=5ms".parse().unwrap();
+    let lateness_p99 = Span::from_micros(3_200);
+    let why = NoLine::HostTaken { share: 0.88, host, lateness_p99, seconds: Some(180.0) };
+    let basis = LineBasis { slots: 3, left_out: 22, slot: Span::from_millis(250), ..LineBasis::default() };
+    let line = LoadLine::Refused { objective, why };
+    Curve { load_line: Some(line), closed_line, basis: Some(basis), findings: Vec::new(), ..support::curve() }
+}
+
+fn closed_within(limit: &str) -> ClosedLine {
+    ClosedLine {
+        objective: limit.parse().unwrap(),
+        depth: 64,
+        iops: Estimate::bare(68_100.0),
+        slots: 1,
+        is_deepest: false,
+        is_disturbed: false,
+        delayed: 0.0,
+    }
+}
+
+fn headline(curve: &Curve) -> plimsoll_report::Headline {
+    support::page(&[curve]).headline.unwrap()
+}
+
+#[test]
+fn closed_loads_answer_where_arrivals_cannot_be_judged() {
+    let check = |host, cause: &str| {
+        let page = headline(&curve_on(host, Some(closed_within("p99<=5ms"))));
+        let expected = format!(
+            "Closed loads: with 64 in flight 68,100 IOPS keep p99 <= 5 ms; arrivals at a rate cannot be judged while {cause}"
+        );
+        assert_eq!((page.text, page.grade), (expected, "low confidence"));
+    };
+    let none = HostShares::default();
+    check(
+        HostShares { stolen: Some(0.13), waiting: Some(0.02), ..none },
+        "the hypervisor takes 13 % of the processor time",
+    );
+    check(
+        HostShares { throttled: Some(0.31), stolen: Some(0.0), ..none },
+        "a processor limit stops the generator for 31 % of the time",
+    );
+    check(
+        HostShares { waiting: Some(0.22), ..none },
+        "other threads take the generator's processor for 22 % of the time",
+    );
+    check(none, "the generator is late by 3.2 ms (p99)");
+}
+
+#[test]
+fn details_state_the_disturbed_share_and_the_required_time() {
+    let stolen = HostShares { stolen: Some(0.13), ..HostShares::default() };
+    let details = headline(&curve_on(stolen, Some(closed_within("p99<=5ms")))).details.join(" ");
+    for text in [
+        "The processor was taken away in 88 % of the slots of arrivals.",
+        "Measuring for about 180 s (--duration) would leave enough of the others.",
+        "closed loads, whose waiting is limited by their depth; a single slot at this depth",
+    ] {
+        assert!(details.contains(text), "{text}: {details}");
+    }
+}
+
+#[test]
+fn closed_loads_with_a_longer_limit_name_the_missed_objective() {
+    let stolen = HostShares { stolen: Some(0.13), ..HostShares::default() };
+    let longer = ClosedLine { is_deepest: true, is_disturbed: true, delayed: 0.124, ..closed_within("p99<=20ms") };
+    let page = headline(&curve_on(stolen, Some(longer)));
+    let expected =
+        "Closed loads: with 64 in flight at least 68,100 IOPS keep p99 <= 20 ms, and none p99 <= 5 ms; arrivals";
+    assert!(page.text.starts_with(expected), "{}", page.text);
+    let expected = "in which the processor was taken away, too, and 12 % of the operations were late only because of that and \
+                     do not count";
+    assert!(page.details[0].contains(expected), "{:?}", page.details);
+    let without = headline(&curve_on(stolen, None));
+    let expected = "Load line: none at p99 <= 5 ms: arrivals at a rate cannot be judged while the hypervisor takes 13 % of the \
+                    processor time (in 88 % of the slots; about 180 s of measuring would leave enough)";
+    assert_eq!(without.text, expected);
+}
+
+#[test]
+fn ranges_of_undisturbed_slots_stay_answers() {
+    let objective = "p99<=5ms".parse().unwrap();
+    let range = |low, left_out| {
+        let why = NoLine::Scatter { low, high: 61_000.0, seconds: 90.0 };
+        let basis = Some(LineBasis { slots: 20, left_out, ..LineBasis::default() });
+        let line = LoadLine::Refused { objective, why };
+        let closed_line = Some(closed_within("p99<=5ms"));
+        headline(&Curve { load_line: Some(line), closed_line, basis, ..support::curve() }).text
+    };
+    assert!(range(12_000.0, 0).starts_with("Load line: between 12,000 and 61,000 IOPS"), "{}", range(12_000.0, 0));
+    let both = "Closed loads: with 64 in flight 68,100 IOPS keep p99 <= 5 ms; of arrivals at a rate: between 12,000";
+    assert!(range(12_000.0, 3).starts_with(both), "{}", range(12_000.0, 3));
+    assert!(range(0.0, 0).contains("of arrivals at a rate: below 61,000 IOPS"), "{}", range(0.0, 0));
+}
+
+#[test]
+fn slots_without_the_processor_and_limits_are_findings() {
+    let check = |finding: Finding, expected: &str| assert_eq!(words::finding(&finding), expected);
+    check(
+        Finding::SlotsLeftOut { left_out: 11, of: 29 },
+        "the processor was taken away in 38 % of the slots (11 of 29), which do not count; the scatter of the others is the \
+         storage's own",
+    );
+    let file = "/sys/fs/cgroup/db/cpu.max".to_owned();
+    check(
+        Finding::ProcessorLimited { file: file.clone(), processors: 0.6, stopped: Some(0.31) },
+        "a control group limits this process to 0.60 processors (/sys/fs/cgroup/db/cpu.max), and stopped it for 31 % of the \
+         time",
+    );
+    check(
+        Finding::ProcessorLimited { file, processors: 1.0, stopped: None },
+        "a control group limits this process to 1.00 processor (/sys/fs/cgroup/db/cpu.max)",
+    );
 }

@@ -17,7 +17,9 @@ pub(super) fn keeping(line: &LoadLine, counted: &str) -> String {
                  too much for a number, and about {needed} of measuring would do"
             )
         }
-        LoadLine::Refused { why: NoLine::Generator { lateness_p99 }, .. } => {
+        LoadLine::Refused {
+            why: NoLine::Generator { lateness_p99 } | NoLine::HostTaken { lateness_p99, .. }, ..
+        } => {
             format!("{objective} cannot be judged: arrivals were late by {lateness_p99} themselves (p99)")
         }
         LoadLine::Refused { why: NoLine::NotLasting { below }, .. } => {

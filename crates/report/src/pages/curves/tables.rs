@@ -181,6 +181,9 @@ fn verdict(line: &LoadLine) -> String {
                 format!("between {} and {}", number::three(*low), number::three(*high))
             }
             NoLine::Scatter { high, .. } => format!("below {}", number::three(*high)),
+            NoLine::HostTaken { share, .. } => {
+                format!("processor taken away in {} % of the slots", number::whole(100.0 * share))
+            }
             NoLine::Generator { .. } => "generator lateness".to_owned(),
             NoLine::NotLasting { below } => format!("below {}", number::three(*below)),
         },

@@ -101,6 +101,7 @@ pub fn curve_of(storage: &Storage) -> Curve {
         },
         knee: Some(Knee { iops: knee.figures.iops.value, mean_ns: knee.figures.mean_ns.value, offered: knee.offered }),
         load_line: Some(LoadLine::At { objective, iops: around(line, 0.034) }),
+        closed_line: None,
         basis: None,
         slots: Vec::new(),
         findings: findings(),
