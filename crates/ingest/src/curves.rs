@@ -171,6 +171,7 @@ fn curve(reading: &Reading, one: &ReadingEvidence, workload: &Workload, pace: Pa
         runs: Vec::new(),
         knee: None,
         load_line: None,
+        closed_line: None,
         basis: None,
         slots: Vec::new(),
         findings: workload.assumptions(space),
