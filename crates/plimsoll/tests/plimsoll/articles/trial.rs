@@ -6,9 +6,6 @@ use plimsoll_model::{Chain, ChainSpec};
 use plimsoll_record::Bins;
 use plimsoll_units::{Bytes, Instant, Kind, Span};
 
-/// Bytes that a load addresses.
-const SPACE: u64 = 1_000_000_000;
-
 /// A random load on a model.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -16,6 +13,8 @@ pub struct Trial {
     pub size: u64,
     /// Share of reads.
     pub reads: f64,
+    /// Bytes of the addressed region.
+    pub region: u64,
     /// Pace of the load.
     pub pace: Pace,
     /// Virtual milliseconds of warm-up.
@@ -45,7 +44,14 @@ impl Outcome {
 impl Trial {
     /// Random reads of `size` bytes over the first 10^9 bytes at `depth`, 60 s after a warm-up of 5 s.
     pub fn random_reads(size: u64, depth: u32) -> Self {
-        Self { size, reads: 1.0, pace: Pace::Closed { depth }, warm_up_ms: 5_000, counted_ms: 60_000 }
+        Self {
+            size,
+            reads: 1.0,
+            region: 1_000_000_000,
+            pace: Pace::Closed { depth },
+            warm_up_ms: 5_000,
+            counted_ms: 60_000,
+        }
     }
 
     /// Writes instead of reads.
@@ -56,6 +62,11 @@ impl Trial {
     /// A mix of reads and writes.
     pub fn mixed(self, reads: f64) -> Self {
         Self { reads, ..self }
+    }
+
+    /// Over the first `bytes`.
+    pub fn over(self, bytes: u64) -> Self {
+        Self { region: bytes, ..self }
     }
 
     /// With this duration and warm-up.
@@ -90,7 +101,7 @@ impl Trial {
             name: "data".into(),
             mix: Mix { sizes: BlockMix::one(Bytes::new(self.size)), reads: self.reads, durable: false, flush_every: 0 },
             pattern: Pattern::Uniform,
-            region: Region::first(Bytes::new(SPACE / self.size * self.size)),
+            region: Region::first(Bytes::new(self.region / self.size * self.size)),
             pace: self.pace,
         }
     }
