@@ -174,7 +174,7 @@ fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) ->
         Drawn::Beyond => Some(heaviest(&counting).exp().min(scale.completed - scale.beside)),
         Drawn::Never => None,
     };
-    Some(lasting::judged(Estimated { line, basis, load }, slots, objective, &scale))
+    Some(lasting::judged(&Estimated { line, basis, load }, slots, objective, &scale))
 }
 
 /// The load at which the median slot so far is at its limit: the centre of the next pass.

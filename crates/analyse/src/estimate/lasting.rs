@@ -63,13 +63,13 @@ fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
 }
 
 /// The estimate after holds: unchanged if its line lasts or was not tested, otherwise the highest lasting load.
-pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective, scale: &LoadScale) -> Estimated {
-    let Some(Estimate { value, .. }) = found.line.iops() else { return found };
+pub(super) fn judged(found: &Estimated, slots: &[LoadSlot], objective: Objective, scale: &LoadScale) -> Estimated {
+    let Some(Estimate { value, .. }) = found.line.iops() else { return *found };
     let is_at = |hold: &Hold, line: f64| scale.iops(hold.x + SAME_RUNGS * RUNG_LN) >= line;
     // Loads above the line do not test it.
     let tests = |hold: &Hold| hold.is_telling() && scale.iops(hold.x) <= value * RUNG_LN.exp();
     let holds: Vec<Hold> = holds(slots, objective).into_iter().filter(tests).collect();
-    let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return found };
+    let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return *found };
     let again = holds.get(1).filter(|second| (second.x - first.x).abs() < 1e-9);
     if let Some(held) = [Some(first), again].into_iter().flatten().find(|hold| hold.lasts) {
         let lasting = Lasting::Held { iops: scale.iops(held.x), seconds: held.seconds };
@@ -77,7 +77,7 @@ pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective,
     }
     if again.is_none() {
         // A single failure may be caused by a neighbour.
-        return found;
+        return *found;
     }
     let last = holds[holds.len() - 1];
     if !last.lasts {
@@ -98,6 +98,6 @@ pub(super) fn judged(found: Estimated, slots: &[LoadSlot], objective: Objective,
     with(found, line, lasting)
 }
 
-fn with(found: Estimated, line: LoadLine, lasting: Lasting) -> Estimated {
-    Estimated { line, basis: plimsoll_record::LineBasis { lasting, ..found.basis }, ..found }
+fn with(found: &Estimated, line: LoadLine, lasting: Lasting) -> Estimated {
+    Estimated { line, basis: plimsoll_record::LineBasis { lasting, ..found.basis }, ..*found }
 }
