@@ -204,7 +204,8 @@ pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Resul
     if is_good || limits.is_some() || points::different(&reads).min(points::different(&writes)) < 3 {
         return together;
     }
-    let apart = separate::join(fit_points(&reads, false, Vec::new())?, fit_points(&writes, false, Vec::new())?, doubts);
+    let apart =
+        separate::join(&fit_points(&reads, false, Vec::new())?, &fit_points(&writes, false, Vec::new())?, doubts);
     let is_better = together.as_ref().map_or(true, |fitted| apart.uncertainty < fitted.uncertainty * CLEARLY);
     if is_better { Ok(apart) } else { together }
 }

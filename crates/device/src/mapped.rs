@@ -111,7 +111,9 @@ impl Mapped {
         let maps: Vec<Map> =
             files.iter().map(|(file, length)| Map::new(*file, *length, shape.writes)).collect::<io::Result<_>>()?;
         if let Some(advice) = shape.advice {
-            maps.iter().for_each(|map| map.advise(advice));
+            for map in &maps {
+                map.advise(advice);
+            }
         }
         let scribe = shape.scribe(1);
         let mut writes = Aligned::new(if shape.writes { shape.stride() } else { 1 });

@@ -43,13 +43,12 @@ pub fn curves(reading: &Reading, test: Option<&str>) -> Vec<ImportedCurve> {
         let Some(pace) = pace(one) else { continue };
         let workload = Workload::of(one);
         let found = curves.iter_mut().find(|(other, _)| *other == workload);
-        let (_, imported) = match found {
-            Some(found) => found,
-            None => {
-                let imported = ImportedCurve { curve: curve(reading, one, &workload, pace), tests: Vec::new() };
-                curves.push((workload, imported));
-                curves.last_mut().expect("one was pushed")
-            }
+        let (_, imported) = if let Some(found) = found {
+            found
+        } else {
+            let imported = ImportedCurve { curve: curve(reading, one, &workload, pace), tests: Vec::new() };
+            curves.push((workload, imported));
+            curves.last_mut().expect("a curve was added")
         };
         imported.curve.runs.push(run(one, pace));
         imported.curve.wall += Span::from_secs_f64(one.lasted_s.unwrap_or(0.0));
@@ -134,21 +133,19 @@ impl Workload {
 /// Depth or rate; none for results that state neither, or no operations per second.
 fn pace(one: &ReadingEvidence) -> Option<Pace> {
     one.iops.filter(|iops| *iops > 0.0)?;
-    match one.offering.rate {
-        Some(rate) => Some(Pace::Open { rate: Iops::from_f64(rate.max(1e-3)), arrival: Arrival::Constant }),
-        None => {
-            let depth = one.setting.depth.map(|depth| depth.round()).filter(|depth| (1.0..=1e9).contains(depth))?;
-            Some(Pace::Closed { depth: depth as u32 })
-        }
+    if let Some(rate) = one.offering.rate {
+        return Some(Pace::Open { rate: Iops::from_f64(rate.max(1e-3)), arrival: Arrival::Constant });
     }
+    let depth = one.setting.depth.map(f64::round).filter(|depth| (1.0..=1e9).contains(depth))?;
+    Some(Pace::Closed { depth: depth as u32 })
 }
 
 fn curve(reading: &Reading, one: &ReadingEvidence, workload: &Workload, pace: Pace) -> Curve {
     let space = one.offering.space_bytes;
     let size = space.map_or(SPACE, |bytes| Bytes::new(bytes as u64));
     let scope = &reading.scopes[one.scope as usize];
-    let place = [&scope.host, &scope.part].into_iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>();
-    let name = if place.is_empty() { reading.name.clone() } else { place.join(":") };
+    let names = [&scope.host, &scope.part].into_iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>();
+    let name = if names.is_empty() { reading.name.clone() } else { names.join(":") };
     Curve {
         format: FORMAT.into(),
         made_by: reading.version.clone().unwrap_or_else(|| reading.kind.to_string()),

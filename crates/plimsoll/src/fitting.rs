@@ -25,8 +25,8 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
         return Err(CliError::usage(format!("--max-error {} is not a percentage above zero", args.max_error)));
     }
     let last = [store::LAST.into()];
-    let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
-    let curves: Vec<Vec<Curve>> = names.iter().map(|name| store::load_all(name)).collect::<Result<_, _>>()?;
+    let inputs = if args.runs.is_empty() { &last[..] } else { &args.runs };
+    let curves: Vec<Vec<Curve>> = inputs.iter().map(|name| store::load_all(name)).collect::<Result<_, _>>()?;
     let curves = curves.concat();
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();

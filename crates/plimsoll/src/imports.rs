@@ -34,7 +34,9 @@ pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Ve
         return None;
     }
     let mut imported: Vec<ImportedCurve> = readings.iter().flat_map(|reading| curves(reading, result)).collect();
-    imported.iter_mut().for_each(|one| judge(&mut one.curve));
+    for one in &mut imported {
+        judge(&mut one.curve);
+    }
     let tests: Vec<&str> = readings.iter().flat_map(|reading| &reading.evidence).map(|one| one.test.as_str()).collect();
     Some(match (imported.is_empty(), result) {
         (false, _) => Ok(imported),

@@ -227,8 +227,11 @@ pub fn finish_all(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Ou
         judge(curve, None);
     }
     share_an_objective(&mut curves);
-    let priced = sheets(&curves).into_iter().zip(prices).map(|(sheet, price)| Sheet { price: price.clone(), ..sheet });
-    outputs.write_sheets(&curves, &priced.collect::<Vec<_>>())?;
+    let mut complete = sheets(&curves);
+    for (sheet, price) in complete.iter_mut().zip(prices) {
+        sheet.price.clone_from(price);
+    }
+    outputs.write_sheets(&curves, &complete)?;
     curves.iter().try_for_each(|curve| ended(curve.ended))
 }
 

@@ -18,7 +18,7 @@ const BUFFER_MEMORY: u64 = 32 << 20;
 pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
 /// Maximum queue depth of storage. Buffers and the kernel's queues bound it.
 const MAX_STORAGE_DEPTH: u32 = 4096;
-/// Maximum queue depth of a model, which has neither: the entries of an NVMe queue.
+/// Maximum queue depth of a model, which has neither: the entries of a queue of `NVMe`.
 const MAX_MODEL_DEPTH: u32 = 1 << 16;
 /// Minimum operations of a simulated point as a multiple of its depth, so that the queue has a steady state.
 const MIN_TURNS: f64 = 20.0;

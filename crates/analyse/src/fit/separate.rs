@@ -5,7 +5,7 @@ use plimsoll_model::{ChainSpec, Named, StageSpec};
 use super::{Fitted, FittedRange, Misfit, Parameter};
 
 /// Joins the models of reads and of writes.
-pub(super) fn join(reads: Fitted, writes: Fitted, mut doubts: Vec<String>) -> Fitted {
+pub(super) fn join(reads: &Fitted, writes: &Fitted, mut doubts: Vec<String>) -> Fitted {
     doubts.push(
         "reads and writes were fitted separately, because no form describes both: what they share is unknown, and mixed loads \
          are extrapolated"

@@ -252,7 +252,9 @@ impl ModelShape {
     pub(super) fn starts(self, points: &[FitPoint]) -> Vec<ShapeParameters> {
         let bytes = [max_bytes_per_second(points) * 1.1, rate_of_bytes(points)];
         let mut starts = self.starts_of_shape(points);
-        starts.iter_mut().for_each(|start| start.extend(&bytes[..self.count_of_bytes(points)]));
+        for start in &mut starts {
+            start.extend(&bytes[..self.count_of_bytes(points)]);
+        }
         starts
     }
 

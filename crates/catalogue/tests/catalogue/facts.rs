@@ -1,5 +1,7 @@
 //! Facts of built-in products besides ceilings: machines and their prices, durability, sharing, snapshots, age of prices.
 
+#![allow(clippy::float_cmp)]
+
 use std::sync::LazyLock;
 
 use plimsoll_catalogue::{

@@ -1,6 +1,5 @@
 //! Generic products against the published drives that they stand for: the model is within the range of the drives at every
 //! depth, and near their median at the lowest and the highest depth.
-#![expect(clippy::print_stdout, reason = "the table is for readers")]
 
 use plimsoll_catalogue::{Ask, Catalogue, Config, Date, Offer, PriceTerms, TypicalRange};
 use plimsoll_units::Span;

@@ -255,22 +255,6 @@ fn list(text: &str) -> Vec<String> {
     names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_split_at_colons() {
-        let check = |text, expected: &[&str]| assert_eq!(list(text), expected, "{text}");
-        check("/tmp/a", &["/tmp/a"]);
-        check("/dev/sda:/dev/sdb", &["/dev/sda", "/dev/sdb"]);
-        check(r"/dev/disk/by-path/pci-0000\:00\:01", &["/dev/disk/by-path/pci-0000:00:01"]);
-        check(r"a\\b\c", &[r"a\b\c"]);
-        check(" a : b :", &["a", "b"]);
-        check("::", &[]);
-    }
-}
-
 /// `sync_file_range=wait_before,write:8`: flags, and the number of writes before each call. `None` for no calls.
 fn range(settings: &Settings, findings: &mut Findings) -> Option<(u64, RangeSync)> {
     let text = settings.text("sync_file_range")?;
@@ -294,5 +278,21 @@ fn range(settings: &Settings, findings: &mut Findings) -> Option<(u64, RangeSync
             findings.fault(settings.place("sync_file_range"), FaultKind::Value, what, remedy);
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_at_colons() {
+        let check = |text, expected: &[&str]| assert_eq!(list(text), expected, "{text}");
+        check("/tmp/a", &["/tmp/a"]);
+        check("/dev/sda:/dev/sdb", &["/dev/sda", "/dev/sdb"]);
+        check(r"/dev/disk/by-path/pci-0000\:00\:01", &["/dev/disk/by-path/pci-0000:00:01"]);
+        check(r"a\\b\c", &[r"a\b\c"]);
+        check(" a : b :", &["a", "b"]);
+        check("::", &[]);
     }
 }

@@ -152,7 +152,7 @@ impl LineFormat for CurveTable {
         let scope = out.scope(ReadingScope::default());
         let count = self.rows.len() as u32;
         for row in std::mem::take(&mut self.rows) {
-            emit(row, guessed.map(|(_, unit)| unit), scope, out);
+            emit(&row, guessed.map(|(_, unit)| unit), scope, out);
         }
         out.require_results("it has no row with a load and a rate")?;
         out.part("loads", Fate::Read(count));
@@ -214,7 +214,7 @@ fn row(columns: &CurveColumns, line: &str, number: u64) -> Option<CurveRow> {
     (row.iops > 0.0 && (row.depth.is_some() || row.rate.is_some())).then_some(row)
 }
 
-fn emit(row: CurveRow, guessed: Option<f64>, scope: u32, out: &mut Builder) {
+fn emit(row: &CurveRow, guessed: Option<f64>, scope: u32, out: &mut Builder) {
     let seconds = |value: f64, unit: Option<f64>| unit.or(guessed).map(|unit| value * unit);
     let block = row.block_bytes.map(|bytes| format!("{}, ", Bytes::new(bytes as u64))).unwrap_or_default();
     let test = match (row.depth, row.rate) {

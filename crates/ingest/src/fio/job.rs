@@ -215,7 +215,9 @@ pub(super) fn emit(jobs: &[JobResult], out: &mut Builder) -> u32 {
     if jobs.is_empty() {
         return totals.iter().map(|total| total.emit(false, out)).sum();
     }
-    totals.iter().for_each(|total| check_total(total, &jobs, out));
+    for total in &totals {
+        check_total(total, &jobs, out);
+    }
     let mut count = emit_clients(&jobs, out);
     // Clients of a group have a common result.
     let is_divided = |group: u64| {
@@ -266,7 +268,8 @@ fn emit_clients(jobs: &[JobResult], out: &mut Builder) -> u32 {
 
 /// Adds a caution if a sum of all clients differs from the sum of the results.
 fn check_total(total: &JobResult, jobs: &[JobResult], out: &mut Builder) {
-    let directions: [(&str, fn(&JobResult) -> &Option<Got>); 4] = [
+    type Direction = fn(&JobResult) -> &Option<Got>;
+    let directions: [(&str, Direction); 4] = [
         ("reads", |job| &job.reads),
         ("writes", |job| &job.writes),
         ("discards", |job| &job.trims),

@@ -40,6 +40,7 @@ struct FioText {
 /// The hosts of client mode. Each client announces its results by an empty line with its name. fio prints the results
 /// later and without a name, so that they are assigned in the order of these lines.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the lines so far")]
 struct Clients {
     /// Whether lines of clients were found.
     is_used: bool,
@@ -145,7 +146,9 @@ impl FioText {
             out.caution(None, text);
         }
         let mut jobs = std::mem::take(&mut self.jobs);
-        jobs.iter_mut().for_each(|job| job.findings = judge::own(job));
+        for job in &mut jobs {
+            job.findings = judge::own(job);
+        }
         self.emitted += emit(&jobs, out);
         (self.direction, self.quantiles) = (None, None);
     }

@@ -132,7 +132,7 @@ fn tables_of_curves_are_read_with_their_units() {
     let rates = only("rate;IOPS;mean (ms);p99 (ms);block;reads\n1000;1000;0.2;0.5;8KiB;70\n9000;8000;50;90;8KiB;70\n");
     assert!(matches!(rates.runs[0].offered, Pace::Open { .. }));
     assert_eq!(rates.runs[1].figures.steadiness, Steadiness::Overloaded);
-    assert_eq!(rates.runs[0].figures.p99_ns.value, 5e5);
+    assert!((rates.runs[0].figures.p99_ns.value - 5e5).abs() < 1.0);
     assert!((rates.conditions.streams[0].mix.reads - 0.7).abs() < 1e-9);
 }
 

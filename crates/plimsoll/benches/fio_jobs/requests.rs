@@ -131,7 +131,7 @@ pub fn print(device: &Path, version: &str) {
         }
         let cell = |of: &dyn Fn(&Seen) -> f64| {
             let of = |seen: &[Seen]| format!("{:.0}", median(seen.iter().map(of).collect()));
-            joined(of(&ours), of(&theirs))
+            joined(&of(&ours), &of(&theirs))
         };
         let depth = |seen: &[Seen]| {
             let level = |index: usize| median(seen.iter().map(|seen| seen.levels[index]).collect());
@@ -146,15 +146,15 @@ pub fn print(device: &Path, version: &str) {
             cell(&|seen| seen.requests[0]),
             cell(&|seen| seen.requests[1]),
             cell(&|seen| seen.merges.iter().sum()),
-            joined(depth(&ours), depth(&theirs)),
+            joined(&depth(&ours), &depth(&theirs)),
             cell(&|seen| seen.iops),
         );
     }
 }
 
 /// Both values, or the common one.
-fn joined(ours: String, theirs: String) -> String {
-    if ours == theirs { ours } else { format!("{ours} / {theirs}") }
+fn joined(ours: &str, theirs: &str) -> String {
+    if ours == theirs { ours.to_owned() } else { format!("{ours} / {theirs}") }
 }
 
 /// A run with the program's own results and the device's counters.

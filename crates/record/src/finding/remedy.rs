@@ -82,8 +82,7 @@ impl Finding {
             }
             Self::Throttled { .. } => "raise the limit, or measure outside of the control group",
             Self::ProcessorLimited { .. } => {
-                "raise or remove the limit (docker run --cpus, limits.cpu in Kubernetes, CPUQuota= in systemd), or measure \
-                 outside of the container"
+                "raise the limit (docker --cpus, Kubernetes limits.cpu, systemd CPUQuota=), or measure outside of it"
             }
             Self::LoopCached { .. } => "turn direct I/O on (losetup --direct-io=on DEVICE), or measure the file itself",
             Self::FlushLibrary { .. } => "unset LD_PRELOAD for programs whose data have to survive a power failure",

@@ -324,9 +324,9 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [PageSection; 
 /// The load lines of priced curves against their price, or their maximum throughput if they do not all have a load
 /// line for the same objective.
 fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
-    let priced = || curves.iter().zip(prices).filter_map(|(curve, price)| Some((*curve, (*price)?)));
+    let with_price = || curves.iter().zip(prices).filter_map(|(curve, price)| Some((*curve, (*price)?)));
     let line = |curve: &Curve| Some((curve.load_line?.objective(), pick::line_iops(curve.load_line.as_ref()?)?.value));
-    let lines: Option<Vec<_>> = priced().map(|(curve, _)| line(curve)).collect();
+    let lines: Option<Vec<_>> = with_price().map(|(curve, _)| line(curve)).collect();
     let lines = lines.filter(|lines| lines.windows(2).all(|pair| pair[0].0 == pair[1].0));
     let name = if lines.is_some() { "load line, IOPS" } else { "maximum IOPS" };
     let rate = |(index, (curve, price)): (usize, (&Curve, &Price))| {
@@ -336,7 +336,7 @@ fn chart_prices(curves: &[&Curve], prices: &[Option<&Price>]) -> Option<Block> {
         };
         Some(PricedRate { name: clean(&curve.subject.name), monthly: price.monthly, iops })
     };
-    let configurations: Vec<PricedRate> = priced().enumerate().filter_map(rate).collect();
+    let configurations: Vec<PricedRate> = with_price().enumerate().filter_map(rate).collect();
     price_chart(&configurations, name, "list prices of the catalogue; throughput simulated")
 }
 

@@ -158,11 +158,11 @@ fn prices_of_simulated_configurations_stand_next_to_their_load_lines() {
     let curves = [support::curve(), support::curve()];
     let price = |quote: &plimsoll_choose::Quote| quote.price.clone().ok();
     let (catalogue, terms, ask) = (support::shelf::catalogue(), support::shelf::terms(), support::shelf::ask());
-    let quoted = |iops: u32| {
+    let offer = |iops: u32| {
         let config = format!("fast:100GB,iops={iops}").parse().expect("a configuration");
         plimsoll_choose::quote(&catalogue, &config, &terms, &ask).expect("an offer")
     };
-    let quotes = [1000, 5000].map(quoted);
+    let quotes = [1000, 5000].map(offer);
     let sheet = |(curve, quote)| Sheet { curve, ladder: Vec::new(), price: price(quote) };
     let page = pages::curves(&curves.iter().zip(&quotes).map(sheet).collect::<Vec<_>>());
     let html = page_html(&page);

@@ -1,4 +1,5 @@
 //! Loads and verdicts as text.
+#![allow(clippy::unwrap_used)]
 
 use crate::support;
 

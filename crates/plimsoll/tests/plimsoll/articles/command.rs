@@ -54,10 +54,9 @@ impl Printed {
     /// The cell of `column` in the first row of CSV that has these values in these columns.
     pub fn cell(&self, row: &[(&str, &str)], column: &str) -> Reading {
         let value = self.find(row, column).unwrap_or_else(|| panic!("no {column} at {row:?} in\n{}", self.text()));
-        let named = |(_, value): &(&str, &str)| !matches!(*value, "all");
-        let names: Vec<String> =
-            row.iter().filter(|pair| named(pair)).map(|(name, value)| place(name, value)).collect();
-        let at = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
+        let places: Vec<String> =
+            row.iter().filter(|(_, value)| *value != "all").map(|(name, value)| place(name, value)).collect();
+        let at = if places.is_empty() { String::new() } else { format!(" of {}", places.join(", ")) };
         self.reading(value, &format!("{column}{at}"))
     }
 

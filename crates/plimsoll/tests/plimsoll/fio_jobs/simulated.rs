@@ -140,7 +140,7 @@ fn a_product_of_the_catalogue_runs_a_job_file() {
     assert!(said.contains("are needed"), "{said}");
 }
 
-/// An Oracle layout on one volume of OCI, of which fio's results were published (rstyczynski/oci_bv4db_arch, 2026): the
+/// An Oracle layout on one volume of OCI, of which fio's results were published (`rstyczynski/oci_bv4db_arch`, 2026): the
 /// small operations do not wait as long as the large ones.
 #[test]
 fn oltp_beside_a_backup_gets_the_published_share() {
