@@ -33,7 +33,7 @@ fn blocks(configs: &str, reads: u32, load: &str) -> Printed {
 fn serial() -> Printed {
     blocks(
         "a800 c800 a800:hits=1 c800:hits=0 c800:hits=0.3 hdd-array \
-         a800:latency_of=array a800:hits=1,latency_of=array c800:hits=1,latency_of=array",
+         a800:latency_of=array a800:latency_of=array,hits=1 c800:latency_of=array,hits=1",
         100,
         "--depth 1",
     )
@@ -89,7 +89,7 @@ fn reads() -> Vec<Figure> {
     };
     vec![
         exactly("read latency, storage", "A-Series at best", 100.0)
-            .simulated(alone("a800:hits=1,latency_of=array"), 0.05)
+            .simulated(alone("a800:latency_of=array,hits=1"), 0.05)
             .fitted(),
         exactly("A-Series against C-Series", "A-Series, reads in series", 150.0)
             .simulated(alone("a800:latency_of=array"), 0.25),
@@ -103,7 +103,7 @@ fn reads() -> Vec<Figure> {
             .simulated(alone("c800:hits=0"), 0.03)
             .fitted(),
         exactly("read latency, cache", "C-Series, out of the controller's memory", 100.0)
-            .simulated(alone("c800:hits=1,latency_of=array"), 0.05)
+            .simulated(alone("c800:latency_of=array,hits=1"), 0.05)
             .fitted(),
         Figure::new("100 % reads", "C-Series over A-Series", Published::Between(1.0, f64::INFINITY), "times")
             .simulated(alone("c800") / alone("a800"), 0.0),
