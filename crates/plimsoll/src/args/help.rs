@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["measure", "suite", "fio", "report", "compare", "runs"]),
     ("Model", &["catalogue", "quote", "simulate", "explain", "fit"]),
     ("Emulate", &["serve", "web", "volume", "instance", "nbd", "nbd-check", "iscsi"]),
-    ("Clouds", &["oci-config", "oci-key", "ec2-key"]),
+    ("Clouds", &["oci-config", "oci-key", "oci-agent", "ec2-key"]),
     ("Choose", &["match", "collect", "demand", "diagnose", "size"]),
     ("Tools", &["presets", "generate", "help"]),
 ];
