@@ -2,7 +2,7 @@
 
 mod beside;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
@@ -11,10 +11,12 @@ use crate::built_in;
 use crate::ceilings::ceilings;
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{Config, Wrap};
+use crate::date::Date;
 use crate::money::Currency;
 use crate::nearest::nearest;
 use crate::offer::{Kinds, Offer, PriceTerms};
-use crate::product::{Product, ProductKind};
+use crate::own_price::OwnPrice;
+use crate::product::{PriceList, Product, ProductKind};
 use crate::read::{self, Loaded};
 use crate::refusal::{ConfigRefusal, UnknownProduct};
 use crate::resolve::{Context, Resolved, ResolvedSubject, resolve};
@@ -25,6 +27,8 @@ pub struct Catalogue {
     products: Vec<Arc<Product>>,
     /// All names in lower case: of products, aliases, files and machines.
     names: Arc<HashMap<String, NameTarget>>,
+    /// The user's own prices by the full name of the product or machine.
+    own_prices: Arc<BTreeMap<Arc<str>, Arc<[PriceList]>>>,
 }
 
 /// Target of a name.
@@ -69,6 +73,16 @@ impl Catalogue {
         Err(to.into_sorted())
     }
 
+    /// Replaces the prices of a product or machine by the user's own, in the currency of the terms by default.
+    ///
+    /// # Errors
+    /// There is no product or machine with that name.
+    pub fn set_price(&mut self, own: &OwnPrice, currency: Currency, as_of: Date) -> Result<(), UnknownProduct> {
+        let name = self.subject(&own.product)?.name();
+        Arc::make_mut(&mut self.own_prices).insert(name, Arc::from([own.list(currency, as_of)]));
+        Ok(())
+    }
+
     /// All products and families of machines, in order of addition.
     pub fn products(&self) -> impl Iterator<Item = &Product> {
         self.products.iter().map(AsRef::as_ref)
@@ -81,7 +95,8 @@ impl Catalogue {
 
     /// Currencies of all prices.
     pub fn currencies(&self) -> BTreeSet<Currency> {
-        self.products().flat_map(|product| &product.prices).map(|list| list.currency).collect()
+        let own = self.own_prices.values().flat_map(|lists| lists.iter());
+        self.products().flat_map(|product| &product.prices).chain(own).map(|list| list.currency).collect()
     }
 
     /// Regions with prices; worldwide prices have none.
@@ -102,7 +117,7 @@ impl Catalogue {
             }
             resolve(&subject, part, context)
         });
-        let machine = machine.transpose()?;
+        let mut machine = machine.transpose()?;
         if let Some(machine) = &machine
             && subject.product.kind == ProductKind::Volume
             && !machine.is_own_machine()
@@ -111,7 +126,10 @@ impl Catalogue {
             let (product, machine) = (subject.product.name.to_string(), machine.name.to_string());
             return Err(ConfigRefusal::OtherProvider { product, machine });
         }
-        let volume = resolve(&subject, &config.volume, Context { machine: machine.as_ref(), ..context })?;
+        let mut volume = resolve(&subject, &config.volume, Context { machine: machine.as_ref(), ..context })?;
+        for part in [&mut volume].into_iter().chain(&mut machine) {
+            part.own_price = self.own_prices.get(&part.name).cloned();
+        }
         let mut ceilings: Vec<_> = ceilings(&volume, terms.as_of).collect();
         if machine.as_ref().is_some_and(Resolved::answers_reads) {
             // Reads do not reach the volume.
@@ -201,9 +219,8 @@ fn capacity(volume: &Resolved, wraps: &[Wrap]) -> Bytes {
     if product.kind == ProductKind::Machine {
         return Bytes::ZERO;
     }
-    let units = if product.option("size").is_some() { volume.size().unwrap_or(0.0) } else { 1.0 };
     let members: f64 = wraps.iter().map(|wrap| f64::from(wrap.data_members())).product();
-    Bytes::new((units * product.unit.bytes as f64 * members).round() as u64)
+    Bytes::new((volume.size_bytes() * members).round() as u64)
 }
 
 /// Defects of a product file, checked together with the built-in catalogue; empty if none. A built-in product of the

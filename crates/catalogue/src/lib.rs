@@ -23,6 +23,7 @@ mod money;
 mod nearest;
 mod number;
 mod offer;
+mod own_price;
 mod price;
 mod product;
 mod read;
@@ -52,6 +53,7 @@ pub use nearest::{nearest, one_of};
 pub use offer::{
     Access, Ceiling, Chosen, ChosenBy, Doubt, Kinds, LatencyStatement, Offer, OptionValue, PriceTerms, Scope,
 };
+pub use own_price::{OwnPrice, OwnPriceError};
 pub use plimsoll_model::Layout;
 pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Often, Price, SnapshotPrice};
 pub use product::{Autotune, Product, ProductKind, Warning};

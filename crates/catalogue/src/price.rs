@@ -50,6 +50,8 @@ pub struct SnapshotPrice {
     pub cite: Arc<Cite>,
 }
 
+/// Bytes of a GiB.
+const GIB: f64 = (1_u64 << 30) as f64;
 /// A price that is older than this many days is doubtful.
 pub const MAX_PRICE_AGE_DAYS: i64 = 180;
 
@@ -197,9 +199,9 @@ impl Offer {
 
     /// The one price list under the offer's terms.
     fn list(&self) -> Result<&PriceList, NoPrice> {
-        let product = &self.volume.product;
-        let name = || product.name.to_string();
-        if product.prices.is_empty() {
+        let lists = self.volume.price_lists();
+        let name = || self.volume.product.name.to_string();
+        if lists.is_empty() {
             return Err(NoPrice::None { product: name() });
         }
         let valid: Vec<&PriceList> = self.valid_lists(&self.volume).collect();
@@ -207,7 +209,7 @@ impl Offer {
         match chosen(&wanted) {
             Some(list) => Ok(list),
             None if wanted.is_empty() => {
-                let known = product.prices.iter().map(PriceList::words).collect();
+                let known = lists.iter().map(PriceList::words).collect();
                 Err(NoPrice::NotListed { product: name(), wanted: self.wanted_words(), known })
             }
             None => Err(NoPrice::Several { product: name(), known: wanted.iter().map(|list| list.words()).collect() }),
@@ -221,7 +223,7 @@ impl Offer {
 
     fn valid_lists<'r>(&self, of: &'r Resolved) -> impl Iterator<Item = &'r PriceList> {
         let as_of = self.terms.as_of;
-        of.product.prices.iter().filter(move |list| list.validity.holds(as_of))
+        of.price_lists().iter().filter(move |list| list.validity.holds(as_of))
     }
 
     fn is_wanted(&self, list: &PriceList) -> bool {
@@ -344,6 +346,12 @@ fn cost(part: &PricePart, of: &Resolved) -> Option<(f64, Option<Decimal>)> {
             let amount = Decimal::from_quantity(of.values[*column].as_number()?)?;
             let quantity = quantity(expression)?;
             let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(amount));
+            Some((quantity, exact.and_then(by_hours)))
+        }
+        Amount::Flat(amount) => Some((1.0, by_hours(*amount))),
+        Amount::PerGib(amount) => {
+            let quantity = of.size_bytes() / GIB;
+            let exact = Decimal::from_quantity(quantity).and_then(|exact| exact.times(*amount));
             Some((quantity, exact.and_then(by_hours)))
         }
         Amount::Unknown => None,

@@ -353,6 +353,10 @@ pub(crate) enum Amount {
     ByTier(Vec<Option<Decimal>>),
     /// The variable of a machine's column that holds the amount for each unit.
     ByColumn(usize, Expression),
+    /// Price of the configuration, whatever its size.
+    Flat(Decimal),
+    /// Price for each GiB of the volume.
+    PerGib(Decimal),
     /// It costs something, and the catalogue does not know what.
     Unknown,
 }

@@ -11,7 +11,7 @@ use crate::date::Date;
 use crate::expression::Value;
 use crate::number::plain;
 use crate::offer::{Chosen, ChosenBy, OptionValue};
-use crate::product::{Origin, Product, Range, Rule};
+use crate::product::{Origin, PriceList, Product, Range, Rule};
 use crate::read::{MEMBERS, VOLUME};
 use crate::refusal::ConfigRefusal;
 use settings::Given;
@@ -24,6 +24,8 @@ pub(crate) struct Resolved {
     pub name: Arc<str>,
     pub values: Vec<Value>,
     pub tier: Option<usize>,
+    /// The user's own price, instead of those of the file.
+    pub own_price: Option<Arc<[PriceList]>>,
     /// Row of the machine in its family.
     row: Option<usize>,
     /// Values of the configuration.
@@ -38,7 +40,7 @@ pub(crate) struct ResolvedSubject<'c> {
 }
 
 impl ResolvedSubject<'_> {
-    fn name(&self) -> Arc<str> {
+    pub(crate) fn name(&self) -> Arc<str> {
         let machine = self.row.zip(self.product.machines.as_ref()).map(|(row, machines)| &machines.rows[row].name);
         let named = |row: &Arc<str>| match format!("{}/{row}", self.product.name) {
             name if name == OWN_MACHINE => OWN_MACHINE_WORD.into(),
@@ -68,6 +70,7 @@ pub(crate) fn resolve(subject: &ResolvedSubject, part: &Part, context: Context<'
         product: Arc::clone(product),
         name: subject.name(),
         values: vec![Value::Absent; product.variables.len()],
+        own_price: None,
         row: subject.row,
         tier: given.tier.or_else(|| product.tiers.as_ref()?.default),
         given,
@@ -86,6 +89,17 @@ pub(crate) fn resolve(subject: &ResolvedSubject, part: &Part, context: Context<'
 }
 
 impl Resolved {
+    /// The user's own price, or the lists of the product's file.
+    pub(crate) fn price_lists(&self) -> &[PriceList] {
+        self.own_price.as_deref().unwrap_or(&self.product.prices)
+    }
+
+    /// Bytes of a volume; of a product without a size, its unit.
+    pub(crate) fn size_bytes(&self) -> f64 {
+        let units = if self.product.option("size").is_some() { self.size().unwrap_or(0.0) } else { 1.0 };
+        units * self.product.unit.bytes as f64
+    }
+
     /// Sets the figures of that date; refuses a date without any.
     fn dated(&mut self, as_of: Date) -> Result<(), ConfigRefusal> {
         for figure in self.product.figures.iter().filter(|figure| figure.validity.holds(as_of)) {

@@ -311,6 +311,8 @@ impl Product {
                 };
                 (steps.iter().map(step).collect::<Vec<_>>().join(", "), quantity.text().to_owned())
             }
+            Amount::Flat(amount) => (amount.to_string(), "1".to_owned()),
+            Amount::PerGib(amount) => (amount.to_string(), "GiB".to_owned()),
             Amount::Unknown => ("not known".to_owned(), String::new()),
             Amount::ByColumn(column, quantity) => {
                 (format!("column {}", self.variables[*column].name), quantity.text().to_owned())

@@ -207,12 +207,12 @@ pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec>
     streams
 }
 
-/// The price in the terms' currency; the lowest if several regions have one.
+/// The price in the terms' currency; the lowest of the complete ones if several regions have one.
 pub(crate) fn price_of(offer: &Offer, terms: &PriceTerms) -> Option<Price> {
     let fits = |price: &Price| {
         terms.currency.is_none_or(|currency| currency == price.monthly.currency)
             && terms.region.as_deref().is_none_or(|region| price.region.as_deref().is_none_or(|own| own == region))
     };
-    let prices = || offer.prices().into_iter().filter(fits).min_by_key(|price| price.monthly.millionths);
-    offer.price().ok().filter(fits).or_else(prices)
+    let prices = offer.prices().into_iter().filter(fits);
+    prices.min_by_key(|price| (!price.without.is_empty(), price.monthly.millionths))
 }

@@ -45,9 +45,6 @@ pub use size::{judge, size};
 pub use today::Best;
 pub use wanted::{DesignError, wanted};
 
-/// Added to a total for the ranking, for each grade of [`PriceDoubt`]: above every real total.
-const DOUBT_COST: f64 = 1e12;
-
 /// Completeness of a price, best first. Choices rank by it before the price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceDoubt {
@@ -55,7 +52,7 @@ pub enum PriceDoubt {
     Firm,
     /// The price of the storage was inferred or recalled.
     Unverified,
-    /// The machine has no price.
+    /// The storage has a price, the machine has none.
     Partial,
     /// The storage has no price.
     Unpriced,
@@ -66,7 +63,7 @@ pub enum PriceDoubt {
 pub struct Sizing {
     /// The design point.
     pub wanted: Wanted,
-    /// Suitable configurations that meet the objectives, by [`Choice::cost`]; unpriced ones last.
+    /// Suitable configurations that meet the objectives, by [`Choice::rank`].
     pub choices: Vec<Choice>,
     /// Priced configurations of all levels, cheapest first; each has fewer waiting sessions than every cheaper one.
     pub frontier: Vec<Choice>,
@@ -269,26 +266,29 @@ impl Choice {
         self.reached.iter().all(Reached::is_met)
     }
 
-    /// Monthly price of the configuration and its machine; of the configuration alone if the machine has no price.
+    /// Monthly price of the configuration and its machine; `None` unless all parts have a price.
     pub fn total(&self) -> Option<Money> {
-        let storage = self.price.as_ref()?.monthly;
-        let machine = self.machine.as_ref().and_then(|machine| machine.monthly);
-        Some(machine.and_then(|machine| storage.plus(machine)).unwrap_or(storage))
+        let storage = self.price.as_ref().filter(|price| price.without.is_empty())?.monthly;
+        match &self.machine {
+            Some(machine) => storage.plus(machine.monthly?),
+            None => Some(storage),
+        }
     }
 
     /// Completeness of its price.
     pub fn price_doubt(&self) -> PriceDoubt {
-        match (&self.price, &self.machine) {
-            (None, _) => PriceDoubt::Unpriced,
-            (_, Some(Attachment { monthly: None, .. })) => PriceDoubt::Partial,
-            (Some(price), _) => price_doubt(price),
+        match &self.price {
+            None => PriceDoubt::Unpriced,
+            Some(_) if self.total().is_none() => PriceDoubt::Partial,
+            Some(price) => price_doubt(price),
         }
     }
 
-    /// Ranking cost: the total in units of the currency, after all totals with less [`PriceDoubt`]; infinite without a
-    /// price.
-    pub fn cost(&self) -> f64 {
-        self.total().map_or(f64::INFINITY, |total| total.as_f64() + f64::from(self.price_doubt() as u8) * DOUBT_COST)
+    /// Order of preference: the completeness of the price, then the total in units of the currency. Choices without a
+    /// total are ordered by their excess over the load: the smallest sufficient class is probably the cheapest.
+    pub fn rank(&self) -> (PriceDoubt, f64) {
+        let excess = || self.binds.as_ref().map_or(f64::INFINITY, |limit| limit.over);
+        (self.price_doubt(), self.total().map_or_else(excess, Money::as_f64))
     }
 
     /// True if an amount of its price list was inferred or recalled.

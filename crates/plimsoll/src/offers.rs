@@ -76,6 +76,10 @@ impl Offers {
             }
         }
         let as_of = args.as_of.unwrap_or_else(today);
+        let currency = args.currency.unwrap_or_else(dollars);
+        for own in &args.price {
+            catalogue.set_price(own, currency, as_of).map_err(|unknown| usage(&unknown))?;
+        }
         let terms = PriceTerms { as_of, currency: args.currency, region: args.region.clone() };
         Ok(Self { catalogue, terms })
     }
@@ -138,7 +142,6 @@ impl Offers {
     /// The terms of a ranking of all vendors: a common currency, USD by default. Fails for a currency or region without
     /// prices.
     pub fn ranking_terms(&self) -> Result<PriceTerms, CliError> {
-        let dollars = || "USD".parse::<Currency>().expect("USD is a currency code");
         let currency = self.terms.currency.unwrap_or_else(dollars);
         let currencies = self.catalogue.currencies();
         if !currencies.contains(&currency) {
@@ -151,6 +154,11 @@ impl Offers {
         self.check_region()?;
         Ok(PriceTerms { currency: Some(currency), ..self.terms.clone() })
     }
+}
+
+/// The default currency.
+fn dollars() -> Currency {
+    "USD".parse().expect("USD is a currency code")
 }
 
 /// Errors of a product file.

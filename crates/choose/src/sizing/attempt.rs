@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Offer, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::candidates::{Candidate, Group};
-use super::frontier::by_cost;
+use super::frontier::by_rank;
 use super::machines::Fleet;
 use super::{Attachment, Choice, Rejection, RejectionReason};
 
@@ -143,7 +143,7 @@ impl<'a> Attempt<'a> {
 
     /// The cheapest choice.
     pub(super) fn cheapest(&self) -> Option<&Choice> {
-        self.levels.met.iter().min_by(|a, b| by_cost(a, b))
+        self.levels.met.iter().min_by(|a, b| by_rank(a, b))
     }
 
     /// The place of the product and its levels in the result.

@@ -2,8 +2,6 @@
 
 use std::cmp::Ordering::{self, Equal};
 
-use plimsoll_catalogue::Money;
-
 use super::attempt::Levels;
 use super::search::provider;
 use super::{Choice, DesignPoint};
@@ -27,8 +25,10 @@ impl ProviderFrontier {
     /// sessions, and between them those that are farthest below the line through their neighbours, in logarithms of
     /// price and sessions.
     pub fn outline(&self, point: &DesignPoint, most: usize) -> Vec<&Choice> {
-        let price = |choice: &Choice| choice.total().map_or(f64::MAX, Money::as_f64);
-        let place = |choice: &Choice| (price(choice).ln(), choice.waiting(point).unwrap_or_default().max(1e-9).ln());
+        let place = |choice: &Choice| {
+            let total = choice.total().expect("a frontier has priced choices only").as_f64();
+            (total.ln(), choice.waiting(point).unwrap_or_default().max(1e-9).ln())
+        };
         let places: Vec<(f64, f64)> = self.choices.iter().map(place).collect();
         let mut kept: Vec<usize> = vec![0];
         kept.extend((most > 1 && self.choices.len() > 1).then(|| self.choices.len() - 1));
@@ -50,9 +50,10 @@ impl ProviderFrontier {
     }
 }
 
-/// Order by [`Choice::cost`].
-pub(super) fn by_cost(a: &Choice, b: &Choice) -> Ordering {
-    a.cost().total_cmp(&b.cost())
+/// Order by [`Choice::rank`].
+pub(super) fn by_rank(a: &Choice, b: &Choice) -> Ordering {
+    let ((doubt, amount), (other_doubt, other_amount)) = (a.rank(), b.rank());
+    doubt.cmp(&other_doubt).then_with(|| amount.total_cmp(&other_amount))
 }
 
 /// The frontier of each provider, by its cheapest configuration; of a provider without choices that of slower ones,
@@ -72,16 +73,16 @@ pub(super) fn of_providers(levels: &Levels, point: &DesignPoint) -> Vec<Provider
     };
     let mut found: Vec<ProviderFrontier> = names.into_iter().map(frontier_of).collect();
     found.retain(|frontier| !frontier.choices.is_empty());
-    found.sort_by(|a, b| a.is_slower.cmp(&b.is_slower).then_with(|| by_cost(&a.choices[0], &b.choices[0])));
+    found.sort_by(|a, b| a.is_slower.cmp(&b.is_slower).then_with(|| by_rank(&a.choices[0], &b.choices[0])));
     found
 }
 
 /// Priced choices with fewer waiting sessions, by a twentieth, than all cheaper ones.
 pub(super) fn frontier(mut choices: Vec<Choice>, point: &DesignPoint) -> Vec<Choice> {
     let waiting = |choice: &Choice| choice.waiting(point);
-    choices.retain(|choice| choice.price.is_some() && waiting(choice).is_some());
+    choices.retain(|choice| choice.total().is_some() && waiting(choice).is_some());
     let by_waiting = |a: &Choice, b: &Choice| waiting(a).partial_cmp(&waiting(b)).unwrap_or(Equal);
-    choices.sort_by(|a, b| -> Ordering { by_cost(a, b).then_with(|| by_waiting(a, b)) });
+    choices.sort_by(|a, b| -> Ordering { by_rank(a, b).then_with(|| by_waiting(a, b)) });
     let mut least = f64::INFINITY;
     choices.retain(|choice| {
         let better = waiting(choice).filter(|waiting| *waiting < least * FASTER);

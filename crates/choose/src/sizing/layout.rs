@@ -7,7 +7,7 @@ use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
 use super::assess::Assessor;
-use super::frontier::by_cost;
+use super::frontier::by_rank;
 use super::machines::Fleet;
 use super::search::provider;
 use super::size::cheapest_of_each;
@@ -47,7 +47,7 @@ pub struct VolumeLayout {
     pub parts: Vec<VolumePart>,
     /// The cheapest machine with sufficient limits for all volumes; `None` as for [`Choice::machine`].
     pub machine: Option<Attachment>,
-    /// Monthly price including the machine if it is priced; `None` if a part has no price.
+    /// Monthly price including the machine; `None` unless all parts have a price.
     pub total: Option<Money>,
     /// Monthly price of the provider's cheapest single-volume choice, likewise; `None` if none meets the objectives.
     pub single: Option<Money>,
@@ -239,7 +239,7 @@ fn part_of(wanted: &Wanted, content: VolumeContent, kept: impl Fn(Class) -> bool
 /// The provider's cheapest single volume.
 fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
     let own = sizing.choices.iter().filter(|choice| provider(choice.offer.product().name()) == name);
-    own.filter(|choice| choice.price.is_some()).min_by(|a, b| by_cost(a, b))
+    own.filter(|choice| choice.total().is_some()).min_by(|a, b| by_rank(a, b))
 }
 
 /// The layout of a provider; `None` if a part has no choice, no machine suffices, or a single volume is as good.
@@ -260,8 +260,8 @@ fn layout(
     }
     let single = of_provider(whole, provider);
     let monthly = |part: &VolumePart| part.choice.price.as_ref().map(|price| price.monthly);
-    let machine_price = machine.as_ref().and_then(|machine| machine.monthly);
-    let mut sums = parts.iter().map(monthly).chain(machine_price.map(Some));
+    let machine_price = machine.as_ref().map(|machine| machine.monthly);
+    let mut sums = parts.iter().map(monthly).chain(machine_price);
     let first = sums.next().flatten();
     let total = sums.fold(first, |sum, price| sum?.plus(price?));
     let layout =

@@ -1,6 +1,6 @@
 //! Machines of a volume's provider: the cheapest with sufficient limits for the design point.
 
-use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, Product, ProductKind, Setting};
+use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, PriceTerms, Product, ProductKind, Setting};
 
 use super::assess::Assessor;
 use super::product_facts::members;
@@ -122,7 +122,7 @@ impl Machine {
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
         let count = assessor.wanted.instances();
         let over = own_limits(assessor, &attached, count).first().map_or(f64::MAX, |tight| tight.over);
-        let monthly = difference(price_of(plain, assessor.terms), price_of(&attached, assessor.terms));
+        let monthly = price_of_machine(plain, &attached, assessor.terms);
         Some((Self { part, monthly, over }, attached))
     }
 
@@ -192,11 +192,12 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<Tigh
     own
 }
 
-/// The price of the machine: the difference between both and the volume.
-fn difference(volume: Option<Price>, both: Option<Price>) -> Option<Money> {
-    let (volume, both) = (volume?, both?);
-    let is_priced = both.without.is_empty() && both.monthly.currency == volume.monthly.currency;
-    is_priced.then(|| Money { millionths: both.monthly.millionths - volume.monthly.millionths, ..both.monthly })
+/// The price of the machine: the difference between both and the volume, in the same region.
+fn price_of_machine(volume: &Offer, attached: &Offer, terms: &PriceTerms) -> Option<Money> {
+    let both = price_of(attached, terms).filter(|price| price.without.is_empty())?;
+    let is_alike = |price: &Price| price.region == both.region && price.monthly.currency == both.monthly.currency;
+    let alone = volume.prices().into_iter().find(is_alike)?;
+    Some(Money { millionths: both.monthly.millionths - alone.monthly.millionths, ..both.monthly })
 }
 
 /// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is

@@ -8,7 +8,7 @@ use plimsoll_catalogue::{Catalogue, Config, PriceTerms, Product};
 use super::assess::{Assessed, Assessor};
 use super::attempt::{Attempt, Found};
 use super::candidates::{Candidate, candidates};
-use super::frontier::{by_cost, frontier, of_providers};
+use super::frontier::{by_rank, frontier, of_providers};
 use super::machines::Fleet;
 use super::pool::map;
 use super::product_facts::is_shareable;
@@ -31,7 +31,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
     }
     let Found { mut choices, mut nearly, mut slower, mut rejected, levels } = found;
     for ranked in [&mut choices, &mut nearly, &mut slower] {
-        ranked.sort_by(by_cost);
+        ranked.sort_by(by_rank);
     }
     rejected.sort_by(|a, b| b.reason.share().total_cmp(&a.reason.share()));
     Sizing {

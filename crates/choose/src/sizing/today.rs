@@ -4,6 +4,7 @@
 use plimsoll_ingest::{Account, Class};
 use plimsoll_units::Span;
 
+use super::frontier::by_rank;
 use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, VolumeLayout, Wanted};
 use crate::diagnosis::{DatabaseEffect, Latencies, effect};
 
@@ -60,11 +61,11 @@ impl Wanted {
             let [today, then] = self.waiting_today(choice);
             // Simulated times are not more precise than a hundredth.
             let excess = ((then / today - 1.0).max(0.0) * 100.0).round();
-            (choice.price_doubt() > PriceDoubt::Unverified, excess, choice.cost())
+            (choice.price_doubt() > PriceDoubt::Unverified, excess)
         };
         let order = |a: &&Choice, b: &&Choice| {
-            let (a, b) = (rank(a), rank(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2))
+            let ((is_incomplete, excess), (other_is_incomplete, other_excess)) = (rank(a), rank(b));
+            is_incomplete.cmp(&other_is_incomplete).then(excess.total_cmp(&other_excess)).then(by_rank(a, b))
         };
         slower.into_iter().min_by(order)
     }

@@ -53,7 +53,7 @@ pub fn memory_first(
 ) -> Option<MemoryFirst> {
     let first = priced(sizing)?;
     let machine = first.machine.as_ref()?;
-    let present = machine.monthly.and(first.total())?;
+    let present = first.total()?;
     let shape = machine.offer.machine_shape()?.memory?;
     let memory = sizing.wanted.compute.memory.unwrap_or(shape);
     let waiting = first.waiting(&sizing.wanted.points[0])?;
@@ -64,7 +64,7 @@ pub fn memory_first(
         let mut wanted = with_reads(&sizing.wanted, by, reads);
         wanted.compute.memory = Some(Bytes::new(memory.get() + (more_bytes / instances as f64) as u64));
         let choice = priced(&size(catalogue, &wanted, terms, &search))?.clone();
-        let total = choice.machine.as_ref()?.monthly.and(choice.total())?;
+        let total = choice.total().filter(|_| choice.machine.is_some())?;
         let left = choice.waiting(&wanted.points[0])?;
         let saved = account.and_then(|account| saved(account, &sizing.wanted, first, reads));
         let storage = alternative(sizing, first, left);
@@ -87,8 +87,8 @@ pub fn memory_first(
 
 /// The cheapest choice with a price; the best of those that are slower than today, if there is no other.
 fn priced(sizing: &Sizing) -> Option<&Choice> {
-    let priced = sizing.choices.iter().find(|choice| choice.price.is_some());
-    priced.or_else(|| sizing.best_slower().filter(|choice| choice.price.is_some()))
+    let priced = sizing.choices.iter().find(|choice| choice.total().is_some());
+    priced.or_else(|| sizing.best_slower().filter(|choice| choice.total().is_some()))
 }
 
 impl MemoryFirst {

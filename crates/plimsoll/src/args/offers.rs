@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use plimsoll_catalogue::{Currency, Date};
+use plimsoll_catalogue::{Currency, Date, OwnPrice};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops};
 
@@ -50,6 +50,10 @@ pub struct TermsArgs {
     /// Region of prices, such as ap-northeast-1
     #[arg(long, global = true, value_name = "REGION")]
     pub region: Option<String>,
+    /// Your own monthly price of a product or machine, instead of the catalogue's: a total, or an amount for each GiB,
+    /// such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'. Repeatable
+    #[arg(long, global = true, value_name = "PRODUCT=AMOUNT[/GiB]")]
+    pub price: Vec<OwnPrice>,
     /// Directory with additional product files; by default `PLIMSOLL_PRODUCTS` or ~/.config/plimsoll/products
     #[arg(long, global = true, value_name = "FOLDER")]
     pub products: Option<PathBuf>,

@@ -232,7 +232,7 @@ impl Sized<'_> {
         ];
         let row = |(index, one): (usize, &Choice)| {
             let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
-            let with_machine = one.machine.as_ref().and_then(|machine| machine.monthly).and_then(|_| one.total());
+            let with_machine = one.machine.as_ref().and_then(|_| one.total());
             let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
             vec![
                 Cell::text(offer::configuration(&one.offer)),

@@ -222,10 +222,14 @@ pub(crate) fn layout(layout: &VolumeLayout) -> String {
 
 /// A configuration compared with a cheaper one: `+14 %: 3.4 times faster`.
 pub(crate) fn against(point: &DesignPoint, cheaper: &Choice, choice: &Choice) -> String {
-    let monthly = |choice: &Choice| choice.total().map_or(0.0, plimsoll_catalogue::Money::as_f64);
+    let monthly = |choice: &Choice| choice.total().map(plimsoll_catalogue::Money::as_f64);
     let waiting = |choice: &Choice| choice.waiting(point).unwrap_or_default();
-    let more = monthly(choice) / monthly(cheaper) - 1.0;
-    let more = if more < 1.0 { format!("{:+.0} %", more * 100.0) } else { format!("x {}", number::three(more + 1.0)) };
+    let more = monthly(choice).zip(monthly(cheaper)).map(|(own, other)| own / other - 1.0);
+    let more = match more {
+        None => "at an unknown price".to_owned(),
+        Some(more) if more < 1.0 => format!("{:+.0} %", more * 100.0),
+        Some(more) => format!("x {}", number::three(more + 1.0)),
+    };
     format!("{more}: {} times faster", number::three(waiting(cheaper) / waiting(choice)))
 }
 
@@ -235,13 +239,22 @@ pub(crate) fn price(choice: &Choice) -> String {
         choice.price.as_ref().map_or_else(|| "unknown price".to_owned(), |price| format!("{} a month", price.monthly));
     let machine = choice.machine.as_ref().map(|machine| {
         let name = clean(&machine.name().unwrap_or_default());
-        match machine.monthly.and(choice.total()) {
+        match choice.total() {
             Some(total) => format!(", {total} with {name}"),
             None => format!(", without the price of {name}"),
         }
     });
     let doubt = if choice.has_unverified_price() { " (unverified price)" } else { "" };
     format!("{monthly}{}{doubt}", machine.unwrap_or_default())
+}
+
+/// The part of a choice without a price: `aws/r6i.xlarge has no price in the catalogue for these terms`.
+pub(crate) fn missing_price(choice: &Choice) -> String {
+    let machine = choice.machine.as_ref().filter(|machine| machine.monthly.is_none()).and_then(Attachment::name);
+    let without = choice.price.iter().flat_map(|price| &price.without).cloned();
+    let part = without.chain(machine).next().filter(|_| choice.price.is_some());
+    let part = part.map_or_else(|| "it".to_owned(), |name| clean(&name).to_string());
+    format!("{part} has no price in the catalogue for these terms")
 }
 
 /// More memory instead of faster storage.

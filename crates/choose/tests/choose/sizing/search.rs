@@ -57,7 +57,7 @@ fn every_product_is_chosen_or_rejected_once() {
     expected.sort();
     assert_eq!(names, expected);
     assert!(sizing.evaluated >= 10_000, "{}", sizing.evaluated);
-    assert!(sizing.choices.is_sorted_by(|a, b| a.cost() <= b.cost()));
+    assert!(sizing.choices.is_sorted_by(|a, b| a.rank() <= b.rank()));
     assert!(sizing.rejected.is_sorted_by(|a, b| a.reason.share() >= b.reason.share()));
 }
 
@@ -128,7 +128,7 @@ fn dearer_choices_on_the_frontier_have_fewer_waiting_sessions() {
     let frontier = sized(&wanted, &[]).frontier;
     assert!(frontier.len() >= 2);
     let waiting = |choice: &Choice| choice.waiting(&wanted.points[0]).unwrap();
-    assert!(frontier.is_sorted_by(|a, b| a.cost() <= b.cost() && waiting(b) < 0.95 * waiting(a)));
+    assert!(frontier.is_sorted_by(|a, b| a.rank() <= b.rank() && waiting(b) < 0.95 * waiting(a)));
     // The frontier may contain several levels of a product.
     let oci = sized(&wanted, &["oci/block-volume"]);
     assert!(
@@ -258,6 +258,49 @@ fn a_stripe_is_lost_with_any_of_its_members() {
 }
 
 #[test]
+fn a_total_needs_the_price_of_every_part() {
+    let catalogue = Catalogue::built_in();
+    let wanted = database(1_000.0, Bytes::gib(200));
+    let judged =
+        |catalogue: &Catalogue, text: &str| judge(catalogue, &text.parse().unwrap(), &wanted, &terms()).unwrap();
+    let own_machine = "gcp/pd-ssd:500GiB on machine(iops=20000, mbps=400)";
+    let partial = judged(&catalogue, own_machine);
+    assert!(partial.price.is_some() && partial.total().is_none(), "{:?}", partial.price);
+    assert_eq!(partial.price_doubt(), PriceDoubt::Partial);
+    // c3d-highmem-180 has a price in one of the two regions of pd-ssd.
+    let complete = judged(&catalogue, "gcp/pd-ssd:500GiB on gcp/c3d-highmem-180");
+    assert!(complete.total().unwrap().as_f64() > 8_000.0, "{:?}", complete.total());
+}
+
+#[test]
+fn own_prices_rank_like_those_of_the_catalogue() {
+    let wanted = database(1_000.0, Bytes::gib(200));
+    let sized = |prices: &[&str]| {
+        let mut catalogue = Catalogue::built_in();
+        for price in prices {
+            let own = price.parse().unwrap();
+            catalogue.set_price(&own, "USD".parse().unwrap(), terms().as_of).unwrap();
+        }
+        let search = Search::among(&catalogue, &["netapp".to_owned()]).unwrap();
+        size(&catalogue, &wanted, &terms(), &search)
+    };
+    // Without prices: the smallest sufficient class.
+    let unpriced = sized(&[]).choices;
+    assert!(unpriced.iter().all(|choice| choice.price_doubt() == PriceDoubt::Unpriced && choice.total().is_none()));
+    let excess = |choice: &Choice| choice.binds.as_ref().map_or(f64::INFINITY, |limit| limit.over);
+    assert!(unpriced.is_sorted_by(|a, b| excess(a) <= excess(b)));
+    let position = |series: &str| unpriced.iter().position(|choice| short(choice).contains(series)).unwrap();
+    assert!(position("aff-c800") < position("aff-a800"));
+    let priced = sized(&["netapp/aff-a800=20000 USD", "netapp/aff-a900=2.5 USD/GiB"]).choices;
+    assert!(short(&priced[0]).contains("aff-a900"), "{}", short(&priced[0]));
+    assert!(
+        (priced[0].total().unwrap().as_f64() - 2.5 * priced[0].offer.capacity.get() as f64 / f64::from(1 << 30)).abs()
+            < 0.01
+    );
+    assert!((priced[1].total().unwrap().as_f64() - 20_000.0).abs() < 1e-6, "{:?}", priced[1].total());
+}
+
+#[test]
 fn incomplete_prices_rank_below_verified_ones() {
     let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws", "generic"]);
     let doubts: Vec<PriceDoubt> = sizing.choices.iter().map(Choice::price_doubt).collect();
@@ -306,7 +349,7 @@ fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
     let Some(Best::Slower(best)) = sizing.best() else { panic!("{:?}", sizing.choices) };
     let [now, then] = wanted.waiting_today(best);
     assert!(then < now && best.price_doubt() == PriceDoubt::Firm, "{} {now} {then}", short(best));
-    let cheaper = sizing.slower.iter().filter(|slower| slower.cost() < best.cost());
+    let cheaper = sizing.slower.iter().filter(|slower| slower.rank() < best.rank());
     for slower in cheaper {
         let [now, then] = wanted.waiting_today(slower);
         assert!(then > now, "{} is cheaper and leaves {then} of {now} sessions waiting", short(slower));
@@ -319,7 +362,7 @@ fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
     let sizing = sized(&wanted, &["aws", "oci"]);
     let names: Vec<&str> = sizing.providers.iter().map(|one| one.provider.as_str()).collect();
     assert!(names.len() == 2 && names.contains(&"aws") && names.contains(&"oci"), "{names:?}");
-    let costs: Vec<f64> = sizing.providers.iter().map(|one| one.choices[0].cost()).collect();
+    let costs: Vec<f64> = sizing.providers.iter().map(|one| one.choices[0].rank().1).collect();
     assert!(costs.is_sorted(), "{costs:?}");
     let point = &wanted.points[0];
     for one in &sizing.providers {

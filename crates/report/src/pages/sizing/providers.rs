@@ -87,8 +87,8 @@ impl Sized<'_> {
                 reasons.entry(provider).or_insert(reason);
             }
         };
-        for choice in sizing.choices.iter().filter(|choice| choice.price.is_none()) {
-            add(choice.offer.product().name(), "no price in the catalogue for these terms".to_owned());
+        for choice in sizing.choices.iter().filter(|choice| choice.total().is_none()) {
+            add(choice.offer.product().name(), words::missing_price(choice));
         }
         for choice in &sizing.slower {
             let name = offer::configuration(&choice.offer);

@@ -51,7 +51,13 @@ impl Sized<'_> {
             Some(Best::Single(choice)) => {
                 let name = offer::configuration(&choice.offer);
                 match choice.price_doubt() {
-                    PriceDoubt::Unpriced => format!("{name} carries the load{meets}; its price is unknown"),
+                    PriceDoubt::Unpriced | PriceDoubt::Partial => {
+                        let missing = words::missing_price(choice);
+                        format!(
+                            "No configuration with a complete price carries the load{meets}. Smallest sufficient: {name}; \
+                             {missing}; --price states your own"
+                        )
+                    }
                     _ => format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice)),
                 }
             }

@@ -1,0 +1,116 @@
+//! Prices that a user states for products, such as a quotation for an array.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::cite::{Cite, Status};
+use crate::date::Date;
+use crate::decimal::Decimal;
+use crate::money::Currency;
+use crate::price::Often;
+use crate::product::{Amount, PriceList, PricePart, Validity};
+
+/// A monthly price of a product or machine, which replaces those of its file: `netapp/aff-c800=9500 USD` or
+/// `netapp/aff-c800=0.12 USD/GiB`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnPrice {
+    /// Name of the product or machine.
+    pub product: String,
+    amount: Decimal,
+    /// `None` for the currency of the terms.
+    currency: Option<Currency>,
+    per_gib: bool,
+}
+
+/// A text that is not an [`OwnPrice`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "not a price: write PRODUCT=AMOUNT a month, such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'"
+)]
+pub struct OwnPriceError;
+
+impl FromStr for OwnPrice {
+    type Err = OwnPriceError;
+
+    fn from_str(text: &str) -> Result<Self, OwnPriceError> {
+        let (product, price) = text.rsplit_once('=').ok_or(OwnPriceError)?;
+        let price = price.trim();
+        let (price, per_gib) = match price.rsplit_once('/') {
+            Some((price, unit)) if unit.trim().eq_ignore_ascii_case("gib") => (price.trim(), true),
+            Some(_) => return Err(OwnPriceError),
+            None => (price, false),
+        };
+        let (amount, currency) = match price.split_once(char::is_whitespace) {
+            Some((amount, currency)) => (amount, Some(currency.trim().parse().map_err(|_| OwnPriceError)?)),
+            None => (price, None),
+        };
+        let amount: Decimal = amount.parse().map_err(|_| OwnPriceError)?;
+        if amount.is_negative() || product.trim().is_empty() {
+            return Err(OwnPriceError);
+        }
+        Ok(Self { product: product.trim().to_owned(), amount, currency, per_gib })
+    }
+}
+
+impl OwnPrice {
+    /// The price as the only list of the product, in the currency of the terms by default.
+    pub(crate) fn list(&self, default_currency: Currency, as_of: Date) -> PriceList {
+        let cite = Arc::new(Cite {
+            title: "your own price".to_owned(),
+            url: String::new(),
+            date: as_of.to_string(),
+            status: Status::Published,
+            note: String::new(),
+        });
+        let (per, amount) = if self.per_gib {
+            ("GiB-month", Amount::PerGib(self.amount))
+        } else {
+            ("month", Amount::Flat(self.amount))
+        };
+        PriceList {
+            currency: self.currency.unwrap_or(default_currency),
+            region: None,
+            validity: Validity::default(),
+            taxes: "".into(),
+            parts: vec![PricePart {
+                name: "own price".into(),
+                per: per.into(),
+                when: None,
+                amount,
+                cite: Arc::clone(&cite),
+                hours: None,
+                often: Often::Monthly,
+            }],
+            snapshot: None,
+            cite,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_prices_are_parsed() {
+        for (text, expected) in [
+            ("netapp/aff-c800=9500", Some(("netapp/aff-c800", None, false))),
+            ("netapp/aff-c800 = 9500.50 usd", Some(("netapp/aff-c800", Some("USD"), false))),
+            ("aws/gp3=0.07 EUR/GiB", Some(("aws/gp3", Some("EUR"), true))),
+            ("mine.toml=0.07/GiB", Some(("mine.toml", None, true))),
+            ("aws/gp3", None),
+            ("aws/gp3=-1", None),
+            ("aws/gp3=7/TB", None),
+            ("=7", None),
+            ("aws/gp3=much", None),
+        ] {
+            let parsed = text.parse::<OwnPrice>().ok();
+            let parts = parsed
+                .as_ref()
+                .map(|own| (own.product.as_str(), own.currency.as_ref().map(Currency::code), own.per_gib));
+            assert_eq!(parts, expected, "{text}");
+        }
+    }
+}
