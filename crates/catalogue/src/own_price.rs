@@ -46,7 +46,7 @@ impl FromStr for OwnPrice {
             Some((amount, currency)) => (amount, Some(currency.trim().parse().map_err(|_| OwnPriceError)?)),
             None => (price, None),
         };
-        let amount: Decimal = amount.parse().map_err(|_| OwnPriceError)?;
+        let amount: Decimal = amount.parse().map_err(|()| OwnPriceError)?;
         if amount.is_negative() || product.trim().is_empty() {
             return Err(OwnPriceError);
         }

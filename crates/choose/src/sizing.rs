@@ -43,7 +43,7 @@ pub use pool::{InOrder, Pool};
 pub use search::{Search, UnknownProvider};
 pub use size::{judge, size};
 pub use today::Best;
-pub use wanted::{DesignError, wanted};
+pub use wanted::{DesignError, check_counted, wanted};
 
 /// Completeness of a price, best first. Choices rank by it before the price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

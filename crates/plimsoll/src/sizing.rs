@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
-use plimsoll_choose::sizing::{Compute, Design, DesignError, Growth, Search, UnknownProvider, layouts, size, wanted};
+use plimsoll_choose::sizing::{
+    Compute, Design, DesignError, Growth, Search, UnknownProvider, check_counted, layouts, size, wanted,
+};
 use plimsoll_ingest::{DatabaseDemand, Demand};
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
@@ -31,8 +33,12 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let readings = inputs::readings(&outcomes)?;
     let demand = Demand::of(&readings);
     let subject = subject(&demand, args.database.as_deref())?;
+    let unclear = |unclear: DesignError| CliError::usage(unclear.to_string());
+    if !args.assume {
+        check_counted(subject).map_err(unclear)?;
+    }
     let (design, stored) = design(args, subject)?;
-    let mut wanted = wanted(subject, &design).map_err(|unclear: DesignError| CliError::usage(unclear.to_string()))?;
+    let mut wanted = wanted(subject, &design).map_err(unclear)?;
     wanted.assumptions.extend(stored);
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
@@ -109,6 +115,7 @@ fn design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<S
         free: args.free.0,
         objectives: args.objective.clone(),
         may_be_slower: args.may_be_slower,
+        assumes_blocks: args.assume,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };
     let said = |stored| format!("the database occupies {stored}, according to its report: --capacity overrides it");

@@ -7,7 +7,8 @@ use hyper::StatusCode;
 use plimsoll_catalogue::{Currency, PriceTerms};
 use plimsoll_choose::diagnosis::{DiagnoseOptions, Diagnosis, diagnose};
 use plimsoll_choose::sizing::{
-    Choice, ClassObjective, Design, Growth, Search, Sizing, Wanted, layouts, size as sized, wanted,
+    Choice, ClassObjective, Design, DesignError, Growth, Search, Sizing, Wanted, check_counted, layouts, size as sized,
+    wanted,
 };
 use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
@@ -252,7 +253,9 @@ fn superseded() -> WebRefusal {
 
 /// The design point of a request.
 fn wanted_of(subject: &DatabaseDemand, request: &SizeRequest) -> Result<Wanted, WebRefusal> {
-    let wanted = wanted(subject, &design(request)?).map_err(|unclear| WebRefusal::bad(unclear.to_string()))?;
+    let unclear = |unclear: DesignError| WebRefusal::bad(unclear.to_string());
+    check_counted(subject).map_err(unclear)?;
+    let wanted = wanted(subject, &design(request)?).map_err(unclear)?;
     let is_reduced = request.reads_left < 1.0;
     Ok(if is_reduced {
         with_reads_left(&wanted, subject.account.as_ref(), request.reads_left.max(0.01))

@@ -26,6 +26,8 @@ pub(crate) struct ClassWindows<'a> {
     subject: &'a DatabaseDemand,
     /// Assumptions, in the order of the report.
     pub(super) assumed: BTreeSet<&'static str>,
+    /// Classes whose operations are assumed from their bytes.
+    in_blocks: Vec<Class>,
 }
 
 /// Operations and bytes per second, if known.
@@ -37,7 +39,12 @@ struct ClassRate {
 
 impl<'a> ClassWindows<'a> {
     pub(crate) fn new(subject: &'a DatabaseDemand) -> Self {
-        Self { subject, assumed: BTreeSet::new() }
+        Self { subject, assumed: BTreeSet::new(), in_blocks: Vec::new() }
+    }
+
+    /// Derives the operations of these classes from their bytes, in blocks of 8 KiB.
+    pub(super) fn assume_blocks(&mut self, classes: &[Class]) {
+        self.in_blocks = classes.to_vec();
     }
 
     fn value(&self, slot: usize, class: Class, measure: Measure, statistic: Statistic) -> Option<f64> {
@@ -52,6 +59,7 @@ impl<'a> ClassWindows<'a> {
         let iops = mean(Measure::Iops);
         let by_size = || Some(iops? * mean(Measure::Size)?);
         let bytes = mean(Measure::Throughput).or_else(by_size);
+        let iops = iops.or_else(|| bytes.filter(|_| self.in_blocks.contains(&class)).map(|bytes| bytes / BLOCK));
         ClassRate { iops: iops.filter(|iops| *iops > MIN_RATE), bytes: bytes.filter(|bytes| *bytes > MIN_RATE) }
     }
 

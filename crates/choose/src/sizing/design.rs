@@ -31,6 +31,8 @@ pub struct Design {
     pub objectives: Vec<ClassObjective>,
     /// Allows choices that are slower than today's storage.
     pub may_be_slower: bool,
+    /// Derives operations that no input counts from their bytes.
+    pub assumes_blocks: bool,
     /// Processors and memory of a machine; those that are absent follow from the input.
     pub compute: Compute,
 }
@@ -47,6 +49,7 @@ impl Design {
             free: 0.1,
             objectives: Vec::new(),
             may_be_slower: false,
+            assumes_blocks: false,
             compute: Compute::default(),
         }
     }

@@ -30,6 +30,23 @@ pub enum DesignError {
         /// The subject of the demand.
         subject: String,
     },
+    /// Operations of a class are not counted: unknown, not zero.
+    #[error(
+        "the input counts no {}: sizing for the rest alone would be too small. Add a report of the same time that counts them, such \
+         as iostat, or an AWR or Statspack report with its table Instance Activity; --assume takes 8 KiB for each operation where \
+         the bytes are known, and none elsewhere",
+        classes.iter().map(|class| class.name()).collect::<Vec<_>>().join(" and no ")
+    )]
+    Absent {
+        /// The classes: reads, writes or both.
+        classes: Vec<Class>,
+    },
+}
+
+/// Fails if an input with operations does not count all reads or all writes.
+pub fn check_counted(subject: &DatabaseDemand) -> Result<(), DesignError> {
+    let classes = subject.absent();
+    if classes.is_empty() { Ok(()) } else { Err(DesignError::Absent { classes }) }
 }
 
 /// Rate of a point, in the unit of its windows.
@@ -47,6 +64,10 @@ const PEAKS_AT: f64 = 0.95;
 /// Derives the design point of a demand.
 pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, DesignError> {
     let mut all = ClassWindows::new(subject);
+    let absent = subject.absent();
+    if design.assumes_blocks {
+        all.assume_blocks(&absent);
+    }
     let (mut windows, mut slots): (Vec<DemandWindow>, Vec<usize>) = (Vec::new(), Vec::new());
     for (slot, length) in subject.slots.iter().map(|slot| slot.length).enumerate() {
         let classes = all.classes(slot);
@@ -75,6 +96,15 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let operations: f64 = windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum();
     let mut assumptions: Vec<String> = all.assumed.iter().map(|text| (*text).to_owned()).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
+    if design.assumes_blocks {
+        let assumed = |class: &Class| {
+            format!(
+                "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
+                class.name()
+            )
+        };
+        assumptions.extend(absent.iter().map(assumed));
+    }
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
     let known: Vec<Class> = today.iter().chain(&cached).map(|(class, _)| *class).collect();

@@ -54,6 +54,9 @@ pub struct SizeArgs {
     /// Repeatable
     #[arg(short, long, value_name = "OBJECTIVE")]
     pub objective: Vec<ClassObjective>,
+    /// Size even if no input counts the reads or the writes: 8 KiB for each where their bytes are known
+    #[arg(long)]
+    pub assume: bool,
     /// Include choices that are slower than the present storage by a fifth or more for some class of operations
     #[arg(long)]
     pub may_be_slower: bool,

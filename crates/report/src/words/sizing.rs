@@ -253,7 +253,7 @@ pub(crate) fn missing_price(choice: &Choice) -> String {
     let machine = choice.machine.as_ref().filter(|machine| machine.monthly.is_none()).and_then(Attachment::name);
     let without = choice.price.iter().flat_map(|price| &price.without).cloned();
     let part = without.chain(machine).next().filter(|_| choice.price.is_some());
-    let part = part.map_or_else(|| "it".to_owned(), |name| clean(&name).to_string());
+    let part = part.map_or_else(|| "it".to_owned(), |name| clean(&name));
     format!("{part} has no price in the catalogue for these terms")
 }
 

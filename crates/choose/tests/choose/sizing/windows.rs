@@ -1,6 +1,6 @@
 //! Design points of small demands, compared with manual calculations.
 
-use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, Growth, Wanted, wanted};
+use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, DesignError, Growth, Wanted, check_counted, wanted};
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
 
@@ -244,4 +244,17 @@ fn todays_log_write_includes_its_flush() {
     let wanted = wanted(&subject(lines), &plain()).unwrap();
     let today = wanted.today.iter().find(|(class, _)| *class == Class::RedoWrite).map(|(_, mean)| *mean);
     assert_eq!(today, Some(Span::from_micros(25_200)), "PostgreSQL writes to the page cache and then flushes");
+}
+
+#[test]
+fn operations_that_are_not_counted_are_refused_or_assumed() {
+    let absent = subject("08:00 60 redo iops mean 10\n08:00 60 reads bytes mean 8192000");
+    let refused = check_counted(&absent).unwrap_err();
+    assert_eq!(refused, DesignError::Absent { classes: vec![Class::Read, Class::Write] });
+    assert!(refused.to_string().starts_with("the input counts no reads and no writes: "), "{refused}");
+    let assumed = wanted(&absent, &Design { assumes_blocks: true, ..plain() }).unwrap();
+    let reads = assumed.points[0].classes.iter().find(|load| load.class == Class::Read).unwrap();
+    assert!((reads.iops - 1_000.0).abs() < 1e-6, "{}", reads.iops);
+    assert_eq!(assumed.assumptions.iter().filter(|text| text.contains("counts no")).count(), 2);
+    assert!(check_counted(&subject("08:00 60 reads iops mean 100\n08:00 60 writes iops mean 0")).is_ok());
 }
