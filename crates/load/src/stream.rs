@@ -210,8 +210,8 @@ pub struct Together<L> {
     /// Position of the member of each index.
     places: Vec<usize>,
     turn: usize,
-    /// The member with the earliest due time, until a due time changes: the loop reads it several times for each operation.
-    earliest: Cell<Option<(usize, Due)>>,
+    /// The member of the last due time that was read: the operation that is taken next is its own.
+    earliest: Cell<Option<usize>>,
 }
 
 /// Concurrent streams: data reads, background writes, a log writer.
@@ -255,15 +255,6 @@ impl<L: Load> Together<L> {
     }
 
     /// The member with the earliest due time, and that time.
-    #[inline]
-    fn first(&self) -> (usize, Due) {
-        self.earliest.get().unwrap_or_else(|| {
-            let found = self.find_first();
-            self.earliest.set(Some(found));
-            found
-        })
-    }
-
     fn find_first(&self) -> (usize, Due) {
         let urgency = |due| match due {
             Due::Now => Some(Instant::ZERO),
@@ -291,7 +282,11 @@ impl<L: Load> Load for Together<L> {
     fn due(&self) -> Due {
         match &self.members[..] {
             [only] => only.due(),
-            _ => self.first().1,
+            _ => {
+                let (index, due) = self.find_first();
+                self.earliest.set(Some(index));
+                due
+            }
         }
     }
 
@@ -309,19 +304,14 @@ impl<L: Load> Load for Together<L> {
         if let [only] = &mut self.members[..] {
             return only.take(now);
         }
-        let (index, _) = self.first();
-        self.earliest.set(None);
+        let index = self.earliest.take().unwrap_or_else(|| self.find_first().0);
         self.turn = (index + 1) % self.members.len();
         self.members[index].take(now)
     }
 
     #[inline]
     fn completed(&mut self, now: Instant, op: &Op, outcome: OpOutcome) {
-        let member = &mut self.members[self.places[usize::from(op.stream)]];
-        let due = member.due();
-        member.completed(now, op, outcome);
-        if member.due() != due {
-            self.earliest.set(None);
-        }
+        self.earliest.set(None);
+        self.members[self.places[usize::from(op.stream)]].completed(now, op, outcome);
     }
 }
