@@ -43,10 +43,19 @@ pub enum DesignError {
     },
 }
 
-/// Fails if an input with operations does not count all reads or all writes.
+/// Fails if an input with operations counts no reads, or no writes of any kind.
 pub fn check_counted(subject: &DatabaseDemand) -> Result<(), DesignError> {
-    let classes = subject.absent();
+    let mut classes = subject.absent();
+    if counts_log(subject) {
+        classes.retain(|class| *class != Class::Write);
+    }
     if classes.is_empty() { Ok(()) } else { Err(DesignError::Absent { classes }) }
+}
+
+/// Some databases count only the writes of the log: those of data files are not awaited.
+fn counts_log(subject: &DatabaseDemand) -> bool {
+    let series = subject.series(Class::RedoWrite, plimsoll_ingest::Measure::Iops);
+    series.is_some_and(|series| series.values.iter().flatten().next().is_some())
 }
 
 /// Rate of a point, in the unit of its windows.
@@ -104,6 +113,8 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
             )
         };
         assumptions.extend(absent.iter().map(assumed));
+    } else if absent.contains(&Class::Write) && counts_log(subject) {
+        assumptions.push("the input counts no writes but those of the log: the choice covers no others".to_owned());
     }
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);

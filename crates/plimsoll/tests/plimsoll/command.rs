@@ -140,7 +140,7 @@ fn simulated_run_beyond_the_knee_is_no_unsteady_device() {
     let folder = Folder::new("beyond");
     let load = ["--rate", "10k,28k,30003", "--duration", "30s", "--reads", "100"];
     let shown = stdout(&folder.run(&[&["simulate", "oci:256GB@50vpu"][..], &load].concat()));
-    assert!(shown.contains("of virtual time") && !shown.contains("took"), "{shown}");
+    assert!(shown.contains("of virtual time"), "{shown}");
     assert!(!shown.contains("no steady state") && !shown.contains("precondition"), "{shown}");
 }
 

@@ -8,7 +8,7 @@ fn unknown_products_are_refused_with_alternatives() {
     let folder = Folder::new("offers");
     let refuses = |arguments: &[&str], expected: &str| folder.refuses_usage(arguments, expected);
     let quote = |config: &str, expected: &str| refuses(&["quote", config], expected);
-    quote("aws/gp9:3GiB", "did you mean aws/gp2 or aws/gp3?");
+    quote("aws/gp9:3GiB", "did you mean aws/gp3 or aws/gp2?");
     quote("oci:256GB@7vpu", "the nearest are 0 or 10");
     quote("oci:256GB@130vpu", "can be 0 to 120");
     quote("azure/premium-ssd:P99", "no tier or choice \"P99\": tier can be P1, P2, P3,");

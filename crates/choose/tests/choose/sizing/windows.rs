@@ -250,8 +250,12 @@ fn todays_log_write_includes_its_flush() {
 fn operations_that_are_not_counted_are_refused_or_assumed() {
     let absent = subject("08:00 60 redo iops mean 10\n08:00 60 reads bytes mean 8192000");
     let refused = check_counted(&absent).unwrap_err();
-    assert_eq!(refused, DesignError::Absent { classes: vec![Class::Read, Class::Write] });
-    assert!(refused.to_string().starts_with("the input counts no reads and no writes: "), "{refused}");
+    assert_eq!(refused, DesignError::Absent { classes: vec![Class::Read] });
+    assert!(refused.to_string().starts_with("the input counts no reads: "), "{refused}");
+    assert!(check_counted(&subject("08:00 60 reads iops mean 100")).is_err(), "reads only");
+    let log = subject("08:00 60 reads iops mean 100\n08:00 60 redo iops mean 10");
+    check_counted(&log).unwrap();
+    assert!(wanted(&log, &plain()).unwrap().assumptions.iter().any(|text| text.contains("but those of the log")));
     let assumed = wanted(&absent, &Design { assumes_blocks: true, ..plain() }).unwrap();
     let reads = assumed.points[0].classes.iter().find(|load| load.class == Class::Read).unwrap();
     assert!((reads.iops - 1_000.0).abs() < 1e-6, "{}", reads.iops);
