@@ -15,7 +15,6 @@ fn unknown_products_are_refused_with_alternatives() {
     quote("azure/premium-ssd:P99", "P70 or P80; expanded can be no or yes; on_demand_burst can be no or yes");
     quote("azure/premium-ssd:yes", "\"yes\" may be expanded or on_demand_burst: write expanded=yes");
     quote("oci:40GB", "can be 50 to 32,768 GB");
-    quote("aws/gp3:500GB", "the nearest are 465");
     quote("aws/gp3:500GiB,iops=90000", "iops is 90,000");
     quote("aws/gp3:500GiB,speed=3", "has no option \"speed\"");
     quote("oci:256GB@120vpu on oci/VM.Standard.E4.Flex:8ocpu", "at least 16 OCPUs");
