@@ -52,12 +52,12 @@ const ROWS: &[Row] = &[
     Row {
         name: "simulate, all-flash array",
         arguments: &["simulate", "netapp/aff-a800", "--depth", "32", "--duration", "10s", "--json", "-"],
-        ratio: 2.2,
+        ratio: 1.15,
     },
     Row {
         name: "simulate, OCI volume",
         arguments: &["simulate", "oci:1024GB@20vpu", "--depth", "32", "--duration", "60s", "--json", "-"],
-        ratio: 1.7,
+        ratio: 1.5,
     },
     Row {
         name: "simulate, gp3 volume",
@@ -67,9 +67,9 @@ const ROWS: &[Row] = &[
     Row {
         name: "size, an AWR report",
         arguments: &["size", "samples/awr.html", "--capacity", "500GiB", "--json", "-"],
-        ratio: 4.5,
+        ratio: 5.6,
     },
-    Row { name: "demand, four weeks of iostat", arguments: &["demand", IOSTAT, "--json", "-"], ratio: 0.9 },
+    Row { name: "demand, four weeks of iostat", arguments: &["demand", IOSTAT, "--json", "-"], ratio: 0.8 },
 ];
 
 fn main() -> ExitCode {

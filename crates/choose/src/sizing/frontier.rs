@@ -50,10 +50,12 @@ impl ProviderFrontier {
     }
 }
 
-/// Order by [`Choice::rank`].
+/// Order by [`Choice::rank`]. Of unpriced choices with the same excess, the slower is probably the cheaper.
 pub(super) fn by_rank(a: &Choice, b: &Choice) -> Ordering {
     let ((doubt, amount), (other_doubt, other_amount)) = (a.rank(), b.rank());
-    doubt.cmp(&other_doubt).then_with(|| amount.total_cmp(&other_amount))
+    let mean = |choice: &Choice| choice.latency.first().map(|latency| latency.mean);
+    let by_speed = || if a.total().is_none() { mean(b).cmp(&mean(a)) } else { Equal };
+    doubt.cmp(&other_doubt).then_with(|| amount.total_cmp(&other_amount)).then_with(by_speed)
 }
 
 /// The frontier of each provider, by its cheapest configuration; of a provider without choices that of slower ones,

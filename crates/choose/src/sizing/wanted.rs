@@ -105,17 +105,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let operations: f64 = windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum();
     let mut assumptions: Vec<String> = all.assumed.iter().map(|text| (*text).to_owned()).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
-    if design.assumes_blocks {
-        let assumed = |class: &Class| {
-            format!(
-                "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
-                class.name()
-            )
-        };
-        assumptions.extend(absent.iter().map(assumed));
-    } else if absent.contains(&Class::Write) && counts_log(subject) {
-        assumptions.push("the input counts no writes but those of the log: the choice covers no others".to_owned());
-    }
+    assumptions.extend(absent_operations(subject, design, &absent));
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
     let known: Vec<Class> = today.iter().chain(&cached).map(|(class, _)| *class).collect();
@@ -148,6 +138,22 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         steps,
         assumptions,
     })
+}
+
+/// Notes on operations that no input counts.
+fn absent_operations(subject: &DatabaseDemand, design: &Design, absent: &[Class]) -> Vec<String> {
+    let assumed = |class: &Class| {
+        format!(
+            "the input counts no {}: 8 KiB are assumed for each where the bytes are known, and none elsewhere",
+            class.name()
+        )
+    };
+    if design.assumes_blocks {
+        return absent.iter().map(assumed).collect();
+    }
+    let is_log_only = absent.contains(&Class::Write) && counts_log(subject);
+    let note = || "the input counts no writes but those of the log: the choice covers no others".to_owned();
+    is_log_only.then(note).into_iter().collect()
 }
 
 /// Rates of windows with their seconds.

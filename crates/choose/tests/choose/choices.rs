@@ -75,8 +75,8 @@ fn a_lift_goes_as_far_as_the_machine_allows() {
 fn a_larger_machine_costs_more() {
     let ask = Ask { block: Bytes::kib(4), reads: 1.0, sequential: false };
     let oci = lifts("stripe(4,64KiB) of oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", &ask);
-    // Two more OCPUs at 0.025 an hour; the memory stays.
-    assert_eq!(oci, ["ocpu 2 to 4: 76800 at + 36.50 USD"]);
+    // Two more OCPUs at 0.025 an hour, and the memory that they have by default, 32 GB at 0.0015.
+    assert_eq!(oci, ["ocpu 2 to 4: 76800 at + 71.54 USD"]);
 }
 
 #[test]

@@ -17,7 +17,6 @@ fn unknown_products_are_refused_with_alternatives() {
     quote("oci:40GB", "can be 50 to 32,768 GB");
     quote("aws/gp3:500GiB,iops=90000", "iops is 90,000");
     quote("aws/gp3:500GiB,speed=3", "has no option \"speed\"");
-    quote("oci:256GB@120vpu on oci/VM.Standard.E4.Flex:8ocpu", "at least 16 OCPUs");
     quote("oci/boot-volume:100GB@0vpu", "can be 10 to 120");
     quote("azure/premium-ssd:P31", "P30");
     quote("stripe(1,64KiB) of oci:100GB", "stripe");
