@@ -27,12 +27,24 @@ const MARKS: u8 = 5;
 const MAX_OFF: f64 = 1.5;
 
 fn resembles(head: &Head<'_>) -> Resemblance {
-    let Some(columns) = head.text().lines().find(|line| is_content(line)).and_then(CurveColumns::of) else {
+    let Some(names) = head.text().lines().find(|line| is_content(line)).filter(|line| !has_time(line)) else {
         return Resemblance::None;
     };
+    let Some(columns) = CurveColumns::of(names) else { return Resemblance::None };
     let loads = columns.has(&Meaning::Depth) || columns.has(&Meaning::Rate);
     let has_rate = columns.has(&Meaning::Iops);
     Resemblance::is(MARKS, loads && has_rate)
+}
+
+/// True for the names of a table of samples over time.
+fn has_time(names: &str) -> bool {
+    let is_time = |name: &str| {
+        let name = name.trim().trim_matches('"').to_ascii_lowercase();
+        matches!(name.as_str(), "time" | "date" | "datetime")
+            || name.starts_with("timestamp")
+            || name.starts_with("time ")
+    };
+    names.split([',', ';', '\t']).any(is_time)
 }
 
 /// False for empty lines and comments.

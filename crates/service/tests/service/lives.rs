@@ -12,7 +12,7 @@ fn volume_survives_restart() {
     let made = home.create("data", "oci:50GB@0vpu");
     assert_eq!((made.size_bytes, made.level, made.writable, made.clients), (50 << 30, Some(0), true, 0));
     assert_eq!(made.like, "oci/block-volume:50GB,vpu=0");
-    assert!(made.model.contains("limit(100)"), "{}", made.model);
+    assert!(made.model.contains("limit(100 per 256KiB)"), "{}", made.model);
     assert!(made.uris[0].starts_with("nbd+unix:///data?socket="), "{:?}", made.uris);
     let mut client = home.client("data");
     assert_eq!(client.size, 50 << 30);
@@ -92,7 +92,7 @@ fn resize_is_visible_to_connected_clients() {
     assert_eq!(client.try_write(50 << 30, &[1; 4096]), 28, "beyond the end: ENOSPC");
     let larger = home.service.resize("data", api::Resize { size_bytes: 100 << 30 }).unwrap();
     assert_eq!((larger.size_bytes, larger.like.as_str()), (100 << 30, "oci/block-volume:100GB"));
-    assert!(larger.model.contains("limit(6000)"), "its limits grow with it: {}", larger.model);
+    assert!(larger.model.contains("limit(6000 per 256KiB)"), "its limits grow with it: {}", larger.model);
     client.write(50 << 30, &[1; 4096]);
     assert_eq!(home.client("data").size, 100 << 30);
 }
