@@ -280,23 +280,12 @@ impl<L: Load> Together<L> {
 impl<L: Load> Load for Together<L> {
     #[inline]
     fn due(&self) -> Due {
-        match &self.members[..] {
-            [only] => only.due(),
-            _ => {
-                let (index, due) = self.find_first();
-                self.earliest.set(Some(index));
-                due
-            }
+        if let [only] = &self.members[..] {
+            return only.due();
         }
-    }
-
-    /// Members with others take all completions: each member waits for its own operations only.
-    #[inline]
-    fn awaited(&self) -> Option<Kind> {
-        match &self.members[..] {
-            [only] => only.awaited(),
-            _ => None,
-        }
+        let (index, due) = self.find_first();
+        self.earliest.set(Some(index));
+        due
     }
 
     #[inline]
