@@ -288,6 +288,13 @@ impl<L: Load> Load for Together<L> {
         due
     }
 
+    /// Members with others take all completions: each waits for its own operations only.
+    #[inline]
+    fn awaited(&self) -> Option<Kind> {
+        let [only] = &self.members[..] else { return None };
+        only.awaited()
+    }
+
     #[inline]
     fn take(&mut self, now: Instant) -> Op {
         if let [only] = &mut self.members[..] {
