@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use plimsoll_load::{Due, Load, OpOutcome, Streams};
 use plimsoll_record::{Bins, Counting, Recorder, Slice};
-use plimsoll_units::{Instant, Kind, Op, Slot, Span};
+use plimsoll_units::{Instant, Op, Slot, Span};
 
 use crate::binding::{self, BindingStages};
 use crate::{Completion, Fault, Partial, PartialRun, Target};
@@ -81,6 +81,9 @@ struct Loop<'a> {
     abandon_at: Instant,
     /// Operations were submitted since the last wait.
     issued: bool,
+    /// Maximum operations in flight.
+    depth: u32,
+    /// The slots used so far, and those of them that are free.
     flights: Vec<OfferFlight>,
     free: Vec<Slot>,
     batch: Vec<(Slot, Op)>,
@@ -125,7 +128,6 @@ fn drive_any<L: Load + ?Sized>(
     observe: Observe<'_>,
 ) -> Partial<LoopResult> {
     let start = target.now();
-    let unused = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
     let mut run = Loop {
         target,
         slice: rules.slice,
@@ -135,8 +137,9 @@ fn drive_any<L: Load + ?Sized>(
         tick: start + Rules::TICK.min(rules.slice),
         abandon_at: Instant::NEVER,
         issued: false,
-        flights: vec![OfferFlight { op: unused, intended: start, submitted: start }; rules.depth as usize],
-        free: (0..rules.depth).rev().map(Slot).collect(),
+        depth: rules.depth,
+        flights: Vec::with_capacity(rules.depth as usize),
+        free: Vec::with_capacity(rules.depth as usize),
         batch: Vec::with_capacity(rules.depth as usize),
         counting: Counting::new(),
         bound: Vec::new(),
@@ -160,7 +163,7 @@ impl Loop<'_> {
     fn run<L: Load + ?Sized>(&mut self, load: &mut L, observe: Observe<'_>) -> Result<(), Fault> {
         let mut now = self.start;
         let mut onward = Onward::Continue(());
-        let mut completions = Vec::with_capacity(self.flights.len());
+        let mut completions = Vec::with_capacity(self.depth as usize);
         loop {
             let slice_end = self.slice_start + self.slice;
             let due = if onward.is_continue() { self.issue(load, now)? } else { Due::Over };
@@ -236,13 +239,19 @@ impl Loop<'_> {
                 _ => break due,
             };
             // Without a free slot only a completion helps, however overdue the load is.
-            let Some(slot) = self.free.pop() else { break Due::Blocked };
+            let unused = Slot(self.flights.len() as u32);
+            let Some(slot) = self.free.pop().or((unused.0 < self.depth).then_some(unused)) else { break Due::Blocked };
             let intended = if planned >= self.overslept { now } else { planned };
             if due != Due::Now {
                 self.lateness.record(intended.since(planned));
             }
             let op = load.take(now);
-            self.flights[slot.index()] = OfferFlight { op, intended, submitted: now };
+            let flight = OfferFlight { op, intended, submitted: now };
+            if slot == unused {
+                self.flights.push(flight)
+            } else {
+                self.flights[slot.index()] = flight
+            }
             self.batch.push((slot, op));
         };
         self.issued = !self.batch.is_empty();
