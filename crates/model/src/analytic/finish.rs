@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use plimsoll_units::Kind;
 
-use super::closed::{closed, rates};
+use super::closed::{rate_at, rates};
 use super::compile::Compiler;
 use super::network::{BoundCause, Centre, CentreFlow, CentreForm, Network};
 use crate::spec::ChainSpec;
@@ -54,8 +54,7 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
         CentreForm::Curve(rates) => rates.clone(),
         CentreForm::Window { slots, inside, visits, network: made } => {
             let inner = network(inside, centre.stage + 1, stages, visits);
-            let rates = rates(&inner, *slots);
-            let state = closed(&inner, *slots);
+            let (rates, state) = rates(&inner, *slots);
             centre.scv = (state.time.variance / (state.time.mean * state.time.mean)).max(1.0);
             *made = Some(Box::new(inner));
             rates
@@ -72,8 +71,8 @@ fn bound_memories(network: &mut Network<'_>, stages: usize) {
         }
         let flow = CentreFlow { kind: Kind::Write, length: memory.length, sequential: 0.0, space: memory.space };
         let inside = self::network(memory.inside, memory.stage + 1, stages, &[(1.0, flow)]);
-        let state = closed(&inside, memory.max_in_flight() as u32);
-        memory.bound = state.rate * inside.active(1.0 / state.time.mean) * memory.copies / memory.pieces;
+        let rate = rate_at(&inside, memory.max_in_flight() as u32);
+        memory.bound = rate * memory.copies / memory.pieces;
     }
 }
 
