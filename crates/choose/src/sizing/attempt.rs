@@ -54,7 +54,7 @@ impl Found {
 
 /// Results for the candidates of a product so far.
 pub(super) struct Attempt<'a> {
-    assessor: &'a Assessor<'a>,
+    pub(super) assessor: &'a Assessor<'a>,
     /// Machines of the provider, computed for the first offer.
     fleet: OnceCell<Option<Fleet>>,
     levels: Levels,
@@ -67,14 +67,17 @@ pub(super) struct Attempt<'a> {
     closed: BTreeSet<Group>,
     /// Candidates from this monthly price on are ignored.
     below: f64,
+    /// Only the choice with the cheapest storage is needed.
+    is_for_cheapest: bool,
 }
 
 impl<'a> Attempt<'a> {
-    /// An attempt with candidates below a monthly price.
-    pub(super) fn new(assessor: &'a Assessor<'a>, below: f64) -> Self {
+    /// An attempt for the cheapest choice of each group.
+    pub(super) fn new(assessor: &'a Assessor<'a>) -> Self {
         Self {
             assessor,
-            below,
+            below: f64::INFINITY,
+            is_for_cheapest: false,
             fleet: OnceCell::new(),
             levels: Levels::default(),
             nearly: None,
@@ -82,6 +85,11 @@ impl<'a> Attempt<'a> {
             held_at: None,
             closed: BTreeSet::new(),
         }
+    }
+
+    /// An attempt for the choice with the cheapest storage, below a monthly price.
+    pub(super) fn for_cheapest(assessor: &'a Assessor<'a>, below: f64) -> Self {
+        Self { below, is_for_cheapest: true, ..Self::new(assessor) }
     }
 
     /// Tries candidates by price until each group has a candidate that meets the objectives, or is too slow in any
@@ -92,10 +100,13 @@ impl<'a> Attempt<'a> {
             if self.closed.contains(&candidate.group) || candidate.cost >= self.below {
                 continue;
             }
-            let group = candidate.group;
+            let Candidate { group, cost, .. } = candidate;
             match self.assess(candidate) {
                 Assessed::Meets(choice) => {
                     self.closed.insert(group);
+                    if self.is_for_cheapest && !choice.has_unverified_price() {
+                        self.below = cost;
+                    }
                     self.levels.met.push(*choice);
                 }
                 Assessed::Misses { choice, by_latency } => {

@@ -10,7 +10,7 @@ use super::assess::Assessor;
 use super::frontier::by_rank;
 use super::machines::Fleet;
 use super::search::provider;
-use super::size::cheapest_of_each;
+use super::size::{cheapest_of_each, storage_price};
 use super::{
     Attachment, Choice, ClassLoad, ClassObjective, Compute, DemandWindow, DesignPoint, PriceDoubt, Search, Sizing,
     Wanted,
@@ -145,24 +145,28 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
     let mut known: BTreeMap<(VolumeContent, Vec<VolumeContent>), PartChoices> = BTreeMap::new();
     for contents in separations(&sizing.wanted) {
         let mut keys = Vec::new();
-        for content in &contents {
+        // Data last: without a choice for each other part, a provider needs none for them.
+        for content in contents.iter().rev() {
             // Redo and temporary data are the same in every separation.
             let rest = if *content == VolumeContent::Data { contents.clone() } else { Vec::new() };
             let kept = |class: Class| in_part(*content, &contents, class);
             let Some(wanted) = part_of(&whole, *content, kept) else { continue };
             let key = (*content, rest);
-            let choices = |wanted: Wanted| {
-                let assessor = Assessor::new(catalogue, terms, &wanted);
-                let choices = cheapest_of_each(&assessor, search, below);
-                PartChoices { wanted, choices }
-            };
-            known.entry(key.clone()).or_insert_with(|| choices(wanted));
+            if !known.contains_key(&key) {
+                let others = keys.iter().filter(|_| *content == VolumeContent::Data).map(|key| &known[key]);
+                let limit = |provider: &str| {
+                    let price = |part: &PartChoices| storage_price(part.choices.get(provider)?);
+                    others.clone().try_fold(below(provider), |limit, part| Some(limit - price(part)?))
+                };
+                let choices = cheapest_of_each(&Assessor::new(catalogue, terms, &wanted), search, limit);
+                known.insert(key.clone(), PartChoices { wanted, choices });
+            }
             keys.push(key);
         }
         if keys.len() < contents.len() {
             continue;
         }
-        let parts: Vec<(VolumeContent, &PartChoices)> = keys.iter().map(|key| (key.0, &known[key])).collect();
+        let parts: Vec<(VolumeContent, &PartChoices)> = keys.iter().rev().map(|key| (key.0, &known[key])).collect();
         for provider in parts[0].1.choices.keys() {
             let Some(layout) = layout((catalogue, terms), sizing, (provider, machine), &parts) else { continue };
             match found.iter_mut().find(|known| known.provider == *provider) {

@@ -55,43 +55,38 @@ fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found
         return Found::rejected(Rejection { name: product.name().to_owned(), reason });
     }
     match candidates(assessor, search, product, &ROOMIER) {
-        Ok(found) => tried((assessor, search), product, found, f64::INFINITY).finish(product),
+        Ok(found) => tried(Attempt::new(assessor), search, product, found).finish(product),
         Err(rejection) => Found::rejected(rejection),
     }
 }
 
-/// Tries the candidates of a product below a monthly price, and roomier ones while a ceiling binds and none meets the
-/// objectives.
-fn tried<'a>(
-    (assessor, search): (&'a Assessor<'a>, &Search),
-    product: &Product,
-    found: Vec<Candidate>,
-    below: f64,
-) -> Attempt<'a> {
-    let mut attempt = Attempt::new(assessor, below);
+/// Tries the candidates of a product, and roomier ones while a ceiling binds and none meets the objectives.
+fn tried<'a>(mut attempt: Attempt<'a>, search: &Search, product: &Product, found: Vec<Candidate>) -> Attempt<'a> {
     attempt.try_all(found);
     let mut roomier = ROOMIEST.into_iter();
     while let (Some(over), Some(times)) = (attempt.held_at(), roomier.next()) {
-        let Ok(found) = candidates(assessor, search, product, &[over * times]) else { break };
+        let Ok(found) = candidates(attempt.assessor, search, product, &[over * times]) else { break };
         attempt.try_all(found);
     }
     attempt
 }
 
 /// The choice of each provider with the cheapest storage below a monthly price, which `below` returns for each
-/// provider. Products whose cheapest candidate is not cheaper than the best one so far are not simulated.
+/// provider; `None` excludes the provider. Candidates that are not cheaper than the best one so far are not simulated.
 pub(super) fn cheapest_of_each(
     assessor: &Assessor<'_>,
     search: &Search,
-    below: impl Fn(&str) -> f64,
+    below: impl Fn(&str) -> Option<f64>,
 ) -> BTreeMap<String, Choice> {
     let is_shared = |product: &&Product| assessor.wanted.platform.cluster.is_none() || is_shareable(product);
     let mut by_provider: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
     for product in assessor.catalogue.products().filter(|product| search.has(product)).filter(is_shared) {
         by_provider.entry(provider(product.name())).or_default().push(product);
     }
-    let limited: Vec<(&str, Vec<&Product>, f64)> =
-        by_provider.into_iter().map(|(provider, products)| (provider, products, below(provider))).collect();
+    let limited: Vec<(&str, Vec<&Product>, f64)> = by_provider
+        .into_iter()
+        .filter_map(|(provider, products)| Some((provider, products, below(provider)?)))
+        .collect();
     let best = map(&*search.pool, &limited, |(provider, products, below)| {
         Some(((*provider).to_owned(), cheapest_of(assessor, search, products, *below)?))
     });
@@ -117,7 +112,7 @@ fn cheapest_of(assessor: &Assessor<'_>, search: &Search, products: &[&Product], 
         if candidates[0].cost >= below {
             continue;
         }
-        let attempt = tried((assessor, search), product, candidates, below);
+        let attempt = tried(Attempt::for_cheapest(assessor, below), search, product, candidates);
         let Some(choice) = attempt.cheapest() else { continue };
         if best.as_ref().is_none_or(|known| rank(choice) < rank(known)) {
             best = Some(choice.clone());
@@ -126,7 +121,8 @@ fn cheapest_of(assessor: &Assessor<'_>, search: &Search, products: &[&Product], 
     best
 }
 
-fn storage_price(choice: &Choice) -> Option<f64> {
+/// Monthly price of the storage in units of the currency.
+pub(super) fn storage_price(choice: &Choice) -> Option<f64> {
     Some(choice.price.as_ref()?.monthly.as_f64())
 }
 
