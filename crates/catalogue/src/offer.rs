@@ -282,6 +282,11 @@ impl Offer {
         &self.volume.product
     }
 
+    /// Reliability of the model's response times; `None` without a model.
+    pub fn latency_status(&self) -> Option<crate::Status> {
+        self.volume.product.model.as_ref().map(|model| model.cite.status)
+    }
+
     /// Requirements on the machine, as texts of the product's rules. Empty if the configuration has a machine, because
     /// they were checked.
     pub fn needs(&self) -> Vec<Arc<str>> {

@@ -31,6 +31,8 @@ use plimsoll_catalogue::{Cite, Counts, Money, Offer, Peak, Price, Status};
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
+use crate::diagnosis::DatabaseEffect;
+
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::Compute;
@@ -71,7 +73,8 @@ pub struct Sizing {
     pub providers: Vec<ProviderFrontier>,
     /// Configurations that sustain the load but miss an objective in simulation; the cheapest first.
     pub nearly: Vec<Choice>,
-    /// Configurations that sustain the load and meet the objectives, but are slower than today; the cheapest first.
+    /// Configurations that sustain the load and meet the objectives, but are slower than today by more than the tolerance;
+    /// the cheapest first.
     pub slower: Vec<Choice>,
     /// Layouts that separate redo and temporary data, as [`layouts`] finds them; empty from [`size`].
     pub layouts: Vec<VolumeLayout>,
@@ -100,6 +103,8 @@ pub struct Choice {
     pub backlog: Option<Backlog>,
     /// Classes that are slower than with today's storage, by at least a fifth.
     pub slower: Vec<Slower>,
+    /// Effect on the database's time at the mean load of the input; `None` if the input does not split that time.
+    pub effect: Option<DatabaseEffect>,
     /// Response times for the objectives; objectives without operations in scope are omitted.
     pub reached: Vec<Reached>,
     /// Additional throughput while burst credits last; not used for sizing.
@@ -259,6 +264,11 @@ impl Choice {
     pub fn waiting(&self, point: &DesignPoint) -> Option<f64> {
         let mean = |class| self.latency.iter().find(|latency| latency.class == class).map(|latency| latency.mean);
         (!self.latency.is_empty()).then(|| point.waiting(mean))
+    }
+
+    /// True if its response times follow from other figures, or have no source.
+    pub fn has_inferred_latency(&self) -> bool {
+        self.offer.latency_status().is_some_and(|status| status >= Status::Inferred)
     }
 
     /// True if it meets all objectives with operations in scope.

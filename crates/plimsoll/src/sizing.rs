@@ -44,8 +44,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     let asked = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
-    let account = subject.account.as_ref();
-    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, account, &outcomes, args.most.max(1));
+    let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.most.max(1));
     forms.write(&page, || plimsoll_report::sizing_json(&sizing, &what_ifs))?;
     if let Some(path) = &args.terraform {
         let fragment = plimsoll_report::terraform(&sizing);
@@ -55,7 +54,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
     if !is_carried && !sizing.slower.is_empty() {
         return Err(CliError::Failed(anyhow::anyhow!(
-            "configurations that carry the demand are slower than the present storage: use --may-be-slower to accept them, or widen --provider"
+            "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider"
         )));
     }
     if !is_carried {
@@ -115,6 +114,7 @@ fn design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<S
         free: args.free.0,
         objectives: args.objective.clone(),
         may_be_slower: args.may_be_slower,
+        tolerance: args.slower.0,
         assumes_blocks: args.assume,
         compute: Compute { processors: args.vcpus.map(f64::from), memory: args.memory },
     };

@@ -58,7 +58,7 @@ pub fn all(
     let mut curves = readings.iter().flat_map(|reading| &reading.curves);
     let misses = curves.next().filter(|_| curves.next().is_none());
     let account = subject.account.as_ref();
-    let memory = memory_first(catalogue, terms, search, sizing, (account, misses));
+    let memory = memory_first(catalogue, terms, search, sizing, misses);
     let mut found = WhatIfs { memory, ..WhatIfs::default() };
     for word in &args.what_if {
         match word {

@@ -152,7 +152,7 @@ pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let parsed = shared.reports.parsed(input.part(0))?;
     let subject = subject(&parsed, &request.subject)?;
     let found = search(shared, &parsed, subject, &request, &input.cancelled)?;
-    let page = (request.extent == FileExtent::Report).then(|| page(&parsed, subject, &found));
+    let page = (request.extent == FileExtent::Report).then(|| page(&parsed, &found));
     let caches = found.what_ifs.cache.as_ref().map(caches).unwrap_or_default();
     let shown = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
     let choices: Vec<ChoiceEntry> = shown.into_iter().flatten().take(MAX_CHOICES).map(entry).collect();
@@ -179,8 +179,8 @@ pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
 }
 
 /// The page of a sizing.
-pub fn page(parsed: &Parsed, subject: &DatabaseDemand, found: &SearchResult) -> Page {
-    pages::sizing(&found.sizing, &found.what_ifs, subject.account.as_ref(), &parsed.outcomes, MAX_CHOICES)
+pub fn page(parsed: &Parsed, found: &SearchResult) -> Page {
+    pages::sizing(&found.sizing, &found.what_ifs, &parsed.outcomes, MAX_CHOICES)
 }
 
 /// The named subject, or the only one.

@@ -92,7 +92,7 @@ pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let subject = choose::subject(&parsed, &story.wanted.subject)?;
     let request = SizeRequest { extent: FileExtent::Report, ..story.wanted };
     let found = choose::search(shared, &parsed, subject, &request, &input.cancelled)?;
-    let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::page(&parsed, subject, &found)];
+    let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::page(&parsed, &found)];
     let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);
     if let Some(run) = run {
         parts.push(runs::page_of(shared, &run)?);

@@ -79,6 +79,7 @@ impl<'a> Assessor<'a> {
             usual: Vec::new(),
             backlog: self.series.backlog(offer, &self.wanted.allowance),
             slower: Vec::new(),
+            effect: None,
             reached: Vec::new(),
             peak: offer.standing_of(&point.asks()).peak,
             machine: None,
@@ -131,13 +132,15 @@ impl<'a> Assessor<'a> {
             None => choice.latency.clone(),
         };
         choice.slower = slower(&self.wanted.today, usual, &choice.usual);
+        choice.effect = self.wanted.effect(&choice.usual);
         choice.reached =
             self.wanted.objectives.iter().filter_map(|objective| objective.reached(point, &done)).collect();
         self.judged(choice, &done)
     }
 
     fn judged(&self, choice: Choice, done: &OpenTrial) -> Assessed {
-        if choice.meets() && (choice.slower.is_empty() || self.wanted.may_be_slower) {
+        let is_slower = || self.wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower);
+        if choice.meets() && (self.wanted.may_be_slower || !is_slower()) {
             return Assessed::Meets(Box::new(choice));
         }
         let is_ceiling = |name: &str| choice.offer.ceilings.iter().any(|ceiling| *ceiling.name == *name);

@@ -1,7 +1,9 @@
 //! The design point as data; it is derived from windows in `wanted`.
 
+use std::sync::Arc;
+
 use plimsoll_catalogue::Ask;
-use plimsoll_ingest::Class;
+use plimsoll_ingest::{Account, Class};
 use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 
@@ -29,13 +31,18 @@ pub struct Design {
     pub free: f64,
     /// Objectives for response times. Objectives for all operations are evaluated on reads, if there are any.
     pub objectives: Vec<ClassObjective>,
-    /// Allows choices that are slower than today's storage.
+    /// Allows choices that are slower than today's storage by any amount.
     pub may_be_slower: bool,
+    /// Share of the database's time that a choice may add: 0.02 for 2 %.
+    pub tolerance: f64,
     /// Derives operations that no input counts from their bytes.
     pub assumes_blocks: bool,
     /// Processors and memory of a machine; those that are absent follow from the input.
     pub compute: Compute,
 }
+
+/// Default share of the database's time that a choice may add.
+const DEFAULT_TOLERANCE: f64 = 0.02;
 
 impl Design {
     /// Defaults: the whole series, a fifth of headroom, a tenth of free space.
@@ -49,6 +56,7 @@ impl Design {
             free: 0.1,
             objectives: Vec::new(),
             may_be_slower: false,
+            tolerance: DEFAULT_TOLERANCE,
             assumes_blocks: false,
             compute: Compute::default(),
         }
@@ -111,8 +119,12 @@ pub struct Wanted {
     pub answer: Option<DiagnosisVerdict>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
     pub today: Vec<(Class, Span)>,
-    /// Allows choices that are slower than today's storage.
+    /// The split of the database's time, if the input contains waits of sessions.
+    pub account: Option<Arc<Account>>,
+    /// Allows choices that are slower than today's storage by any amount.
     pub may_be_slower: bool,
+    /// Share of the database's time that a choice may add, 0 to 1.
+    pub tolerance: f64,
     /// Measured load before the steps.
     pub measured: Measured,
     /// The windows of the input in order, with growth, for the replay of choices. Empty with a percentile.
@@ -228,7 +240,9 @@ impl Wanted {
             compute: Compute::default(),
             answer: None,
             today: Vec::new(),
+            account: None,
             may_be_slower: false,
+            tolerance: DEFAULT_TOLERANCE,
             measured: Measured {
                 quantile: None,
                 windows: points.len(),

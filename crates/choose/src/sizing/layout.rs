@@ -262,6 +262,11 @@ fn layout(
     for part in &mut parts {
         part.choice.machine = None;
     }
+    let wanted = &whole.wanted;
+    let effect = wanted.effect(parts.iter().flat_map(|part| &part.choice.usual));
+    if !wanted.may_be_slower && wanted.exceeds_tolerance(effect.as_ref(), &[]) {
+        return None;
+    }
     let single = of_provider(whole, provider);
     let monthly = |part: &VolumePart| part.choice.price.as_ref().map(|price| price.monthly);
     let machine_price = machine.as_ref().map(|machine| machine.monthly);

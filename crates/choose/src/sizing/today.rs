@@ -1,12 +1,15 @@
 //! Comparison of choices with today's storage: waiting sessions, and the best of the choices that are slower for some
 //! class of operations.
 
-use plimsoll_ingest::{Account, Class};
+use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
 use super::frontier::by_rank;
-use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, VolumeLayout, Wanted};
-use crate::diagnosis::{DatabaseEffect, Latencies, effect};
+use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, Slower, VolumeLayout, Wanted};
+use crate::diagnosis::{DatabaseEffect, Latencies, PartEffect, effect};
+
+/// Ratio of two inferred response times that is within the doubt about them.
+const LATENCY_DOUBT: f64 = 2.0;
 
 impl DesignPoint {
     /// Mean number of sessions that wait for reads and log writes with these response times: rate times time (Little
@@ -42,16 +45,24 @@ impl Wanted {
         ]
     }
 
-    /// Effect of storage with these mean response times on a database's time, at the mean load of the input; `None` if no
-    /// wait of the database is changed.
-    pub fn effect<'l>(
-        &self,
-        account: &Account,
-        usual: impl IntoIterator<Item = &'l ClassLatency>,
-    ) -> Option<DatabaseEffect> {
+    /// Effect of storage with these mean response times on the database's time, at the mean load of the input; `None` if
+    /// the input does not split that time, or no wait is changed.
+    pub fn effect<'l>(&self, usual: impl IntoIterator<Item = &'l ClassLatency>) -> Option<DatabaseEffect> {
+        let account = self.account.as_ref()?;
         let then = usual.into_iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
         let today = self.today.iter().map(|(class, mean)| (*class, mean.as_secs_f64())).collect();
         effect(account, &Latencies(then), &Latencies(today)).filter(|effect| !effect.parts.is_empty())
+    }
+
+    /// True if storage is slower than today's by more than the tolerance: the database's time as a whole, or one of these
+    /// slower classes by itself. Without a split of that time, any slower class counts.
+    pub(super) fn exceeds_tolerance(&self, effect: Option<&DatabaseEffect>, slower: &[Slower]) -> bool {
+        let Some(effect) = effect else { return !slower.is_empty() };
+        let limit_s = self.tolerance * effect.before_s;
+        let is_decisive = |part: &PartEffect| {
+            part.after_s - part.before_s > limit_s && slower.iter().any(|slower| slower.class == part.class)
+        };
+        effect.after_s - effect.before_s > limit_s || effect.parts.iter().any(is_decisive)
     }
 
     /// The cheapest of these choices with which no more sessions wait than with today's storage, to a hundredth; without
@@ -78,8 +89,11 @@ pub enum Best<'a> {
     Layout(&'a VolumeLayout),
     /// The first choice.
     Single(&'a Choice),
-    /// A choice that is slower than today for some class, as no other has a price as complete.
+    /// A choice that is slower than today, as no other has a price as complete.
     Slower(&'a Choice),
+    /// A choice that is slower than today by response times that are as doubtful as those of the first choice, which
+    /// costs more.
+    Doubtful(&'a Choice),
 }
 
 impl Sizing {
@@ -89,11 +103,29 @@ impl Sizing {
         self.wanted.best_of_slower(&self.slower)
     }
 
+    /// The cheapest choice that is slower than today, but not than the first choice by more than the doubt about the
+    /// response times of both, which are inferred; it costs less than the first choice.
+    fn cheaper_within_doubt(&self) -> Option<&Choice> {
+        let first = self.choices.first()?;
+        let is_within = |slower: &&Choice| {
+            let is_near = |own: &ClassLatency| {
+                let of_first = first.usual.iter().find(|one| one.class == own.class);
+                of_first.is_some_and(|one| own.mean.as_secs_f64() <= LATENCY_DOUBT * one.mean.as_secs_f64())
+            };
+            slower.rank() < first.rank() && slower.has_inferred_latency() && slower.usual.iter().all(is_near)
+        };
+        let mut cheaper = self.slower.iter().filter(is_within).filter(|_| first.has_inferred_latency());
+        cheaper.next().filter(|choice| choice.total().is_some())
+    }
+
     /// The configuration to recommend: the cheapest with the most complete price. A configuration without a verified
     /// price is never preferred to a slower one that has it. `None` if nothing carries the load.
     pub fn best(&self) -> Option<Best<'_>> {
         if let Some(layout) = self.best_layout() {
             return Some(Best::Layout(layout));
+        }
+        if let Some(cheaper) = self.cheaper_within_doubt() {
+            return Some(Best::Doubtful(cheaper));
         }
         let first = self.choices.first();
         let doubt = |choice: Option<&Choice>| choice.map_or(PriceDoubt::Unpriced, Choice::price_doubt);

@@ -3,6 +3,8 @@
 //! A percentile of the load is that of whole windows, with the mix of their classes; percentiles of single classes are
 //! never added up.
 
+use std::sync::Arc;
+
 use plimsoll_ingest::{Class, DatabaseDemand};
 use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::{Bytes, Span};
@@ -131,7 +133,9 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         free: design.free,
         answer: answer(subject),
         today,
+        account: subject.account.clone().map(Arc::new),
         may_be_slower: design.may_be_slower,
+        tolerance: design.tolerance,
         measured,
         series,
         allowance,

@@ -49,8 +49,9 @@ pub fn memory_first(
     terms: &PriceTerms,
     search: &Search,
     sizing: &Sizing,
-    (account, misses): (Option<&Account>, Option<&MissCurve>),
+    misses: Option<&MissCurve>,
 ) -> Option<MemoryFirst> {
+    let account = sizing.wanted.account.as_deref();
     let first = priced(sizing)?;
     let machine = first.machine.as_ref()?;
     let present = first.total()?;
@@ -61,12 +62,15 @@ pub fn memory_first(
     let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
     let search = Search { products: vec![first.offer.product().name().to_owned()], ..search.clone() };
     let larger = |(bytes, more_bytes, reads): CacheStep| {
+        let saved = saved(&sizing.wanted, first, reads);
+        if saved.is_some_and(|saved| saved < NOTABLE) {
+            return None;
+        }
         let mut wanted = with_reads(&sizing.wanted, by, reads);
         wanted.compute.memory = Some(Bytes::new(memory.get() + (more_bytes / instances as f64) as u64));
         let choice = priced(&size(catalogue, &wanted, terms, &search))?.clone();
         let total = choice.total().filter(|_| choice.machine.is_some())?;
         let left = choice.waiting(&wanted.points[0])?;
-        let saved = account.and_then(|account| saved(account, &sizing.wanted, first, reads));
         let storage = alternative(sizing, first, left);
         let found = MemoryFirst {
             by,
@@ -111,8 +115,8 @@ fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSourc
 }
 
 /// Share of the database's time in the reads that the larger cache saves, on the storage of a choice.
-fn saved(account: &Account, wanted: &Wanted, choice: &Choice, reads: f64) -> Option<f64> {
-    let effect = wanted.effect(account, &choice.usual)?;
+fn saved(wanted: &Wanted, choice: &Choice, reads: f64) -> Option<f64> {
+    let effect = wanted.effect(&choice.usual)?;
     let cached: Vec<f64> = effect
         .parts
         .iter()

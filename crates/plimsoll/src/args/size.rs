@@ -57,7 +57,11 @@ pub struct SizeArgs {
     /// Size even if no input counts the reads or the writes: 8 KiB for each where their bytes are known
     #[arg(long)]
     pub assume: bool,
-    /// Include choices that are slower than the present storage by a fifth or more for some class of operations
+    /// Database time that a choice may add to today's; without waits of sessions in the reports, a fifth more response time
+    /// of any class is the limit instead
+    #[arg(long, value_name = "PERCENT", default_value = "2%", conflicts_with = "may_be_slower")]
+    pub slower: Percent,
+    /// Include choices that are slower than the present storage by any amount
     #[arg(long)]
     pub may_be_slower: bool,
     /// Size for the load that is not exceeded in this percentage of the time. By default the whole series is replayed

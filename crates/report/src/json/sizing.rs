@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::{Cite, Money, Peak};
+use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::sizing as sized;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_ingest::Class;
@@ -54,6 +55,8 @@ view! {
         today: Vec<ClassMean> = each(&wanted.today),
         /// True if choices may be slower than the present storage.
         may_be_slower: bool = wanted.may_be_slower,
+        /// Share of the database's time that a choice may add.
+        may_add_time_share: f64 = wanted.tolerance,
         /// Share of operations and bytes that may wait longer than the allowed time, 0 to 1.
         may_wait: f64 = wanted.allowance.share,
         /// Allowed time in nanoseconds.
@@ -209,6 +212,8 @@ view! {
         simulated_latency_at_mean_load: Vec<ClassLatency> = each(&choice.usual),
         /// Classes that are slower than on the present storage, by a fifth or more.
         slower: Vec<SlowerClass> = each(&choice.slower),
+        /// Saved share of the database's time at the mean load of the input, negative if it takes longer; null if unknown.
+        saved_time_share: Option<f64> = choice.effect.as_ref().map(DatabaseEffect::saved),
         /// Backlog of the series at its limits; null if a percentile was requested.
         replayed: Option<Backlog> = view(choice.backlog.as_ref()),
         /// Simulated response times of the objectives.

@@ -8,7 +8,7 @@ mod verdict;
 use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::sizing::{Best, Choice, ClassLatency, DesignLimit, PriceDoubt, Rejection, Sizing, VolumeLayout};
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
-use plimsoll_ingest::{Account, Outcome};
+use plimsoll_ingest::Outcome;
 
 use super::quotes::safety;
 use super::{limit, what_if};
@@ -17,7 +17,6 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::diagnosis::share;
 use crate::words::{offer, sizing as words};
 
 /// Rows shown before the rest is collapsed.
@@ -38,21 +37,14 @@ const GROUPS: [(PriceDoubt, &str); 3] = [
 struct Sized<'a> {
     sizing: &'a Sizing,
     memory: Option<&'a MemoryFirst>,
-    account: Option<&'a Account>,
     outcomes: &'a [Outcome],
     /// Maximum number of choices to show.
     most: usize,
 }
 
-/// A page with at most `most` choices. With a split of the database's time, each choice shows its effect on it.
-pub fn sizing(
-    sizing: &Sizing,
-    what_ifs: &WhatIfs,
-    account: Option<&Account>,
-    outcomes: &[Outcome],
-    most: usize,
-) -> Page {
-    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), account, outcomes, most };
+/// A page with at most `most` choices.
+pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: usize) -> Page {
+    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), outcomes, most };
     let subject = &sizing.wanted.subject;
     let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
     let mut sections = Vec::new();
@@ -86,18 +78,14 @@ impl Sized<'_> {
     fn best_volumes(&self) -> Vec<&Choice> {
         match self.sizing.best() {
             Some(Best::Layout(layout)) => layout.parts.iter().map(|part| &part.choice).collect(),
-            Some(Best::Single(choice) | Best::Slower(choice)) => vec![choice],
+            Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => vec![choice],
             None => Vec::new(),
         }
     }
 
     /// Effect of volumes on the database's time, if both are known.
     fn effect_of(&self, volumes: &[&Choice]) -> Option<DatabaseEffect> {
-        self.sizing.wanted.effect(self.account?, volumes.iter().flat_map(|choice| &choice.usual))
-    }
-
-    fn effect(&self, choice: &Choice) -> Option<DatabaseEffect> {
-        self.effect_of(&[choice])
+        self.sizing.wanted.effect(volumes.iter().flat_map(|choice| &choice.usual))
     }
 
     fn figures(&self) -> Vec<Fact> {
@@ -117,7 +105,8 @@ impl Sized<'_> {
         }
         if let Some(effect) = self.effect_of(&self.best_volumes()) {
             facts.push(
-                Fact::new("Database time", saved(&effect)).with_remark("with this configuration, for the same work"),
+                Fact::new("Database time", words::saved(&effect))
+                    .with_remark("with this configuration, for the same work"),
             );
         }
         facts
@@ -134,7 +123,7 @@ impl Sized<'_> {
     /// The best configuration in full: limits, machine, doubts; of a layout each volume.
     fn chosen(&self) -> Option<PageSection> {
         let (heading, blocks) = match self.sizing.best()? {
-            Best::Single(choice) | Best::Slower(choice) => {
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
                 (offer::configuration(&choice.offer), vec![Block::Facts(facts(choice, Doubts::First))])
             }
             Best::Layout(layout) => (format!("Separate volumes at {}", layout.provider), volumes(layout)),
@@ -244,7 +233,7 @@ impl Sized<'_> {
                 Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
                 limit(one.binds.as_ref().map(|limit| &*limit.name)),
                 limit(one.next.as_ref().map(|limit| &*limit.name)),
-                Cell::or_unknown(self.effect(one), |effect| Cell::text(saved(&effect))),
+                Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::saved(effect))),
                 Cell::text(words::doubts(one)),
             ]
         };
@@ -303,7 +292,7 @@ impl Sized<'_> {
         let entry = |choice: &Choice| {
             let price = choice.price.as_ref().map_or_else(String::new, |price| format!("{} ", price.monthly));
             let name = offer::configuration(&choice.offer);
-            Item::new(format!("{price}{name}: {}", words::slower(&choice.slower)), [])
+            Item::new(format!("{price}{name}: {}", words::slower(choice)), [])
         };
         let mut blocks = vec![Block::Items(slower.iter().take(FEW).map(entry).collect())];
         let more = slower.len().saturating_sub(FEW);
@@ -356,12 +345,6 @@ fn read(choice: &Choice) -> Option<&ClassLatency> {
     choice.latency.iter().find(|one| one.class.name().contains("reads")).or(choice.latency.first())
 }
 
-/// Change of the database's time: `12.3 % less`.
-fn saved(effect: &DatabaseEffect) -> String {
-    let saved = effect.saved();
-    if saved >= 0.0 { format!("{} less", share(saved)) } else { format!("{} more", share(-saved)) }
-}
-
 /// The volumes of a layout in full, and their machine.
 fn volumes(layout: &VolumeLayout) -> Vec<Block> {
     let mut blocks = Vec::new();
@@ -390,7 +373,7 @@ fn facts(choice: &Choice, doubts: Doubts) -> Vec<Fact> {
     facts.extend(choice.backlog.as_ref().map(|backlog| Fact::new("replayed", words::backlog(backlog))));
     let reached = words::reached(&choice.reached);
     facts.extend((!reached.is_empty()).then(|| Fact::new("reaches", format!("{reached} (simulated)"))));
-    let slower = words::slower(&choice.slower);
+    let slower = words::slower_classes(&choice.slower);
     facts.extend((!slower.is_empty()).then(|| Fact::caution("slower", slower)));
     if let Some(peak) = &choice.peak {
         let (iops, lasts) = (number::rate(peak.bound.iops), offer::lasting(peak.seconds));

@@ -59,11 +59,9 @@ fn sized(outcomes: &[Outcome], objective: &str, names: &[&str]) -> (Sizing, Stri
 fn sized_for(outcomes: &[Outcome], wanted: &Wanted, names: &[&str]) -> (Sizing, String) {
     let catalogue = Catalogue::built_in();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
-    let demand = demand(outcomes);
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let sizing = size(&catalogue, wanted, &terms, &Search::among(&catalogue, &names).unwrap());
-    let account = demand.subjects[0].account.as_ref();
-    let page = page_html(&pages::sizing(&sizing, &WhatIfs::default(), account, outcomes, 12));
+    let page = page_html(&pages::sizing(&sizing, &WhatIfs::default(), outcomes, 12));
     (sizing, page)
 }
 

@@ -178,7 +178,7 @@ impl Commands {
             let Ok(wanted) = wanted(subject, &design) else { continue };
             if sized {
                 let sizing = size(&self.catalogue, &wanted, &self.terms, &self.search);
-                let page = pages::sizing(&sizing, &WhatIfs::default(), subject.account.as_ref(), &outcomes, 12);
+                let page = pages::sizing(&sizing, &WhatIfs::default(), &outcomes, 12);
                 let _ = (page_text(&page, &style), page_html(&page), page_csv(&page));
                 let _ = plimsoll_report::sizing_json(&sizing, &WhatIfs::default());
             } else {

@@ -59,7 +59,7 @@ fn sized(iops: f64, objective: &str, names: &[&str]) -> Sizing {
 }
 
 fn page(sizing: &Sizing) -> Page {
-    pages::sizing(sizing, &WhatIfs::default(), None, &[], 12)
+    pages::sizing(sizing, &WhatIfs::default(), &[], 12)
 }
 
 /// Checks the text at every width, and returns it as a single line.
@@ -183,7 +183,7 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
     };
     let headline = |memory: MemoryFirst| {
         let what_ifs = WhatIfs { memory: Some(memory), ..WhatIfs::default() };
-        pages::sizing(&sizing, &what_ifs, None, &[], 12).headline.unwrap()
+        pages::sizing(&sizing, &what_ifs, &[], 12).headline.unwrap()
     };
     let dearer = headline(with_total(present));
     assert!(dearer.text.starts_with("Cheapest configuration"), "{}", dearer.text);

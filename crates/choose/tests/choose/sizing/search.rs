@@ -1,5 +1,7 @@
 //! Choices from the built-in catalogue are sufficient, and larger demands are never cheaper.
 
+use std::sync::Arc;
+
 use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::sizing::{
     Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, Platform, PriceDoubt,
@@ -10,6 +12,7 @@ use plimsoll_units::{Bytes, Span};
 use proptest::prelude::*;
 
 use super::support::{database, terms};
+use super::what_if::reading;
 
 fn sized(wanted: &Wanted, names: &[&str]) -> Sizing {
     let catalogue = Catalogue::built_in();
@@ -111,6 +114,25 @@ fn a_choice_is_not_slower_than_todays_storage() {
     let may = sized(&Wanted { may_be_slower: true, ..wanted }, &["aws/st1", "aws/gp3"]);
     let disk = may.choices.iter().find(|choice| short(choice).contains("aws/st1")).unwrap();
     assert!(may.slower.is_empty() && disk.slower.len() == 2, "{:?}", disk.slower);
+}
+
+#[test]
+fn slower_classes_count_by_their_share_of_the_databases_time() {
+    let has_disk = |share: f64, tolerance: f64| {
+        let today = vec![(Class::RandomRead, Span::from_millis(2))];
+        let account = Some(Arc::new(reading(share)));
+        let wanted = Wanted { today, account, tolerance, ..database(300.0, Bytes::gib(1000)) };
+        let sizing = sized(&wanted, &["aws/st1", "aws/gp3"]);
+        let disks = [&sizing.choices, &sizing.slower].map(|choices| {
+            let disk = choices.iter().find(|choice| short(choice).contains("aws/st1"));
+            disk.map(|disk| (disk.slower.len(), disk.effect.as_ref().unwrap().saved()))
+        });
+        let ([Some(disk), None] | [None, Some(disk)]) = disks else { panic!("{disks:?}") };
+        assert!(disk.0 == 1 && disk.1 < 0.0, "slower reads are listed whatever they matter: {disk:?}");
+        disks[0].is_some()
+    };
+    assert!(has_disk(0.001, 0.02), "reads in a thousandth of the time");
+    assert!(!has_disk(0.5, 0.02) && has_disk(0.5, 100.0));
 }
 
 #[test]

@@ -160,12 +160,13 @@ fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
         format!("08:00 3600 {class} iops mean {rate}\n08:00 3600 {class} bytes mean {}\n", rate * 8_192.0)
     };
     let subject = subject(&(of("random-reads", reads) + &of("data-writes", reads / 3.0)));
-    let sizing = sized(&subject, &plain(), &search);
-    memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, (account, None))
+    let mut sizing = sized(&subject, &plain(), &search);
+    sizing.wanted.account = account.cloned().map(Arc::new);
+    memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None)
 }
 
 /// The account with this share of its time in single-block reads of 1 ms.
-fn reading(share: f64) -> Account {
+pub fn reading(share: f64) -> Account {
     let mut account = account();
     let total_s = account.whole.database_s * share;
     account.whole.waits.push(EventTime {

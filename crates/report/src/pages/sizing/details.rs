@@ -8,7 +8,7 @@ use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::sizing::{Choice, DesignLimit, DesignPoint, Rejection, Sizing, Wanted};
 use plimsoll_ingest::Outcome;
 
-use super::{Doubts, Sized, facts, saved};
+use super::{Doubts, Sized, facts};
 use crate::chart::{self, Bar, Fill};
 use crate::csv::plain;
 use crate::html::{both, figure};
@@ -78,8 +78,8 @@ impl Sized<'_> {
         for (rank, choice) in self.choices().iter().enumerate() {
             blocks.push(Block::Heading(format!("{}. {}", rank + 1, offer::configuration(&choice.offer))));
             blocks.push(Block::Facts(facts(choice, Doubts::All)));
-            let effect = self.effect(choice);
-            blocks.push(Block::Table(self.classes(&[choice], effect.as_ref())));
+            let effect = choice.effect.as_ref();
+            blocks.push(Block::Table(self.classes(&[choice], effect)));
             blocks.extend(effect.map(|effect| Block::Note(database_time(&effect))));
         }
         PageSection::detail("The load by class, and each choice in full", blocks)
@@ -185,7 +185,7 @@ fn database_time(effect: &DatabaseEffect) -> String {
     let (before, after) = (number::three(effect.before_s), number::three(effect.after_s));
     let kept = effect.kept.iter().map(|class| class.name()).collect::<Vec<_>>().join(", ");
     let kept = if kept.is_empty() { kept } else { format!(" Assumed unchanged: {kept}.") };
-    format!("Database time: {}, {before} s to {after} s for the same work.{kept}", saved(effect))
+    format!("Database time: {}, {before} s to {after} s for the same work.{kept}", words::saved(effect))
 }
 
 fn levels(wanted: &Wanted) -> Vec<Bar> {

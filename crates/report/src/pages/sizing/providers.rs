@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_choose::sizing::{Choice, ProviderFrontier};
 
-use super::{Sized, read, saved};
+use super::{Sized, read};
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::words::{clean, offer, sizing as words};
 
@@ -40,7 +40,7 @@ impl Sized<'_> {
             vec![
                 Cell::text(offer::configuration(&choice.offer)),
                 Cell::money(choice.total()),
-                Cell::or_unknown(self.effect(choice), |effect| Cell::text(saved(&effect))),
+                Cell::or_unknown(choice.effect.as_ref(), |effect| Cell::text(words::saved(effect))),
                 Cell::or_unknown(choice.waiting(point), Cell::three),
                 Cell::or_unknown(read(choice), |class| Cell::text(class.mean.to_string())),
                 Cell::text(more),
@@ -92,7 +92,7 @@ impl Sized<'_> {
         }
         for choice in &sizing.slower {
             let name = offer::configuration(&choice.offer);
-            let text = format!("{name} is slower than today: {} (--may-be-slower)", words::slower(&choice.slower));
+            let text = format!("{name} is slower than today: {} (--may-be-slower)", words::slower(choice));
             add(choice.offer.product().name(), text);
         }
         for choice in &sizing.nearly {

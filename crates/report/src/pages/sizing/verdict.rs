@@ -2,9 +2,9 @@
 //! alternatives in a sentence each.
 
 use plimsoll_catalogue::Money;
-use plimsoll_choose::sizing::{Best, PriceDoubt, Sizing, VolumeLayout};
+use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, Sizing, VolumeLayout};
 
-use super::{Sized, saved};
+use super::Sized;
 use crate::chart::sentence;
 use crate::number;
 use crate::page::Headline;
@@ -36,7 +36,7 @@ impl Sized<'_> {
     fn best_total(&self) -> Option<Money> {
         match self.sizing.best()? {
             Best::Layout(layout) => layout.total,
-            Best::Single(choice) | Best::Slower(choice) => choice.total(),
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.total(),
         }
     }
 
@@ -63,11 +63,15 @@ impl Sized<'_> {
             }
             Some(Best::Slower(choice)) => {
                 let name = offer::configuration(&choice.offer);
-                let (price, slower) = (self.price(choice), words::slower(&choice.slower));
+                let (price, slower) = (self.price(choice), words::slower(choice));
                 format!(
-                    "No configuration with a verified price carries the load{meets} at today's response times of all classes. \
+                    "No configuration with a verified price carries the load{meets} at today's speed. \
                      Best of the others: {name}, {price}; slower: {slower}"
                 )
+            }
+            Some(Best::Doubtful(choice)) => {
+                let name = offer::configuration(&choice.offer);
+                format!("Cheapest configuration that carries the load{meets}: {name}, {}", self.price(choice))
             }
             None => self.no_choice(&meets),
         }
@@ -87,7 +91,7 @@ impl Sized<'_> {
         let mut details = Vec::new();
         details.extend(
             self.effect_of(&self.best_volumes())
-                .map(|effect| format!("Database time: {} than today for the same work", saved(&effect))),
+                .map(|effect| format!("Database time: {} than today for the same work", words::saved(&effect))),
         );
         match self.sizing.best() {
             Some(Best::Layout(layout)) => details.push(single_volume(layout)),
@@ -95,6 +99,10 @@ impl Sized<'_> {
             Some(Best::Slower(choice)) => {
                 details.push(sentence(&words::first_limit(choice)));
                 details.push(self.strict());
+            }
+            Some(Best::Doubtful(choice)) => {
+                details.push(sentence(&words::first_limit(choice)));
+                details.extend(self.within_doubt(choice));
             }
             None => {}
         }
@@ -107,7 +115,7 @@ impl Sized<'_> {
 
     /// How to rank slower configurations, and the first that is not slower, if any.
     fn strict(&self) -> String {
-        let rank = "--may-be-slower ranks all configurations that are slower for some class";
+        let rank = "--may-be-slower ranks all slower configurations";
         let Some(first) = self.sizing.choices.first() else { return rank.to_owned() };
         let why = match first.price_doubt() {
             PriceDoubt::Unverified => "its price is not verified",
@@ -117,25 +125,28 @@ impl Sized<'_> {
         format!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))
     }
 
+    /// Why a choice that appears slower is preferred to the first, which costs more.
+    fn within_doubt(&self, choice: &Choice) -> Option<String> {
+        let first = self.sizing.choices.first()?;
+        let (name, slower) = (offer::configuration(&first.offer), words::slower(choice));
+        let price = self.price(first);
+        Some(format!(
+            "It appears slower ({slower}), but its response times are inferred, as are those of the next, {name}, {price}:              the difference is within the doubt, so the cheaper is first"
+        ))
+    }
+
     /// A much cheaper configuration that is slower than today for some class, but not in total.
     fn cheaper_but_slower(&self) -> Option<String> {
         let best = match self.sizing.best()? {
-            Best::Slower(_) => return None,
+            Best::Slower(_) | Best::Doubtful(_) => return None,
             Best::Layout(layout) => layout.total?,
             Best::Single(choice) => choice.total()?,
         };
         let choice = self.sizing.best_slower().filter(|choice| choice.price_doubt() == PriceDoubt::Firm)?;
         let total = choice.total()?;
         let is_cheaper = total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64();
-        let time = self.effect(choice).map(|effect| format!("; database time: {} than today", saved(&effect)));
-        let (name, slower) = (offer::configuration(&choice.offer), words::slower(&choice.slower));
-        is_cheaper.then(|| {
-            format!(
-                "Cheaper, but slower: {name}, {}: {slower}{} (--may-be-slower)",
-                self.price(choice),
-                time.unwrap_or_default()
-            )
-        })
+        let (name, slower) = (offer::configuration(&choice.offer), words::slower(choice));
+        is_cheaper.then(|| format!("Cheaper, but slower: {name}, {}: {slower} (--may-be-slower)", self.price(choice)))
     }
 }
 
