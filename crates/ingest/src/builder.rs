@@ -13,7 +13,8 @@ use crate::form::{FormatInput, FormatName};
 use crate::layers::Layer;
 use crate::reading::{
     CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
+    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Statistic, Wait,
+    WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Counted, Snapshot};
@@ -96,6 +97,12 @@ impl Builder {
     /// Sets the version of the program that wrote the input.
     pub fn version(&mut self, version: &str) {
         self.reading.version = Some(version.to_owned());
+    }
+
+    /// Sets the release of the Oracle Database that wrote the input, which is also its version.
+    pub(crate) fn oracle_release(&mut self, release: &str) {
+        self.version(release);
+        self.reading.oracle_release = Some(release.to_owned());
     }
 
     /// Converts a timestamp to UTC; without an offset it is in the zone of the input.
@@ -311,9 +318,10 @@ impl Builder {
             reading.advice.len(),
             reading.curves.len(),
             reading.tallies.len(),
+            reading.resources.len(),
         ];
         let mut target = self.joined.or_else(|| mean_length(&reading.windows).map(|mean| times(mean, 4)));
-        while let Some(length) = target.filter(|_| kept == [0; 6]) {
+        while let Some(length) = target.filter(|_| kept == [0; 7]) {
             coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
             self.joined = Some(length);
             let enough = self.load() <= Self::MAX_FINE / 2 || self.reading.windows.len() <= 2;
@@ -451,6 +459,13 @@ impl Builder {
             return self.caution(Some(database.origin), "impossible sizes of a host: skipped");
         }
         self.reading.databases.push(database);
+    }
+
+    /// Memory or processors of an instance. Zero stands for unknown.
+    pub fn resource(&mut self, resource: ResourceFigure) {
+        if resource.value > 0.0 && is_possible(resource.value) {
+            self.reading.resources.push(resource);
+        }
     }
 
     /// An estimate for another size of the buffer cache.

@@ -4,6 +4,7 @@
 //! kept separate or dropped, with a caution.
 
 pub(crate) mod account;
+mod resources;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use crate::events::WaitCause;
 use crate::reading::{Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
 pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
+pub use resources::InstanceResource;
 pub use work::PartWork;
 
 /// The combined demand of several readings.
@@ -37,6 +39,10 @@ pub struct DatabaseDemand {
     pub series: Vec<MeasureSeries>,
     /// Time of its sessions, if known.
     pub account: Option<Account>,
+    /// Release of its Oracle Database, the lowest of its inputs; none for other databases and if unknown.
+    pub oracle_release: Option<String>,
+    /// Memory and processors of its instances and hosts, where known.
+    pub resources: Vec<InstanceResource>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<PartWork>,
     /// The disks of its hosts that have several paths.
@@ -124,13 +130,26 @@ impl DatabaseDemand {
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
+        let oracle_release = oracle_release(readings, is_own);
+        let resources = resources::resources(readings, is_own);
         let works = work::works(readings, is_own);
         let of_hosts = |reading: &&Reading| {
             let own = reading.multipaths.iter().filter(|multipath| is_own(reading, multipath.scope));
             own.cloned().collect::<Vec<_>>()
         };
         let multipaths = readings.iter().flat_map(of_hosts).collect();
-        Self { name, instances, slots: placed.slots, series, account, works, multipaths, doubts }
+        Self {
+            name,
+            instances,
+            slots: placed.slots,
+            series,
+            account,
+            oracle_release,
+            resources,
+            works,
+            multipaths,
+            doubts,
+        }
     }
 
     /// Reads and writes whose operations no input counts: they are unknown, not zero. Their bytes may be known.
@@ -357,6 +376,14 @@ struct Placed {
     figures: Vec<(usize, (usize, usize))>,
     /// The slot of each window, unless skipped.
     slot_of: BTreeMap<WindowKey, usize>,
+}
+
+/// The lowest release among the readings with scopes selected by `is_own`.
+fn oracle_release(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Option<String> {
+    let has_own = |reading: &&&Reading| (0..reading.scopes.len() as u32).any(|scope| is_own(reading, scope));
+    let numbers = |release: &&String| -> Vec<u32> { release.split('.').map_while(|part| part.parse().ok()).collect() };
+    let releases = readings.iter().filter(has_own).filter_map(|reading| reading.oracle_release.as_ref());
+    releases.min_by_key(numbers).cloned()
 }
 
 /// A window of a reading: indices of both.

@@ -43,16 +43,16 @@ mod wide;
 pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, curves};
 pub use demand::{
-    Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, MeasureSeries, PartWork, SessionTime, Slot,
-    Summary,
+    Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, InstanceResource, MeasureSeries, PartWork,
+    SessionTime, Slot, Summary,
 };
 pub use events::{WaitCause, is_through_cache};
 pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
     CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait,
-    WindowCount,
+    Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure,
+    Setting, Statistic, Wait, WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

@@ -12,7 +12,8 @@ use crate::builder::Builder;
 use crate::events::WaitCause;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
-    Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Statistic, Wait,
+    Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Resource,
+    ResourceFigure, Statistic, Wait,
 };
 use crate::refusal::Refusal;
 use crate::text::table::Ruler;
@@ -110,7 +111,7 @@ struct NamedRow<'a> {
 }
 
 /// The relevant blocks.
-const USED: &str = "OS-INFORMATION OSSTAT SIZE-ON-DISK MAIN-METRICS DATABASE-PARAMETERS AVERAGE-ACTIVE-SESSIONS \
+const USED: &str = "OS-INFORMATION OSSTAT MEMORY SIZE-ON-DISK MAIN-METRICS DATABASE-PARAMETERS AVERAGE-ACTIVE-SESSIONS \
     IO-WAIT-HISTOGRAM IOSTAT-BY-FUNCTION TOP-N-TIMED-EVENTS SYSSTAT";
 
 impl MinerBlock {
@@ -169,6 +170,8 @@ struct MinerHistory {
     /// Processors and cores by instance, as last reported.
     processors: BTreeMap<String, (Option<f64>, Option<f64>)>,
     snapshots: BTreeMap<u64, Snapshot>,
+    /// Highest bytes of the memory of each instance, with their lines.
+    memory: BTreeMap<(String, Resource), (f64, u64)>,
     /// Bytes of the database's files, as last reported.
     stored: Option<f64>,
     /// Rows of all blocks.
@@ -199,6 +202,10 @@ struct Instance {
     sessions: Option<f64>,
     on_processor: Option<f64>,
     commits_s: Option<f64>,
+    /// Mean number of processors in the highest minute, and the columns that it comes from.
+    peak_processors: Option<(f64, &'static str)>,
+    /// Busy share of the host's processors in their highest minute, 0 to 1.
+    host_peak: Option<f64>,
 }
 
 /// Waits for an event.
@@ -225,6 +232,9 @@ const METRICS: [(&str, Class, Measure, Statistic, f64); 9] = [
     ("redo_mb_s", Class::RedoWrite, Measure::Throughput, Statistic::Mean, MIB),
 ];
 
+/// Columns of `MEMORY`, in GB.
+const MEMORY: [(&str, Resource); 2] = [("sga", Resource::SharedMemory), ("pga", Resource::ProcessMemory)];
+
 impl MinerHistory {
     /// Processes a row of any block.
     fn take(&mut self, row: &NamedRow<'_>, out: &mut Builder) -> Result<(), Refusal> {
@@ -243,6 +253,7 @@ impl MinerHistory {
             }
             "SIZE-ON-DISK" => self.stored = row.number("size_gb").map(|size| size * GIB).or(self.stored),
             "MAIN-METRICS" => self.metrics(row, out),
+            "MEMORY" => self.memory(row),
             _ => self.of_snapshot(row),
         }
         Ok(())
@@ -252,7 +263,7 @@ impl MinerHistory {
         let value = row.text("stat_value");
         match row.text("stat_name") {
             "DB_NAME" => value.clone_into(&mut self.database),
-            "VERSION" => out.version(value),
+            "VERSION" => out.oracle_release(value),
             "HOSTS" => self.hosts = value.split(',').map(|host| host.trim().to_owned()).collect(),
             name => self.keep(row, name, row.number("stat_value")),
         }
@@ -261,6 +272,17 @@ impl MinerHistory {
     fn keep(&mut self, row: &NamedRow<'_>, name: &str, value: Option<f64>) {
         if let Some(value) = value {
             self.numbers.insert(name.to_owned(), (value, row.line));
+        }
+    }
+
+    fn memory(&mut self, row: &NamedRow<'_>) {
+        let instance = row.text("instance_number");
+        for (column, resource) in MEMORY {
+            let Some(bytes) = row.number(column).map(|gigabytes| gigabytes * GIB) else { continue };
+            let highest = self.memory.entry((instance.to_owned(), resource)).or_insert((bytes, row.line));
+            if bytes > highest.0 {
+                *highest = (bytes, row.line);
+            }
         }
     }
 
@@ -282,6 +304,8 @@ impl MinerHistory {
             sessions: row.number("aas"),
             on_processor: row.number("cpu_per_s"),
             commits_s: row.number("commits_s"),
+            peak_processors: peak_processors(row),
+            host_peak: row.number("os_cpu_max").map(|percent| percent / 100.0),
         });
     }
 
@@ -342,6 +366,17 @@ impl Instance {
     fn begin(&self) -> Option<DateTime> {
         timestamp::later(self.end, -self.seconds)
     }
+}
+
+/// Processors of the database in the highest minute; in versions without that column, their mean times the ratio of the
+/// host's highest minute to its mean.
+fn peak_processors(row: &NamedRow<'_>) -> Option<(f64, &'static str)> {
+    let estimate = || {
+        let (mean, highest) = (row.number("os_cpu")?, row.number("os_cpu_max")?);
+        let peak = row.number("cpu_per_s").filter(|_| mean > 0.0)? * (highest / mean).max(1.0);
+        Some((peak, "cpu_per_s, os_cpu_max over os_cpu"))
+    };
+    row.number("cpu_per_s_max").map(|peak| (peak, "cpu_per_s_max")).or_else(estimate)
 }
 
 fn snapshot(row: &NamedRow<'_>) -> Option<u64> {
@@ -431,6 +466,35 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
             origin,
         });
+    }
+    processors_used(history, snapshot, instance, (scope, window), out);
+}
+
+/// Emits the processors that an instance used. Older versions have only those of all instances, which are divided by
+/// active sessions.
+fn processors_used(
+    history: &MinerHistory,
+    snapshot: &Snapshot,
+    instance: &Instance,
+    at: (u32, u32),
+    out: &mut Builder,
+) {
+    let hosts = history.processors.get(&instance.name).and_then(|(processors, _)| *processors);
+    let hosts = hosts.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count));
+    // No more than were busy.
+    let busy = hosts.zip(instance.host_peak).map_or(f64::INFINITY, |(processors, share)| processors * share);
+    let of_all = || {
+        let share = instance.sessions? / snapshot.instances.iter().filter_map(|one| one.sessions).sum::<f64>();
+        let (on_processor, line) = snapshot.classes.get("DB CPU").filter(|_| share.is_finite())?;
+        Some((on_processor * share, *line, "AVERAGE-ACTIVE-SESSIONS", "DB CPU"))
+    };
+    let own = instance.on_processor.map(|on| (on, instance.line, "MAIN-METRICS", "cpu_per_s"));
+    let peak = instance.peak_processors.map(|(on, columns)| (on.min(busy), instance.line, "MAIN-METRICS", columns));
+    for (resource, found) in [(Resource::Processors, own.or_else(of_all)), (Resource::PeakProcessors, peak)] {
+        let Some((value, line, block, column)) = found else { continue };
+        let origin = out.origin(line, block, column);
+        let (scope, window) = at;
+        out.resource(ResourceFigure { scope, window, instance: String::new(), resource, value, origin });
     }
 }
 
@@ -583,4 +647,21 @@ fn database(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, ou
         stored_bytes: history.stored,
         origin,
     });
+    let of_host = |name: &str, resource: Resource, unit: f64| {
+        let (value, line) = history.numbers.get(name)?;
+        Some((resource, value * unit, *line, "OS-INFORMATION", name.to_owned()))
+    };
+    let in_use = MEMORY.into_iter().filter_map(|(column, resource)| {
+        let (bytes, line) = history.memory.get(&(instance.name.clone(), resource))?;
+        Some((resource, *bytes, *line, "MEMORY", column.to_owned()))
+    });
+    let of_hosts = [
+        of_host("NUM_CPUS", Resource::HostProcessors, 1.0),
+        of_host("PHYSICAL_MEMORY_GB", Resource::HostMemory, GIB),
+        of_host("INSTANCES", Resource::Instances, 1.0),
+    ];
+    for (resource, value, line, block, field) in in_use.chain(of_hosts.into_iter().flatten()) {
+        let origin = out.origin(line, block, &field);
+        out.resource(ResourceFigure { scope, window, instance: String::new(), resource, value, origin });
+    }
 }

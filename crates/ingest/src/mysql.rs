@@ -10,7 +10,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow, WindowCount};
+use crate::reading::{
+    Class, Fate, Measure, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure, WindowCount,
+};
 use crate::refusal::Refusal;
 use crate::sampled::SampleInterval;
 use crate::snapshot::{Counted, Counters, Snapshot};
@@ -66,7 +68,7 @@ fn is_status(head: &Head<'_>) -> Resemblance {
 /// A status variable of storage or time, by the server's name.
 pub(crate) type Variable = &'static str;
 
-const VARIABLES: [Variable; 13] = [
+const VARIABLES: [Variable; 14] = [
     "Uptime",
     "Innodb_data_reads",
     "Innodb_data_read",
@@ -80,6 +82,7 @@ const VARIABLES: [Variable; 13] = [
     "Innodb_page_size",
     "Innodb_log_waits",
     "Innodb_buffer_pool_wait_free",
+    "Innodb_buffer_pool_pages_total",
 ];
 
 /// The variable of this name, ignoring case.
@@ -212,7 +215,7 @@ impl ServerSamples {
     /// Ends the current samples.
     pub(crate) fn finish(&mut self, out: &mut Builder) {
         for values in std::mem::take(&mut self.block) {
-            if values.keys().any(|variable| !matches!(*variable, "Uptime" | "Innodb_page_size")) {
+            if values.keys().any(|variable| !is_size(variable)) {
                 self.sample(values, out);
             }
             self.at = None;
@@ -278,14 +281,31 @@ impl ServerSamples {
         timestamp::later(self.pace.begin?, seconds)
     }
 
+    /// Emits the bytes of InnoDB's buffer pool.
+    fn buffer_pool(&self, out: &mut Builder) {
+        let of = |variable| self.before.get(&variable).copied();
+        let pages = of("Innodb_buffer_pool_pages_total").zip(of("Innodb_page_size"));
+        let (Some(((pages, line), (page_bytes, _))), Some(window)) = (pages, out.latest_window()) else { return };
+        let origin = out.origin(line, "status", "Innodb_buffer_pool_pages_total");
+        let (scope, resource) = (out.scope(self.scope.clone()), Resource::SharedMemory);
+        let value = pages * page_bytes;
+        out.resource(ResourceFigure { scope, window, instance: String::new(), resource, value, origin });
+    }
+
     /// Ends the input.
     pub(crate) fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.finish(out);
+        self.buffer_pool(out);
         let reason = "no counter of InnoDB's I/O: provide SHOW GLOBAL STATUS with all variables, taken twice";
         out.require(self.samples > 0, reason)?;
         out.part("global status", if self.cut { Fate::Broken } else { Fate::Read(self.read) });
         Ok(())
     }
+}
+
+/// True for variables that are not counters of I/O.
+fn is_size(variable: Variable) -> bool {
+    matches!(variable, "Uptime" | "Innodb_page_size" | "Innodb_buffer_pool_pages_total")
 }
 
 /// The counters of variables. Servers with counters of the log's flushes or pending writes include writes of the log in

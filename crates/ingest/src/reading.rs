@@ -21,6 +21,8 @@ pub struct Reading {
     pub kind: FormatName,
     /// The version of the program that wrote it, if known.
     pub version: Option<String>,
+    /// The release of Oracle Database that it is about, if known.
+    pub oracle_release: Option<String>,
     /// The subjects of its figures.
     pub scopes: Vec<ReadingScope>,
     /// The windows of its figures, in the order of the input.
@@ -41,6 +43,8 @@ pub struct Reading {
     pub tallies: Vec<WindowCount>,
     /// Memory and processors of the databases.
     pub databases: Vec<Database>,
+    /// Memory and processors of single instances: in use, and those of their hosts.
+    pub resources: Vec<ResourceFigure>,
     /// The database's own estimates for other sizes of its buffer cache.
     pub advice: Vec<CacheAdvice>,
     /// Miss ratios by cache size, from the operations themselves.
@@ -148,6 +152,44 @@ pub struct Database {
     pub stored_bytes: Option<f64>,
     /// Its place in the input.
     pub origin: Origin,
+}
+
+/// Memory or processors of an instance, with their place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceFigure {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// An index into [`Reading::windows`].
+    pub window: u32,
+    /// The instance, in reports of several; empty for that of the scope.
+    pub instance: String,
+    /// The quantity, with its unit.
+    pub resource: Resource,
+    /// Its value; the highest in the window, except for means.
+    pub value: f64,
+    /// Its place in the input.
+    pub origin: Origin,
+}
+
+/// Resources that determine the size of a database's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    /// Mean number of processors on which the instance ran, with its background processes where known.
+    Processors,
+    /// The same in the highest minute of the window.
+    PeakProcessors,
+    /// Bytes of the instance's shared memory: SGA, buffer pool.
+    SharedMemory,
+    /// Bytes of the shared buffers of a server that relies on the page cache of its host as well.
+    SharedBuffers,
+    /// Bytes of the memory of the instance's processes: PGA.
+    ProcessMemory,
+    /// Instances of the database, whether the input covers them or not.
+    Instances,
+    /// Processors of the host.
+    HostProcessors,
+    /// Bytes of memory of the host.
+    HostMemory,
 }
 
 /// Waits of a database's sessions for an event in a window.

@@ -18,7 +18,8 @@ use crate::layers::{self, Layer};
 use crate::mysql::{self, ServerSamples};
 use crate::postgres::{self, Cluster};
 use crate::reading::{
-    Class, Database, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Statistic, Wait,
+    Class, Database, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure,
+    Statistic, Wait,
 };
 use crate::refusal::Refusal;
 use crate::sampled::{self, SampledColumn, Wraps};
@@ -108,7 +109,11 @@ impl SnapshotLog {
             return Err(out.unusable_at(place, reason));
         }
         if let Some(version) = text(&head, "version") {
-            out.version(version.split_whitespace().next().unwrap_or(version));
+            let version = version.split_whitespace().next().unwrap_or(version);
+            match text(&head, "source") {
+                Some("oracle") => out.oracle_release(version),
+                _ => out.version(version),
+            }
         }
         let name = |key| text(&head, key).unwrap_or_default().to_owned();
         let scope = ReadingScope { database: name("server"), host: name("host"), ..ReadingScope::default() };
@@ -159,8 +164,33 @@ impl SnapshotLog {
         };
         let known = [database.block_bytes, database.cache_bytes, database.processors, database.memory_bytes];
         if known.iter().any(Option::is_some) {
+            let shared = match text(&self.head, "source") {
+                Some("postgres") => Resource::SharedBuffers,
+                _ => Resource::SharedMemory,
+            };
+            resources(&self.head, ("cache_bytes", shared), (database.scope, window, 1), out);
             out.database(database);
         }
+    }
+}
+
+/// Emits memory and processors from the head of a file or the row of a host.
+fn resources(
+    object: &Map<String, Value>,
+    shared: (&str, Resource),
+    (scope, window, line): (u32, u32, u64),
+    out: &mut Builder,
+) {
+    let names = [
+        shared,
+        ("pga_bytes", Resource::ProcessMemory),
+        ("processors", Resource::HostProcessors),
+        ("memory_bytes", Resource::HostMemory),
+    ];
+    for (name, resource) in names {
+        let Some(value) = number(object, name) else { continue };
+        let origin = Origin { line, table: None, field: out.text(name) };
+        out.resource(ResourceFigure { scope, window, instance: String::new(), resource, value, origin });
     }
 }
 
@@ -426,6 +456,8 @@ impl Script {
             stored_bytes: None,
             origin: Origin { line: 0, table: None, field: out.text("host") },
         };
+        // The buffer cache alone is not the memory of the instance.
+        resources(host, ("sga_bytes", Resource::SharedMemory), (database.scope, window, 0), out);
         out.database(database);
     }
 }

@@ -250,6 +250,8 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
             series(Class::Read, Measure::Latency, &|(_, latency_s)| *latency_s),
         ],
         account: None,
+        oracle_release: None,
+        resources: Vec::new(),
         works: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),

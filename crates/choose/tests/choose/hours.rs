@@ -31,6 +31,8 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],
         slots,
         account: None,
+        oracle_release: None,
+        resources: Vec::new(),
         works: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),

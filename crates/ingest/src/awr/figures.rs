@@ -8,13 +8,13 @@ mod front_page;
 
 use plimsoll_units::Span;
 
-use super::report::{Histogram, Member, Rates, Reach, Report, StatedValue, Traffic, WaitRow};
+use super::report::{Histogram, Member, Rates, Reach, Report, ResourceRow, StatedValue, Traffic, WaitRow};
 use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::events::WaitCause;
 use crate::reading::{
     CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
-    Statistic, Wait,
+    Resource, ResourceFigure, Statistic, Wait,
 };
 use crate::refusal::Refusal;
 use crate::text::MIB;
@@ -36,8 +36,10 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     let unknown = "no table of reads and writes was recognised (Load Profile, IO Profile, Instance Activity Stats, IOStat \
                    by Filetype, Tablespace IO Stats): provide the report with these, as written by the database";
     out.require(has_figures, unknown)?;
-    if !report.release.is_empty() {
-        out.version(&report.release);
+    // A report of several instances has their releases only.
+    let releases = std::iter::once(&report.release).chain(report.members.iter().map(|member| &member.release));
+    if let Some(release) = releases.into_iter().find(|release| !release.is_empty()) {
+        out.oracle_release(release);
     }
     let scope = out.scope(scope(report));
     let begin = report.begin.or_else(|| report.members.iter().find_map(|member| member.begin));
@@ -589,6 +591,48 @@ fn memory(page: &mut Page<'_>) {
         origin,
     };
     page.out.database(database);
+    resources(page);
+}
+
+/// Emits processors and memory in use, and those of the host.
+fn resources(page: &mut Page<'_>) {
+    let report = page.report;
+    let (scope, window) = page.at;
+    let of_report = |section: AwrSection, resource: Resource, stated: Option<&StatedValue>| {
+        Some(ResourceRow { section, instance: String::new(), resource, stated: stated?.clone() })
+    };
+    let systems = if report.systems.contains_key("NUM_CPUS") { AwrSection::OperatingSystem } else { AwrSection::Host };
+    let own = [
+        processors_used(page).filter(|_| !is_cluster(page)),
+        of_report(systems, Resource::HostProcessors, processors(page)).filter(|_| !is_cluster(page)),
+        of_report(AwrSection::Host, Resource::HostMemory, report.memory_bytes.as_ref()),
+    ];
+    for row in own.iter().flatten().chain(&report.resources) {
+        let origin = page.origin(row.section, &row.stated);
+        let is_time = row.resource == Resource::Processors;
+        let value = if is_time { row.stated.value / page.seconds } else { row.stated.value };
+        let (resource, instance) = (row.resource, row.instance.clone());
+        page.out.resource(ResourceFigure { scope, window, instance, resource, value, origin });
+    }
+}
+
+/// Seconds on processors, of sessions and background processes.
+fn processors_used(page: &Page<'_>) -> Option<ResourceRow> {
+    let report = page.report;
+    let of = |section: AwrSection, stated: StatedValue| ResourceRow {
+        section,
+        instance: String::new(),
+        resource: Resource::Processors,
+        stated,
+    };
+    if let Some(own) = report.time_model.get("DB CPU") {
+        let background = report.time_model.get("background cpu time").map_or(0.0, |background| background.value);
+        return Some(of(AwrSection::TimeModel, StatedValue { value: own.value + background, ..own.clone() }));
+    }
+    // Before 10.1, in hundredths of a second.
+    let counted = page.statistic("CPU used by this session").map(|stated| stated.clone().times(0.01));
+    let counted = counted.map(|stated| of(AwrSection::Statistics, stated));
+    counted.or_else(|| report.top.processor_s.clone().map(|stated| of(AwrSection::TopEvents, stated)))
 }
 
 fn advice(page: &mut Page<'_>) {

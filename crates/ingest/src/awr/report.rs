@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 
 use super::section::AwrSection;
+use crate::reading::Resource;
 use crate::text::{Numerals, time_unit, timed};
 
 /// A value as stated in a report, with its place.
@@ -161,6 +162,16 @@ pub(super) struct Member {
     pub(super) release: String,
 }
 
+/// Memory or processors of an instance.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ResourceRow {
+    pub(super) section: AwrSection,
+    /// Number of the instance; empty for that of the report.
+    pub(super) instance: String,
+    pub(super) resource: Resource,
+    pub(super) stated: StatedValue,
+}
+
 /// All numbers of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Report {
@@ -187,6 +198,8 @@ pub(super) struct Report {
     pub(super) memory_bytes: Option<StatedValue>,
     pub(super) block_bytes: Option<StatedValue>,
     pub(super) cache_bytes: Option<StatedValue>,
+    /// Memory and processors by instance; without instance those of the report's own.
+    pub(super) resources: Vec<ResourceRow>,
     /// Cumulative statistics by name: the total over the window.
     pub(super) statistics: BTreeMap<String, StatedValue>,
     /// The front page by name, per second.
@@ -234,6 +247,21 @@ impl Report {
             ends.rev().find_map(|end| self.statistics.get(name.get(..end)?.trim_end()))
         };
         self.statistics.get(name).or_else(cut)
+    }
+
+    /// Adds memory or processors of an instance, if known; returns the number of values. The first one in the report
+    /// counts: figures in use precede targets.
+    pub(super) fn add_resource(
+        &mut self,
+        section: AwrSection,
+        instance: &str,
+        resource: Resource,
+        stated: Option<StatedValue>,
+    ) -> u32 {
+        let is_known = |row: &ResourceRow| row.instance == instance && row.resource == resource;
+        let Some(stated) = stated.filter(|_| !self.resources.iter().any(is_known)) else { return 0 };
+        self.resources.push(ResourceRow { section, instance: instance.to_owned(), resource, stated });
+        1
     }
 
     /// Records a table without storage figures, once per heading.

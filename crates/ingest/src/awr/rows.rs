@@ -3,6 +3,7 @@
 use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, StatedValue, Traffic};
 use super::section::AwrSection;
 use super::waits;
+use crate::reading::Resource;
 use crate::text::table::{NamedTable, Row};
 use crate::text::timestamp;
 use crate::text::{GIB, MIB, Numerals};
@@ -13,8 +14,14 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
     let numbers = match section {
         AwrSection::Snapshots => snapshots(report, table),
         AwrSection::CacheSizes => cache_sizes(report, table),
+        AwrSection::Memory => memory(report, table),
+        AwrSection::SgaAdvice => target(report, table, Resource::SharedMemory, "sga target size (m)"),
+        AwrSection::PgaAdvice => target(report, table, Resource::ProcessMemory, "pga target est (mb)"),
         AwrSection::ClusterInstances => members(report, table),
         AwrSection::ClusterCaches => cluster_caches(report, table),
+        AwrSection::ClusterPga => {
+            of_instances(report, section, table, Resource::ProcessMemory, &["pga mem alloc begin", "pga mem alloc end"])
+        }
         AwrSection::ClusterDatabase => cluster_database(report, table),
         AwrSection::Database | AwrSection::Instance | AwrSection::Container | AwrSection::Host => {
             names(report, section, table)
@@ -136,8 +143,11 @@ fn names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
 
 fn snapshots(report: &mut Report, table: &NamedTable) -> u32 {
     let time = table.column("snap time");
+    let instances = table.column("instances");
     for row in &table.rows {
         let cell = time.map_or("", |time| row.cell(time));
+        let stated = Cells::of(report, table).found(row, row.cell(0), instances);
+        report.add_resource(AwrSection::Snapshots, "", Resource::Instances, stated);
         match row.cell(0).trim_end_matches(':') {
             "Begin Snap" => report.begin = timestamp::local(cell),
             "End Snap" => report.end = timestamp::local(cell),
@@ -175,6 +185,66 @@ fn cache_sizes(report: &mut Report, table: &NamedTable) -> u32 {
     present([&report.cache_bytes, &report.block_bytes])
 }
 
+/// Memory in use at begin and end: the higher one counts.
+fn memory(report: &mut Report, table: &NamedTable) -> u32 {
+    let cells = Cells::of(report, table);
+    let mut count = 0;
+    for row in &table.rows {
+        let name = row.cell(0).trim_end_matches(':');
+        let resource = match name.split_whitespace().next() {
+            Some("SGA") if name.starts_with("SGA use") => Resource::SharedMemory,
+            Some("PGA") if name.starts_with("PGA use") => Resource::ProcessMemory,
+            _ => continue,
+        };
+        let columns = [1, 2].map(|column| cells.found(row, name, Some(column)));
+        let highest = columns.into_iter().flatten().max_by(|a, b| a.value.total_cmp(&b.value));
+        count += report.add_resource(AwrSection::Memory, "", resource, highest.map(|stated| stated.times(MIB)));
+    }
+    count
+}
+
+/// The present target of an advisory, in the row with factor 1.
+fn target(report: &mut Report, table: &NamedTable, resource: Resource, column: &str) -> u32 {
+    let cells = Cells::of(report, table);
+    let (size, factor) =
+        (table.column_like(column), table.column_like("size fact").or(table.column_like("sga size fact")));
+    let is_present = |row: &&Row| cells.number(row, factor).is_some_and(|factor| (factor - 1.0).abs() < 0.005);
+    let stated = table.rows.iter().find(is_present).and_then(|row| cells.found(row, "factor 1", size));
+    let section = if resource == Resource::SharedMemory { AwrSection::SgaAdvice } else { AwrSection::PgaAdvice };
+    report.add_resource(section, "", resource, stated.map(|stated| stated.times(MIB)))
+}
+
+/// The pools of the SGA of each instance, where it has no target.
+fn sga_pools(report: &mut Report, table: &NamedTable) {
+    let cells = Cells::of(report, table);
+    let columns = ["db cache", "shared pool", "large pool", "java pool", "streams pool"];
+    let columns = columns.map(|pool| table.column(&format!("{pool} begin")));
+    for row in table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some()) {
+        let megabytes: f64 = columns.iter().filter_map(|column| cells.number(row, *column)).sum();
+        let stated = columns[0].map(|column| cells.stated(row, row.cell(0), column, megabytes * MIB));
+        report.add_resource(AwrSection::ClusterCaches, row.cell(0), Resource::SharedMemory, stated);
+    }
+}
+
+/// Megabytes of each instance: the highest of the columns.
+fn of_instances(
+    report: &mut Report,
+    section: AwrSection,
+    table: &NamedTable,
+    resource: Resource,
+    columns: &[&str],
+) -> u32 {
+    let cells = Cells::of(report, table);
+    let mut count = 0;
+    // The other rows are means and extremes over the instances.
+    for row in table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some()) {
+        let found = columns.iter().filter_map(|column| cells.found(row, row.cell(0), table.column(column)));
+        let highest = found.max_by(|a, b| a.value.total_cmp(&b.value));
+        count += report.add_resource(section, row.cell(0), resource, highest.map(|stated| stated.times(MIB)));
+    }
+    count
+}
+
 fn members(report: &mut Report, table: &NamedTable) -> u32 {
     report.reach = Reach::Cluster;
     let elapsed = table.column("elapsed time(min)");
@@ -204,9 +274,14 @@ fn members(report: &mut Report, table: &NamedTable) -> u32 {
 }
 
 fn cluster_caches(report: &mut Report, table: &NamedTable) -> u32 {
+    let targets = ["sga target begin", "sga target end"];
+    if of_instances(report, AwrSection::ClusterCaches, table, Resource::SharedMemory, &targets) == 0 {
+        sga_pools(report, table);
+    }
     let cells = Cells::of(report, table);
     let column = table.column("db cache begin");
-    for row in &table.rows {
+    // The other rows are means and extremes over the instances.
+    for row in table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some()) {
         // Sum over all instances: each caches its own reads.
         if let Some(mut stated) = cells.found(row, row.cell(0), column) {
             stated.value = stated.value * MIB + report.cache_bytes.as_ref().map_or(0.0, |sum| sum.value);
@@ -223,7 +298,8 @@ fn cluster_database(report: &mut Report, table: &NamedTable) -> u32 {
     text_of(row, table.column("database name")).unwrap_or_default().clone_into(&mut report.database);
     text_of(row, table.column("database id")).unwrap_or_default().clone_into(&mut report.database_id);
     report.block_bytes = cells.found(row, "database", table.column("database block size"));
-    2
+    let instances = cells.found(row, "database", table.column("number of instances total"));
+    2 + report.add_resource(AwrSection::ClusterDatabase, "", Resource::Instances, instances)
 }
 
 type Numbers = std::collections::BTreeMap<String, StatedValue>;
@@ -292,6 +368,14 @@ fn cluster_time_model(report: &mut Report, table: &NamedTable) -> u32 {
         ("bg time (s)", "background elapsed time"),
         ("bg cpu (s)", "background cpu time"),
     ];
+    for row in table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some()) {
+        let seconds = |column: &str| cells.found(row, row.cell(0), table.column(column));
+        let stated = seconds("db cpu (s)").map(|own| {
+            let background = seconds("bg cpu (s)").map_or(0.0, |background| background.value);
+            StatedValue { value: own.value + background, ..own }
+        });
+        report.add_resource(AwrSection::ClusterTimeModel, row.cell(0), Resource::Processors, stated);
+    }
     names.into_iter().map(|(column, name)| sum(&mut report.time_model, cells, column, name)).sum()
 }
 

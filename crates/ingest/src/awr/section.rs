@@ -11,6 +11,9 @@ pub(super) enum AwrSection {
     Host,
     Snapshots,
     CacheSizes,
+    Memory,
+    SgaAdvice,
+    PgaAdvice,
     LoadProfile,
     IoProfile,
     TimeModel,
@@ -37,6 +40,7 @@ pub(super) enum AwrSection {
     ClusterFileTypes,
     ClusterWaits,
     ClusterCaches,
+    ClusterPga,
 }
 
 /// The columns that identify a section, by the beginnings of their names. All must be present; an empty string is the
@@ -71,6 +75,9 @@ const KEYS: &[(AwrSection, &[&str])] = &[
     (AwrSection::ClusterFileTypes, &["i#", "filetype name", "requests ios/s"]),
     (AwrSection::ClusterWaits, &["wait class", "wait event", "event waits", "wait time total(s)"]),
     (AwrSection::ClusterCaches, &["i#", "db cache begin"]),
+    (AwrSection::ClusterPga, &["i#", "pga mem alloc begin"]),
+    (AwrSection::SgaAdvice, &["sga target size (m)", "sga size factor"]),
+    (AwrSection::PgaAdvice, &["pga target est (mb)", "size fact"]),
 ];
 
 impl AwrSection {
@@ -96,6 +103,9 @@ impl AwrSection {
         let begins = |start: &str| table.rows.iter().any(|row| row.cell(0).starts_with(start));
         if table.column("begin") == Some(1) && table.column("end") == Some(2) && begins("Buffer Cache:") {
             return Some(Self::CacheSizes);
+        }
+        if begins("SGA use") || begins("PGA use") {
+            return Some(Self::Memory);
         }
         Self::of(&table.columns).map(|section| section.under(&table.heading))
     }
@@ -143,6 +153,10 @@ impl AwrSection {
             Self::Host => "Host",
             Self::Snapshots => "Snapshots",
             Self::CacheSizes | Self::ClusterCaches => "Cache Sizes",
+            Self::Memory => "Memory Statistics",
+            Self::SgaAdvice => "SGA Target Advisory",
+            Self::PgaAdvice => "PGA Memory Advisory",
+            Self::ClusterPga => "PGA Aggregate Target Statistics",
             Self::LoadProfile => "Load Profile",
             Self::IoProfile => "IO Profile",
             Self::TimeModel | Self::ClusterTimeModel => "Time Model Statistics",

@@ -88,6 +88,7 @@ struct ReportLines {
     /// The snapshots, with a name before each line.
     snapshots: NamedTable,
     caches: NamedTable,
+    memory: NamedTable,
     /// A program inserted a line into the text: a ruler follows.
     injected: bool,
     /// A line of dashes was found.
@@ -157,9 +158,12 @@ impl ReportLines {
 
     /// Reads the tables of the first page: other sections need the length of the window and the decimal sign.
     fn end_first_page(&mut self) {
-        for (section, table) in
-            [(AwrSection::Snapshots, &mut self.snapshots), (AwrSection::CacheSizes, &mut self.caches)]
-        {
+        let pages = [
+            (AwrSection::Snapshots, &mut self.snapshots),
+            (AwrSection::CacheSizes, &mut self.caches),
+            (AwrSection::Memory, &mut self.memory),
+        ];
+        for (section, table) in pages {
             let table = std::mem::take(table);
             if !table.rows.is_empty() {
                 rows::read(&mut self.report, section, &table);
@@ -274,6 +278,11 @@ impl ReportLines {
             self.report.reach = Reach::Pluggable;
         }
         let text = line.trim_start();
+        if self.report.release.is_empty()
+            && let Some(release) = text.split_whitespace().find(|word| is_release(word))
+        {
+            release.clone_into(&mut self.report.release);
+        }
         for name in ["Begin Snap:", "End Snap:", "Elapsed:", "DB Time:", "DB time:"] {
             if let Some(rest) = text.strip_prefix(name) {
                 let value = if name.contains("Snap") { moment_of(rest) } else { up_to_bracket(rest) };
@@ -284,6 +293,12 @@ impl ReportLines {
                 self.table = None;
                 return true;
             }
+        }
+        if let Some((name, values)) = text.split_once(':').filter(|(name, _)| is_memory(name)) {
+            let cells = std::iter::once(name).chain(values.split_whitespace()).map(str::to_owned).collect();
+            self.memory.columns = ["", "begin", "end"].map(str::to_owned).to_vec();
+            self.memory.rows.push(Row { line: self.number, cells });
+            return true;
         }
         let mut found = false;
         for name in ["Buffer Cache:", "Std Block Size:"] {
@@ -299,6 +314,16 @@ impl ReportLines {
         }
         found
     }
+}
+
+/// True for a release of five numbers, `11.2.0.4.0`.
+fn is_release(word: &str) -> bool {
+    word.split('.').count() == 5 && word.split('.').all(|part| part.parse::<u32>().is_ok())
+}
+
+/// True for the rows of memory in use.
+fn is_memory(name: &str) -> bool {
+    matches!(name, "SGA use (MB)" | "PGA use (MB)")
 }
 
 impl Drawing {

@@ -1,6 +1,6 @@
 //! Accounts of session time: of a single report, several reports, several instances, and after thinning.
 
-use plimsoll_ingest::{Account, Class, Demand, Reading, WaitCause};
+use plimsoll_ingest::{Account, Class, Demand, InstanceResource, Reading, Resource, WaitCause};
 use plimsoll_testkit::Workload;
 use proptest::prelude::*;
 
@@ -108,5 +108,64 @@ proptest! {
             let seconds = |account: &Account| account.whole.waited_s(|waited| waited == kind);
             prop_assert!((seconds(&whole) - seconds(&thin)).abs() < 1e-6, "{kind:?}");
         }
+    }
+}
+
+/// Resources of the only subject, each with its value and the field that states it.
+fn resources(readings: &[Reading]) -> Vec<(String, Resource, f64, String)> {
+    let mut demand = Demand::of(&readings.iter().collect::<Vec<_>>());
+    assert_eq!(demand.subjects.len(), 1);
+    let of = |one: InstanceResource| (one.instance, one.resource, one.value, one.place.origin.field.to_string());
+    demand.subjects.remove(0).resources.into_iter().map(of).collect()
+}
+
+#[test]
+fn memory_and_processors_in_use_are_those_of_the_highest_window() {
+    const MIB: f64 = 1_048_576.0;
+    let of_hour = |hour: i8, sga: &str, pga: [&str; 2]| {
+        let rows = format!(
+            "<table><tr><th> </th><th>Begin</th><th>End</th></tr>\
+             <tr><td>Host Mem (MB):</td><td>483,328.0</td><td>483,328.0</td></tr>\
+             <tr><td>SGA use (MB):</td><td>{sga}</td><td>{sga}</td></tr>\
+             <tr><td>PGA use (MB):</td><td>{}</td><td>{}</td></tr></table>\n",
+            pga[0], pga[1]
+        );
+        let text = workload("shop1", hour, 3_600_000).awr_html();
+        let at = text.find("<h3").expect("it has sections");
+        crate::read::reading(&format!("{}{rows}{}", &text[..at], &text[at..]))
+    };
+    let found = resources(&[of_hour(9, "24,576.0", ["300.5", "512.0"]), of_hour(10, "20,480.0", ["700.0", "600.0"])]);
+    let value = |resource: Resource| {
+        let mut own = found.iter().filter(|one| one.1 == resource);
+        let one = own.next().unwrap_or_else(|| panic!("{resource:?} in {found:?}"));
+        assert!(own.next().is_none(), "{found:?}");
+        (one.2, one.3.as_str())
+    };
+    let (shared, field) = value(Resource::SharedMemory);
+    near(shared, 24_576.0 * MIB);
+    assert!(field.starts_with("SGA use (MB)"), "{field}");
+    near(value(Resource::ProcessMemory).0, 700.0 * MIB);
+    near(value(Resource::HostProcessors).0, 16.0);
+    // 5,000 s of sessions on processors in an hour.
+    let (processors, field) = value(Resource::Processors);
+    assert!((processors - 5_000.0 / 3_600.0).abs() < 0.01 && field.starts_with("DB CPU"), "{processors}, {field}");
+}
+
+#[test]
+fn targets_stand_in_for_memory_in_use() {
+    let advice = |size: &str, factor: &str, rows: &[(&str, &str)]| {
+        let row = |(size, factor): &(&str, &str)| format!("<tr><td>{size}</td><td>{factor}</td></tr>");
+        let rows = rows.iter().map(row).collect::<Vec<_>>().concat();
+        format!("<table><tr><th>{size}</th><th>{factor}</th></tr>{rows}</table>\n")
+    };
+    let sga =
+        advice("SGA Target Size (M)", "SGA Size Factor", &[("1,024", "0.50"), ("2,048", "1.00"), ("4,096", "2.00")]);
+    let pga = advice("PGA Target Est (MB)", "Size Factr", &[("128", "0.50"), ("256", "1.00")]);
+    let text = workload("shop1", 9, 3_600_000).awr_html();
+    let at = text.find("<h3").expect("it has sections");
+    let found = resources(&[crate::read::reading(&format!("{}{sga}{pga}{}", &text[..at], &text[at..]))]);
+    for (resource, megabytes) in [(Resource::SharedMemory, 2_048.0), (Resource::ProcessMemory, 256.0)] {
+        let one = found.iter().find(|one| one.1 == resource).unwrap_or_else(|| panic!("{resource:?} in {found:?}"));
+        near(one.2, megabytes * 1_048_576.0);
     }
 }

@@ -1,6 +1,8 @@
 //! AWR-Miner: an invented history of two snapshots, in the format of SQL*Plus.
 
-use plimsoll_ingest::{Class, Demand, Fate, Figure, Measure, Outcome, OutcomeSummary, Reading, Statistic};
+use plimsoll_ingest::{
+    Class, Demand, Fate, Figure, InstanceResource, Measure, Outcome, OutcomeSummary, Reading, Resource, Statistic,
+};
 use proptest::prelude::*;
 
 use crate::bench::{outcome, read};
@@ -113,6 +115,38 @@ fn a_history_has_means_and_highest_minutes() {
     for figure in find(&reading, Class::Read, Measure::Iops, Statistic::Mean) {
         assert!(lines[figure.origin.line as usize - 1].contains(&format!(" {} ", figure.value)));
     }
+}
+
+#[test]
+fn a_history_has_the_memory_and_processors_of_each_instance() {
+    let memory = "\
+~~BEGIN-MEMORY~~
+
+   SNAP_ID INSTANCE_NUMBER        SGA        PGA      TOTAL
+---------- --------------- ---------- ---------- ----------
+       800               1         23        1.6       24.6
+       800               2         20         .5       20.5
+       801               1         23        5.1       28.1
+
+~~END-MEMORY~~
+
+~~BEGIN-MAIN-METRICS~~";
+    let reading = read(&HISTORY.replacen("~~BEGIN-MAIN-METRICS~~", memory, 1));
+    let demand = Demand::of(&[&reading]);
+    assert_eq!(demand.subjects[0].oracle_release.as_deref(), Some("11.2.0.3.0"));
+    let gib = |resource: Resource, instance: &str| {
+        let is_it = |one: &&InstanceResource| one.resource == resource && one.instance == instance;
+        let one = demand.subjects[0].resources.iter().find(is_it).map(|one| one.value);
+        one.map(|value| (value / (1_u64 << 30) as f64 * 100.0).round() / 100.0)
+    };
+    assert_eq!((gib(Resource::SharedMemory, "1"), gib(Resource::ProcessMemory, "1")), (Some(23.0), Some(5.1)));
+    // Only instances of the last snapshot are in use.
+    assert_eq!(gib(Resource::HostMemory, "1"), Some(64.0));
+    let processors = |instance: &str| {
+        let is_it = |one: &&InstanceResource| one.resource == Resource::Processors && one.instance == instance;
+        demand.subjects[0].resources.iter().find(is_it).map(|one| one.value)
+    };
+    assert_eq!((processors("1"), processors("2")), (Some(1.0), Some(0.5)));
 }
 
 /// The history with classes of waits, the size of the database, and an event without a histogram.

@@ -25,6 +25,8 @@ SELECT '{"row":"host","inst":"' || i.instance_number ||
        '","processors":"' || (SELECT max(value) FROM v$osstat WHERE stat_name = 'NUM_CPUS') ||
        '","cores":"' || (SELECT max(value) FROM v$osstat WHERE stat_name = 'NUM_CPU_CORES') ||
        '","memory_bytes":"' || (SELECT max(value) FROM v$osstat WHERE stat_name = 'PHYSICAL_MEMORY_BYTES') ||
+       '","sga_bytes":"' || (SELECT sum(value) FROM v$sga) ||
+       '","pga_bytes":"' || (SELECT max(value) FROM v$pgastat WHERE name = 'total PGA allocated') ||
        '","cache_bytes":"' || (SELECT max(current_size) FROM v$sga_dynamic_components
                                WHERE component = 'DEFAULT buffer cache') ||
        '","block_bytes":"' || (SELECT max(value) FROM v$parameter WHERE name = 'db_block_size') || '"}'

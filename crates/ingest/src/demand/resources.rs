@@ -1,0 +1,61 @@
+//! Memory and processors of a database's instances and hosts: the highest of all windows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_units::Span;
+
+use super::InputPosition;
+use crate::reading::{DatabaseTime, Reading, Resource, ResourceFigure};
+
+/// Memory or processors of an instance: the highest of all windows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstanceResource {
+    /// The instance; empty if unknown.
+    pub instance: String,
+    /// The quantity, with its unit.
+    pub resource: Resource,
+    /// Its value.
+    pub value: f64,
+    /// Length of its window.
+    pub window: Span,
+    /// Its place.
+    pub place: InputPosition,
+}
+
+/// The highest value of each resource of each instance in the scopes selected by `is_own`.
+pub(super) fn resources(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Vec<InstanceResource> {
+    let mut highest: BTreeMap<(String, Resource), InstanceResource> = BTreeMap::new();
+    for reading in readings {
+        let input: Arc<str> = Arc::from(reading.name.as_str());
+        for figure in figures(reading).into_iter().filter(|figure| is_own(reading, figure.scope)) {
+            let own = || reading.scopes[figure.scope as usize].instance.clone();
+            let instance = if figure.instance.is_empty() { own() } else { figure.instance.clone() };
+            let key = (instance.clone(), figure.resource);
+            if highest.get(&key).is_some_and(|highest| highest.value >= figure.value) {
+                continue;
+            }
+            let place = InputPosition { input: Arc::clone(&input), origin: figure.origin };
+            let window = reading.windows[figure.window as usize].length;
+            let found = InstanceResource { instance, resource: figure.resource, value: figure.value, window, place };
+            highest.insert(key, found);
+        }
+    }
+    highest.into_values().collect()
+}
+
+/// The resources of a reading; without processors in use, those that its sessions used.
+fn figures(reading: &Reading) -> Vec<ResourceFigure> {
+    let mut figures = reading.resources.clone();
+    if !figures.iter().any(|figure| figure.resource == Resource::Processors) {
+        let of_time = |time: &DatabaseTime| {
+            let seconds = reading.windows[time.window as usize].length.as_secs_f64();
+            let value = time.processor_s.filter(|_| seconds > 0.0)? / seconds;
+            let (scope, window, origin) = (time.scope, time.window, time.origin.clone());
+            let resource = Resource::Processors;
+            Some(ResourceFigure { scope, window, instance: String::new(), resource, value, origin })
+        };
+        figures.extend(reading.times.iter().filter_map(of_time));
+    }
+    figures
+}
