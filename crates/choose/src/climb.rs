@@ -37,6 +37,8 @@ pub(crate) struct Goal<'a> {
     pub(crate) machine: Option<&'a Part>,
     /// Operations per month, if known.
     pub(crate) monthly_operations: Option<f64>,
+    /// Options with their values, for products that have them.
+    pub(crate) settings: &'a [(&'a str, &'a str)],
 }
 
 /// The result for a product.
@@ -112,6 +114,12 @@ impl Goal<'_> {
             let per_volume = (operations / f64::from(members)).ceil();
             config = with(&config, Owner::Volume, PAID_OPERATIONS, &format!("{per_volume}"));
             offer = self.catalogue.offer(&config, self.terms).map_err(|refusal| refusal.to_string())?;
+        }
+        for (name, value) in self.settings {
+            if option(&offer, name).is_some() {
+                config = with(&config, Owner::Volume, name, value);
+                offer = self.catalogue.offer(&config, self.terms).map_err(|refusal| refusal.to_string())?;
+            }
         }
         Ok(offer)
     }

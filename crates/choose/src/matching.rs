@@ -73,6 +73,7 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: us
         rooms,
         machine: None,
         monthly_operations: None,
+        settings: &[],
     };
     for product in catalogue.products().filter(|product| product.ranked() && product.kind() != ProductKind::Machine) {
         match offers(&goal, product) {

@@ -14,10 +14,12 @@ mod compute;
 mod design;
 mod frontier;
 mod layout;
+mod licences;
 mod machines;
 mod objective;
 mod platform;
 mod pool;
+mod present;
 mod product_facts;
 mod search;
 mod series;
@@ -35,13 +37,16 @@ use crate::diagnosis::DatabaseEffect;
 
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
-pub use compute::Compute;
+pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
 pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, Wanted};
 pub use frontier::ProviderFrontier;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
+pub use licences::fewer_processors;
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
 pub use pool::{InOrder, Pool};
+pub use present::PresentCost;
+pub use product_facts::unsupported_rac;
 pub use search::{Search, UnknownProvider};
 pub use size::{judge, size};
 pub use today::Best;
@@ -80,6 +85,11 @@ pub struct Sizing {
     pub layouts: Vec<VolumeLayout>,
     /// Products without a suitable configuration, the nearest miss first.
     pub rejected: Vec<Rejection>,
+    /// For a database that is licensed by processors: a machine for the recommended configuration that has fewer of them
+    /// than its own, at a higher price.
+    pub fewer_processors: Option<Attachment>,
+    /// The cost of today's configuration, if stated.
+    pub present: Option<PresentCost>,
     /// Number of evaluated configurations.
     pub evaluated: u64,
 }

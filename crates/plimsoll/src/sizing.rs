@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Config, Part, ProductKind, nearest, one_of};
+use plimsoll_catalogue::{Config, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Compute, Design, DesignError, Growth, Search, UnknownProvider, check_counted, layouts, size, wanted,
+    Compute, Design, DesignError, Growth, PresentCost, Search, UnknownProvider, check_counted, fewer_processors,
+    layouts, size, wanted,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand};
 use plimsoll_units::Bytes;
@@ -28,6 +29,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let search = search(args, &offers)?;
     check(args)?;
     what_ifs::check(args, &terms)?;
+    let present = present(args, &offers, &terms)?;
     let forms = Forms::with_own(&args.forms, args.terraform.as_ref())?;
     let outcomes = inputs::outcomes(&args.input)?;
     let readings = inputs::readings(&outcomes)?;
@@ -42,6 +44,10 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     wanted.assumptions.extend(stored);
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
+    sizing.present = present;
+    if search.machine.is_none() {
+        sizing.fewer_processors = fewer_processors(&offers.catalogue, &terms, &sizing);
+    }
     let asked = what_ifs::WhatIfInput { args, subject, design: &design, readings: &readings };
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
     let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.most.max(1));
@@ -69,7 +75,22 @@ fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
     let unknown = |unknown: UnknownProvider| CliError::usage(unknown.to_string());
     let among = Search::among(&offers.catalogue, &args.provider).map_err(unknown)?;
     let machine = args.machine.as_deref().map(|text| machine(text, offers)).transpose()?;
-    Ok(Search { machine, widest: args.stripe, pool: Arc::new(Threads::default()), ..among })
+    Ok(Search {
+        machine,
+        widest: args.stripe,
+        has_unsupported: args.unsupported,
+        pool: Arc::new(Threads::default()),
+        ..among
+    })
+}
+
+/// The cost of today's configurations.
+fn present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result<Option<PresentCost>, CliError> {
+    let config = |text: &String| text.parse::<Config>().map_err(|error| CliError::usage(format!("--today: {error}")));
+    let configs: Vec<Config> = args.today.iter().map(config).collect::<Result<_, CliError>>()?;
+    let cost = PresentCost::of(&offers.catalogue, &configs, terms);
+    let cost = cost.map_err(|refusal| CliError::usage(format!("--today: {refusal}")))?;
+    Ok(Some(cost).filter(|_| !configs.is_empty()))
 }
 
 /// Parses a machine in the syntax of configurations.

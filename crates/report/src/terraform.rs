@@ -31,7 +31,7 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
             let name = content.name();
             let Some(mut block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
             if let Some(cluster) = &sizing.wanted.platform.cluster {
-                block.attributes.extend(shared(provider, cluster.instances.len().max(2)));
+                block.attributes.extend(shared(provider, (cluster.count as usize).max(2)));
             }
             blocks.push(resource(choice, name, &block));
             variables.extend(block.variables.iter().filter(|own| !variables.contains(own)).collect::<Vec<_>>());
@@ -161,6 +161,9 @@ fn azure(offer: &Offer, name: &str) -> Option<ResourceBlock> {
     if matches!(kind(offer), "premium-ssd-v2" | "ultra") {
         attributes.push(("zone", "var.azure_zone".to_owned()));
         attributes.extend(optional(offer, [("disk_iops_read_write", "iops"), ("disk_mbps_read_write", "throughput")]));
+        attributes.extend(
+            optional(offer, [("logical_sector_size", "sector")]).into_iter().filter(|(_, size)| size != "4096"),
+        );
     }
     if kind(offer) == "premium-ssd" {
         // The tier is set only if it differs from the default of the size.

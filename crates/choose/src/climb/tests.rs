@@ -18,6 +18,7 @@ fn climbed(product: &str, iops: u64, block: Bytes, capacity: Bytes) -> Result<Ve
         rooms,
         machine: None,
         monthly_operations: None,
+        settings: &[],
     };
     let found = offers(&goal, catalogue.find(product).unwrap())?;
     Ok(found.iter().map(|offer| offer.short().to_string()).collect())

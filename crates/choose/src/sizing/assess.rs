@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Ceiling, Offer, Price, PriceTerms, Product, ProductKind};
+use plimsoll_catalogue::{Catalogue, Ceiling, Offer, OptionValue, Part, Price, PriceTerms};
 use plimsoll_ingest::Class;
 use plimsoll_model::ChainSpec;
 use plimsoll_model::analytic::{Offered, Workload, solve};
 use plimsoll_units::{Bytes, Span};
 
 use super::objective::class_for;
-use super::product_facts::{members, rac_support, yearly_loss};
+use super::product_facts::{members, rac_note, yearly_loss};
 use super::series::DemandSeries;
 use super::{
     Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind, Slower,
@@ -36,11 +36,16 @@ const HELD: f64 = 0.005;
 /// Uncertainties of ceilings are reported up to this multiple of the binding one.
 const NEAR: f64 = 2.0;
 
+/// The option of the logical sector size.
+pub(super) const SECTOR: &str = "sector";
+
 /// Inputs of assessments.
 pub(super) struct Assessor<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) terms: &'a PriceTerms,
     pub(super) wanted: &'a Wanted,
+    /// The machine of each instance of a cluster, if given.
+    pub(super) machine: Option<&'a Part>,
     pub(super) requirements: Requirements,
     series: DemandSeries,
 }
@@ -62,7 +67,7 @@ pub(super) enum Assessed {
 impl<'a> Assessor<'a> {
     pub(super) fn new(catalogue: &'a Catalogue, terms: &'a PriceTerms, wanted: &'a Wanted) -> Self {
         let requirements = Requirements::of(wanted.points.iter().map(DesignPoint::asks));
-        Self { catalogue, terms, wanted, requirements, series: DemandSeries::of(&wanted.series) }
+        Self { catalogue, terms, wanted, machine: None, requirements, series: DemandSeries::of(&wanted.series) }
     }
 
     /// Simulates the expected load at the point nearest to the ceilings.
@@ -87,9 +92,7 @@ impl<'a> Assessor<'a> {
             risks: risks(offer, price.as_ref(), &bounds),
             price,
         };
-        if self.wanted.platform.cluster.is_some() {
-            choice.risks.extend(for_cluster(offer.product()));
-        }
+        choice.risks.extend(platform_risks(self.wanted, offer));
         let fails = |reason: RejectionReason| Assessed::Fails(Rejection { name: offer.short().to_string(), reason });
         if let Some(backlog) = choice.backlog.filter(|backlog| !backlog.is_within(&self.wanted.allowance)) {
             return fails(RejectionReason::Waits(backlog));
@@ -272,14 +275,24 @@ fn risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Vec<Ris
     risks
 }
 
-/// Uncertainties of a volume in a cluster: vendor support.
-fn for_cluster(product: &Product) -> Vec<Risk> {
-    if product.kind() != ProductKind::Volume {
-        return Vec::new();
-    }
-    let (provider, _) = product.name().split_once('/').unwrap_or_default();
+/// Uncertainties of a volume for the platform of the database: the support of clusters, sector sizes.
+fn platform_risks(wanted: &Wanted, offer: &Offer) -> Vec<Risk> {
+    let note = wanted.platform.cluster.as_ref().and_then(|_| rac_note(offer.product()));
     let risk = |text: &str| Risk { kind: RiskKind::Safety, text: text.to_owned(), cite: None };
-    rac_support(provider).map(risk).into_iter().collect()
+    note.map(risk).into_iter().chain(sector_risk(wanted, offer)).collect()
+}
+
+/// A volume whose sectors are larger than an Oracle Database of unknown release may accept.
+fn sector_risk(wanted: &Wanted, offer: &Offer) -> Option<Risk> {
+    let sector = offer.options.iter().find(|chosen| *chosen.name == *SECTOR)?;
+    let is_native = match &sector.value {
+        Some(OptionValue::Text(word)) => **word != *"512",
+        Some(OptionValue::Number(bytes)) => *bytes > 512.0,
+        None => false,
+    };
+    let is_open = is_native && wanted.platform.needs_512_byte_sectors().is_none();
+    let text = "sectors of 4 KiB by default: Oracle Database before 12.2 needs the setting sector=512";
+    is_open.then(|| Risk { kind: RiskKind::Needs, text: text.to_owned(), cite: None })
 }
 
 fn is_doubtful(ceiling: &Ceiling) -> bool {

@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use plimsoll_catalogue::{Offer, Product};
+use plimsoll_catalogue::{Offer, Price, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::candidates::{Candidate, Group};
 use super::frontier::by_rank;
-use super::machines::Fleet;
+use super::machines::{Fleet, within_machine};
 use super::{Attachment, Choice, Rejection, RejectionReason};
+use crate::matching::price_of;
 
 /// The cheapest configuration of each level of each product.
 #[derive(Default)]
@@ -131,11 +132,27 @@ impl<'a> Attempt<'a> {
 
     /// Attaches an offer to a machine and assesses it.
     fn assess(&self, candidate: Candidate) -> Assessed {
-        let machine = match self.attach(&candidate.offer) {
+        let Candidate { offer, price, .. } = candidate;
+        let machine = match self.attach(&offer) {
             Ok(machine) => machine,
             Err(rejection) => return Assessed::Fails(rejection),
         };
-        let mut assessed = self.assessor.assess(&candidate.offer, candidate.price);
+        let reduced = machine.as_ref().and_then(|machine| within_machine(self.assessor, &offer, machine));
+        let (Some(reduced), Some(fleet)) = (reduced, self.fleet(&offer)) else {
+            return self.assess_on(&offer, price, machine);
+        };
+        // The machine does not carry all of the offer: less of it, otherwise a machine that does.
+        let reduced_price = price_of(&reduced, self.assessor.terms);
+        let on_same = fleet.cheapest(self.assessor, &reduced).ok();
+        let assessed = self.assess_on(&reduced, reduced_price, on_same);
+        match (&assessed, fleet.carrying(self.assessor, &offer)) {
+            (Assessed::Meets(_), _) | (_, Err(_)) => assessed,
+            (_, Ok(larger)) => self.assess_on(&offer, price, Some(larger)),
+        }
+    }
+
+    fn assess_on(&self, offer: &Offer, price: Option<Price>, machine: Option<Attachment>) -> Assessed {
+        let mut assessed = self.assessor.assess(offer, price);
         if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
             choice.machine = machine;
         }
@@ -143,8 +160,11 @@ impl<'a> Attempt<'a> {
     }
 
     fn attach(&self, offer: &Offer) -> Result<Option<Attachment>, Rejection> {
-        let fleet = self.fleet.get_or_init(|| Fleet::of(self.assessor, offer));
-        fleet.as_ref().map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
+        self.fleet(offer).map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
+    }
+
+    fn fleet(&self, offer: &Offer) -> Option<&Fleet> {
+        self.fleet.get_or_init(|| Fleet::of(self.assessor, offer)).as_ref()
     }
 
     /// Headroom to exceed if no candidate met the objectives and higher ceilings may help: that of the last candidate.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::{Offer, Price, Product, ProductKind};
 
-use super::assess::Assessor;
+use super::assess::{Assessor, SECTOR};
 use super::search::Search;
 use super::{Rejection, RejectionReason};
 use crate::climb::{ClimbResult, Goal, of_width};
@@ -59,6 +59,11 @@ pub(super) fn candidates(
         rooms: &rooms,
         machine: search.machine.as_ref(),
         monthly_operations: Some(assessor.wanted.mean_iops * MONTH),
+        settings: if assessor.wanted.platform.needs_512_byte_sectors() == Some(true) {
+            &[(SECTOR, "512")]
+        } else {
+            &[]
+        },
     };
     let widest = if product.kind() == ProductKind::Server { 1 } else { search.widest.max(1) };
     let (mut found, mut reason) = (ClimbResult::default(), None);

@@ -1,6 +1,6 @@
-//! Processors and memory that a machine needs for a database.
+//! Processors and memory that a machine needs for a database: those that the database uses, not those of its host.
 
-use plimsoll_ingest::{Account, SessionTime};
+use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
 /// The smallest machine for a database: operating system, log writer and sessions share less than two processors
@@ -8,7 +8,13 @@ use plimsoll_units::Bytes;
 const LEAST_PROCESSORS: f64 = 2.0;
 const LEAST_MEMORY: Bytes = Bytes::gib(8);
 /// Utilisation of processors that a machine is chosen for: queues for a processor grow quickly above it.
-const UTILISATION: f64 = 0.7;
+pub(super) const UTILISATION: f64 = 0.7;
+/// Share of a machine's memory for the memory of the database: the rest is for the operating system, other processes
+/// and their growth.
+const MEMORY_SHARE: f64 = 0.8;
+/// The same for shared buffers of a server that reads through the page cache: PostgreSQL's manual calls more than 40 %
+/// unlikely to work better.
+const BUFFERS_SHARE: f64 = 0.4;
 
 /// Processors and memory of one machine; `None` where neither the input nor the caller states them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,18 +25,62 @@ pub struct Compute {
     pub memory: Option<Bytes>,
 }
 
+/// Origin of the required processors and memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComputeOrigin {
+    /// Of the processors; `None` if they are unknown.
+    pub processors: Option<ProcessorOrigin>,
+    /// Of the memory; `None` if it is unknown.
+    pub memory: Option<MemoryOrigin>,
+}
+
+/// Origin of the required processors.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProcessorOrigin {
+    /// Stated by the caller.
+    Given,
+    /// Used by the instance with the highest use, in its busiest window or minute.
+    Database(InstanceResource),
+    /// Used by all programs of the hosts, in the busiest window: those of the database are unknown.
+    Busy(f64),
+    /// Those of the present host, whose use is unknown.
+    Host(InstanceResource),
+}
+
+/// Origin of the required memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MemoryOrigin {
+    /// Stated by the caller.
+    Given,
+    /// Parts in use by the instance with the most, and the share of the machine's memory that they may take, 0 to 1.
+    Database {
+        /// Shared memory, and that of the processes.
+        parts: Vec<InstanceResource>,
+        /// The share.
+        share: f64,
+    },
+    /// That of the present host: the memory in use is unknown, or includes its page cache.
+    Host(InstanceResource),
+}
+
 impl Compute {
-    /// The need of one instance when the load has grown by a factor: the processors that the busiest window used, times
-    /// that factor, at 70 % utilisation, and the memory of its present host, because less memory means more reads.
-    pub(super) fn of(account: &Account, instances: usize, growth: f64) -> Self {
-        let instances = instances.max(1) as f64;
-        let windows = account.slots.iter().flatten().chain(std::iter::once(&account.whole));
-        let used = windows.filter_map(processors_used).reduce(f64::max);
-        let memory = account.memory_bytes.or(account.cache_bytes);
-        Self {
-            processors: used.map(|used| (used * growth / UTILISATION / instances).ceil().max(LEAST_PROCESSORS)),
-            memory: memory.map(|bytes| Bytes::new((bytes / instances) as u64).max(LEAST_MEMORY)),
-        }
+    /// The need of one instance when the load has grown by a factor. Processors: those that the instance used in its
+    /// busiest window, times that factor, at 70 % utilisation, and at least those of its busiest minute. Memory: that
+    /// in use by the instance. The host's figures only where the database's are unknown, or where its page cache answers
+    /// reads.
+    pub(super) fn of(subject: &DatabaseDemand, growth: f64, reads_from_page_cache: bool) -> (Self, ComputeOrigin) {
+        let (used, processors) = processors(subject).unzip();
+        let peak = highest(subject, Resource::PeakProcessors)
+            .filter(|_| !matches!(processors, Some(ProcessorOrigin::Host(_))));
+        let steady = used.map(|used: f64| used * growth / UTILISATION);
+        let needed = steady.map(|steady| steady.max(peak.map_or(0.0, |peak| peak.value * growth)));
+        let by_peak = peak.filter(|peak| Some(peak.value * growth) > steady).cloned().map(ProcessorOrigin::Database);
+        let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
+        let compute = Self {
+            processors: needed.map(|needed| needed.ceil().max(LEAST_PROCESSORS)),
+            memory: bytes.map(|bytes: f64| Bytes::new(bytes.ceil() as u64).max(LEAST_MEMORY)),
+        };
+        (compute, ComputeOrigin { processors: by_peak.or(processors), memory })
     }
 
     /// These values, and those of `other` where they are absent.
@@ -51,9 +101,53 @@ impl Compute {
     }
 }
 
-fn processors_used(spent: &SessionTime) -> Option<f64> {
-    let by_host = spent.host_busy.zip(spent.processors).map(|(busy, processors)| busy * processors);
-    by_host.or_else(|| spent.processor_s.filter(|_| spent.seconds > 0.0).map(|seconds| seconds / spent.seconds))
+/// The highest value of a resource among the instances.
+fn highest(subject: &DatabaseDemand, resource: Resource) -> Option<&InstanceResource> {
+    let of = subject.resources.iter().filter(|one| one.resource == resource);
+    of.max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+/// Processors in use by the instance with the highest use; without that, those of the hosts.
+fn processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
+    if let Some(used) = highest(subject, Resource::Processors) {
+        return Some((used.value, ProcessorOrigin::Database(used.clone())));
+    }
+    let instances = subject.instances.len().max(1) as f64;
+    let busy = |spent: &SessionTime| Some(spent.host_busy? * spent.processors? / instances);
+    let windows = subject.account.iter().flat_map(|account| account.slots.iter().flatten().chain([&account.whole]));
+    let host = || highest(subject, Resource::HostProcessors);
+    match windows.filter_map(busy).reduce(f64::max) {
+        Some(busy) => Some((busy, ProcessorOrigin::Busy(busy))),
+        None => host().map(|host| (host.value * UTILISATION, ProcessorOrigin::Host(host.clone()))),
+    }
+}
+
+/// Memory of a machine: for the instance with the most in use; without that, or with its page cache, that of the host.
+fn memory(subject: &DatabaseDemand, reads_from_page_cache: bool) -> Option<(f64, MemoryOrigin)> {
+    let host = highest(subject, Resource::HostMemory);
+    let of_host = || host.map(|host| (host.value, MemoryOrigin::Host(host.clone())));
+    let is_part = |one: &&InstanceResource| {
+        matches!(one.resource, Resource::SharedMemory | Resource::SharedBuffers | Resource::ProcessMemory)
+    };
+    let mut names: Vec<&str> = subject.resources.iter().filter(is_part).map(|one| one.instance.as_str()).collect();
+    names.dedup();
+    let of_instance = |name: &str| {
+        let parts = subject.resources.iter().filter(is_part).filter(|one| one.instance == name);
+        let parts: Vec<InstanceResource> = parts.cloned().collect();
+        let shared = parts.iter().find(|one| one.resource != Resource::ProcessMemory)?;
+        let share = if shared.resource == Resource::SharedBuffers { BUFFERS_SHARE } else { MEMORY_SHARE };
+        let bytes: f64 = parts.iter().map(|one| one.value).sum();
+        Some((bytes / share, MemoryOrigin::Database { parts, share }))
+    };
+    let database = names.into_iter().filter_map(of_instance).max_by(|a, b| a.0.total_cmp(&b.0));
+    let is_page_cached = |parts: &[InstanceResource]| {
+        reads_from_page_cache && parts.iter().any(|part| part.resource == Resource::SharedBuffers)
+    };
+    match database {
+        Some((_, MemoryOrigin::Database { parts, .. })) if is_page_cached(&parts) && host.is_some() => of_host(),
+        Some(found) => Some(found),
+        None => of_host(),
+    }
 }
 
 #[cfg(test)]

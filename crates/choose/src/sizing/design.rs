@@ -8,7 +8,7 @@ use plimsoll_load::{Arrival, BlockMix, Mix, Pace, Pattern, Region, StreamSpec};
 use plimsoll_units::{Bytes, Iops, Span};
 
 use super::backlog::Allowance;
-use super::compute::Compute;
+use super::compute::{Compute, ComputeOrigin};
 use super::objective::ClassObjective;
 use super::platform::Platform;
 use crate::diagnosis::DiagnosisVerdict;
@@ -115,6 +115,8 @@ pub struct Wanted {
     pub platform: Platform,
     /// Processors and memory that a machine needs.
     pub compute: Compute,
+    /// Where they come from.
+    pub compute_origin: ComputeOrigin,
     /// Verdict on whether storage is the problem, if the input contains waits of sessions.
     pub answer: Option<DiagnosisVerdict>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
@@ -238,6 +240,7 @@ impl Wanted {
             objectives: Vec::new(),
             platform: Platform::default(),
             compute: Compute::default(),
+            compute_origin: ComputeOrigin::default(),
             answer: None,
             today: Vec::new(),
             account: None,

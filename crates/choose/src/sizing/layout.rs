@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_catalogue::{Catalogue, Money, Part, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Config, Money, Part, PriceTerms};
 use plimsoll_ingest::Class;
 use plimsoll_units::Bytes;
 
-use super::assess::Assessor;
+use super::assess::{Assessed, Assessor};
 use super::frontier::by_rank;
-use super::machines::Fleet;
+use super::machines::{Fleet, within_machine};
 use super::search::provider;
 use super::size::{cheapest_of_each, storage_price};
 use super::{
     Attachment, Choice, ClassLoad, ClassObjective, Compute, DemandWindow, DesignPoint, PriceDoubt, Search, Sizing,
     Wanted,
 };
+use crate::matching::price_of;
 
 /// Maximum cost relative to a single volume: more volumes need more administration.
 const CHEAPER: f64 = 0.95;
@@ -114,6 +115,20 @@ impl VolumeLayout {
             price(self.total) < price(single.total()) * share
         };
         own < single_doubt || (own == single_doubt && is_less())
+    }
+}
+
+impl VolumePart {
+    /// Reduces the volume to what the machine of all parts carries, if it then still meets the objectives.
+    fn reduce(&mut self, (catalogue, terms): (&Catalogue, &PriceTerms), machine: &Attachment) {
+        let assessor = Assessor::new(catalogue, terms, &self.wanted);
+        let config = Config { machine: machine.offer.config.machine.clone(), ..self.choice.offer.config.clone() };
+        let Ok(offer) = catalogue.offer(&config, terms) else { return };
+        let attached = Attachment { offer, ..machine.clone() };
+        let Some(reduced) = within_machine(&assessor, &self.choice.offer, &attached) else { return };
+        if let Assessed::Meets(choice) = assessor.assess(&reduced, price_of(&reduced, terms)) {
+            self.choice = *choice;
+        }
     }
 }
 
@@ -259,6 +274,11 @@ fn layout(
     });
     let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
     let machine = machine((catalogue, terms), &whole.wanted, &parts, only).ok()?;
+    if let Some(machine) = &machine {
+        for part in &mut parts {
+            part.reduce((catalogue, terms), machine);
+        }
+    }
     for part in &mut parts {
         part.choice.machine = None;
     }

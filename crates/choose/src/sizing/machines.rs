@@ -1,10 +1,16 @@
 //! Machines of a volume's provider: the cheapest with sufficient limits for the design point.
 
-use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, PriceTerms, Product, ProductKind, Setting};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use plimsoll_catalogue::{
+    Chosen, Config, Money, Offer, OptionValue, Part, Price, PriceTerms, Product, ProductKind, Setting,
+};
 
 use super::assess::Assessor;
 use super::product_facts::members;
 use super::{Attachment, DesignLimit, Rejection, RejectionReason};
+use crate::candidate::{self, Owner};
 use crate::matching::price_of;
 use crate::requirements::TightBound;
 
@@ -14,14 +20,18 @@ pub(super) struct Fleet {
     machines: Vec<Machine>,
     /// Machines of the provider, whatever their processors and memory.
     of: usize,
-    /// Number of machines that share the load.
+    /// Number of machines.
     count: u32,
+    /// Number of machines that share the load of the input.
+    sharing: u32,
 }
 
 /// A machine; flexible ones in a fixed size.
+#[derive(Clone)]
 struct Machine {
     part: Part,
     monthly: Option<Money>,
+    vcpus: Option<f64>,
     /// The tightest of its own limits relative to the load, with a plain volume.
     over: f64,
 }
@@ -31,6 +41,9 @@ impl Fleet {
     pub(super) fn of(assessor: &Assessor<'_>, offer: &Offer) -> Option<Self> {
         if offer.config.machine.is_some() || offer.product().kind() != ProductKind::Volume {
             return None;
+        }
+        if let Some(machine) = assessor.machine {
+            return Some(Self::only(assessor, offer, machine));
         }
         let (provider, _) = offer.config.volume.product.split_once('/')?;
         let families = assessor.catalogue.products().filter(|product| product.kind() == ProductKind::Machine);
@@ -45,23 +58,37 @@ impl Fleet {
         let of = sizes.len();
         let mut machines: Vec<Machine> =
             sizes.into_iter().filter_map(|part| Machine::of(assessor, &plain, part)).collect();
+        // Unknown limits are not sufficient ones.
+        if machines.iter().any(Machine::has_limits) {
+            machines.retain(Machine::has_limits);
+        }
         let price = |machine: &Machine| machine.monthly.map_or(i128::MAX, |monthly| monthly.millionths);
+        // Oracle Database is licensed by processors: of machines with the same price, that with fewer; others use more.
+        let sign = if assessor.wanted.platform.oracle_release.is_some() { 1.0 } else { -1.0 };
+        let vcpus = |machine: &Machine| sign * machine.vcpus.unwrap_or(f64::INFINITY);
         machines.sort_by(|a, b| {
             let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
-            price(a).cmp(&price(b)).then_with(by_limits)
+            price(a).cmp(&price(b)).then_with(|| vcpus(a).total_cmp(&vcpus(b))).then_with(by_limits)
         });
-        Some(Self { machines, of, count: assessor.wanted.instances() })
+        Some(Self { machines, of, count: assessor.wanted.instances(), sharing: assessor.wanted.sharing() })
     }
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
         let machine = Machine::attached(assessor, &plain(assessor, offer), machine.clone());
-        Self { machines: machine.into_iter().map(|(machine, _)| machine).collect(), of: 1, count: 1 }
+        let machines = machine.into_iter().map(|(machine, _)| machine).collect();
+        Self { machines, of: 1, count: assessor.wanted.instances(), sharing: assessor.wanted.sharing() }
     }
 
     /// The first machine with sufficient limits for an offer.
     pub(super) fn cheapest(&self, assessor: &Assessor<'_>, offer: &Offer) -> Result<Attachment, Rejection> {
         self.for_all(assessor, &[(assessor, offer)])
+    }
+
+    /// The first machine that carries all that an offer provides.
+    pub(super) fn carrying(&self, assessor: &Assessor<'_>, offer: &Offer) -> Result<Attachment, Rejection> {
+        let provided = assessor.requirements.tightest(offer).map_or(0.0, |tight| tight.over);
+        self.with_room(&[(assessor, offer)], provided.max(assessor.wanted.room()))
     }
 
     /// The first machine with sufficient limits for several offers together.
@@ -70,11 +97,30 @@ impl Fleet {
         assessor: &Assessor<'_>,
         parts: &[(&Assessor<'_>, &Offer)],
     ) -> Result<Attachment, Rejection> {
-        let room = assessor.wanted.room();
+        self.with_room(parts, assessor.wanted.room())
+    }
+
+    /// The machine with the fewest processors among those with sufficient limits and a price, if it has fewer than
+    /// `than`; of several the cheapest.
+    pub(super) fn fewest_processors(
+        &self,
+        parts: &[(&Assessor<'_>, &Offer)],
+        room: f64,
+        than: f64,
+    ) -> Option<Attachment> {
+        let is_fewer =
+            |machine: &&Machine| machine.monthly.is_some() && machine.vcpus.is_some_and(|vcpus| vcpus < than);
+        let mut fewer: Vec<Machine> = self.machines.iter().filter(is_fewer).cloned().collect();
+        // Stable: machines with equally many processors stay in the order of price.
+        fewer.sort_by(|a, b| a.vcpus.partial_cmp(&b.vcpus).unwrap_or(Ordering::Equal));
+        Self { machines: fewer, ..*self }.with_room(parts, room).ok()
+    }
+
+    fn with_room(&self, parts: &[(&Assessor<'_>, &Offer)], room: f64) -> Result<Attachment, Rejection> {
         let enough = || self.machines.iter().filter(|machine| machine.over >= room * (1.0 - 1e-9));
         let of = self.of;
         let attached = enough().find_map(|machine| {
-            let (offer, binds) = machine.attach_all(room, parts, self.count)?;
+            let (offer, binds) = machine.attach_all(room, parts, self.sharing)?;
             Some(Attachment {
                 count: self.count,
                 monthly: machine
@@ -97,7 +143,7 @@ impl Fleet {
             let nearest = self.machines.iter().max_by(|a, b| a.over.total_cmp(&b.over));
             let nearest = nearest.and_then(|machine| {
                 let attached = machine.with(first, offer)?;
-                let own = own_limits(first, &attached, self.count).into_iter().next()?;
+                let own = own_limits(first, &attached, self.sharing).into_iter().next()?;
                 Some((machine.part.product.clone(), first.limit(&attached, &own)))
             });
             Rejection { name: offer.short().to_string(), reason: RejectionReason::NoMachine { of, nearest } }
@@ -116,14 +162,20 @@ impl Machine {
         (!is_arm && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
     }
 
+    /// False if no limit of the machine for these volumes is known.
+    fn has_limits(&self) -> bool {
+        self.over < f64::MAX
+    }
+
     /// The machine, and a plain volume on it; `None` if it cannot be had with the volume.
     fn attached(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<(Self, Offer)> {
         let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-        let count = assessor.wanted.instances();
-        let over = own_limits(assessor, &attached, count).first().map_or(f64::MAX, |tight| tight.over);
+        let sharing = assessor.wanted.sharing();
+        let over = own_limits(assessor, &attached, sharing).first().map_or(f64::MAX, |tight| tight.over);
         let monthly = price_of_machine(plain, &attached, assessor.terms);
-        Some((Self { part, monthly, over }, attached))
+        let vcpus = attached.machine_shape().and_then(|shape| shape.vcpus);
+        Some((Self { part, monthly, vcpus, over }, attached))
     }
 
     fn with(&self, assessor: &Assessor<'_>, offer: &Offer) -> Option<Offer> {
@@ -163,6 +215,71 @@ impl Machine {
         let binds = shared.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(limit, _)| limit);
         fits.then_some((first, binds))
     }
+}
+
+/// The offer without IOPS, throughput and size beyond those that its machine carries of each point; `None` if there are
+/// none.
+pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &Attachment) -> Option<Offer> {
+    let sharing = assessor.wanted.sharing();
+    let mut carried = bounds(assessor, &machine.offer, sharing);
+    carried.retain(|tight| is_shared(&machine.offer, tight));
+    let of_mix = |mix: usize| carried.iter().filter(move |limit| limit.mix == mix).map(|limit| limit.over);
+    let provided = volume_limits(assessor, offer);
+    let reduce = |own: &TightBound| TightBound { over: of_mix(own.mix).fold(own.over, f64::min), ..*own };
+    let needed: Vec<TightBound> = provided.iter().map(reduce).collect();
+    if needed == provided {
+        return None;
+    }
+    let is_enough = |reduced: &Offer| {
+        let provided = volume_limits(assessor, reduced);
+        let suffices = |needed: &TightBound| {
+            let own = provided.iter().find(|own| is_same_limit(own, needed));
+            own.is_none_or(|own| own.allows(needed.over))
+        };
+        reduced.capacity >= assessor.wanted.capacity && needed.iter().all(suffices)
+    };
+    let lifts: BTreeSet<&str> =
+        offer.ceilings.iter().flat_map(|ceiling| ceiling.lift.iter().map(|name| &**name)).collect();
+    let mut reduced = offer.clone();
+    for name in offer.options.iter().map(|chosen| &*chosen.name).filter(|name| lifts.contains(name)) {
+        reduced = reduced_option(assessor, &reduced, name, &is_enough).unwrap_or(reduced);
+    }
+    let is_less = reduced.short().to_string() != offer.short().to_string();
+    is_less.then_some(reduced)
+}
+
+/// The lowest limits of an offer without its machine, for operations and bytes of each point.
+fn volume_limits(assessor: &Assessor<'_>, offer: &Offer) -> Vec<TightBound> {
+    let mut lowest: Vec<TightBound> = Vec::new();
+    // The tightest come first.
+    for bound in assessor.requirements.bounds(offer).into_iter().filter(|bound| !is_shared(offer, bound)) {
+        if !lowest.iter().any(|known| is_same_limit(known, &bound)) {
+            lowest.push(bound);
+        }
+    }
+    lowest
+}
+
+fn is_same_limit(a: &TightBound, b: &TightBound) -> bool {
+    (a.mix, a.bound.counts) == (b.mix, b.bound.counts)
+}
+
+/// The lowest value of an option that is enough, if it is below the present one; `None` for options with levels.
+fn reduced_option(
+    assessor: &Assessor<'_>,
+    offer: &Offer,
+    name: &str,
+    is_enough: &dyn Fn(&Offer) -> bool,
+) -> Option<Offer> {
+    let (owner, chosen) = candidate::option(offer, name)?;
+    let (Some(OptionValue::Number(value)), Some(low), Some(step)) = (&chosen.value, chosen.low, chosen.step) else {
+        return None;
+    };
+    if owner != Owner::Volume || candidate::has_levels(chosen) || step <= 0.0 || low >= *value {
+        return None;
+    }
+    let below = Chosen { value: Some(OptionValue::Number(low - step)), high: Some(*value), ..chosen.clone() };
+    candidate::lowest(assessor.catalogue, assessor.terms, (&offer.short(), owner, &below), is_enough)
 }
 
 /// Limits of an offer on a number of machines that share the load, the tightest first.
@@ -210,21 +327,81 @@ fn plain(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
     assessor.catalogue.offer(&config, assessor.terms).unwrap_or_else(|_| offer.clone())
 }
 
-/// The machine with defaults, and with each option doubled up to its maximum.
+/// Names of options for processors and memory of flexible machines.
+const PROCESSORS: &str = "ocpu";
+const MEMORY: &str = "memory";
+const GIB: f64 = 1_073_741_824.0;
+
+/// The machine with defaults, and with each option doubled up to its maximum; of flexible machines also with the
+/// processors that are required, and each with the memory that is required instead of the default.
 fn sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
     let machine = Part { product: name.to_owned(), settings: Vec::new() };
-    let config = Config { machine: Some(machine.clone()), ..plain.config.clone() };
-    let Ok(shown) = assessor.catalogue.offer(&config, assessor.terms) else { return vec![machine] };
+    let on = |part: &Part| Config { machine: Some(part.clone()), ..plain.config.clone() };
+    let Ok(shown) = assessor.catalogue.offer(&on(&machine), assessor.terms) else { return vec![machine] };
+    let compute = assessor.wanted.compute;
+    let flexible = |name: &str| {
+        let is_it = |chosen: &&Chosen| *chosen.name == *name && chosen.low < chosen.high;
+        shown.machine_options.iter().find(is_it)
+    };
+    let with = |part: &Part, name: &str, value: f64| {
+        let setting = Setting::Option { name: name.to_owned(), value: format!("{value}") };
+        Part { settings: part.settings.iter().cloned().chain([setting]).collect(), ..part.clone() }
+    };
+    // Its memory may be less than the default, or more at the same number of processors.
+    let memory = compute.memory.filter(|_| flexible(MEMORY).is_some());
+    let exact = memory.map(|memory| (memory.get() as f64 / GIB).ceil());
+    let with_memory = |part: Part| {
+        let sized = exact.map(|gib| with(&part, MEMORY, gib));
+        sized.filter(|sized| assessor.catalogue.offer(&on(sized), assessor.terms).is_ok()).unwrap_or(part)
+    };
+    let required = || {
+        let (chosen, shape) = (flexible(PROCESSORS)?, shown.machine_shape()?);
+        let OptionValue::Number(present) = chosen.value.as_ref()? else { return None };
+        let each = shape.vcpus? / present;
+        Some((PROCESSORS, (compute.processors? / each).ceil().max(chosen.low?)))
+    };
     let grown = |chosen: &Chosen| {
         let (Some(low), Some(high)) = (chosen.low, chosen.high) else { return Vec::new() };
         let doubled = std::iter::successors(Some(low.max(1.0) * 2.0), |value| Some(value * 2.0));
         let values = doubled.take_while(|value| *value < high).chain(std::iter::once(high).filter(|high| *high > low));
-        let part = |value: f64| Part {
-            settings: vec![Setting::Option { name: chosen.name.to_string(), value: format!("{value}") }],
-            ..machine.clone()
-        };
-        values.map(part).collect::<Vec<Part>>()
+        values.map(|value| with(&machine, &chosen.name, value)).collect::<Vec<Part>>()
     };
-    let grown: Vec<Part> = shown.machine_options.iter().flat_map(grown).collect();
-    std::iter::once(machine.clone()).chain(grown).collect()
+    let options = shown.machine_options.iter().filter(|chosen| exact.is_none() || *chosen.name != *MEMORY);
+    let mut parts: Vec<Part> = std::iter::once(machine.clone()).chain(options.flat_map(grown)).collect();
+    parts.extend(required().map(|(name, value)| with(&machine, name, value)).filter(|part| !parts.contains(part)));
+    parts.into_iter().map(with_memory).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_catalogue::{Catalogue, Date};
+    use plimsoll_ingest::Class;
+    use plimsoll_units::Bytes;
+
+    use super::*;
+    use crate::sizing::{Busiest, ClassLoad, DesignPoint, Wanted};
+
+    #[test]
+    fn a_volume_is_reduced_to_its_machine() {
+        let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+        let catalogue = Catalogue::built_in();
+        let check = |volume: &str, machine: &str, (iops, size): (f64, f64), expected: Option<&str>| {
+            let class = Class::RandomRead;
+            let load =
+                ClassLoad { class, iops, bytes_per_second: iops * size, reads: 1.0, sequential: false, durable: false };
+            let point = DesignPoint { of: Busiest::Operations, windows: 1, classes: vec![load] };
+            let wanted = Wanted::of(vec![point], Bytes::gib(600));
+            let assessor = Assessor::new(&catalogue, &terms, &wanted);
+            let offer = catalogue.offer(&volume.parse().expect("notation"), &terms).expect("on offer");
+            let machine = Part { product: machine.to_owned(), settings: Vec::new() };
+            let attached = Fleet::only(&assessor, &offer, &machine).cheapest(&assessor, &offer).expect("it suffices");
+            let reduced = within_machine(&assessor, &offer, &attached).map(|reduced| reduced.short().to_string());
+            assert_eq!(reduced.as_deref(), expected, "{volume}");
+        };
+        // The machine carries 12,000 operations.
+        check("aws/io2:600GiB,iops=15248", "aws/r6i.2xlarge", (9_000.0, 8192.0), Some("aws/io2:600GiB,iops=12000"));
+        check("aws/io2:600GiB,iops=12000", "aws/r6i.2xlarge", (9_000.0, 8192.0), None);
+        // And 312.5 MB/s, which are fewer operations of 64 KiB; larger volumes than needed shrink as well.
+        check("aws/io2:900GiB,iops=9000", "aws/r6i.2xlarge", (4_000.0, 65_536.0), Some("aws/io2:600GiB,iops=4769"));
+    }
 }

@@ -1,6 +1,6 @@
 //! The platform of a database, as far as its wait events show it: a cluster of instances, Exadata.
 
-use plimsoll_ingest::{Account, Class, DatabaseDemand, EventTime, WaitCause};
+use plimsoll_ingest::{Account, Class, DatabaseDemand, EventTime, Resource, WaitCause};
 
 /// Properties of the platform that change what storage has to carry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,6 +9,8 @@ pub struct Platform {
     pub cluster: Option<Cluster>,
     /// Storage cells perform the reads (Oracle Exadata).
     pub exadata: Option<Exadata>,
+    /// Release of Oracle Database; `None` for other databases and if unknown.
+    pub oracle_release: Option<String>,
 }
 
 /// Instances that share a database.
@@ -16,6 +18,10 @@ pub struct Platform {
 pub struct Cluster {
     /// Names of the instances in the input; empty if a report covers the whole cluster.
     pub instances: Vec<String>,
+    /// Number of instances whose load the input contains, at least 1.
+    pub covered: u32,
+    /// Number of instances of the database, each on a machine of its own, at least [`Self::covered`].
+    pub count: u32,
     /// Share of the database's time in waits for other instances, 0 to 1.
     pub waits: f64,
 }
@@ -36,18 +42,41 @@ const FLASH: [&str; 4] = [": flash cache", ": pmem cache", ": xrmem cache", ": R
 impl Platform {
     /// The platform of a subject; the default without waits.
     pub fn of(subject: &DatabaseDemand) -> Self {
-        let Some(account) = &subject.account else { return Self::default() };
-        Self { cluster: cluster(subject, account), exadata: exadata(account) }
+        let account = subject.account.as_ref();
+        Self {
+            cluster: cluster(subject, account),
+            exadata: account.and_then(exadata),
+            oracle_release: subject.oracle_release.clone(),
+        }
+    }
+
+    /// True for Oracle Database before 12.2, which needs logical sectors of 512 bytes (Azure's documents on Premium SSD
+    /// v2 and Ultra Disk); `None` if the release is unknown.
+    pub fn needs_512_byte_sectors(&self) -> Option<bool> {
+        let mut numbers = self.oracle_release.as_ref()?.split('.').map_while(|part| part.parse::<u32>().ok());
+        Some((numbers.next()?, numbers.next().unwrap_or(0)) < (12, 2))
     }
 }
 
 /// Blocks of the global cache (`gc ...`) travel between instances only.
-fn cluster(subject: &DatabaseDemand, account: &Account) -> Option<Cluster> {
-    let spent = &account.whole;
-    let shares_blocks = spent.waits.iter().any(|wait| wait.event.starts_with("gc ") && wait.count > 0.0);
-    let waits = spent.waited_s(|waited| waited == WaitCause::Cluster) / spent.database_s.max(f64::MIN_POSITIVE);
-    let is_cluster = shares_blocks || subject.instances.len() > 1;
-    is_cluster.then(|| Cluster { instances: subject.instances.clone(), waits: waits.min(1.0) })
+fn cluster(subject: &DatabaseDemand, account: Option<&Account>) -> Option<Cluster> {
+    let spent = account.map(|account| &account.whole);
+    let shares_blocks =
+        spent.is_some_and(|spent| spent.waits.iter().any(|wait| wait.event.starts_with("gc ") && wait.count > 0.0));
+    let waits = spent.map_or(0.0, |spent| {
+        spent.waited_s(|waited| waited == WaitCause::Cluster) / spent.database_s.max(f64::MIN_POSITIVE)
+    });
+    let of_resource = |resource: Resource| subject.resources.iter().filter(move |one| one.resource == resource);
+    let stated = of_resource(Resource::Instances).map(|one| one.value as u32).max().unwrap_or(0);
+    let with_memory = of_resource(Resource::SharedMemory).filter(|one| !one.instance.is_empty()).count() as u32;
+    // A report of the whole cluster has its instances in tables only.
+    let covered = match subject.instances.len() as u32 {
+        0 => with_memory.max(1),
+        named => named,
+    };
+    let count = covered.max(stated).max(with_memory);
+    let is_cluster = shares_blocks || count > 1;
+    is_cluster.then(|| Cluster { instances: subject.instances.clone(), covered, count, waits: waits.min(1.0) })
 }
 
 /// Events named `cell ...` are operations of storage cells.

@@ -11,11 +11,11 @@ pub(super) fn is_shareable(product: &Product) -> bool {
     }
 }
 
-/// Oracle's support of RAC on volumes of a provider's machines; `None` if unknown. Sources: Oracle Block Volume and
-/// Azure documents (2023 and later); My Oracle Support 2688277.1, at second hand, for the others.
-pub(super) fn rac_support(provider: &str) -> Option<&'static str> {
+/// The reason why Oracle does not support RAC on the volumes of a product; `None` if it may be supported. Sources: Azure
+/// documents (2023); My Oracle Support 2688277.1, at second hand, for the others.
+pub fn unsupported_rac(product: &Product) -> Option<&'static str> {
+    let (provider, _) = product.name().split_once('/').filter(|_| product.kind() == ProductKind::Volume)?;
     match provider {
-        "oci" => Some("RAC is supported in DB systems and Exadata services; for RAC on own machines, ask Oracle"),
         "aws" => Some("Oracle does not support RAC on EC2 (at second hand): use Oracle Database@AWS"),
         "azure" => Some("Oracle does not support RAC on Azure machines: use Oracle Database@Azure"),
         "gcp" => {
@@ -23,6 +23,15 @@ pub(super) fn rac_support(provider: &str) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// A note on Oracle's support of RAC on the volumes of a product, where it is not refused; `None` if there is none.
+/// Source: Oracle Block Volume documents (2025 and 2026).
+pub(super) fn rac_note(product: &Product) -> Option<&'static str> {
+    let is_oci = product.kind() == ProductKind::Volume && product.name().starts_with("oci/");
+    let oci =
+        is_oci.then_some("RAC is supported in DB systems and Exadata services; for RAC on own machines, ask Oracle");
+    unsupported_rac(product).or(oci)
 }
 
 /// Probability of losing the data of an offer in a year: the upper bound of the vendor's range.

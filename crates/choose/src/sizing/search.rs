@@ -6,6 +6,7 @@ use plimsoll_catalogue::{Catalogue, Part, Product, ProductKind};
 use thiserror::Error;
 
 use super::pool::{InOrder, Pool};
+use super::product_facts::{is_shareable, unsupported_rac};
 
 /// Default maximum width of stripes.
 const DEFAULT_WIDTH: u32 = 4;
@@ -19,6 +20,8 @@ pub struct Search {
     pub machine: Option<Part>,
     /// Maximum width of stripes; 1 for no stripes.
     pub widest: u32,
+    /// Includes platforms on which the vendor of the database does not support it.
+    pub has_unsupported: bool,
     /// Executes the search of products that are independent of each other.
     pub pool: Arc<dyn Pool>,
 }
@@ -26,7 +29,13 @@ pub struct Search {
 impl Default for Search {
     /// All ranked products, striped over at most 4 volumes, on the calling thread.
     fn default() -> Self {
-        Self { products: Vec::new(), machine: None, widest: DEFAULT_WIDTH, pool: Arc::new(InOrder) }
+        Self {
+            products: Vec::new(),
+            machine: None,
+            widest: DEFAULT_WIDTH,
+            has_unsupported: false,
+            pool: Arc::new(InOrder),
+        }
     }
 }
 
@@ -84,6 +93,13 @@ impl Search {
         }
         let products = catalogue.products().filter(|product| self.has(product)).map(|product| product.name().into());
         Self { products: products.collect(), machine: None, ..self.clone() }
+    }
+
+    /// The reason why a product is excluded for a cluster of instances.
+    pub(super) fn excludes(&self, product: &Product) -> Option<&'static str> {
+        let single = "only a single machine can write to it, while RAC shares volumes among instances";
+        let unsupported = || unsupported_rac(product).filter(|_| !self.has_unsupported);
+        if is_shareable(product) { unsupported() } else { Some(single) }
     }
 
     /// True if the search considers the product.

@@ -11,7 +11,6 @@ use super::candidates::{Candidate, candidates};
 use super::frontier::{by_rank, frontier, of_providers};
 use super::machines::Fleet;
 use super::pool::map;
-use super::product_facts::is_shareable;
 use super::search::{Search, provider};
 use super::{Choice, Rejection, RejectionReason, Sizing, Wanted};
 use crate::matching::price_of;
@@ -23,7 +22,15 @@ const ROOMIEST: [f64; 4] = [2.0; 4];
 
 /// Finds the cheapest suitable configuration of every product.
 pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: &Search) -> Sizing {
-    let assessor = Assessor::new(catalogue, terms, wanted);
+    let mut assessor = Assessor::new(catalogue, terms, wanted);
+    let of_cluster = search.without_machine(catalogue);
+    let search = if wanted.instances() > 1 {
+        // Each instance has a machine of its own.
+        assessor.machine = search.machine.as_ref();
+        &of_cluster
+    } else {
+        search
+    };
     let products: Vec<&Product> = catalogue.products().filter(|product| search.has(product)).collect();
     let mut found = Found::default();
     for of_product in map(&*search.pool, &products, |product| best_of(&assessor, search, product)) {
@@ -43,14 +50,16 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
         slower,
         layouts: Vec::new(),
         rejected,
+        fewer_processors: None,
+        present: None,
         evaluated: assessor.requirements.evaluated(),
     }
 }
 
 /// The cheapest configuration of a product, and the cheapest of each of its levels.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found {
-    if assessor.wanted.platform.cluster.is_some() && !is_shareable(product) {
-        let reason = "only a single machine can write to it, while RAC shares volumes among instances";
+    let excluded = assessor.wanted.platform.cluster.as_ref().and_then(|_| search.excludes(product));
+    if let Some(reason) = excluded {
         let reason = RejectionReason::Refused(reason.to_owned());
         return Found::rejected(Rejection { name: product.name().to_owned(), reason });
     }
@@ -78,9 +87,10 @@ pub(super) fn cheapest_of_each(
     search: &Search,
     below: impl Fn(&str) -> Option<f64>,
 ) -> BTreeMap<String, Choice> {
-    let is_shared = |product: &&Product| assessor.wanted.platform.cluster.is_none() || is_shareable(product);
+    let is_allowed =
+        |product: &&Product| assessor.wanted.platform.cluster.is_none() || search.excludes(product).is_none();
     let mut by_provider: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
-    for product in assessor.catalogue.products().filter(|product| search.has(product)).filter(is_shared) {
+    for product in assessor.catalogue.products().filter(|product| search.has(product)).filter(is_allowed) {
         by_provider.entry(provider(product.name())).or_default().push(product);
     }
     let limited: Vec<(&str, Vec<&Product>, f64)> = by_provider

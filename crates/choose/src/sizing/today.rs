@@ -24,9 +24,14 @@ impl DesignPoint {
 }
 
 impl Wanted {
-    /// Number of instances, each on a machine of its own; 1 if the input does not name those of a cluster.
+    /// Number of instances, each on a machine of its own.
     pub(super) fn instances(&self) -> u32 {
-        self.platform.cluster.as_ref().map_or(1, |cluster| cluster.instances.len().max(1) as u32)
+        self.platform.cluster.as_ref().map_or(1, |cluster| cluster.count)
+    }
+
+    /// Number of machines that share the load of the input: those of the instances that it covers.
+    pub(super) fn sharing(&self) -> u32 {
+        self.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered)
     }
 
     /// The mean load of the input, at which choices are compared with today's storage.

@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
-use super::compute::Compute;
+use super::compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for};
 use super::platform::Platform;
@@ -111,21 +111,21 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
     let known: Vec<Class> = today.iter().chain(&cached).map(|(class, _)| *class).collect();
+    let reads_from_page_cache = cached.iter().any(|(class, _)| !is_write(*class));
     assumptions.extend(cached.into_iter().map(from_memory));
     let (objectives, defaults) = objectives(subject, design, &known, &points);
     assumptions.extend(defaults);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times) } else { Vec::new() };
+    let (compute, compute_origin) = required_compute(subject, design, reads_from_page_cache);
     Ok(Wanted {
         subject: subject.name.clone(),
         objectives,
         usual: Some(usual).filter(|usual| !points[0].is_like(usual)),
         platform: Platform::of(subject),
-        compute: subject
-            .account
-            .as_ref()
-            .map_or(design.compute, |account| design.compute.or(Compute::of(account, subject.instances.len(), times))),
+        compute,
+        compute_origin,
         points,
         headroom: design.headroom,
         mean_iops: operations / seconds * times,
@@ -142,6 +142,25 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         steps,
         assumptions,
     })
+}
+
+const fn is_write(class: Class) -> bool {
+    matches!(class, Class::Write | Class::DataWrite | Class::RedoWrite | Class::TempWrite)
+}
+
+/// Processors and memory of a machine, and where they come from.
+fn required_compute(
+    subject: &DatabaseDemand,
+    design: &Design,
+    reads_from_page_cache: bool,
+) -> (Compute, ComputeOrigin) {
+    let (of_input, origin) = Compute::of(subject, design.growth.times(), reads_from_page_cache);
+    let given = design.compute;
+    let origin = ComputeOrigin {
+        processors: given.processors.map(|_| ProcessorOrigin::Given).or(origin.processors),
+        memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
+    };
+    (given.or(of_input), origin)
 }
 
 /// Notes on operations that no input counts.

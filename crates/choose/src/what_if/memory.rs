@@ -58,7 +58,7 @@ pub fn memory_first(
     let shape = machine.offer.machine_shape()?.memory?;
     let memory = sizing.wanted.compute.memory.unwrap_or(shape);
     let waiting = first.waiting(&sizing.wanted.points[0])?;
-    let instances = sizing.wanted.platform.cluster.as_ref().map_or(1, |cluster| cluster.instances.len().max(1));
+    let instances = sizing.wanted.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered as usize);
     let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
     let search = Search { products: vec![first.offer.product().name().to_owned()], ..search.clone() };
     let larger = |(bytes, more_bytes, reads): CacheStep| {

@@ -40,10 +40,17 @@ pub struct SizeArgs {
     /// Machine that the volumes are attached to: its limits apply, and only volumes of its provider are considered
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<String>,
-    /// Processors (vCPUs) that the machine needs [default: those that the busiest window used, with growth, at 70 % utilisation]
+    /// Configuration of today, with its machine: its cost is compared with that of the recommendation, such as
+    /// 'aws/io2:500GiB,iops=20000 on aws/r6i.4xlarge'. Repeatable
+    #[arg(long, value_name = "CONFIG")]
+    pub today: Vec<String>,
+    /// Include platforms on which the vendor of the database does not support it (Oracle RAC in the clouds of others)
+    #[arg(long)]
+    pub unsupported: bool,
+    /// Processors (vCPUs) that the machine needs [default: those that the database used in its busiest window, with growth, at 70 % utilisation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub vcpus: Option<u32>,
-    /// Memory that the machine needs [default: that of the present host]
+    /// Memory that the machine needs [default: that the database uses (SGA and PGA, buffer pool), as 80 % of the machine's, shared buffers of PostgreSQL as 40 %]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
     /// Maximum number of volumes in a stripe; 1 for no stripes

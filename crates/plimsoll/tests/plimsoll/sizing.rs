@@ -100,6 +100,28 @@ fn reports_become_choices() {
 }
 
 #[test]
+fn todays_cost_and_the_origin_of_the_machine_are_stated() {
+    let asked = "--capacity 500GiB --provider gp3 --burst none --as-of 2026-11-21 --may-be-slower";
+    let output = size(&format!("{asked} --today aws/io2:500GiB,iops=20000 --json -"));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cost = &json["today_cost"];
+    assert_eq!(
+        (&cost["configurations"][0], &cost["with_machine"]),
+        (&"aws/io2:500GiB,iops=20000".into(), &false.into())
+    );
+    let amount = |key: &str| cost[key]["amount"].as_str().unwrap().parse::<f64>().unwrap();
+    assert!((amount("monthly") - amount("recommended_monthly") - amount("saving_monthly")).abs() < 1e-6, "{cost}");
+    let origins = json["wanted"]["machine_origin"].as_array().unwrap();
+    assert!(origins[0].as_str().unwrap().contains("DB CPU"), "{origins:?}");
+    let text = stdout(&size(&format!("{asked} --today aws/gp2:500GiB")));
+    assert!(text.contains("Today's configuration (aws/gp2:500GiB) costs 50.00 USD a month"), "{text}");
+    let refused = size(&format!("{asked} --today aws/gp9:500GiB"));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("--today"), "{}", stderr(&refused));
+}
+
+#[test]
 fn unreachable_objective_has_exit_code_1_and_names_the_nearest() {
     let output = size("--capacity 500GiB --provider gp3 --objective p99<=1us --as-of 2026-11-21");
     assert_eq!(output.status.code(), Some(1));

@@ -39,8 +39,27 @@ view! {
         nearly: Vec<Choice> = each(&sizing.nearly),
         /// Products that do not carry the demand in any configuration, the nearest miss first.
         rejected: Vec<RejectedConfiguration> = each(&sizing.rejected),
+        /// For Oracle Database: machine for the recommended configuration with fewer processors to license; null if there is
+        /// none.
+        fewer_processors: Option<Machine> = view(sizing.fewer_processors.as_ref()),
+        /// The cost of today's configuration, and the difference; null if it was not stated.
+        today_cost: Option<TodayCost> = sizing.present.as_ref().map(|present| (sizing, present).into()),
         /// Results of the requested what-ifs.
         what_ifs: what_if::WhatIfResults = what_ifs.into(),
+    }
+
+    /// The cost of today's configuration.
+    struct TodayCost from (sizing, present): (&sized::Sizing, &sized::PresentCost) {
+        /// The configurations.
+        configurations: Vec<String> = present.parts.iter().map(|(offer, _)| offer.short().to_string()).collect(),
+        /// Cost of a month; null if a price is unknown.
+        monthly: Option<Money> = present.monthly(),
+        /// True if it includes machines; otherwise storage is compared.
+        with_machine: bool = present.has_machine(),
+        /// Cost of a month of the recommended configuration, comparable with it; null if a price is unknown.
+        recommended_monthly: Option<Money> = sizing.comparable(present),
+        /// Today's cost of a month minus that of the recommended configuration; null if unknown.
+        saving_monthly: Option<Money> = sizing.saving(),
     }
 
     /// A demand as a design point.
@@ -83,6 +102,10 @@ view! {
         machine_vcpus: Option<f64> = wanted.compute.processors,
         /// Bytes of memory that a machine needs; null if neither the input nor the caller states them.
         machine_memory_bytes: Option<Bytes> = wanted.compute.memory,
+        /// Where the processors and the memory come from, in sentences.
+        machine_origin: Vec<String> = words::compute_origin(&wanted.compute_origin),
+        /// Release of Oracle Database; null for other databases and if unknown.
+        oracle_release: Option<String> = wanted.platform.oracle_release.clone(),
         /// Assumptions about facts that the input does not state.
         assumptions: Vec<String> = wanted.assumptions.clone(),
     }
@@ -133,6 +156,10 @@ view! {
     struct Cluster from cluster: &sized::Cluster {
         /// Instances in the input; empty if a report covers the whole cluster.
         instances: Vec<String> = cluster.instances.clone(),
+        /// Number of instances whose load the input contains.
+        covered: u32 = cluster.covered,
+        /// Number of instances of the database, each with a machine.
+        count: u32 = cluster.count,
         /// Share of the database's time in waits for other instances, 0 to 1.
         waits_share: f64 = cluster.waits,
     }
@@ -275,6 +302,12 @@ view! {
         name: Option<String> = machine.offer.short().machine.map(|machine| machine.to_string()),
         /// Number of machines: one for each instance of a cluster.
         count: u32 = machine.count,
+        /// Processors (vCPUs) of all machines; null if unknown.
+        vcpus: Option<f64> = machine
+            .offer
+            .machine_shape()
+            .and_then(|shape| shape.vcpus)
+            .map(|vcpus| vcpus * f64::from(machine.count)),
         /// Cost of a month of all machines; null if unknown.
         monthly: Option<Money> = machine.monthly,
         /// First limit of a machine that the load reaches; null if no limit is known.

@@ -6,7 +6,9 @@ mod providers;
 mod verdict;
 
 use plimsoll_choose::diagnosis::DatabaseEffect;
-use plimsoll_choose::sizing::{Best, Choice, ClassLatency, DesignLimit, PriceDoubt, Rejection, Sizing, VolumeLayout};
+use plimsoll_choose::sizing::{
+    Best, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout,
+};
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::Outcome;
 
@@ -103,6 +105,11 @@ impl Sized<'_> {
         if !objectives.is_empty() {
             facts.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
+        if let Some(today) = self.sizing.present.as_ref().and_then(PresentCost::monthly) {
+            let fact = Fact::new("Today", format!("{today} a month"));
+            let then = self.sizing.present.as_ref().and_then(|present| self.sizing.comparable(present));
+            facts.push(fact.with_remark(then.map_or_else(String::new, |then| format!("then {then}"))));
+        }
         if let Some(effect) = self.effect_of(&self.best_volumes()) {
             facts.push(
                 Fact::new("Database time", words::saved(&effect))
@@ -122,12 +129,20 @@ impl Sized<'_> {
 
     /// The best configuration in full: limits, machine, doubts; of a layout each volume.
     fn chosen(&self) -> Option<PageSection> {
-        let (heading, blocks) = match self.sizing.best()? {
+        let (heading, mut blocks, machine) = match self.sizing.best()? {
             Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => {
-                (offer::configuration(&choice.offer), vec![Block::Facts(facts(choice, Doubts::First))])
+                let blocks = vec![Block::Facts(facts(choice, Doubts::First))];
+                (offer::configuration(&choice.offer), blocks, choice.machine.as_ref())
             }
-            Best::Layout(layout) => (format!("Separate volumes at {}", layout.provider), volumes(layout)),
+            Best::Layout(layout) => {
+                (format!("Separate volumes at {}", layout.provider), volumes(layout), layout.machine.as_ref())
+            }
         };
+        let is_oracle = self.sizing.wanted.platform.oracle_release.is_some();
+        let licences = machine
+            .filter(|_| is_oracle)
+            .and_then(|machine| words::licences(machine, self.sizing.fewer_processors.as_ref()));
+        blocks.extend(licences.map(|text| Block::Facts(vec![Fact::new("licences", text)])));
         Some(PageSection::new(heading, blocks))
     }
 

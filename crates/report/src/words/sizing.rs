@@ -1,12 +1,14 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
-use plimsoll_catalogue::Counts;
+use plimsoll_catalogue::{Counts, Money};
 use plimsoll_choose::diagnosis::{DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
-    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, DesignLimit, DesignPoint,
-    Exadata, GrowthStep, Reached, RejectionReason, RiskKind, Slower, VolumeLayout, Wanted,
+    Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
+    DesignPoint, Exadata, GrowthStep, MemoryOrigin, ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing,
+    Slower, VolumeLayout, Wanted,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
+use plimsoll_ingest::{InstanceResource, Resource};
 use plimsoll_units::Bytes;
 
 use super::diagnosis::share;
@@ -172,6 +174,113 @@ pub(crate) fn compute(compute: Compute) -> String {
     format!("at least {}{unknown}", parts.join(" and "))
 }
 
+/// Where the required processors and memory come from, in a sentence each.
+pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
+    let place = |one: &InstanceResource| {
+        let instance =
+            if one.instance.is_empty() { String::new() } else { format!("instance {}, ", clean(&one.instance)) };
+        format!(
+            "{instance}{}: {}",
+            clean(one.place.input.rsplit('/').next().unwrap_or_default()),
+            clean(&one.place.origin.to_string())
+        )
+    };
+    let processors = origin.processors.as_ref().map(|origin| match origin {
+        ProcessorOrigin::Given => "processors as given".to_owned(),
+        ProcessorOrigin::Database(used) => {
+            let (used_by, target) = match used.resource {
+                Resource::PeakProcessors => ("in its busiest minute", ""),
+                _ => ("on average in its busiest window of", ", for a utilisation of 70 %; shorter peaks are not in it"),
+            };
+            let window = length(used.window.as_secs_f64());
+            let window = if target.is_empty() { String::new() } else { format!(" {window}") };
+            format!(
+                "processors: the database ran on {} {used_by}{window}{target} ({})",
+                number::three(used.value),
+                place(used)
+            )
+        }
+        ProcessorOrigin::Busy(busy) => format!(
+            "processors: {} of the present host were busy in the busiest window, with other programs (those of the database \
+             are unknown), for a utilisation of 70 %",
+            number::three(*busy)
+        ),
+        ProcessorOrigin::Host(host) => format!(
+            "processors: as many as the present host has, since their use is unknown ({})",
+            place(host)
+        ),
+    });
+    let memory = origin.memory.as_ref().map(|origin| match origin {
+        MemoryOrigin::Given => "memory as given".to_owned(),
+        MemoryOrigin::Database { parts, share } => {
+            let part = |one: &InstanceResource| {
+                let bytes = Bytes::new(one.value as u64);
+                format!("{} of {} ({})", offer::capacity(bytes), memory_name(one.resource), place(one))
+            };
+            let parts: Vec<String> = parts.iter().map(part).collect();
+            format!("memory: {}, at most {} of the machine's", parts.join(" and "), number::percent(*share))
+        }
+        MemoryOrigin::Host(host) => format!(
+            "memory: that of the present host, since the memory that the database uses is unknown or includes the page cache ({})",
+            place(host)
+        ),
+    });
+    processors.into_iter().chain(memory).collect()
+}
+
+const fn memory_name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::SharedBuffers => "shared buffers",
+        Resource::ProcessMemory => "process memory",
+        _ => "shared memory",
+    }
+}
+
+/// Cost of today and the difference: `Today's configuration costs 1,565.10 USD a month: this one saves 612.40 USD (39 %)`.
+pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
+    let present = sizing.present.as_ref()?;
+    let names: Vec<String> = present.parts.iter().map(|(offer, _)| clean(&offer.short().to_string())).collect();
+    let names = names.join(" and ");
+    let Some(today) = present.monthly() else {
+        let unpriced = present.unpriced();
+        let why = if unpriced.is_empty() {
+            "its prices have several currencies".to_owned()
+        } else {
+            format!(
+                "no price of {} in the catalogue for these terms; --price states your own",
+                clean(&unpriced.join(" and "))
+            )
+        };
+        return Some(format!("The cost of today's configuration ({names}) is unknown: {why}"));
+    };
+    let scope = if present.has_machine() { "" } else { ", storage alone" };
+    let head = format!("Today's configuration ({names}) costs {today} a month");
+    Some(match sizing.saving() {
+        None => {
+            format!("{head}; the difference is unknown, as the recommendation has no complete price in that currency")
+        }
+        Some(saving) => {
+            let amount = Money { millionths: saving.millionths.abs(), ..saving };
+            let share = number::percent(saving.as_f64().abs() / today.as_f64());
+            let change = if saving.millionths >= 0 { "saves" } else { "costs more by" };
+            format!("{head}: the recommendation {change} {amount} a month{scope} ({share})")
+        }
+    })
+}
+
+/// Processors of all machines, which Oracle licenses, and a machine with fewer of them: `16 vCPUs in 2 machines; ...`.
+pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Option<String> {
+    let all = |machine: &Attachment| Some(machine.offer.machine_shape()?.vcpus? * f64::from(machine.count));
+    let machines = if machine.count > 1 { format!(" in {} machines", machine.count) } else { String::new() };
+    let rule = "the vendor's rules for the platform state how many licences they need";
+    let fewer = fewer.and_then(|fewer| {
+        let more = fewer.monthly?.millionths - machine.monthly?.millionths;
+        let more = Money { millionths: more, ..fewer.monthly? };
+        Some(format!("; {} has {} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?)))
+    });
+    Some(format!("{}{machines}: {rule}{}", vcpus(all(machine)?), fewer.unwrap_or_default()))
+}
+
 /// The machine of a choice: `aws/r6i.xlarge, 4 vCPUs, 32 GiB, 183.96 USD a month; IOPS of the instance: 6,000 IOPS
 /// (25 % above the design point); 4 of 28 volumes; 12.5 Gbit/s network`.
 pub(crate) fn machine(machine: &Attachment) -> String {
@@ -213,9 +322,23 @@ pub(crate) fn exadata(exadata: &Exadata) -> String {
 /// Instances covered by the reports of a cluster, and missing reports.
 pub(crate) fn cluster(cluster: &Cluster) -> String {
     let waits = number::percent(cluster.waits);
-    let shared = "volumes that cannot be shared for writing are excluded";
+    let shared = "volumes that cannot be shared for writing, and platforms on which Oracle does not support RAC, are excluded \
+                  (--unsupported includes the latter)";
     match cluster.instances.as_slice() {
+        [] if cluster.covered > 1 => {
+            format!(
+                "The report is of {} instances of a cluster (RAC), each on a machine of its own; {shared}",
+                cluster.covered
+            )
+        }
         [] => format!("The database is a cluster (RAC); {shared}"),
+        some if cluster.count > cluster.covered => format!(
+            "The reports are from {} of {} instances of a cluster (RAC, {waits} of the database's time in cluster waits): the \
+             others load the same volumes, so add their reports of the same period; {} machines are priced; {shared}",
+            some.len(),
+            cluster.count,
+            cluster.count
+        ),
         [only] => format!(
             "The reports are from a single instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): the \
              other instances load the same volumes, so add their reports of the same period; {shared}",
@@ -238,7 +361,7 @@ pub(crate) fn layout(layout: &VolumeLayout) -> String {
 
 /// A configuration compared with a cheaper one: `+14 %: 3.4 times faster`.
 pub(crate) fn against(point: &DesignPoint, cheaper: &Choice, choice: &Choice) -> String {
-    let monthly = |choice: &Choice| choice.total().map(plimsoll_catalogue::Money::as_f64);
+    let monthly = |choice: &Choice| choice.total().map(Money::as_f64);
     let waiting = |choice: &Choice| choice.waiting(point).unwrap_or_default();
     let more = monthly(choice).zip(monthly(cheaper)).map(|(own, other)| own / other - 1.0);
     let more = match more {
@@ -285,7 +408,7 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
         EstimateSource::AllData => "all data in memory",
     };
     let more = first.total.millionths - first.present.millionths;
-    let money = plimsoll_catalogue::Money { millionths: more.abs(), ..first.total };
+    let money = Money { millionths: more.abs(), ..first.total };
     let sign = if more < 0 { "less" } else { "more" };
     let storage = first.storage.as_ref().map_or_else(
         || "no storage of the provider leaves as few sessions waiting".to_owned(),

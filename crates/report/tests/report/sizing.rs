@@ -201,14 +201,21 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
     assert!(headline(&sizing).text.contains("Cheapest configuration that carries"));
     let instances = vec!["sales1".to_owned()];
-    sizing.wanted.platform = Platform { cluster: Some(Cluster { instances, waits: 0.12 }), exadata: None };
+    sizing.wanted.platform =
+        Platform { cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12 }), ..Platform::default() };
     let part = headline(&sizing);
-    assert!(part.text.contains("single instance of a cluster (sales1") && part.text.contains("12 %"), "{part:?}");
-    assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
+    // With --unsupported the lack of support comes first.
+    assert!(part.text.contains("does not support RAC on EC2"), "{part:?}");
+    assert!(
+        part.details[0].contains("single instance of a cluster (sales1") && part.details[0].contains("12 %"),
+        "{part:?}"
+    );
+    assert!(part.details[1].contains("Cheapest configuration that carries"), "{part:?}");
     sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9) });
     let cells = headline(&sizing);
-    assert!(cells.text.contains("Exadata") && cells.text.contains("40 %") && cells.text.contains("90 %"), "{cells:?}");
-    assert!(cells.details[0].contains("single instance of a cluster"), "{cells:?}");
+    let exadata = &cells.details[0];
+    assert!(exadata.contains("Exadata") && exadata.contains("40 %") && exadata.contains("90 %"), "{cells:?}");
+    assert!(cells.details[1].contains("single instance of a cluster"), "{cells:?}");
 }
 
 #[test]
@@ -280,4 +287,22 @@ fn members_of_a_stripe_are_counted_and_named() {
     let text = terraform(&sized(150_000.0, "", &["gcp/hyperdisk-balanced"])).unwrap();
     assert!(text.contains("count") && text.contains("plimsoll-data-${count.index}"), "{text}");
     assert!(text.contains("# stripe(") && text.contains("USD a month in us-central1, price list ("), "{text}");
+}
+
+#[test]
+fn oracle_before_12_2_has_the_sector_size_in_terraform() {
+    let of = |release: &str| {
+        let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+        let search = Search { products: vec!["azure/premium-ssd-v2".into()], ..Search::default() };
+        let platform = Platform { oracle_release: Some(release.to_owned()), ..Platform::default() };
+        let sizing = size(&Catalogue::built_in(), &Wanted { platform, ..wanted(6_000.0, "") }, &terms, &search);
+        terraform(&sizing).unwrap()
+    };
+    let attribute = |text: &str| {
+        let words: Vec<&str> =
+            text.lines().find(|line| line.contains("logical_sector_size"))?.split_whitespace().collect();
+        Some(words.join(" "))
+    };
+    assert_eq!(attribute(&of("11.2.0.4.0")).as_deref(), Some("logical_sector_size = 512"));
+    assert_eq!(attribute(&of("19.0.0.0.0")), None);
 }

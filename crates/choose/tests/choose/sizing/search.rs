@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Config};
+use plimsoll_catalogue::{Bound, Catalogue, Config, Counts, Part};
 use plimsoll_choose::sizing::{
-    Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, Platform, PriceDoubt,
-    RejectionReason, Search, Sizing, Wanted, judge, size,
+    Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, Platform, PresentCost,
+    PriceDoubt, RejectionReason, Search, Sizing, Wanted, fewer_processors, judge, size,
 };
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
@@ -210,6 +210,21 @@ fn the_machine_has_the_required_processors_and_memory() {
 }
 
 #[test]
+fn flexible_machines_have_the_memory_that_is_required() {
+    let on = |processors: f64, gib: u64| {
+        let compute = Compute { processors: Some(processors), memory: Some(Bytes::gib(gib)) };
+        let sizing = sized(&Wanted { compute, ..database(2_000.0, Bytes::gib(500)) }, &["oci/block-volume"]);
+        let machine = sizing.choices[0].machine.clone().unwrap();
+        let shape = machine.offer.machine_shape().unwrap();
+        (shape.vcpus.unwrap(), shape.memory.unwrap().get() >> 30, machine.monthly.unwrap().millionths)
+    };
+    // By default 3 OCPUs have 48 GB.
+    let ((vcpus, more, price), (_, less, lower)) = (on(6.0, 150), on(6.0, 20));
+    assert_eq!((vcpus, more, less), (6.0, 150, 20));
+    assert!(lower < price, "{lower} and {price}");
+}
+
+#[test]
 fn a_load_above_every_machine_has_no_choice() {
     // An io2 has 256,000 IOPS; 32 of them exceed the limits of every instance.
     let catalogue = Catalogue::built_in();
@@ -241,34 +256,166 @@ fn each_class_has_its_own_objective() {
     );
 }
 
+/// A cluster of which the input covers some instances.
+fn cluster(covered: u32, count: u32) -> Platform {
+    let instances = (0..covered).map(|instance| instance.to_string()).collect();
+    Platform { cluster: Some(Cluster { instances, covered, count, waits: 0.1 }), ..Platform::default() }
+}
+
+/// A sizing that includes platforms without the vendor's support.
+fn sized_anywhere(wanted: &Wanted, search: Search) -> Sizing {
+    size(&Catalogue::built_in(), wanted, &terms(), &Search { has_unsupported: true, ..search })
+}
+
 #[test]
-fn a_cluster_excludes_volumes_for_a_single_machine() {
-    let cluster = Cluster { instances: vec!["a".into()], waits: 0.1 };
-    let platform = Platform { cluster: Some(cluster), exadata: None };
-    let sizing = sized(&Wanted { platform, ..database(2_000.0, Bytes::gib(1000)) }, &["aws/gp3", "aws/io2"]);
-    assert_eq!(sizing.choices.iter().map(|choice| choice.offer.product().name()).collect::<Vec<_>>(), ["aws/io2"]);
-    assert!(
-        matches!(&sizing.rejected[0].reason, RejectionReason::Refused(reason) if reason.contains("RAC")),
-        "{:?}",
-        sizing.rejected
-    );
-    assert!(sizing.choices[0].risks.iter().any(|risk| risk.text.contains("does not support RAC")));
+fn a_cluster_excludes_volumes_for_a_single_machine_and_unsupported_platforms() {
+    let wanted = Wanted { platform: cluster(1, 1), ..database(2_000.0, Bytes::gib(1000)) };
+    let of = |sizing: &Sizing| -> Vec<String> {
+        sizing.choices.iter().map(|choice| choice.offer.product().name().to_owned()).collect()
+    };
+    let names = ["aws/gp3", "aws/io2", "oci/block-volume"];
+    let refusals =
+        |sizing: &Sizing| sizing.rejected.iter().map(|one| format!("{:?}", one.reason)).collect::<Vec<_>>().join("; ");
+    let supported = sized(&wanted, &names);
+    assert_eq!(of(&supported), ["oci/block-volume"]);
+    let refused = refusals(&supported);
+    assert!(refused.contains("a single machine") && refused.contains("does not support RAC on EC2"), "{refused}");
+    let products = names.map(str::to_owned).to_vec();
+    let all = sized_anywhere(&wanted, Search { products, ..Search::default() });
+    assert_eq!(all.choices.len(), 2, "{:?}", all.rejected);
+    let io2 = all.choices.iter().find(|choice| choice.offer.product().name() == "aws/io2").unwrap();
+    assert!(io2.risks.iter().any(|risk| risk.text.contains("does not support RAC")), "{:?}", io2.risks);
 }
 
 #[test]
 fn each_instance_of_a_cluster_has_a_machine() {
-    let of = |instances: &[&str]| {
-        let instances = instances.iter().map(ToString::to_string).collect();
-        let platform = Platform { cluster: Some(Cluster { instances, waits: 0.1 }), exadata: None };
-        let sizing = sized(&Wanted { platform, ..database(40_000.0, Bytes::gib(1000)) }, &["aws/io2"]);
-        sizing.choices[0].machine.clone().unwrap()
+    let io2 = || Search { products: vec!["aws/io2".into()], ..Search::default() };
+    let of = |covered: u32, count: u32, search: Search| {
+        let wanted = Wanted { platform: cluster(covered, count), ..database(40_000.0, Bytes::gib(1000)) };
+        let sizing = sized_anywhere(&wanted, search);
+        let total = sizing.choices[0].total().unwrap().millionths;
+        (sizing.choices[0].machine.clone().unwrap(), total)
     };
-    let (one, four) = (of(&["a"]), of(&["a", "b", "c", "d"]));
+    let ((one, _), (four, _)) = (of(1, 1, io2()), of(4, 4, io2()));
     assert_eq!((one.count, four.count), (1, 4));
     assert!(four.name().unwrap().starts_with("4 x aws/"), "{:?}", four.name());
     // A quarter of the load needs a smaller machine.
     let each = |machine: &Attachment| machine.monthly.unwrap().millionths / i128::from(machine.count);
     assert!(each(&four) < each(&one), "{:?} and {:?}", four.monthly, one.monthly);
+    // Instances without a report are priced, and carry none of the load of the others.
+    let (two, _) = of(1, 2, io2());
+    assert_eq!((two.count, each(&two)), (2, each(&one)));
+    // So are those on a given machine.
+    let machine = Part { product: "aws/r6i.16xlarge".into(), settings: Vec::new() };
+    let ((given, total), (_, single)) = (of(2, 2, Search { machine: Some(machine.clone()), ..io2() }), of(2, 2, io2()));
+    assert_eq!(given.name().as_deref(), Some("2 x aws/r6i.16xlarge"));
+    assert!(total > single && total > given.monthly.unwrap().millionths, "{total} and {single}");
+}
+
+#[test]
+fn provisioned_rates_stay_within_the_machine() {
+    let objectives = vec!["read:p99<=1500us".parse().unwrap()];
+    let mut compared = 0;
+    for iops in [1_500.0, 4_500.0, 10_400.0, 21_500.0] {
+        let wanted = Wanted { objectives: objectives.clone(), ..database(iops, Bytes::gib(600)) };
+        let sizing = sized(&wanted, &["aws/io2", "aws/gp3", "azure/premium-ssd-v2"]);
+        for choice in &sizing.choices {
+            let Some(machine) = &choice.machine else { continue };
+            let bounds = machine.offer.standing_of(&wanted.points[0].asks()).bounds;
+            let is_of_machine = |bound: &Bound| machine.offer.ceilings[bound.ceiling].scope.is_shared();
+            let carried = bounds
+                .iter()
+                .filter(|bound| is_of_machine(bound))
+                .map(|bound| bound.iops)
+                .fold(f64::INFINITY, f64::min);
+            for (counts, option) in [(Counts::Operations, "iops="), (Counts::Bytes, "throughput=")] {
+                let own = bounds.iter().find(|bound| bound.counts == counts && !is_of_machine(bound));
+                // What is included in the price may exceed the machine.
+                let Some(own) = own.filter(|_| short(choice).contains(option)) else { continue };
+                compared += 1;
+                let name = machine.name();
+                assert!(own.iops <= carried * 1.001, "{} on {name:?}: {} of {carried}", short(choice), own.iops);
+            }
+        }
+    }
+    assert!(compared > 4, "{compared}");
+}
+
+#[test]
+fn machines_with_unknown_limits_are_not_chosen() {
+    let sizing = sized(&database(20_000.0, Bytes::gib(600)), &["gcp/hyperdisk-balanced"]);
+    let machine = sizing.choices[0].machine.as_ref().unwrap();
+    assert!(machine.binds.is_some(), "{:?}", machine.name());
+}
+
+#[test]
+fn oracle_before_12_2_has_disks_with_small_sectors() {
+    let of = |release: Option<&str>| {
+        let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
+        let wanted = Wanted { platform, ..database(5_000.0, Bytes::gib(500)) };
+        sized(&wanted, &["azure/premium-ssd-v2"]).choices.remove(0)
+    };
+    assert!(short(&of(Some("11.2.0.4.0"))).contains("sector=512"), "{}", short(&of(Some("11.2.0.4.0"))));
+    assert!(short(&of(Some("12.1.0.2.0"))).contains("sector=512"));
+    let warns = |choice: &Choice| choice.risks.iter().any(|risk| risk.text.contains("before 12.2"));
+    let (later, unknown) = (of(Some("12.2.0.1.0")), of(None));
+    assert!(!short(&later).contains("sector") && !warns(&later), "{}", short(&later));
+    assert!(!short(&unknown).contains("sector") && warns(&unknown), "{:?}", unknown.risks);
+}
+
+#[test]
+fn licensed_databases_get_the_machine_with_fewer_processors() {
+    let of = |release: Option<&str>| {
+        let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
+        let compute = Compute { processors: Some(4.0), memory: Some(Bytes::gib(420)) };
+        let wanted = Wanted { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
+        sized(&wanted, &["azure/premium-ssd"]).choices.remove(0).machine.unwrap()
+    };
+    let (oracle, other) = (of(Some("19.0.0.0.0")), of(None));
+    let vcpus = |machine: &Attachment| machine.offer.machine_shape().unwrap().vcpus.unwrap();
+    assert!(vcpus(&oracle) < vcpus(&other), "{:?} and {:?}", oracle.name(), other.name());
+    assert_eq!(oracle.monthly, other.monthly);
+}
+
+#[test]
+fn a_machine_with_fewer_processors_to_license_is_offered_at_its_price() {
+    let fewer = |release: Option<&str>| {
+        let platform = Platform { oracle_release: release.map(str::to_owned), ..Platform::default() };
+        let compute = Compute { processors: Some(4.0), memory: Some(Bytes::gib(200)) };
+        let wanted = Wanted { platform, compute, ..database(5_000.0, Bytes::gib(500)) };
+        let sizing = sized(&wanted, &["azure/premium-ssd"]);
+        let own = sizing.choices[0].machine.clone().unwrap();
+        fewer_processors(&Catalogue::built_in(), &terms(), &sizing).map(|fewer| (own, fewer))
+    };
+    let (own, found) = fewer(Some("19.0.0.0.0")).unwrap();
+    let vcpus = |machine: &Attachment| machine.offer.machine_shape().unwrap().vcpus.unwrap();
+    assert!(vcpus(&found) >= 4.0 && vcpus(&found) < vcpus(&own), "{:?} and {:?}", found.name(), own.name());
+    assert!(found.monthly.unwrap().millionths >= own.monthly.unwrap().millionths);
+    assert!(fewer(None).is_none());
+}
+
+#[test]
+fn todays_cost_is_compared_with_the_recommendation() {
+    let catalogue = Catalogue::built_in();
+    let mut sizing = sized(&database(2_000.0, Bytes::gib(200)), &["aws/gp3"]);
+    let mut saving = |today: &[&str]| {
+        let configs: Vec<_> = today.iter().map(|text| text.parse().unwrap()).collect();
+        let present = PresentCost::of(&catalogue, &configs, &terms()).unwrap();
+        let (monthly, then) = (present.monthly(), sizing.comparable(&present));
+        sizing.present = Some(present);
+        let saving = sizing.saving().map(|saving| saving.millionths);
+        assert_eq!(saving, monthly.zip(then).map(|(monthly, then)| monthly.millionths - then.millionths));
+        (saving, then)
+    };
+    let (dear, total) = saving(&["aws/io2:500GiB,iops=20000 on aws/r6i.4xlarge"]);
+    assert!(dear.unwrap() > 0);
+    // Without a machine, storage is compared with storage.
+    let (cheap, storage) = saving(&["aws/gp3:100GiB"]);
+    assert!(cheap.unwrap() < 0 && storage.unwrap().millionths < total.unwrap().millionths);
+    // Several volumes add up; a part without a price makes the cost unknown.
+    let (both, _) = saving(&["aws/gp3:100GiB", "aws/gp3:100GiB"]);
+    assert!(both > cheap);
+    assert_eq!(saving(&["aws/gp3:100GiB", "aws/io2:500GiB,iops=20000 on aws/r5.4xlarge"]).0, None);
 }
 
 #[test]

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Money};
 use plimsoll_choose::hours::Rule;
-use plimsoll_choose::sizing::{Compute, Design, Growth, Search, Sizing, judge, size, wanted};
+use plimsoll_choose::sizing::{
+    Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, judge, size, wanted,
+};
 use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, levels, memory_first,
 };
 use plimsoll_ingest::{
-    Account, CacheCurve, DatabaseDemand, EventTime, InputPosition, MissCurve, Origin, SessionTime, WaitCause,
+    Account, CacheCurve, DatabaseDemand, EventTime, InputPosition, InstanceResource, MissCurve, Origin, Resource,
+    SessionTime, WaitCause,
 };
-use plimsoll_units::Bytes;
+use plimsoll_units::{Bytes, Span};
 
 use crate::sizing::support::{plain, subject, terms};
 
@@ -208,9 +211,8 @@ fn all_data_in_memory_is_evaluated_without_an_estimate() {
 
 #[test]
 fn processors_grow_unless_they_are_given() {
-    let mut account = account();
-    account.whole.processor_s = Some(36_000.0);
-    let subject = DatabaseDemand { account: Some(account), ..day(|_| 100.0) };
+    let used = resource("", Resource::Processors, 10.0);
+    let subject = DatabaseDemand { resources: vec![used], ..day(|_| 100.0) };
     let growth = Growth { yearly: 1.0, months: 12 };
     let design = Design { growth, ..Design::of(Bytes::gib(100)) };
     let processors = |design: &Design| wanted(&subject, design).unwrap().compute.processors;
@@ -219,6 +221,45 @@ fn processors_grow_unless_they_are_given() {
     assert_eq!(processors(&design), Some(29.0));
     let given = Compute { processors: Some(8.0), memory: None };
     assert_eq!(processors(&Design { compute: given, ..design }), Some(8.0));
+}
+
+/// A resource of an instance in a window of an hour.
+fn resource(instance: &str, resource: Resource, value: f64) -> InstanceResource {
+    InstanceResource { instance: instance.into(), resource, value, window: Span::from_secs(3600), place: place() }
+}
+
+#[test]
+fn machines_are_sized_for_the_database_instead_of_its_host() {
+    const GIB: f64 = (1 << 30) as f64;
+    let needed = |resources: Vec<InstanceResource>| {
+        let subject = DatabaseDemand { resources, ..day(|_| 100.0) };
+        let wanted = wanted(&subject, &Design::of(Bytes::gib(100))).unwrap();
+        let memory = wanted.compute.memory.map(|memory| (memory.get() as f64 / GIB).round());
+        ((wanted.compute.processors, memory), wanted.compute_origin)
+    };
+    let host = || [resource("", Resource::HostProcessors, 64.0), resource("", Resource::HostMemory, 472.0 * GIB)];
+    let of = |own: &[(&str, Resource, f64)]| {
+        let own = own.iter().map(|(instance, kind, value)| resource(instance, *kind, *value));
+        needed(own.chain(host()).collect())
+    };
+    let (sga, pga) = ((Resource::SharedMemory, 24.0 * GIB), (Resource::ProcessMemory, 0.5 * GIB));
+    // Of the memory at most 80 %, of the processors 70 %.
+    let (one, origin) = of(&[("", sga.0, sga.1), ("", pga.0, pga.1), ("", Resource::Processors, 5.0)]);
+    assert_eq!(one, (Some(8.0), Some(31.0)));
+    assert!(matches!(origin.memory, Some(MemoryOrigin::Database { parts, .. }) if parts.len() == 2));
+    // The instance with the most decides, not the sum.
+    let processors = |instance| (instance, Resource::Processors, 5.0);
+    let two = [("1", sga.0, sga.1), ("2", sga.0, sga.1), ("2", pga.0, pga.1), processors("1"), processors("2")];
+    assert_eq!(of(&two).0, one);
+    // The busiest minute needs its processors, without a margin.
+    assert_eq!(of(&[("", Resource::Processors, 5.0), ("", Resource::PeakProcessors, 12.0)]).0.0, Some(12.0));
+    // Shared buffers leave room for the page cache.
+    assert_eq!(of(&[("", Resource::SharedBuffers, 8.0 * GIB)]).0.1, Some(20.0));
+    // The host only where the database's figures are unknown.
+    let (unknown, origin) = of(&[]);
+    assert_eq!(unknown, (Some(64.0), Some(472.0)));
+    assert!(matches!(origin.processors, Some(ProcessorOrigin::Host(_))), "{origin:?}");
+    assert_eq!(needed(Vec::new()).0, (None, None));
 }
 
 #[test]

@@ -45,6 +45,7 @@ impl Sized<'_> {
         let objectives = words::objectives(&wanted.objectives);
         facts.extend((!objectives.is_empty()).then(|| Fact::new("meets", objectives)));
         facts.push(Fact::new("machine", words::compute(wanted.compute)));
+        facts.extend(words::compute_origin(&wanted.compute_origin).into_iter().map(|text| Fact::new("", text)));
         facts.extend(wanted.assumptions.iter().map(|text| Fact::new("assumed", text)));
         let subject = if wanted.subject.is_empty() { "the demand" } else { &wanted.subject };
         PageSection::new(format!("Design point of {subject}"), vec![Block::Facts(facts), Block::Chart(self.levels())])

@@ -2,7 +2,7 @@
 //! alternatives in a sentence each.
 
 use plimsoll_catalogue::Money;
-use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, Sizing, VolumeLayout};
+use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, Sizing, VolumeLayout, unsupported_rac};
 
 use super::Sized;
 use crate::chart::sentence;
@@ -19,11 +19,13 @@ impl Sized<'_> {
     pub(super) fn headline(&self) -> Headline {
         let platform = &self.sizing.wanted.platform;
         let cluster = platform.cluster.as_ref();
-        let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1);
+        let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1 || cluster.count > cluster.covered);
         let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
         let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
+        let cautions = self.unsupported().into_iter().chain(cautions);
         let memory = self.memory.map(words::memory_first);
-        let is_cheaper = self.memory.zip(self.best_total()).is_none_or(|(memory, best)| is_less(memory.total, best));
+        let is_cheaper =
+            self.memory.zip(self.sizing.best_total()).is_none_or(|(memory, best)| is_less(memory.total, best));
         let (memory, more_memory) = if is_cheaper { (memory, None) } else { (None, memory) };
         let memory = memory.map(|memory| format!("Memory first: {memory}"));
         let more_memory = more_memory.map(|memory| format!("More memory instead: {memory}"));
@@ -31,13 +33,6 @@ impl Sized<'_> {
         let text = sentences.next().unwrap_or_default();
         let details = self.details().into_iter().chain(more_memory);
         Headline { text, grade: "simulated", details: sentences.chain(details).map(full_stop).collect() }
-    }
-
-    fn best_total(&self) -> Option<Money> {
-        match self.sizing.best()? {
-            Best::Layout(layout) => layout.total,
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.total(),
-        }
     }
 
     /// The best configuration as a sentence.
@@ -86,9 +81,17 @@ impl Sized<'_> {
         format!("None of {} configurations carries the load{meets}{near}", number::whole(*evaluated as f64))
     }
 
+    /// The lack of support of a recommended platform, if those were included.
+    fn unsupported(&self) -> Option<String> {
+        self.sizing.wanted.platform.cluster.as_ref()?;
+        let volume = self.best_volumes().into_iter().next()?;
+        unsupported_rac(volume.offer.product()).map(|why| format!("Not supported by the vendor: {why}"))
+    }
+
     /// Sentences that complete the verdict.
     fn details(&self) -> Vec<String> {
         let mut details = Vec::new();
+        details.extend(words::saving(self.sizing));
         details.extend(
             self.effect_of(&self.best_volumes())
                 .map(|effect| format!("Database time: {} than today for the same work", words::saved(&effect))),
