@@ -322,8 +322,7 @@ pub(crate) fn exadata(exadata: &Exadata) -> String {
 /// Instances covered by the reports of a cluster, and missing reports.
 pub(crate) fn cluster(cluster: &Cluster) -> String {
     let waits = number::percent(cluster.waits);
-    let shared = "volumes that cannot be shared for writing, and platforms on which Oracle does not support RAC, are excluded \
-                  (--unsupported includes the latter)";
+    let shared = "volumes that cannot be shared for writing are excluded";
     match cluster.instances.as_slice() {
         [] if cluster.covered > 1 => {
             format!(

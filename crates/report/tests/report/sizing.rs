@@ -306,3 +306,17 @@ fn oracle_before_12_2_has_the_sector_size_in_terraform() {
     assert_eq!(attribute(&of("11.2.0.4.0")).as_deref(), Some("logical_sector_size = 512"));
     assert_eq!(attribute(&of("19.0.0.0.0")), None);
 }
+
+#[test]
+fn platforms_without_support_are_refused_in_the_headline() {
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let products = ["aws/io2", "azure/premium-ssd", "oci/block-volume"].map(str::to_owned).to_vec();
+    let search = Search { products, ..Search::default() };
+    let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1 };
+    let platform = Platform { cluster: Some(cluster), ..Platform::default() };
+    let sizing = size(&Catalogue::built_in(), &Wanted { platform, ..wanted(6_000.0, "") }, &terms, &search);
+    let headline = page(&sizing).headline.unwrap();
+    assert!(headline.text.contains("oci/block-volume") && headline.text.contains("2 x oci/"), "{headline:?}");
+    let refused = "Refused, as Oracle does not support RAC there: aws, azure (--unsupported includes them)";
+    assert!(headline.details[0].contains(refused), "{headline:?}");
+}

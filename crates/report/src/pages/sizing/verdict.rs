@@ -1,8 +1,12 @@
 //! The verdict of a sizing: the best configuration with its price and first limit, the result of the diagnosis, and the
 //! alternatives in a sentence each.
 
+use std::collections::BTreeSet;
+
 use plimsoll_catalogue::Money;
-use plimsoll_choose::sizing::{Best, Choice, PriceDoubt, Sizing, VolumeLayout, unsupported_rac};
+use plimsoll_choose::sizing::{
+    Best, Choice, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unsupported_rac,
+};
 
 use super::Sized;
 use crate::chart::sentence;
@@ -29,7 +33,8 @@ impl Sized<'_> {
         let (memory, more_memory) = if is_cheaper { (memory, None) } else { (None, memory) };
         let memory = memory.map(|memory| format!("Memory first: {memory}"));
         let more_memory = more_memory.map(|memory| format!("More memory instead: {memory}"));
-        let mut sentences = cautions.chain(memory).chain([self.verdict()]).chain(notes.map(words::cluster));
+        let mut sentences =
+            cautions.chain(memory).chain([self.verdict()]).chain(self.refused()).chain(notes.map(words::cluster));
         let text = sentences.next().unwrap_or_default();
         let details = self.details().into_iter().chain(more_memory);
         Headline { text, grade: "simulated", details: sentences.chain(details).map(full_stop).collect() }
@@ -86,6 +91,21 @@ impl Sized<'_> {
         self.sizing.wanted.platform.cluster.as_ref()?;
         let volume = self.best_volumes().into_iter().next()?;
         unsupported_rac(volume.offer.product()).map(|why| format!("Not supported by the vendor: {why}"))
+    }
+
+    /// The platforms that are refused, as the vendor of the database does not support them.
+    fn refused(&self) -> Option<String> {
+        let is_unsupported = |rejection: &Rejection| matches!(&rejection.reason, RejectionReason::Refused(reason) if reason.starts_with("Oracle does not support RAC"));
+        let refused: BTreeSet<&str> = self
+            .sizing
+            .rejected
+            .iter()
+            .filter(|rejection| is_unsupported(rejection))
+            .filter_map(|rejection| rejection.name.split('/').next())
+            .collect();
+        let names = refused.into_iter().collect::<Vec<_>>().join(", ");
+        (!names.is_empty())
+            .then(|| format!("Refused, as Oracle does not support RAC there: {names} (--unsupported includes them)"))
     }
 
     /// Sentences that complete the verdict.
