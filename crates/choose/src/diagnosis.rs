@@ -102,11 +102,11 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
 }
 
 fn windows(subject: &DatabaseDemand) -> Windows {
-    let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64());
+    let resolutions = subject.slots.iter().map(|slot| slot.resolution.as_secs_f64());
     Windows {
-        count: subject.slots.len(),
-        seconds: lengths.clone().sum(),
-        longest_s: lengths.fold(0.0, f64::max),
+        count: subject.slots.iter().map(|slot| slot.windows as usize).sum(),
+        seconds: subject.slots.iter().map(|slot| slot.length.as_secs_f64()).sum(),
+        longest_s: resolutions.fold(0.0, f64::max),
         first: subject.slots.first().copied(),
     }
 }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
+use crate::distribution::{Distribution, ReadingDistribution};
 use crate::events::WaitCause;
 use crate::reading::{Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
@@ -58,6 +59,8 @@ pub struct MeasureSeries {
     pub values: Vec<Option<f64>>,
     /// Its sources: indices of a reading and of a figure in it.
     pub sources: Vec<(usize, usize)>,
+    /// Its distribution over the windows of the input, if some of these were joined to slots.
+    pub distribution: Option<Distribution>,
 }
 
 /// A summary of a series, weighted by the length of windows.
@@ -186,12 +189,14 @@ impl DatabaseDemand {
             Some(rates) => seconds.zip(&rates.values).map(|(seconds, rate)| seconds * rate.unwrap_or(0.0)).collect(),
             None => seconds.collect(),
         };
-        Summary::of(&self.slots, &series.values, &weights)
-    }
-
-    /// The longest averaging window, which may hide shorter peaks.
-    pub fn longest_window(&self) -> Option<Span> {
-        self.slots.iter().map(|slot| slot.length).max()
+        let summary = Summary::of(&self.slots, &series.values, &weights)?;
+        Some(series.distribution.as_ref().map_or(summary, |distribution| Summary {
+            windows: distribution.windows,
+            p50: distribution.quantile(0.5),
+            p95: distribution.quantile(0.95),
+            maximum: distribution.maximum,
+            ..summary
+        }))
     }
 }
 
@@ -263,8 +268,26 @@ impl MeasureSeries {
             });
             weights[*slot] += weight(readings, rates, *slot, *at);
         }
-        Self { class, measure, statistic, values, sources: cells.iter().map(|(_, at)| *at).collect() }
+        let sources: Vec<(usize, usize)> = cells.iter().map(|(_, at)| *at).collect();
+        let distribution = distribution((class, measure, statistic), readings, &sources);
+        Self { class, measure, statistic, values, sources, distribution }
     }
+}
+
+/// The distribution at the resolution of the only input of a series.
+fn distribution(
+    (class, measure, statistic): (Class, Measure, Statistic),
+    readings: &[&Reading],
+    sources: &[(usize, usize)],
+) -> Option<Distribution> {
+    let (number, _) = *sources.first()?;
+    let reading = readings[number];
+    if statistic != Statistic::Mean || reading.distributions.is_empty() || sources.iter().any(|at| at.0 != number) {
+        return None;
+    }
+    let scopes: BTreeSet<u32> = sources.iter().map(|at| reading.figures[at.1].scope).collect();
+    let is = |one: &&ReadingDistribution| (one.class, one.measure) == (class, measure) && one.scopes == scopes;
+    reading.distributions.iter().find(is).map(|one| one.distribution.clone())
 }
 
 /// The weight of a latency or size: its operations per second. Disks below an array share its operations evenly.
@@ -349,6 +372,18 @@ pub struct Slot {
     pub begin: Option<DateTime>,
     /// Its length.
     pub length: Span,
+    /// The length of the longest averaging window in it, which hides shorter peaks: its own length, unless it joins
+    /// quiet windows of a long input.
+    pub resolution: Span,
+    /// Number of windows that it joins; otherwise 1.
+    pub windows: u32,
+}
+
+impl Slot {
+    /// A window of an input.
+    pub const fn of(begin: Option<DateTime>, length: Span) -> Self {
+        Self { begin, length, resolution: length, windows: 1 }
+    }
 }
 
 /// Figures with their slots.
@@ -374,7 +409,13 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
     let mut last_of: BTreeMap<&str, Slot> = BTreeMap::new();
     for key in keys {
         let ReadingWindow { begin, length } = window(&key);
-        let slot = Slot { begin, length };
+        let joined = readings[key.0].joined.get(&key.1);
+        let slot = joined.map_or(Slot::of(begin, length), |joined| Slot {
+            begin,
+            length,
+            resolution: joined.longest,
+            windows: joined.count,
+        });
         let who = &owners[&key];
         // Duplicate or overlapping reports: only the first counts.
         let before = who.iter().filter_map(|name| last_of.get(name)).max_by_key(|slot| slot.begin);

@@ -12,6 +12,7 @@ mod coarsen;
 mod curves;
 mod demand;
 mod diskstats;
+mod distribution;
 mod dstat;
 mod events;
 mod fio;
@@ -46,13 +47,14 @@ pub use demand::{
     Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, MeasureSeries, PartWork, SessionTime, Slot,
     Summary,
 };
+pub use distribution::{Distribution, ReadingDistribution};
 pub use events::{WaitCause, is_through_cache};
 pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic, Wait,
-    WindowCount,
+    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, JoinedWindow, Measure,
+    MissCurve, Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Setting, Statistic,
+    Wait, WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

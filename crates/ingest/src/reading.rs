@@ -1,6 +1,6 @@
 //! The result of an input: figures with their scopes, windows and places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use jiff::civil::DateTime;
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
+use crate::distribution::ReadingDistribution;
 use crate::events::WaitCause;
 use crate::form::FormatName;
 use crate::snapshot::Snapshot;
@@ -25,8 +26,12 @@ pub struct Reading {
     pub scopes: Vec<ReadingScope>,
     /// The windows of its figures, in the order of the input.
     pub windows: Vec<ReadingWindow>,
+    /// Windows that replace several neighbouring ones of a long input, by index.
+    pub joined: BTreeMap<u32, JoinedWindow>,
     /// Its figures, in the order of the input.
     pub figures: Vec<Figure>,
+    /// Distributions of the means over the windows of the input before joining; empty if no windows were joined.
+    pub distributions: Vec<ReadingDistribution>,
     /// Results of benchmarks, which never count as demand.
     pub evidence: Vec<ReadingEvidence>,
     /// Counters that need a later snapshot of the same scope, possibly of another input.
@@ -294,6 +299,15 @@ pub struct ReadingWindow {
     pub begin: Option<DateTime>,
     /// Its length, which hides shorter peaks.
     pub length: Span,
+}
+
+/// The parts of a window that joins several windows of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JoinedWindow {
+    /// Length of the longest of them.
+    pub longest: Span,
+    /// Their number.
+    pub count: u32,
 }
 
 /// The relation of a figure to its window.

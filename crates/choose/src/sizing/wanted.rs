@@ -91,8 +91,9 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         return Err(DesignError::NoOperations { subject: subject.name.clone() });
     }
     let allowance = allowance(&design.objectives);
-    let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
-    let measured = measured(&windows, longest, design.quantile, &allowance);
+    let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
+    let count = slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
+    let measured = measured(&windows, (count, longest), design.quantile, &allowance);
     let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let mut steps = Vec::new();
@@ -165,7 +166,12 @@ fn rates(windows: &[DemandWindow], of: Busiest) -> Vec<(f64, f64)> {
     windows.iter().map(|window| (window.rate(of), window.seconds)).collect()
 }
 
-fn measured(windows: &[DemandWindow], longest: Span, share: Option<f64>, allowance: &Allowance) -> Measured {
+fn measured(
+    windows: &[DemandWindow],
+    (count, longest): (usize, Span),
+    share: Option<f64>,
+    allowance: &Allowance,
+) -> Measured {
     let level = |of| match share {
         Some(share) => quantile(rates(windows, of), share),
         None => lowest_limit(&rates(windows, of), allowance),
@@ -173,7 +179,7 @@ fn measured(windows: &[DemandWindow], longest: Span, share: Option<f64>, allowan
     let highest = |of| quantile(rates(windows, of), 1.0);
     Measured {
         quantile: share,
-        windows: windows.len(),
+        windows: count,
         longest,
         iops: level(Busiest::Operations),
         bytes_per_second: level(Busiest::Bytes),

@@ -238,11 +238,12 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         statistic: Statistic::Mean,
         values: minutes.iter().map(|minute| Some(value(minute))).collect(),
         sources: Vec::new(),
+        distribution: None,
     };
     DatabaseDemand {
         name: "sda".to_owned(),
         instances: Vec::new(),
-        slots: vec![Slot { begin: None, length: Span::from_secs(60) }; minutes.len()],
+        slots: vec![Slot::of(None, Span::from_secs(60)); minutes.len()],
         series: vec![
             series(Class::All, Measure::Depth, &|(iops, latency_s)| iops * latency_s * depth),
             series(Class::Read, Measure::Iops, &|(iops, _)| *iops),
@@ -421,9 +422,9 @@ proptest! {
 fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
     let begin = jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0);
     let mut of_hour = account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
-    let slot = |hour: usize| Slot {
-        begin: begin.checked_add(jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default())).ok(),
-        length: Span::from_secs(3_600),
+    let slot = |hour: usize| {
+        let hour = jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default());
+        Slot::of(begin.checked_add(hour).ok(), Span::from_secs(3_600))
     };
     let spent = |(reads, locks): &(f64, f64)| {
         let mut spent = of_hour.whole.clone();

@@ -125,7 +125,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Unusual {
             windows: 1,
             farthest: Unusual {
-                slot: plimsoll_ingest::Slot { begin: None, length: plimsoll_units::Span::from_secs(3_600) },
+                slot: plimsoll_ingest::Slot::of(None, plimsoll_units::Span::from_secs(3_600)),
                 quantity: HistoryQuantity::Active,
                 value: 9.0,
                 median: 1.0,
