@@ -36,6 +36,9 @@ pub struct DatabaseDemand {
     pub slots: Vec<Slot>,
     /// Its operations, in the order of [`Class::ALL`].
     pub series: Vec<MeasureSeries>,
+    /// Distributions of operations, and of bytes, of reads and writes together over the windows of the input, if some of
+    /// these were joined to slots.
+    pub totals: [Option<Distribution>; 2],
     /// Time of its sessions, if known.
     pub account: Option<Account>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
@@ -133,7 +136,7 @@ impl DatabaseDemand {
             own.cloned().collect::<Vec<_>>()
         };
         let multipaths = readings.iter().flat_map(of_hosts).collect();
-        Self { name, instances, slots: placed.slots, series, account, works, multipaths, doubts }
+        Self { name, instances, slots: placed.slots, series, totals, account, works, multipaths, doubts }
     }
 
     /// Reads and writes whose operations no input counts: they are unknown, not zero. Their bytes may be known.
@@ -147,6 +150,14 @@ impl DatabaseDemand {
         let reads = [Class::All, Class::Read, Class::RandomRead, Class::SequentialRead];
         let writes = [Class::All, Class::Write, Class::DataWrite];
         let known = [(Class::Read, counts(&reads)), (Class::Write, counts(&writes))];
+        let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
+            let is_total = |series: &&MeasureSeries| {
+                let is_whole = matches!(series.class, Class::All | Class::Read | Class::Write);
+                is_whole && (series.measure, series.statistic) == (measure, Statistic::Mean)
+            };
+            let sources: Vec<_> = series.iter().filter(is_total).flat_map(|series| series.sources.clone()).collect();
+            distribution((Class::All, measure, Statistic::Mean), readings, &sources)
+        });
         known.into_iter().filter(|(_, is_known)| !is_known).map(|(class, _)| class).collect()
     }
 

@@ -53,9 +53,18 @@ impl Distribution {
 
     /// The value that is not exceeded in a share of the time.
     pub fn quantile(&self, share: f64) -> f64 {
-        let total = self.zero_s + self.buckets.iter().map(|bucket| bucket.0).sum::<f64>();
+        self.quantile_after(self.zero_s, share)
+    }
+
+    /// The value that is not exceeded in a share of the time with values above zero.
+    pub fn quantile_above_zero(&self, share: f64) -> f64 {
+        self.quantile_after(0.0, share)
+    }
+
+    fn quantile_after(&self, zero_s: f64, share: f64) -> f64 {
+        let total = zero_s + self.buckets.iter().map(|bucket| bucket.0).sum::<f64>();
         let enough = share * total * (1.0 - 1e-12);
-        let mut passed = self.zero_s;
+        let mut passed = zero_s;
         if passed >= enough && passed > 0.0 {
             return 0.0;
         }
@@ -153,12 +162,43 @@ impl Distributions {
             };
             self.totals[slot.total].add(value, operations);
         }
+        for measure in [Measure::Iops, Measure::Throughput] {
+            self.add_both_directions(measure);
+        }
         for total in &mut self.totals {
             if let Some(value) = total.value.take() {
                 total.sums.add(value, seconds);
             }
             total.weight = 0.0;
         }
+    }
+
+    /// Reads and writes of the window together, unless the input has their total.
+    fn add_both_directions(&mut self, measure: Measure) {
+        let of = |class| self.totals.iter().find(|total| total.key == (class, measure) && total.value.is_some());
+        if of(Class::All).is_some() {
+            return;
+        }
+        let (mut sum, mut scopes) = (None, BTreeSet::new());
+        for total in [Class::Read, Class::Write].into_iter().filter_map(of) {
+            sum = Some(sum.unwrap_or(0.0) + total.value.unwrap_or(0.0));
+            scopes.extend(&total.scopes);
+        }
+        if sum.is_some() {
+            let index = self.total((Class::All, measure));
+            self.totals[index].value = sum;
+            self.totals[index].scopes.append(&mut scopes);
+        }
+    }
+
+    /// The total of a class and measure.
+    fn total(&mut self, key: (Class, Measure)) -> usize {
+        let known = self.totals.iter().position(|total| total.key == key);
+        known.unwrap_or_else(|| {
+            let (scopes, sums) = (BTreeSet::new(), Distribution::default());
+            self.totals.push(TotalSlot { key, scopes, value: None, weight: 0.0, sums });
+            self.totals.len() - 1
+        })
     }
 
     /// The slot of a key: windows of an input are similar.
@@ -170,11 +210,7 @@ impl Distributions {
             return *index;
         }
         let (scope, class, measure) = key;
-        let total = self.totals.iter().position(|total| total.key == (class, measure)).unwrap_or(self.totals.len());
-        if total == self.totals.len() {
-            let (key, scopes, sums) = ((class, measure), BTreeSet::new(), Distribution::default());
-            self.totals.push(TotalSlot { key, scopes, value: None, weight: 0.0, sums });
-        }
+        let total = self.total((class, measure));
         self.totals[total].scopes.insert(scope);
         self.by_key.insert(key, self.slots.len());
         self.slots.push(ScopeSlot { key, total, own: Distribution::default() });
@@ -188,7 +224,7 @@ impl Distributions {
             ReadingDistribution { scopes: BTreeSet::from([scope]), class, measure, distribution: slot.own }
         });
         let is_ordered = !self.is_unordered;
-        let totals = self.totals.into_iter().filter(|total| is_ordered && total.scopes.len() > 1).map(|total| {
+        let totals = self.totals.into_iter().filter(|_| is_ordered).map(|total| {
             let (class, measure) = total.key;
             ReadingDistribution { scopes: total.scopes, class, measure, distribution: total.sums }
         });
@@ -241,7 +277,7 @@ mod tests {
         let mut constant = Distribution::default();
         [300.25, 0.0, 300.25, 0.0].map(|value| constant.add(value, 10.0));
         assert_eq!((constant.quantile(0.5), constant.quantile(0.51), constant.quantile(1.0)), (0.0, 300.25, 300.25));
-        assert_eq!((constant.windows, constant.maximum), (4, 300.25));
+        assert_eq!((constant.windows, constant.maximum, constant.quantile_above_zero(0.1)), (4, 300.25, 300.25));
     }
 
     #[test]

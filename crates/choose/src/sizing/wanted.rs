@@ -93,7 +93,8 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let allowance = allowance(&design.objectives);
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
     let count = slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
-    let measured = measured(&windows, (count, longest), design.quantile, &allowance);
+    let mut measured = measured(&windows, (count, longest), design.quantile, &allowance);
+    measured.take_percentiles(subject, design);
     let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let mut steps = Vec::new();
@@ -192,6 +193,19 @@ fn measured(
 fn objectives(
     subject: &DatabaseDemand,
     design: &Design,
+impl Measured {
+    /// Replaces the percentiles of joined windows by those of the windows of the input.
+    fn take_percentiles(&mut self, subject: &DatabaseDemand, design: &Design) {
+        let Some(share) = design.quantile.filter(|_| !design.assumes_blocks) else { return };
+        let [iops, bytes_per_second] = &subject.totals;
+        for (level, distribution) in [(&mut self.iops, iops), (&mut self.bytes_per_second, bytes_per_second)] {
+            if let Some(distribution) = distribution {
+                *level = distribution.quantile_above_zero(share);
+            }
+        }
+    }
+}
+
     known: &[Class],
     points: &[DesignPoint],
 ) -> (Vec<ClassObjective>, Vec<String>) {

@@ -324,6 +324,7 @@ fn a_queue_inconsistent_with_its_rates_is_reported() {
     assert!(ids(&check(&disk(&slow, 2.0))).contains(&"unequal"));
 }
 
+        totals: [None, None],
 #[test]
 fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
     let capped: Vec<(f64, f64)> = (0..300).map(|at| (wave(at).min(506.0), 0.002)).collect();

@@ -30,6 +30,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         instances: Vec::new(),
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],
         slots,
+        totals: [None, None],
         account: None,
         works: Vec::new(),
         multipaths: Vec::new(),

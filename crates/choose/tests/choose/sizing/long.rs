@@ -61,6 +61,13 @@ fn check(rate: impl Fn(u32, f64) -> f64) {
     assert!((found.measured.highest_iops - highest).abs() < 1e-6, "{} {highest}", found.measured.highest_iops);
     let limit = lowest(&rates);
     assert!((found.measured.iops / limit - 1.0).abs() < 0.005, "{} {limit}", found.measured.iops);
+    let mut sorted = rates.clone();
+    sorted.sort_by(f64::total_cmp);
+    for share in [0.5, 0.95] {
+        let found = wanted(subject, &Design { quantile: Some(share), ..Design::of(Bytes::gib(100)) }).unwrap();
+        let expected = sorted[(share * rates.len() as f64).ceil() as usize - 1];
+        assert!((found.measured.iops / expected - 1.0).abs() < 0.005, "{} {expected}", found.measured.iops);
+    }
     assert_eq!((found.measured.windows, found.measured.longest), (SAMPLES as usize, Span::from_secs(1)));
     assert!(found.steps.is_empty(), "a second hides no peaks: {:?}", found.steps);
 }
