@@ -13,8 +13,8 @@ use crate::distribution::Distributions;
 use crate::form::{FormatInput, FormatName};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
+    CacheAdvice, CapEvidence, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure,
+    MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Counted, Snapshot};
@@ -487,6 +487,13 @@ impl Builder {
             return self.caution(Some(advice.origin), "an estimate with impossible numbers: skipped");
         }
         self.reading.advice.push(advice);
+    }
+
+    /// A metric of a limit.
+    pub(crate) fn cap(&mut self, cap: CapEvidence) {
+        if self.reading.caps.len() < Self::MAX_PARTS {
+            self.reading.caps.push(cap);
+        }
     }
 
     /// A disk over several paths.

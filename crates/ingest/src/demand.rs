@@ -13,7 +13,7 @@ use plimsoll_units::Span;
 
 use crate::distribution::{Distribution, ReadingDistribution};
 use crate::events::WaitCause;
-use crate::reading::{Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
+use crate::reading::{CapKind, Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
 pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
 pub use work::PartWork;
@@ -43,10 +43,29 @@ pub struct DatabaseDemand {
     pub account: Option<Account>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<PartWork>,
+    /// Limits of its volumes and machines, by the provider's metrics.
+    pub caps: Vec<Cap>,
     /// The disks of its hosts that have several paths.
     pub multipaths: Vec<Multipath>,
     /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
+}
+
+/// A limit of a volume or machine, by the provider's metric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cap {
+    /// The volume or machine; empty if the input does not name it.
+    pub part: String,
+    /// Its name in the input.
+    pub metric: String,
+    /// The limited quantity.
+    pub kind: CapKind,
+    /// Points of the metric at the limit.
+    pub points: usize,
+    /// Number of all points.
+    pub of: usize,
+    /// Slots with such a point.
+    pub slots: Vec<usize>,
 }
 
 /// A measure of a class over all windows.
@@ -131,12 +150,21 @@ impl DatabaseDemand {
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
         let works = work::works(readings, is_own);
+        let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
+            let is_total = |series: &&MeasureSeries| {
+                let is_whole = matches!(series.class, Class::All | Class::Read | Class::Write);
+                is_whole && (series.measure, series.statistic) == (measure, Statistic::Mean)
+            };
+            let sources: Vec<_> = series.iter().filter(is_total).flat_map(|series| series.sources.clone()).collect();
+            distribution((Class::All, measure, Statistic::Mean), readings, &sources)
+        });
+        let caps = caps(readings, &placed.slots, is_own);
         let of_hosts = |reading: &&Reading| {
             let own = reading.multipaths.iter().filter(|multipath| is_own(reading, multipath.scope));
             own.cloned().collect::<Vec<_>>()
         };
         let multipaths = readings.iter().flat_map(of_hosts).collect();
-        Self { name, instances, slots: placed.slots, series, totals, account, works, multipaths, doubts }
+        Self { name, instances, slots: placed.slots, series, totals, account, works, caps, multipaths, doubts }
     }
 
     /// Reads and writes whose operations no input counts: they are unknown, not zero. Their bytes may be known.
@@ -150,14 +178,6 @@ impl DatabaseDemand {
         let reads = [Class::All, Class::Read, Class::RandomRead, Class::SequentialRead];
         let writes = [Class::All, Class::Write, Class::DataWrite];
         let known = [(Class::Read, counts(&reads)), (Class::Write, counts(&writes))];
-        let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
-            let is_total = |series: &&MeasureSeries| {
-                let is_whole = matches!(series.class, Class::All | Class::Read | Class::Write);
-                is_whole && (series.measure, series.statistic) == (measure, Statistic::Mean)
-            };
-            let sources: Vec<_> = series.iter().filter(is_total).flat_map(|series| series.sources.clone()).collect();
-            distribution((Class::All, measure, Statistic::Mean), readings, &sources)
-        });
         known.into_iter().filter(|(_, is_known)| !is_known).map(|(class, _)| class).collect()
     }
 
@@ -209,6 +229,31 @@ impl DatabaseDemand {
             ..summary
         }))
     }
+}
+
+/// The metrics of limits of a subject.
+fn caps(readings: &[&Reading], slots: &[Slot], is_own: impl Fn(&Reading, u32) -> bool) -> Vec<Cap> {
+    let mut begins: Vec<(DateTime, usize)> =
+        slots.iter().enumerate().filter_map(|(index, slot)| Some((slot.begin?, index))).collect();
+    begins.sort_unstable();
+    let slot_at = |at: &DateTime| {
+        let (begin, index) = *begins.get(begins.partition_point(|(begin, _)| begin <= at).checked_sub(1)?)?;
+        let is_inside = at.duration_since(begin).as_secs_f64() < slots[index].length.as_secs_f64();
+        is_inside.then_some(index)
+    };
+    let all = readings.iter().flat_map(|reading| reading.caps.iter().map(move |cap| (reading, cap)));
+    let own = all.filter(|(reading, cap)| is_own(reading, cap.scope)).map(|(reading, cap)| {
+        let reached: BTreeSet<usize> = cap.reached.iter().filter_map(slot_at).collect();
+        Cap {
+            part: reading.scopes[cap.scope as usize].part.clone(),
+            metric: cap.metric.clone(),
+            kind: cap.kind,
+            points: cap.reached.len(),
+            of: cap.of,
+            slots: reached.into_iter().collect(),
+        }
+    });
+    own.collect()
 }
 
 fn scope_name(readings: &[&Reading], at: (usize, usize)) -> String {

@@ -50,6 +50,8 @@ pub struct Reading {
     pub advice: Vec<CacheAdvice>,
     /// Miss ratios by cache size, from the operations themselves.
     pub curves: Vec<MissCurve>,
+    /// Limits of volumes and machines, and the times at which they were reached.
+    pub caps: Vec<CapEvidence>,
     /// Disks that the hosts reach over several paths.
     pub multipaths: Vec<Multipath>,
     /// Indices into [`Reading::scopes`] of scopes whose operations are also counted by other scopes: totals exclude
@@ -262,6 +264,34 @@ impl MissCurve {
     pub fn ratio(&self, cache_bytes: f64) -> Option<f64> {
         self.points.iter().rev().find(|(bytes, _)| *bytes <= cache_bytes).map(|(_, ratio)| *ratio)
     }
+}
+
+/// A provider's metric of a limit: operations beyond it are delayed, so that the rate is not the demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapEvidence {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// Its name in the input.
+    pub metric: String,
+    /// The limited quantity.
+    pub kind: CapKind,
+    /// Begins of the windows in which the limit was reached.
+    pub reached: Vec<DateTime>,
+    /// Number of all windows of the metric.
+    pub of: usize,
+    /// The place of its first value.
+    pub origin: Origin,
+}
+
+/// The quantity that a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CapKind {
+    /// Operations.
+    Operations,
+    /// Bytes.
+    Bytes,
+    /// Not stated by the metric.
+    Either,
 }
 
 /// A disk over several paths, of which the paths of a single group are in use at a time.

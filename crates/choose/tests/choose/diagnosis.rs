@@ -327,6 +327,7 @@ fn a_queue_inconsistent_with_its_rates_is_reported() {
         totals: [None, None],
 #[test]
 fn a_cap_shows_in_the_windows_and_in_the_catalogue() {
+        caps: Vec::new(),
     let capped: Vec<(f64, f64)> = (0..300).map(|at| (wave(at).min(506.0), 0.002)).collect();
     let pinned = capped.iter().filter(|(iops, _)| *iops >= 506.0 * 0.97).count();
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: None, region: None };

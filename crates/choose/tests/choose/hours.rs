@@ -33,6 +33,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         totals: [None, None],
         account: None,
         works: Vec::new(),
+        caps: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }
