@@ -17,7 +17,7 @@ use super::compute::Compute;
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for};
 use super::platform::Platform;
-use crate::diagnosis::{DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
+use crate::diagnosis::{Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
 
 /// The reason why a demand does not determine a design point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -97,8 +97,11 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     measured.take_percentiles(subject, design);
     let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
+    let (answer, censored) = diagnosed(subject);
+    let without_stall = censored.as_ref().filter(|_| design.burst != Burst::None).map_or(1.0, Censored::factor);
     let mut steps = Vec::new();
     steps.extend(burst(&all, (&windows, &slots), design, &measured, often));
+    steps.extend(stall(without_stall, censored.as_ref()));
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
     let bytes = point(&windows, Busiest::Bytes, Level::At(measured.bytes_per_second), &steps);
@@ -118,7 +121,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     assumptions.extend(defaults);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
-    let series = if design.quantile.is_none() { grown(windows, times) } else { Vec::new() };
+    let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
     Ok(Wanted {
         subject: subject.name.clone(),
         objectives,
@@ -130,10 +133,11 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
             .map_or(design.compute, |account| design.compute.or(Compute::of(account, subject.instances.len(), times))),
         points,
         headroom: design.headroom,
-        mean_iops: operations / seconds * times,
+        mean_iops: operations / seconds * times * without_stall,
         capacity: Bytes::new((design.capacity.get() as f64 * times / (1.0 - design.free)).ceil() as u64),
         free: design.free,
-        answer: answer(subject),
+        answer,
+        censored,
         today,
         account: subject.account.clone().map(Arc::new),
         may_be_slower: design.may_be_slower,
@@ -189,10 +193,6 @@ fn measured(
     }
 }
 
-/// The objectives of the design, and those of a database for other classes, with notes.
-fn objectives(
-    subject: &DatabaseDemand,
-    design: &Design,
 impl Measured {
     /// Replaces the percentiles of joined windows by those of the windows of the input.
     fn take_percentiles(&mut self, subject: &DatabaseDemand, design: &Design) {
@@ -206,6 +206,10 @@ impl Measured {
     }
 }
 
+/// The objectives of the design, and those of a database for other classes, with notes.
+fn objectives(
+    subject: &DatabaseDemand,
+    design: &Design,
     known: &[Class],
     points: &[DesignPoint],
 ) -> (Vec<ClassObjective>, Vec<String>) {
@@ -270,10 +274,34 @@ fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<String
     }
 }
 
-fn answer(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
-    subject.account.as_ref()?;
-    let first = diagnose(subject, &DiagnoseOptions::default()).verdicts.into_iter().next();
-    first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }))
+/// The answer of the diagnosis if the input has waits of sessions, and the reason why the rates are below the demand.
+fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Censored>) {
+    let found = diagnose(subject, &DiagnoseOptions::default());
+    let is_answer = |verdict: &DiagnosisVerdict| !matches!(verdict, DiagnosisVerdict::Censored(_));
+    let first = found.verdicts.into_iter().find(is_answer).filter(|_| subject.account.is_some());
+    (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored)
+}
+
+/// The rate without a stall: the upper end of a range that begins at the measured rate.
+fn stall(times: f64, censored: Option<&Censored>) -> Option<GrowthStep> {
+    let source = match censored?.up_to {
+        Some(_) => {
+            "the measured rate is what a stall or a limit lets through; estimated for the rate without it, at most"
+        }
+        None => {
+            "the measured rate is what a stall or a limit lets through; an assumption, as the input does not determine the \
+             rate without it"
+        }
+    };
+    let step = GrowthStep {
+        name: GrowthStep::WITHOUT_STALL.to_owned(),
+        small: times,
+        large: times,
+        scans: times,
+        spread: None,
+        source: source.to_owned(),
+    };
+    (times > 1.0).then_some(step)
 }
 
 /// Tolerance for delays: the share of the strictest objective, and the shortest of the bounds.
