@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::distribution::{Distribution, ReadingDistribution};
+use crate::distribution::{ReadingDistribution, ValueDistribution};
 use crate::events::WaitCause;
 use crate::reading::{CapKind, Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
@@ -38,7 +38,7 @@ pub struct DatabaseDemand {
     pub series: Vec<MeasureSeries>,
     /// Distributions of operations, and of bytes, of reads and writes together over the windows of the input, if some of
     /// these were joined to slots.
-    pub totals: [Option<Distribution>; 2],
+    pub totals: [Option<ValueDistribution>; 2],
     /// Time of its sessions, if known.
     pub account: Option<Account>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
@@ -82,7 +82,7 @@ pub struct MeasureSeries {
     /// Its sources: indices of a reading and of a figure in it.
     pub sources: Vec<(usize, usize)>,
     /// Its distribution over the windows of the input, if some of these were joined to slots.
-    pub distribution: Option<Distribution>,
+    pub distribution: Option<ValueDistribution>,
 }
 
 /// A summary of a series, weighted by the length of windows.
@@ -335,7 +335,7 @@ fn distribution(
     (class, measure, statistic): (Class, Measure, Statistic),
     readings: &[&Reading],
     sources: &[(usize, usize)],
-) -> Option<Distribution> {
+) -> Option<ValueDistribution> {
     let (number, _) = *sources.first()?;
     let reading = readings[number];
     if statistic != Statistic::Mean || reading.distributions.is_empty() || sources.iter().any(|at| at.0 != number) {

@@ -9,7 +9,7 @@ use crate::reading::{Class, Figure, Measure, ReadingWindow, Statistic};
 
 /// The distribution of a measure over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Distribution {
+pub struct ValueDistribution {
     /// Windows with a value.
     pub windows: usize,
     /// The highest value.
@@ -22,7 +22,7 @@ pub struct Distribution {
     buckets: Vec<(f64, f64)>,
 }
 
-impl Distribution {
+impl ValueDistribution {
     /// Bits of a number's mantissa that distinguish buckets.
     const BITS: u32 = 7;
 
@@ -86,7 +86,7 @@ pub struct ReadingDistribution {
     /// The quantity.
     pub measure: Measure,
     /// Its means of windows over time.
-    pub distribution: Distribution,
+    pub distribution: ValueDistribution,
 }
 
 /// Collects the distributions of an input, window by window.
@@ -107,7 +107,7 @@ struct ScopeSlot {
     key: (u32, Class, Measure),
     /// Index into the totals.
     total: usize,
-    own: Distribution,
+    own: ValueDistribution,
 }
 
 /// The sum over all scopes.
@@ -119,7 +119,7 @@ struct TotalSlot {
     value: Option<f64>,
     /// Operations per second, the weight of means of operations.
     weight: f64,
-    sums: Distribution,
+    sums: ValueDistribution,
 }
 
 impl Distributions {
@@ -195,7 +195,7 @@ impl Distributions {
     fn total(&mut self, key: (Class, Measure)) -> usize {
         let known = self.totals.iter().position(|total| total.key == key);
         known.unwrap_or_else(|| {
-            let (scopes, sums) = (BTreeSet::new(), Distribution::default());
+            let (scopes, sums) = (BTreeSet::new(), ValueDistribution::default());
             self.totals.push(TotalSlot { key, scopes, value: None, weight: 0.0, sums });
             self.totals.len() - 1
         })
@@ -213,7 +213,7 @@ impl Distributions {
         let total = self.total((class, measure));
         self.totals[total].scopes.insert(scope);
         self.by_key.insert(key, self.slots.len());
-        self.slots.push(ScopeSlot { key, total, own: Distribution::default() });
+        self.slots.push(ScopeSlot { key, total, own: ValueDistribution::default() });
         self.slots.len() - 1
     }
 
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_exact_for_equal_values_and_within_half_a_percent_otherwise() {
-        let mut distribution = Distribution::default();
+        let mut distribution = ValueDistribution::default();
         for value in 0..10_000 {
             distribution.add(f64::from(value), 1.0);
         }
@@ -274,8 +274,10 @@ mod tests {
             let found = distribution.quantile(share);
             assert!((found / value - 1.0).abs() < 0.005, "{share}: {found}");
         }
-        let mut constant = Distribution::default();
-        [300.25, 0.0, 300.25, 0.0].map(|value| constant.add(value, 10.0));
+        let mut constant = ValueDistribution::default();
+        for value in [300.25, 0.0, 300.25, 0.0] {
+            constant.add(value, 10.0);
+        }
         assert_eq!((constant.quantile(0.5), constant.quantile(0.51), constant.quantile(1.0)), (0.0, 300.25, 300.25));
         assert_eq!((constant.windows, constant.maximum, constant.quantile_above_zero(0.1)), (4, 300.25, 300.25));
     }

@@ -47,7 +47,7 @@ pub use demand::{
     Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, InputPosition, MeasureSeries, PartWork, SessionTime,
     Slot, Summary,
 };
-pub use distribution::{Distribution, ReadingDistribution};
+pub use distribution::{ReadingDistribution, ValueDistribution};
 pub use events::{WaitCause, is_through_cache};
 pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};

@@ -79,14 +79,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     if design.assumes_blocks {
         all.assume_blocks(&absent);
     }
-    let (mut windows, mut slots): (Vec<DemandWindow>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (slot, length) in subject.slots.iter().map(|slot| slot.length).enumerate() {
-        let classes = all.classes(slot);
-        if !classes.is_empty() {
-            windows.push(DemandWindow { seconds: length.as_secs_f64().max(1e-9), classes });
-            slots.push(slot);
-        }
-    }
+    let (windows, slots) = windows(subject, &mut all);
     if windows.is_empty() {
         return Err(DesignError::NoOperations { subject: subject.name.clone() });
     }
@@ -148,6 +141,13 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         steps,
         assumptions,
     })
+}
+
+/// The windows with operations, and their slots.
+fn windows(subject: &DatabaseDemand, all: &mut ClassWindows<'_>) -> (Vec<DemandWindow>, Vec<usize>) {
+    let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64().max(1e-9)).enumerate();
+    let each = lengths.map(|(slot, seconds)| (DemandWindow { seconds, classes: all.classes(slot) }, slot));
+    each.filter(|(window, _)| !window.classes.is_empty()).unzip()
 }
 
 /// Notes on operations that no input counts.

@@ -269,7 +269,7 @@ fn operations_that_are_not_counted_are_refused_or_assumed() {
 /// Minutes of a volume: at every second minute a limit is reached, and operations take four times as long.
 fn throttled() -> DatabaseDemand {
     let minute = |minute: usize| {
-        let (iops, latency) = if minute % 2 == 0 { (300, 0.002) } else { (450 + 4 * minute, 0.008) };
+        let (iops, latency) = if minute.is_multiple_of(2) { (300, 0.002) } else { (450 + 4 * minute, 0.008) };
         format!(
             "08:{minute:02} 60 reads iops mean {iops}\n08:{minute:02} 60 reads bytes mean {}\n\
              08:{minute:02} 60 reads latency mean {latency}\n",
