@@ -5,6 +5,7 @@
 
 mod cache;
 mod ceilings;
+mod censored;
 mod effect;
 mod history;
 mod pinned;
@@ -20,6 +21,7 @@ use plimsoll_ingest::{Class, DatabaseDemand, Slot};
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OfferUse};
+pub use censored::{CensorCause, Censored};
 pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without_storage};
 pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChange, Unusual, WindowTime};
 pub use pinned::Pinned;
@@ -62,6 +64,8 @@ pub struct Diagnosis {
     pub history: Option<History>,
     /// The demand in relation to the ceilings of the given configuration.
     pub on: Option<OfferUse>,
+    /// The reason why the measured rates are below the demand, if any.
+    pub censored: Option<Censored>,
     /// Conclusions, the main answer first.
     pub verdicts: Vec<DiagnosisVerdict>,
 }
@@ -94,19 +98,23 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
         pinned: pinned::pinned(subject),
         history: history::history(subject),
         on: options.on.map(|offer| ceilings::on(subject, offer)),
+        censored: None,
         verdicts: Vec::new(),
         split,
     };
     diagnosis.verdicts = rules::verdicts(subject, &diagnosis);
+    diagnosis.censored = censored::censored(subject, &diagnosis);
+    // Figures of a stalled system are not its demand, which matters for each other verdict.
+    diagnosis.verdicts.splice(0..0, diagnosis.censored.clone().map(DiagnosisVerdict::Censored));
     diagnosis
 }
 
 fn windows(subject: &DatabaseDemand) -> Windows {
-    let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64());
+    let resolutions = subject.slots.iter().map(|slot| slot.resolution.as_secs_f64());
     Windows {
-        count: subject.slots.len(),
-        seconds: lengths.clone().sum(),
-        longest_s: lengths.fold(0.0, f64::max),
+        count: subject.slots.iter().map(|slot| slot.windows as usize).sum(),
+        seconds: subject.slots.iter().map(|slot| slot.length.as_secs_f64()).sum(),
+        longest_s: resolutions.fold(0.0, f64::max),
         first: subject.slots.first().copied(),
     }
 }

@@ -8,13 +8,14 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
-use crate::coarsen::coarsen;
+use crate::coarsen::{Coarsening, coarsen};
+use crate::distribution::Distributions;
 use crate::form::{FormatInput, FormatName};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Statistic, Wait,
-    WindowCount,
+    CacheAdvice, CapEvidence, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure,
+    MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Statistic,
+    Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Counted, Snapshot};
@@ -32,8 +33,10 @@ pub struct Builder {
     until: (Option<DateTime>, Option<Span>),
     /// Indices of windows by begin, once they are out of order.
     timed: Option<BTreeMap<(DateTime, Span), u32>>,
-    /// The length of windows after joining neighbours, if there were too many.
-    joined: Option<Span>,
+    /// How neighbouring windows were joined, if there were too many.
+    joined: Option<Coarsening>,
+    /// Distributions at the resolution of the input, once windows are joined, and the number of figures in them.
+    distributions: (Distributions, usize),
     /// Number of figures and windows above which neighbours are joined.
     room: usize,
     /// Time zone of times without an offset.
@@ -71,6 +74,7 @@ impl Builder {
             until: (None, None),
             timed: None,
             joined: None,
+            distributions: (Distributions::default(), 0),
             room: Self::MAX_FINE,
             zone: TimeZone::UTC,
             skipped: None,
@@ -320,15 +324,38 @@ impl Builder {
             reading.tallies.len(),
             reading.resources.len(),
         ];
-        let mut target = self.joined.or_else(|| mean_length(&reading.windows).map(|mean| times(mean, 4)));
-        while let Some(length) = target.filter(|_| kept == [0; 7]) {
-            coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
-            self.joined = Some(length);
-            let enough = self.load() <= Self::MAX_FINE / 2 || self.reading.windows.len() <= 2;
-            target = (!enough).then(|| times(length, 2));
+        if kept != [0; 7] {
+            self.room = Self::MAX_FINE.max(self.load().saturating_mul(2));
+            return;
+        }
+        let mean = mean_length(&reading.windows).map(|mean| times(mean, 4));
+        let target = self.joined.map(|joined| joined.target).or(mean).unwrap_or(Span::MAX);
+        let mut how = Coarsening { target, busiest: self.busiest() };
+        self.coarsen(how);
+        while self.load() > Self::MAX_FINE / 2 && self.reading.windows.len() > 2 {
+            how = Coarsening { target: times(how.target, 2), busiest: how.busiest - how.busiest / 8 };
+            self.coarsen(how);
         }
         self.timed = None;
         self.room = Self::MAX_FINE.max(self.load().saturating_mul(2));
+    }
+
+    /// Number of windows that stay as they are: with as many joined ones between them they fill half of the room.
+    fn busiest(&self) -> usize {
+        let per_window = self.reading.figures.len() / self.reading.windows.len().max(1);
+        // A joined window has maxima of latencies and depths as well.
+        Self::MAX_FINE / 2 / (5 * per_window / 2 + 2)
+    }
+
+    fn coarsen(&mut self, how: Coarsening) {
+        let Reading { windows, figures, joined, hosts, .. } = &mut self.reading;
+        let (distributions, counted) = &mut self.distributions;
+        distributions.add(&figures[*counted..], windows);
+        let group_of = coarsen(windows, figures, joined, how);
+        distributions.complete(windows.len());
+        *counted = figures.len();
+        join_hosts(hosts, &group_of);
+        self.joined = Some(how);
     }
 
     /// The index of the window that ends at snapshots of this time and age.
@@ -477,6 +504,13 @@ impl Builder {
         self.reading.advice.push(advice);
     }
 
+    /// A metric of a limit.
+    pub(crate) fn cap(&mut self, cap: CapEvidence) {
+        if self.reading.caps.len() < Self::MAX_PARTS {
+            self.reading.caps.push(cap);
+        }
+    }
+
     /// A disk over several paths.
     pub fn multipath(&mut self, multipath: Multipath) {
         if self.reading.multipaths.len() < Self::MAX_PARTS {
@@ -577,12 +611,13 @@ impl Builder {
 
     pub(crate) fn finish(mut self) -> Result<Reading, Refusal> {
         self.check()?;
-        if let Some(length) = self.joined {
-            coarsen(&mut self.reading.windows, &mut self.reading.figures, length);
+        if let Some(how) = self.joined {
+            self.coarsen(how);
+            self.reading.distributions = std::mem::take(&mut self.distributions.0).finish();
             let text = format!(
-                "it has more figures than the limit for an input, so neighbouring samples were joined to windows of up to \
-                     {}, each with its maximum; provide a shorter time span for more detail",
-                lasting(length),
+                "it has more figures than the limit for an input, so quiet neighbouring samples were joined to windows of up \
+                     to {}; the busiest samples, highest values and percentiles are those of the input",
+                lasting(how.target),
             );
             self.caution(None, text);
         }
@@ -593,6 +628,22 @@ impl Builder {
 /// True for a plausible quantity of storage, a database or a host.
 fn is_possible(value: f64) -> bool {
     (0.0..=Builder::MAX_VALUE).contains(&value)
+}
+
+/// Adds up the processor times of joined windows.
+fn join_hosts(hosts: &mut Vec<HostTime>, group_of: &[u32]) {
+    for host in hosts.iter_mut() {
+        host.window = group_of[host.window as usize];
+    }
+    hosts.sort_by_key(|host| (host.window, host.scope));
+    hosts.dedup_by(|next, first| {
+        let is_same = (next.window, next.scope) == (first.window, first.scope);
+        if is_same {
+            first.busy_s += next.busy_s;
+            first.idle_s += next.idle_s;
+        }
+        is_same
+    });
 }
 
 fn mean_length(windows: &[ReadingWindow]) -> Option<Span> {

@@ -3,6 +3,7 @@
 //! They do not repeat the whole query: the length of a window and its statistic may have to be derived from the
 //! distance of points and from whole numbers. Ambiguous responses are refused with the missing parameter.
 
+mod caps;
 mod console;
 mod google;
 mod insights;
@@ -30,6 +31,8 @@ pub(crate) use insights::FORM as INSIGHTS;
 #[derive(Debug, Default)]
 struct Volumes {
     series: Vec<MetricSeries>,
+    /// Metrics of limits were found.
+    has_caps: bool,
     ignored: BTreeMap<String, u32>,
 }
 
@@ -65,6 +68,25 @@ impl Volumes {
         self.add(MetricSeries { name: name.to_owned(), scope, meaning, points: means });
     }
 
+    /// Adds the points of a metric of a limit; false for other metrics.
+    fn add_cap(
+        &mut self,
+        (name, owner): (&str, &str),
+        scope: impl FnOnce(&mut Builder) -> u32,
+        points: impl FnOnce(&mut Builder) -> Vec<(DateTime, f64, Origin)>,
+        out: &mut Builder,
+    ) -> bool {
+        let Some(metric) = caps::cap_metric(name) else { return false };
+        let (scope, points) = (scope(out), points(out));
+        if points.is_empty() {
+            return false;
+        }
+        metric.put((name, owner), scope, &points, out);
+        out.part(name, Fate::Read(points.len() as u32));
+        self.has_caps = true;
+        true
+    }
+
     /// Counts a metric that is irrelevant for a volume's demand.
     fn ignore(&mut self, name: &str) {
         *self.ignored.entry(name.to_owned()).or_default() += 1;
@@ -90,7 +112,7 @@ impl Volumes {
             let text = if *count == 1 { name.clone() } else { format!("{name} ({count} series)") };
             out.part(text, Fate::Ignored);
         }
-        if self.series.is_empty() {
+        if self.series.is_empty() && !self.has_caps {
             let why = out.first_caution().unwrap_or("it has no values of a known volume metric");
             let reason = format!("{why}; export reads, writes and bytes of volumes");
             return Err(out.unusable(reason));
@@ -202,7 +224,12 @@ impl CloudWatch {
         let label = json::text(result, &["Label"]).unwrap_or_default();
         let id = json::text(result, &["Id"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label).or_else(|| cloudwatch_metric(id)) else {
-            return self.volumes.ignore(if label.is_empty() { id } else { label });
+            let name = if caps::cap_metric(label).is_some() || label.is_empty() { label } else { id };
+            let values = |out: &mut Builder| timed_values(result, 1.0, (line, label, path), out);
+            if !self.volumes.add_cap((name, &cap_owner(label)), |out| cap_scope(label, out), values, out) {
+                self.volumes.ignore(if label.is_empty() { id } else { label });
+            }
+            return;
         };
         let mut part = volume(label, &name);
         let key = (name, part.clone());
@@ -212,14 +239,7 @@ impl CloudWatch {
             let text = "results with equal labels are distinguished by their ids";
             out.caution_once(Some(Origin::line(line)), text);
         }
-        let values = json::list(result, &["Values"]);
-        let times = json::list(result, &["Timestamps"]);
-        let pairs = times.iter().zip(values).enumerate();
-        let points = pairs.filter_map(|(index, (at, value))| {
-            let origin = out.origin(line, label, &format!("{path}.Values[{index}]"));
-            Some((at_of(at, out)?, json::number(value)? * metric.unit, origin))
-        });
-        let points = points.collect();
+        let points = timed_values(result, metric.unit, (line, label, path), out);
         let scope = out.scope(ReadingScope { part, ..ReadingScope::default() });
         self.volumes.add(MetricSeries { name: label.to_owned(), scope, meaning: metric.meaning, points });
     }
@@ -227,7 +247,12 @@ impl CloudWatch {
     /// A response of `get-metric-statistics`.
     fn take_statistics(&mut self, value: &Value, line: u64, out: &mut Builder) {
         let label = json::text(value, &["Label"]).unwrap_or_default();
-        let Some((name, metric)) = cloudwatch_metric(label) else { return self.volumes.ignore(label) };
+        let Some((name, metric)) = cloudwatch_metric(label) else {
+            if !self.volumes.add_cap((label, ""), |out| cap_scope(label, out), |out| extreme(value, line, out), out) {
+                self.volumes.ignore(label);
+            }
+            return;
+        };
         let scope = out.scope(ReadingScope { part: volume(label, &name), ..ReadingScope::default() });
         let (mut points, mut lacking) = (Vec::new(), false);
         for (index, point) in json::list(value, &["Datapoints"]).iter().enumerate() {
@@ -248,6 +273,46 @@ impl CloudWatch {
         }
         self.volumes.add_both(label, scope, metric.meaning, &points);
     }
+}
+
+/// The values of a result of `get-metric-data` with their times.
+fn timed_values(
+    result: &Value,
+    unit: f64,
+    (line, label, path): (u64, &str, &str),
+    out: &mut Builder,
+) -> Vec<(DateTime, f64, Origin)> {
+    let pairs = json::list(result, &["Timestamps"]).iter().zip(json::list(result, &["Values"])).enumerate();
+    let points = pairs.filter_map(|(index, (at, value))| {
+        let origin = out.origin(line, label, &format!("{path}.Values[{index}]"));
+        Some((at_of(at, out)?, json::number(value)? * unit, origin))
+    });
+    points.collect()
+}
+
+/// The points of a metric of a limit in a response of `get-metric-statistics`: the maximum of a check, the minimum of a
+/// balance.
+fn extreme(value: &Value, line: u64, out: &mut Builder) -> Vec<(DateTime, f64, Origin)> {
+    let label = json::text(value, &["Label"]).unwrap_or_default();
+    let is_balance = label.to_lowercase().contains("balance");
+    let names: [&str; 4] =
+        if is_balance { ["Minimum", "Average", "Maximum", "Sum"] } else { ["Maximum", "Sum", "Average", "Minimum"] };
+    let points = json::list(value, &["Datapoints"]).iter().enumerate().filter_map(|(index, point)| {
+        let at = point.get("Timestamp").and_then(|at| at_of(at, out))?;
+        let value = names.iter().find_map(|name| point.get(*name).and_then(json::number))?;
+        Some((at, value, out.origin(line, label, &format!("Datapoints[{index}]"))))
+    });
+    points.collect()
+}
+
+/// The volume or machine in the label of a metric of a limit.
+fn cap_owner(label: &str) -> String {
+    let words = label.split([' ', ',', '/', '|', ':']).filter(|word| !word.is_empty());
+    words.filter(|word| caps::cap_metric(word).is_none()).collect::<Vec<_>>().join(" ")
+}
+
+fn cap_scope(label: &str, out: &mut Builder) -> u32 {
+    out.scope(ReadingScope { part: cap_owner(label), ..ReadingScope::default() })
 }
 
 fn at_of(value: &Value, out: &mut Builder) -> Option<DateTime> {
@@ -335,8 +400,23 @@ fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result
 fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
     let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::text(name, &["value"])));
     let name = name.flatten().unwrap_or_default();
-    let Some(meaning) = azure_meaning(name) else { return volumes.ignore(name) };
     let host = json::text(metric, &["id"]).and_then(resource).unwrap_or_default();
+    let Some(meaning) = azure_meaning(name) else {
+        let mut found = false;
+        for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
+            let part = azure_part(name, series);
+            let owner = format!("{host} {part}");
+            let scope =
+                |out: &mut Builder| out.scope(ReadingScope { host: host.to_owned(), part, ..ReadingScope::default() });
+            let path = format!("{path}.timeseries[{index}]");
+            let points = |out: &mut Builder| azure_percentages(series, (line, name, &path), out);
+            found |= volumes.add_cap((name, owner.trim()), scope, points, out);
+        }
+        if !found {
+            volumes.ignore(name);
+        }
+        return;
+    };
     for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
         let part = azure_part(name, series);
         let scope = out.scope(ReadingScope { host: host.to_owned(), part: part.clone(), ..ReadingScope::default() });
@@ -370,6 +450,22 @@ fn take_series(
         out.caution_once(Some(Origin::line(line)), text);
     }
     volumes.add_both(format!("{metric} {part}").trim_end(), scope, meaning.clone(), &points);
+}
+
+/// The points of a percentage.
+fn azure_percentages(
+    series: &Value,
+    (line, metric, path): (u64, &str, &str),
+    out: &mut Builder,
+) -> Vec<(DateTime, f64, Origin)> {
+    let points = json::list(series, &["data"]).iter().enumerate().filter_map(|(index, point)| {
+        let at = json::text(point, &["timeStamp"]).and_then(timestamp::parse)?;
+        let value = ["average", "maximum", "minimum"]
+            .iter()
+            .find_map(|name| json::get(point, &[*name]).and_then(json::number))?;
+        Some((out.instant(at), value, out.origin(line, metric, &format!("{path}.data[{index}]"))))
+    });
+    points.collect()
 }
 
 /// The meaning of a metric, from the words of its name.
@@ -454,11 +550,13 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
         Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
     });
     let points: Vec<_> = points.collect();
-    if name == "VolumeThrottledIOs" && points.iter().any(|(_, value, _)| *value > 0.0) {
-        let text = format!("{owner} was throttled at times: the demand exceeds these figures");
-        out.caution_once(Some(Origin::line(line)), &text);
-    }
-    let Some(counted) = oci_counted(name) else { return volumes.ignore(name) };
+    let Some(counted) = oci_counted(name) else {
+        let scope = |out: &mut Builder| out.scope(ReadingScope { part: owner.to_owned(), ..ReadingScope::default() });
+        if !volumes.add_cap((name, owner), scope, |_| points, out) {
+            volumes.ignore(name);
+        }
+        return;
+    };
     // Metrics of an instance cover all its disks.
     let scope = if name.starts_with("Disk") {
         ReadingScope { host: owner.to_owned(), ..ReadingScope::default() }

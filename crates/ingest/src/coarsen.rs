@@ -1,18 +1,39 @@
 //! Joining of neighbouring windows, to limit the memory of long inputs.
 //!
-//! A mean of the longer window is weighted by the lengths of its parts; latency and size are also weighted by
-//! operations. The maximum of the parts is kept as [`Statistic::Maximum`].
+//! The busiest windows stay as they are: highest rates, and the waits for any limit that these windows exceed, are those
+//! of the input. A mean of the longer window is weighted by the lengths of its parts; latency and size are also weighted
+//! by operations. The maximum of latencies and depths is kept as [`Statistic::Maximum`], as that of rates where windows
+//! overlap.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::reading::{Class, Figure, Measure, ReadingWindow, Statistic};
+use crate::reading::{Class, Figure, JoinedWindow, Measure, ReadingWindow, Statistic};
 
-/// Joins windows to a length of about `target`. Windows are returned in order of time, and figures in order of windows.
-pub(crate) fn coarsen(windows: &mut Vec<ReadingWindow>, figures: &mut Vec<Figure>, target: Span) {
-    let (group_of, groups) = group(windows, target);
+/// Parameters of a joining.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coarsening {
+    /// The length of joined windows.
+    pub(crate) target: Span,
+    /// Number of windows that stay as they are: those with the most operations, and with the most bytes.
+    pub(crate) busiest: usize,
+}
+
+/// Joined windows by number.
+type JoinedWindows = BTreeMap<u32, JoinedWindow>;
+
+/// Joins windows. They are returned in order of time, and figures in order of windows; the result is the new number of
+/// each window.
+pub(crate) fn coarsen(
+    windows: &mut Vec<ReadingWindow>,
+    figures: &mut Vec<Figure>,
+    joined: &mut JoinedWindows,
+    how: Coarsening,
+) -> Vec<u32> {
+    let busiest = busiest(windows.len(), figures, joined, how.busiest);
+    let WindowGroups { of: group_of, windows: groups, overlap } = group(windows, &busiest, how.target);
     let old = std::mem::replace(windows, groups);
     let place = |figure: &Figure| (group_of[figure.window as usize], figure.window);
     if !figures.is_sorted_by_key(place) {
@@ -22,6 +43,7 @@ pub(crate) fn coarsen(windows: &mut Vec<ReadingWindow>, figures: &mut Vec<Figure
     for group in &group_of {
         sizes[*group as usize] += 1;
     }
+    *joined = joined_windows(&old, joined, &group_of, &sizes);
     let mut fold = Fold::default();
     // A group never has more figures than its parts, so they are written in place: half of the memory.
     let mut kept = 0;
@@ -31,10 +53,13 @@ pub(crate) fn coarsen(windows: &mut Vec<ReadingWindow>, figures: &mut Vec<Figure
         if group != fold.window {
             kept = fold.put(figures, kept);
             fold.window = group;
+            fold.overlaps = overlap[group as usize];
         }
         if sizes[group as usize] == 1 {
             // A window that is kept, such as a long window among short ones.
-            figures.swap(kept, index);
+            if kept < index {
+                figures.swap(kept, index);
+            }
             figures[kept].window = group;
             kept += 1;
             continue;
@@ -44,38 +69,122 @@ pub(crate) fn coarsen(windows: &mut Vec<ReadingWindow>, figures: &mut Vec<Figure
     }
     kept = fold.put(figures, kept);
     figures.truncate(kept);
+    group_of
 }
 
-/// The group of each window, and the resulting windows.
-fn group(windows: &[ReadingWindow], target: Span) -> (Vec<u32>, Vec<ReadingWindow>) {
+/// Joined windows after a joining.
+fn joined_windows(old: &[ReadingWindow], before: &JoinedWindows, group_of: &[u32], sizes: &[u32]) -> JoinedWindows {
+    let mut joined = JoinedWindows::new();
+    for (number, group) in (0..).zip(group_of) {
+        let before = before.get(&number).copied();
+        if sizes[*group as usize] > 1 || before.is_some() {
+            let part = before.unwrap_or(JoinedWindow { longest: old[number as usize].length, count: 1 });
+            let all = joined.entry(*group).or_default();
+            *all = JoinedWindow { longest: all.longest.max(part.longest), count: all.count.saturating_add(part.count) };
+        }
+    }
+    joined
+}
+
+/// The busiest windows that were not joined yet: half by operations, half by bytes.
+fn busiest(windows: usize, figures: &[Figure], joined: &JoinedWindows, count: usize) -> Vec<bool> {
+    let mut rates = vec![[WindowRate::default(); 2]; windows];
+    for figure in figures.iter().filter(|figure| figure.statistic == Statistic::Mean) {
+        let measure = match figure.measure {
+            Measure::Iops => 0,
+            Measure::Throughput => 1,
+            _ => continue,
+        };
+        rates[figure.window as usize][measure].add(figure);
+    }
+    let mut busiest = vec![false; windows];
+    let mut order: Vec<(f64, u32)> = Vec::with_capacity(windows);
+    for measure in 0..2 {
+        let all = (0..).zip(&rates).map(|(number, rates)| (rates[measure].total(), number));
+        order.clear();
+        order.extend(all.filter(|(rate, number)| *rate > 0.0 && !joined.contains_key(number)));
+        let most = (count / 2).min(order.len());
+        if most < order.len() {
+            // Among equal rates the first ones, which stayed before, too.
+            order.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        }
+        for (_, number) in &order[..most] {
+            busiest[*number as usize] = true;
+        }
+    }
+    busiest
+}
+
+/// A rate of a window over all scopes: totals of all operations, of reads and writes, and of their parts.
+#[derive(Clone, Copy, Default)]
+struct WindowRate([f32; 3]);
+
+impl WindowRate {
+    fn add(&mut self, figure: &Figure) {
+        let sum = match figure.class {
+            Class::All => 0,
+            Class::Read | Class::Write => 1,
+            Class::Flush | Class::Discard => return,
+            _ => 2,
+        };
+        self.0[sum] += figure.value as f32;
+    }
+
+    fn total(self) -> f64 {
+        f64::from(self.0.into_iter().fold(0.0, f32::max))
+    }
+}
+
+/// Groups of windows.
+#[derive(Default)]
+struct WindowGroups {
+    /// The group of each window.
+    of: Vec<u32>,
+    windows: Vec<ReadingWindow>,
+    /// Groups with windows that overlap others of them.
+    overlap: Vec<bool>,
+}
+
+/// Groups windows up to the target length; a window that is `alone` is joined only with windows inside it.
+fn group(windows: &[ReadingWindow], alone: &[bool], target: Span) -> WindowGroups {
     let mut order: Vec<u32> = (0..windows.len() as u32).collect();
     order.sort_by_key(|number| {
         let window = &windows[*number as usize];
         (window.begin, std::cmp::Reverse(window.begin.map(|_| window.length)))
     });
-    let mut group_of = vec![0; windows.len()];
-    let mut groups: Vec<ReadingWindow> = Vec::new();
+    let mut groups = WindowGroups { of: vec![0; windows.len()], ..WindowGroups::default() };
     let mut end: Option<DateTime> = None;
+    let mut is_last_alone = false;
     for number in order {
         let window = windows[number as usize];
         let its_end = window.begin.and_then(|begin| begin.checked_add(signed(window.length)).ok());
         let inside = matches!((window.begin, end), (Some(begin), Some(end)) if begin < end);
-        match groups.last_mut().filter(|group| inside || fits(group, &window, target)) {
+        let is_alone = alone[number as usize];
+        let may_join =
+            |group: &&mut ReadingWindow| inside || (!is_last_alone && !is_alone && fits(group, &window, target));
+        match groups.windows.last_mut().filter(may_join) {
             Some(group) if inside => {
                 if let Some(more) = its_end.filter(|its| Some(*its) > end) {
                     let more = end.map_or(0.0, |end| more.duration_since(end).as_secs_f64());
                     group.length = Span::from_secs_f64(group.length.as_secs_f64() + more);
                 }
+                if let Some(overlaps) = groups.overlap.last_mut() {
+                    *overlaps = true;
+                }
             }
             Some(group) => {
                 group.length = Span::from_nanos(group.length.as_nanos().saturating_add(window.length.as_nanos()));
             }
-            None => groups.push(window),
+            None => {
+                groups.windows.push(window);
+                groups.overlap.push(false);
+                is_last_alone = is_alone;
+            }
         }
         end = if inside { end.max(its_end) } else { its_end };
-        group_of[number as usize] = groups.len() as u32 - 1;
+        groups.of[number as usize] = groups.windows.len() as u32 - 1;
     }
-    (group_of, groups)
+    groups
 }
 
 /// Windows with and without a time are never joined, and none exceeds the target length.
@@ -94,6 +203,8 @@ type CoarseKey = (u32, Class, Measure);
 #[derive(Default)]
 struct Fold {
     window: u32,
+    /// Its parts overlap.
+    overlaps: bool,
     sums: Vec<WindowSum>,
     by_key: HashMap<CoarseKey, usize>,
     /// Expected index of the next figure: windows of an input are similar.
@@ -169,7 +280,7 @@ impl Fold {
     /// Appends the window's figures to those kept, begins the next window, and returns the number kept.
     fn put(&mut self, figures: &mut [Figure], mut kept: usize) -> usize {
         for sum in self.sums.drain(..) {
-            sum.put(&figures[sum.first], self.window, &mut self.done);
+            sum.put(&figures[sum.first], (self.window, self.overlaps), &mut self.done);
         }
         for figure in self.done.drain(..) {
             figures[kept] = figure;
@@ -193,8 +304,12 @@ impl WindowSum {
         self.highest = self.highest.max(value);
     }
 
-    fn put(&self, first: &Figure, window: u32, done: &mut Vec<Figure>) {
-        let speaks = matches!(first.measure, Measure::Iops | Measure::Throughput | Measure::Latency | Measure::Depth);
+    fn put(&self, first: &Figure, (window, overlaps): (u32, bool), done: &mut Vec<Figure>) {
+        let speaks = match first.measure {
+            Measure::Latency | Measure::Depth => true,
+            Measure::Iops | Measure::Throughput => overlaps,
+            Measure::Size | Measure::Busy => false,
+        };
         let figure = |statistic, value| Figure { window, statistic, value, ..first.clone() };
         if self.means > 0 {
             // A single mean stays bit-identical.

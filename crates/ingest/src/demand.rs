@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
+use crate::distribution::{ReadingDistribution, ValueDistribution};
 use crate::events::WaitCause;
-use crate::reading::{Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
+use crate::reading::{CapKind, Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
 
 pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
 pub use resources::InstanceResource;
@@ -37,6 +38,9 @@ pub struct DatabaseDemand {
     pub slots: Vec<Slot>,
     /// Its operations, in the order of [`Class::ALL`].
     pub series: Vec<MeasureSeries>,
+    /// Distributions of operations, and of bytes, of reads and writes together over the windows of the input, if some of
+    /// these were joined to slots.
+    pub totals: [Option<ValueDistribution>; 2],
     /// Time of its sessions, if known.
     pub account: Option<Account>,
     /// Release of its Oracle Database, the lowest of its inputs; none for other databases and if unknown.
@@ -45,10 +49,29 @@ pub struct DatabaseDemand {
     pub resources: Vec<InstanceResource>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<PartWork>,
+    /// Limits of its volumes and machines, by the provider's metrics.
+    pub caps: Vec<Cap>,
     /// The disks of its hosts that have several paths.
     pub multipaths: Vec<Multipath>,
     /// Reasons to doubt the combination.
     pub doubts: Vec<String>,
+}
+
+/// A limit of a volume or machine, by the provider's metric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cap {
+    /// The volume or machine; empty if the input does not name it.
+    pub part: String,
+    /// Its name in the input.
+    pub metric: String,
+    /// The limited quantity.
+    pub kind: CapKind,
+    /// Points of the metric at the limit.
+    pub points: usize,
+    /// Number of all points.
+    pub of: usize,
+    /// Slots with such a point.
+    pub slots: Vec<usize>,
 }
 
 /// A measure of a class over all windows.
@@ -64,6 +87,8 @@ pub struct MeasureSeries {
     pub values: Vec<Option<f64>>,
     /// Its sources: indices of a reading and of a figure in it.
     pub sources: Vec<(usize, usize)>,
+    /// Its distribution over the windows of the input, if some of these were joined to slots.
+    pub distribution: Option<ValueDistribution>,
 }
 
 /// A summary of a series, weighted by the length of windows.
@@ -133,6 +158,15 @@ impl DatabaseDemand {
         let oracle_release = oracle_release(readings, is_own);
         let resources = resources::resources(readings, is_own);
         let works = work::works(readings, is_own);
+        let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
+            let is_total = |series: &&MeasureSeries| {
+                let is_whole = matches!(series.class, Class::All | Class::Read | Class::Write);
+                is_whole && (series.measure, series.statistic) == (measure, Statistic::Mean)
+            };
+            let sources: Vec<_> = series.iter().filter(is_total).flat_map(|series| series.sources.clone()).collect();
+            distribution((Class::All, measure, Statistic::Mean), readings, &sources)
+        });
+        let caps = caps(readings, &placed.slots, is_own);
         let of_hosts = |reading: &&Reading| {
             let own = reading.multipaths.iter().filter(|multipath| is_own(reading, multipath.scope));
             own.cloned().collect::<Vec<_>>()
@@ -143,10 +177,12 @@ impl DatabaseDemand {
             instances,
             slots: placed.slots,
             series,
+            totals,
             account,
             oracle_release,
             resources,
             works,
+            caps,
             multipaths,
             doubts,
         }
@@ -205,13 +241,40 @@ impl DatabaseDemand {
             Some(rates) => seconds.zip(&rates.values).map(|(seconds, rate)| seconds * rate.unwrap_or(0.0)).collect(),
             None => seconds.collect(),
         };
-        Summary::of(&self.slots, &series.values, &weights)
+        let summary = Summary::of(&self.slots, &series.values, &weights)?;
+        Some(series.distribution.as_ref().map_or(summary, |distribution| Summary {
+            windows: distribution.windows,
+            p50: distribution.quantile(0.5),
+            p95: distribution.quantile(0.95),
+            maximum: distribution.maximum,
+            ..summary
+        }))
     }
+}
 
-    /// The longest averaging window, which may hide shorter peaks.
-    pub fn longest_window(&self) -> Option<Span> {
-        self.slots.iter().map(|slot| slot.length).max()
-    }
+/// The metrics of limits of a subject.
+fn caps(readings: &[&Reading], slots: &[Slot], is_own: impl Fn(&Reading, u32) -> bool) -> Vec<Cap> {
+    let mut begins: Vec<(DateTime, usize)> =
+        slots.iter().enumerate().filter_map(|(index, slot)| Some((slot.begin?, index))).collect();
+    begins.sort_unstable();
+    let slot_at = |at: &DateTime| {
+        let (begin, index) = *begins.get(begins.partition_point(|(begin, _)| begin <= at).checked_sub(1)?)?;
+        let is_inside = at.duration_since(begin).as_secs_f64() < slots[index].length.as_secs_f64();
+        is_inside.then_some(index)
+    };
+    let all = readings.iter().flat_map(|reading| reading.caps.iter().map(move |cap| (reading, cap)));
+    let own = all.filter(|(reading, cap)| is_own(reading, cap.scope)).map(|(reading, cap)| {
+        let reached: BTreeSet<usize> = cap.reached.iter().filter_map(slot_at).collect();
+        Cap {
+            part: reading.scopes[cap.scope as usize].part.clone(),
+            metric: cap.metric.clone(),
+            kind: cap.kind,
+            points: cap.reached.len(),
+            of: cap.of,
+            slots: reached.into_iter().collect(),
+        }
+    });
+    own.collect()
 }
 
 fn scope_name(readings: &[&Reading], at: (usize, usize)) -> String {
@@ -282,8 +345,26 @@ impl MeasureSeries {
             });
             weights[*slot] += weight(readings, rates, *slot, *at);
         }
-        Self { class, measure, statistic, values, sources: cells.iter().map(|(_, at)| *at).collect() }
+        let sources: Vec<(usize, usize)> = cells.iter().map(|(_, at)| *at).collect();
+        let distribution = distribution((class, measure, statistic), readings, &sources);
+        Self { class, measure, statistic, values, sources, distribution }
     }
+}
+
+/// The distribution at the resolution of the only input of a series.
+fn distribution(
+    (class, measure, statistic): (Class, Measure, Statistic),
+    readings: &[&Reading],
+    sources: &[(usize, usize)],
+) -> Option<ValueDistribution> {
+    let (number, _) = *sources.first()?;
+    let reading = readings[number];
+    if statistic != Statistic::Mean || reading.distributions.is_empty() || sources.iter().any(|at| at.0 != number) {
+        return None;
+    }
+    let scopes: BTreeSet<u32> = sources.iter().map(|at| reading.figures[at.1].scope).collect();
+    let is = |one: &&ReadingDistribution| (one.class, one.measure) == (class, measure) && one.scopes == scopes;
+    reading.distributions.iter().find(is).map(|one| one.distribution.clone())
 }
 
 /// The weight of a latency or size: its operations per second. Disks below an array share its operations evenly.
@@ -368,6 +449,18 @@ pub struct Slot {
     pub begin: Option<DateTime>,
     /// Its length.
     pub length: Span,
+    /// The length of the longest averaging window in it, which hides shorter peaks: its own length, unless it joins
+    /// quiet windows of a long input.
+    pub resolution: Span,
+    /// Number of windows that it joins; otherwise 1.
+    pub windows: u32,
+}
+
+impl Slot {
+    /// A window of an input.
+    pub const fn of(begin: Option<DateTime>, length: Span) -> Self {
+        Self { begin, length, resolution: length, windows: 1 }
+    }
 }
 
 /// Figures with their slots.
@@ -401,7 +494,13 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
     let mut last_of: BTreeMap<&str, Slot> = BTreeMap::new();
     for key in keys {
         let ReadingWindow { begin, length } = window(&key);
-        let slot = Slot { begin, length };
+        let joined = readings[key.0].joined.get(&key.1);
+        let slot = joined.map_or(Slot::of(begin, length), |joined| Slot {
+            begin,
+            length,
+            resolution: joined.longest,
+            windows: joined.count,
+        });
         let who = &owners[&key];
         // Duplicate or overlapping reports: only the first counts.
         let before = who.iter().filter_map(|name| last_of.get(name)).max_by_key(|slot| slot.begin);

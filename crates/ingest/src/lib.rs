@@ -12,6 +12,7 @@ mod coarsen;
 mod curves;
 mod demand;
 mod diskstats;
+mod distribution;
 mod dstat;
 mod events;
 mod fio;
@@ -43,16 +44,17 @@ mod wide;
 pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, curves};
 pub use demand::{
-    Account, CacheCurve, DatabaseDemand, Demand, EventTime, InputPosition, InstanceResource, MeasureSeries, PartWork,
-    SessionTime, Slot, Summary,
+    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, InputPosition, InstanceResource, MeasureSeries,
+    PartWork, SessionTime, Slot, Summary,
 };
+pub use distribution::{ReadingDistribution, ValueDistribution};
 pub use events::{WaitCause, is_through_cache};
 pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure, MissCurve,
-    Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure,
-    Setting, Statistic, Wait, WindowCount,
+    CacheAdvice, CapEvidence, CapKind, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart,
+    JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope,
+    ReadingWindow, Resource, ResourceFigure, Setting, Statistic, Wait, WindowCount,
 };
 pub use refusal::Refusal;
 pub use snapshot::{Count, Counted, Snapshot, join};

@@ -1,6 +1,6 @@
 //! The result of an input: figures with their scopes, windows and places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use jiff::civil::DateTime;
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
+use crate::distribution::ReadingDistribution;
 use crate::events::WaitCause;
 use crate::form::FormatName;
 use crate::snapshot::Snapshot;
@@ -27,8 +28,12 @@ pub struct Reading {
     pub scopes: Vec<ReadingScope>,
     /// The windows of its figures, in the order of the input.
     pub windows: Vec<ReadingWindow>,
+    /// Windows that replace several neighbouring ones of a long input, by index.
+    pub joined: BTreeMap<u32, JoinedWindow>,
     /// Its figures, in the order of the input.
     pub figures: Vec<Figure>,
+    /// Distributions of the means over the windows of the input before joining; empty if no windows were joined.
+    pub distributions: Vec<ReadingDistribution>,
     /// Results of benchmarks, which never count as demand.
     pub evidence: Vec<ReadingEvidence>,
     /// Counters that need a later snapshot of the same scope, possibly of another input.
@@ -49,6 +54,8 @@ pub struct Reading {
     pub advice: Vec<CacheAdvice>,
     /// Miss ratios by cache size, from the operations themselves.
     pub curves: Vec<MissCurve>,
+    /// Limits of volumes and machines, and the times at which they were reached.
+    pub caps: Vec<CapEvidence>,
     /// Disks that the hosts reach over several paths.
     pub multipaths: Vec<Multipath>,
     /// Indices into [`Reading::scopes`] of scopes whose operations are also counted by other scopes: totals exclude
@@ -301,6 +308,34 @@ impl MissCurve {
     }
 }
 
+/// A provider's metric of a limit: operations beyond it are delayed, so that the rate is not the demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapEvidence {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// Its name in the input.
+    pub metric: String,
+    /// The limited quantity.
+    pub kind: CapKind,
+    /// Begins of the windows in which the limit was reached.
+    pub reached: Vec<DateTime>,
+    /// Number of all windows of the metric.
+    pub of: usize,
+    /// The place of its first value.
+    pub origin: Origin,
+}
+
+/// The quantity that a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CapKind {
+    /// Operations.
+    Operations,
+    /// Bytes.
+    Bytes,
+    /// Not stated by the metric.
+    Either,
+}
+
 /// A disk over several paths, of which the paths of a single group are in use at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multipath {
@@ -336,6 +371,15 @@ pub struct ReadingWindow {
     pub begin: Option<DateTime>,
     /// Its length, which hides shorter peaks.
     pub length: Span,
+}
+
+/// The parts of a window that joins several windows of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JoinedWindow {
+    /// Length of the longest of them.
+    pub longest: Span,
+    /// Their number.
+    pub count: u32,
 }
 
 /// The relation of a figure to its window.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::Counts;
 use plimsoll_ingest::{Class, Measure, WaitCause};
 
+use super::censored::Censored;
 use super::history::{Changed, Unusual};
 use super::split::TimePart;
 
@@ -49,6 +50,8 @@ pub enum DiagnosisVerdict {
         /// Share of the locks.
         locks: f64,
     },
+    /// The measured rates are below the demand.
+    Censored(Censored),
     /// Storage is not the main wait of sessions.
     NotStorage {
         /// Share of all storage.
@@ -371,6 +374,7 @@ impl DiagnosisVerdict {
             Self::Storage { .. } => "storage",
             Self::StorageInPart { .. } => "storage-in-part",
             Self::LogBehindLocks { .. } => "log-behind-locks",
+            Self::Censored(_) => "censored",
             Self::NotStorage { .. } => "not-storage",
             Self::StorageAtLeast { .. } => "storage-at-least",
             Self::NoSessionTimes { .. } => "untold",

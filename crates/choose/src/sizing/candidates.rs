@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_catalogue::{Offer, Price, Product, ProductKind};
+use plimsoll_catalogue::{Chosen, Offer, OptionValue, Price, Product, ProductKind};
 
 use super::assess::{Assessor, SECTOR};
 use super::search::Search;
 use super::{Rejection, RejectionReason};
+use crate::candidate::{FEW, OptionValues};
 use crate::climb::{ClimbResult, Goal, of_width};
 use crate::matching::price_of;
 
@@ -43,6 +44,19 @@ impl Candidate {
     }
 }
 
+/// True for the lowest value of a level with several values, such as the VPUs of a volume.
+fn is_lowest_level(offer: &Offer) -> bool {
+    let raises = |option: &Chosen| offer.ceilings.iter().any(|ceiling| ceiling.lift.contains(&option.name));
+    let values = |option: &Chosen| Some(OptionValues::all(option)).filter(|values| (2..=FEW).contains(&values.count()));
+    let levels = offer.options.iter().filter(|option| &*option.name != "size" && raises(option));
+    let mut levels = levels.filter_map(|option| Some((option, values(option)?)));
+    let present = |option: &Chosen| match option.value.as_ref()? {
+        OptionValue::Number(value) => Some(format!("{value}")),
+        OptionValue::Text(word) => Some(word.to_string()),
+    };
+    levels.any(|(option, values)| present(option).is_some_and(|present| present == values.value(1)))
+}
+
 /// The cheapest sufficient offers of a product for each headroom and group, by price; the nearest miss if there is none.
 pub(super) fn candidates(
     assessor: &Assessor<'_>,
@@ -74,7 +88,14 @@ pub(super) fn candidates(
         }
     }
     let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();
+    // The rate without a stall is an estimate, and the lowest level has no room for an error.
+    let avoids_lowest = assessor.wanted.censored.is_some();
     for ((room, level), offer) in found.offers {
+        if avoids_lowest && is_lowest_level(&offer) {
+            reason =
+                Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());
+            continue;
+        }
         let group = Group { level, is_striped: !offer.config.wraps.is_empty() };
         let candidate = Candidate::new(offer, group, assessor);
         if cheapest.get(&(room, group)).is_none_or(|best| candidate.cost < best.cost) {

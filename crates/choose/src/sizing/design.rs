@@ -11,7 +11,7 @@ use super::backlog::Allowance;
 use super::compute::{Compute, ComputeOrigin};
 use super::objective::ClassObjective;
 use super::platform::Platform;
-use crate::diagnosis::DiagnosisVerdict;
+use crate::diagnosis::{Censored, DiagnosisVerdict};
 
 /// Parameters for deriving a design point from a demand.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,6 +119,8 @@ pub struct Wanted {
     pub compute_origin: ComputeOrigin,
     /// Verdict on whether storage is the problem, if the input contains waits of sessions.
     pub answer: Option<DiagnosisVerdict>,
+    /// The reason why the measured load is below the demand, if any. The expected load is then the upper end of a range.
+    pub censored: Option<Censored>,
     /// Mean response times of today's storage, in the order of [`Class::ALL`]; empty if unknown.
     pub today: Vec<(Class, Span)>,
     /// The split of the database's time, if the input contains waits of sessions.
@@ -227,6 +229,11 @@ pub struct GrowthStep {
     pub source: String,
 }
 
+impl GrowthStep {
+    /// The name of the step to the rate without a stall.
+    pub const WITHOUT_STALL: &'static str = "without the stall";
+}
+
 impl Wanted {
     /// A design point with these loads, each of a minute, without headroom, objective or series.
     pub fn of(points: Vec<DesignPoint>, capacity: Bytes) -> Self {
@@ -242,6 +249,7 @@ impl Wanted {
             compute: Compute::default(),
             compute_origin: ComputeOrigin::default(),
             answer: None,
+            censored: None,
             today: Vec::new(),
             account: None,
             may_be_slower: false,

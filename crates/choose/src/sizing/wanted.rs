@@ -17,7 +17,7 @@ use super::compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for};
 use super::platform::Platform;
-use crate::diagnosis::{DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
+use crate::diagnosis::{Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
 
 /// The reason why a demand does not determine a design point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -79,24 +79,22 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     if design.assumes_blocks {
         all.assume_blocks(&absent);
     }
-    let (mut windows, mut slots): (Vec<DemandWindow>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (slot, length) in subject.slots.iter().map(|slot| slot.length).enumerate() {
-        let classes = all.classes(slot);
-        if !classes.is_empty() {
-            windows.push(DemandWindow { seconds: length.as_secs_f64().max(1e-9), classes });
-            slots.push(slot);
-        }
-    }
+    let (windows, slots) = windows(subject, &mut all);
     if windows.is_empty() {
         return Err(DesignError::NoOperations { subject: subject.name.clone() });
     }
     let allowance = allowance(&design.objectives);
-    let longest = slots.iter().map(|slot| subject.slots[*slot].length).max().unwrap_or_default();
-    let measured = measured(&windows, longest, design.quantile, &allowance);
+    let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();
+    let count = slots.iter().map(|slot| subject.slots[*slot].windows as usize).sum();
+    let mut measured = measured(&windows, (count, longest), design.quantile, &allowance);
+    measured.take_percentiles(subject, design);
     let often = |of| quantile(rates(&windows, of), design.quantile.unwrap_or(PEAKS_AT));
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
+    let (answer, censored) = diagnosed(subject);
+    let without_stall = censored.as_ref().filter(|_| design.burst != Burst::None).map_or(1.0, Censored::factor);
     let mut steps = Vec::new();
     steps.extend(burst(&all, (&windows, &slots), design, &measured, often));
+    steps.extend(stall(without_stall, censored.as_ref()));
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
     let bytes = point(&windows, Busiest::Bytes, Level::At(measured.bytes_per_second), &steps);
@@ -117,7 +115,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     assumptions.extend(defaults);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
-    let series = if design.quantile.is_none() { grown(windows, times) } else { Vec::new() };
+    let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
     let (compute, compute_origin) = required_compute(subject, design, reads_from_page_cache);
     Ok(Wanted {
         subject: subject.name.clone(),
@@ -128,10 +126,11 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         compute_origin,
         points,
         headroom: design.headroom,
-        mean_iops: operations / seconds * times,
+        mean_iops: operations / seconds * times * without_stall,
         capacity: Bytes::new((design.capacity.get() as f64 * times / (1.0 - design.free)).ceil() as u64),
         free: design.free,
-        answer: answer(subject),
+        answer,
+        censored,
         today,
         account: subject.account.clone().map(Arc::new),
         may_be_slower: design.may_be_slower,
@@ -163,6 +162,13 @@ fn required_compute(
     (given.or(of_input), origin)
 }
 
+/// The windows with operations, and their slots.
+fn windows(subject: &DatabaseDemand, all: &mut ClassWindows<'_>) -> (Vec<DemandWindow>, Vec<usize>) {
+    let lengths = subject.slots.iter().map(|slot| slot.length.as_secs_f64().max(1e-9)).enumerate();
+    let each = lengths.map(|(slot, seconds)| (DemandWindow { seconds, classes: all.classes(slot) }, slot));
+    each.filter(|(window, _)| !window.classes.is_empty()).unzip()
+}
+
 /// Notes on operations that no input counts.
 fn absent_operations(subject: &DatabaseDemand, design: &Design, absent: &[Class]) -> Vec<String> {
     let assumed = |class: &Class| {
@@ -184,7 +190,12 @@ fn rates(windows: &[DemandWindow], of: Busiest) -> Vec<(f64, f64)> {
     windows.iter().map(|window| (window.rate(of), window.seconds)).collect()
 }
 
-fn measured(windows: &[DemandWindow], longest: Span, share: Option<f64>, allowance: &Allowance) -> Measured {
+fn measured(
+    windows: &[DemandWindow],
+    (count, longest): (usize, Span),
+    share: Option<f64>,
+    allowance: &Allowance,
+) -> Measured {
     let level = |of| match share {
         Some(share) => quantile(rates(windows, of), share),
         None => lowest_limit(&rates(windows, of), allowance),
@@ -192,12 +203,25 @@ fn measured(windows: &[DemandWindow], longest: Span, share: Option<f64>, allowan
     let highest = |of| quantile(rates(windows, of), 1.0);
     Measured {
         quantile: share,
-        windows: windows.len(),
+        windows: count,
         longest,
         iops: level(Busiest::Operations),
         bytes_per_second: level(Busiest::Bytes),
         highest_iops: highest(Busiest::Operations),
         highest_bytes_per_second: highest(Busiest::Bytes),
+    }
+}
+
+impl Measured {
+    /// Replaces the percentiles of joined windows by those of the windows of the input.
+    fn take_percentiles(&mut self, subject: &DatabaseDemand, design: &Design) {
+        let Some(share) = design.quantile.filter(|_| !design.assumes_blocks) else { return };
+        let [iops, bytes_per_second] = &subject.totals;
+        for (level, distribution) in [(&mut self.iops, iops), (&mut self.bytes_per_second, bytes_per_second)] {
+            if let Some(distribution) = distribution {
+                *level = distribution.quantile_above_zero(share);
+            }
+        }
     }
 }
 
@@ -269,10 +293,34 @@ fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<String
     }
 }
 
-fn answer(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
-    subject.account.as_ref()?;
-    let first = diagnose(subject, &DiagnoseOptions::default()).verdicts.into_iter().next();
-    first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. }))
+/// The answer of the diagnosis if the input has waits of sessions, and the reason why the rates are below the demand.
+fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Censored>) {
+    let found = diagnose(subject, &DiagnoseOptions::default());
+    let is_answer = |verdict: &DiagnosisVerdict| !matches!(verdict, DiagnosisVerdict::Censored(_));
+    let first = found.verdicts.into_iter().find(is_answer).filter(|_| subject.account.is_some());
+    (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored)
+}
+
+/// The rate without a stall: the upper end of a range that begins at the measured rate.
+fn stall(times: f64, censored: Option<&Censored>) -> Option<GrowthStep> {
+    let source = match censored?.up_to {
+        Some(_) => {
+            "the measured rate is what a stall or a limit lets through; estimated for the rate without it, at most"
+        }
+        None => {
+            "the measured rate is what a stall or a limit lets through; an assumption, as the input does not determine the \
+             rate without it"
+        }
+    };
+    let step = GrowthStep {
+        name: GrowthStep::WITHOUT_STALL.to_owned(),
+        small: times,
+        large: times,
+        scans: times,
+        spread: None,
+        source: source.to_owned(),
+    };
+    (times > 1.0).then_some(step)
 }
 
 /// Tolerance for delays: the share of the strictest objective, and the shortest of the bounds.

@@ -24,7 +24,19 @@ pub(super) fn counted_parts<'a>(readings: &[&'a Reading]) -> BTreeSet<&'a str> {
 /// attributed to these parts.
 pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
     let Reading {
-        scopes, figures, evidence, snapshots, times, hosts, waits, databases, advice, curves, beneath, ..
+        scopes,
+        figures,
+        evidence,
+        snapshots,
+        times,
+        hosts,
+        waits,
+        databases,
+        advice,
+        curves,
+        caps,
+        beneath,
+        ..
     } = reading;
     let chosen = |scope: u32| is_chosen(&scopes[scope as usize].part);
     // A device that is excluded from totals counts if it is chosen explicitly.
@@ -33,6 +45,7 @@ pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
     }
     figures.retain(|figure| chosen(figure.scope));
     curves.retain(|curve| chosen(curve.scope));
+    caps.retain(|cap| chosen(cap.scope));
     evidence.clear();
     snapshots.clear();
     times.clear();

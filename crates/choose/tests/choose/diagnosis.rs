@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{
-    DiagnoseOptions, Diagnosis, DiagnosisVerdict, FLOOR_S, HistoryQuantity, Latencies, TimePart, diagnose, effect,
-    without_storage,
+    CensorCause, Censored, DiagnoseOptions, Diagnosis, DiagnosisVerdict, FLOOR_S, HistoryQuantity, Latencies, TimePart,
+    diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
-    Account, Class, DatabaseDemand, Demand, EventTime, Ingest, InputPosition, Measure, MeasureSeries, Origin, Outcome,
-    PartWork, SessionTime, Slot, Statistic, WaitCause, WindowCount,
+    Account, Cap, CapKind, Class, DatabaseDemand, Demand, EventTime, Ingest, InputPosition, Measure, MeasureSeries,
+    Origin, Outcome, PartWork, SessionTime, Slot, Statistic, WaitCause, WindowCount,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -197,7 +197,7 @@ fn a_slow_log_explains_lock_waits() {
     let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
     let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };
     let found = check(&subject(&slow, &row_locks));
-    let Some(DiagnosisVerdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.first() else {
+    let Some(DiagnosisVerdict::LogBehindLocks { write_s, share, held, locks }) = found.verdicts.get(1) else {
         panic!("{:?}", found.verdicts)
     };
     near(*write_s, 0.076, 0.01);
@@ -205,6 +205,80 @@ fn a_slow_log_explains_lock_waits() {
     // With a fast log the locks are the application's own.
     let found = check(&subject(&workload(2_000, 100), &row_locks));
     assert_eq!(found.verdicts[0].id(), "not-storage");
+    assert_eq!(found.censored, None);
+}
+
+#[test]
+fn a_lock_held_during_log_writes_hides_the_demand() {
+    // An hour with a grant every 96.6 ms, of which a log write of 75.7 ms is 78 %: up to 4.6 times the rate without it.
+    let grants = (3_600.0_f64 / 0.096_6).round() as u64;
+    let slow = Workload { redo_us: 75_700, ..workload(2_000, 100) };
+    let found = check(&subject(&slow, &[("enq: TX - row lock contention", grants, 3_560_000)]));
+    let censored = found.censored.clone().expect("it is stalled");
+    let CensorCause::LogBehindLocks { active, locks, write_s, grant_s } = censored.cause else {
+        panic!("{censored:?}")
+    };
+    assert!(active > 980.0 && locks > 0.97, "{active} {locks}");
+    near(write_s, 0.075_7, 0.01);
+    near(grant_s.expect("the report counts waits"), 0.096_6, 0.001);
+    near(censored.up_to.expect("it follows from the grants"), 4.62, 0.03);
+    assert_eq!(found.verdicts[0].id(), "censored", "it is the first verdict");
+    // More grants than log writes fit: several locks, whose number is unknown.
+    let found = check(&subject(&slow, &[("enq: TX - row lock contention", 4 * grants, 3_560_000)]));
+    let censored = found.censored.expect("it is stalled");
+    assert_eq!((censored.up_to, censored.factor()), (None, Censored::ASSUMED));
+}
+
+#[test]
+fn a_reached_limit_hides_the_demand() {
+    let minute = |at: i32| if at % 2 == 0 { (300.0, 0.002) } else { (450.0 + 4.0 * f64::from(at), 0.008) };
+    let mut subject = disk(&(0..40).map(minute).collect::<Vec<_>>(), 1.0);
+    assert_eq!(check(&subject).censored, None, "rates alone do not show a limit here");
+    let cap = |points: usize| Cap {
+        part: "vol-01".to_owned(),
+        metric: "VolumeIOPSExceededCheck".to_owned(),
+        kind: CapKind::Operations,
+        points,
+        of: 40,
+        slots: (0..40).filter(|at| at % 2 == 1).take(points).collect(),
+    };
+    subject.caps = vec![cap(20)];
+    let censored = check(&subject).censored.expect("the limit is reached");
+    assert!(matches!(&censored.cause, CensorCause::Metric { points: [20, 40], .. }), "{censored:?}");
+    near(censored.up_to.expect("latencies are known"), 4.0, 0.01);
+    subject.caps = vec![cap(1)];
+    assert_eq!(check(&subject).censored, None, "a single minute of 40");
+    // Without the metric, most windows at a value show it.
+    let held: Vec<(f64, f64)> =
+        (0..40).map(|at| if at < 12 { (0.6 * wave(at), 0.001) } else { (506.0, 0.03) }).collect();
+    let censored = check(&disk(&held, 1.0)).censored.expect("28 of 40 windows are pinned");
+    assert!(matches!(censored.cause, CensorCause::Pinned { windows: [28, 40], .. }), "{censored:?}");
+    assert_eq!(censored.up_to, Some(Censored::MAX), "30 times as long is beyond the next limit");
+    let constant: Vec<(f64, f64)> = held.iter().map(|(rate, _)| (*rate, 0.001)).collect();
+    assert_eq!(check(&disk(&constant, 1.0)).censored, None, "a constant load that waits no longer");
+}
+
+#[test]
+fn a_constant_number_in_flight_at_varying_rates_hides_the_demand() {
+    let closed = |at: i32| (8.0 / (0.004 + 0.001 * f64::from(at % 9)), 0.004 + 0.001 * f64::from(at % 9));
+    let censored =
+        check(&disk(&(0..90).map(closed).collect::<Vec<_>>(), 1.0)).censored.expect("8 are always in flight");
+    let CensorCause::ClosedLoad { in_flight, latency_s } = censored.cause else { panic!("{censored:?}") };
+    near(in_flight, 8.0, 0.001);
+    near(censored.up_to.expect("the fastest windows are known"), latency_s[1] / 0.004, 0.001);
+    let open: Vec<(f64, f64)> = (0..90).map(|at| (wave(at), 0.008)).collect();
+    assert_eq!(check(&disk(&open, 1.0)).censored, None, "the number follows the rate");
+}
+
+#[test]
+fn sessions_that_always_read_from_slow_storage_hide_the_demand() {
+    let reads = |read_us| check(&subject(&Workload { read_us, ..workload(400, 1_000) }, &[]));
+    let found = reads(12_000);
+    let censored = found.censored.expect("nearly all of the time is reads of 12 ms");
+    assert!(matches!(censored.cause, CensorCause::ClosedReads { .. }), "{censored:?}");
+    let saved = found.ten_times.expect("a time").saved();
+    near(censored.up_to.expect("it follows from the time"), 1.0 / (1.0 - saved), 0.001);
+    assert_eq!(reads(1_000).censored, None, "fast reads");
 }
 
 #[test]
@@ -238,21 +312,24 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         statistic: Statistic::Mean,
         values: minutes.iter().map(|minute| Some(value(minute))).collect(),
         sources: Vec::new(),
+        distribution: None,
     };
     DatabaseDemand {
         name: "sda".to_owned(),
         instances: Vec::new(),
-        slots: vec![Slot { begin: None, length: Span::from_secs(60) }; minutes.len()],
+        slots: vec![Slot::of(None, Span::from_secs(60)); minutes.len()],
         series: vec![
             series(Class::All, Measure::Depth, &|(iops, latency_s)| iops * latency_s * depth),
             series(Class::Read, Measure::Iops, &|(iops, _)| *iops),
             series(Class::Read, Measure::Throughput, &|(iops, _)| iops * 8_192.0),
             series(Class::Read, Measure::Latency, &|(_, latency_s)| *latency_s),
         ],
+        totals: [None, None],
         account: None,
         oracle_release: None,
         resources: Vec::new(),
         works: Vec::new(),
+        caps: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }
@@ -423,9 +500,9 @@ proptest! {
 fn hours(sessions: &[(f64, f64)]) -> Diagnosis {
     let begin = jiff::civil::date(2026, 3, 2).at(0, 0, 0, 0);
     let mut of_hour = account(&[(0, 1_000.0, 1.0), (5, 100.0, 1.0)], 1.0, 0.0);
-    let slot = |hour: usize| Slot {
-        begin: begin.checked_add(jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default())).ok(),
-        length: Span::from_secs(3_600),
+    let slot = |hour: usize| {
+        let hour = jiff::SignedDuration::from_hours(i64::try_from(hour).unwrap_or_default());
+        Slot::of(begin.checked_add(hour).ok(), Span::from_secs(3_600))
     };
     let spent = |(reads, locks): &(f64, f64)| {
         let mut spent = of_hour.whole.clone();

@@ -15,8 +15,7 @@ fn levels(config: &str) -> Result<Levels, NoLevels> {
 fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
     let begin = date(2026, 3, 2).at(0, 0, 0, 0);
     let minute = |n: i64| begin.checked_add(jiff::Span::new().minutes(n)).expect("a date");
-    let slots: Vec<Slot> =
-        (0..7 * 24 * 60).map(|n| Slot { begin: Some(minute(n)), length: Span::from_secs(60) }).collect();
+    let slots: Vec<Slot> = (0..7 * 24 * 60).map(|n| Slot::of(Some(minute(n)), Span::from_secs(60))).collect();
     let rate = |slot: &Slot| iops(slot.begin.map_or(0, DateTime::hour).unsigned_abs());
     let series = |measure: Measure, each: f64| MeasureSeries {
         class: Class::Read,
@@ -24,16 +23,19 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         statistic: Statistic::Mean,
         values: slots.iter().map(|slot| Some(rate(slot) * each)).collect(),
         sources: Vec::new(),
+        distribution: None,
     };
     DatabaseDemand {
         name: "shop".to_owned(),
         instances: Vec::new(),
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],
         slots,
+        totals: [None, None],
         account: None,
         oracle_release: None,
         resources: Vec::new(),
         works: Vec::new(),
+        caps: Vec::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }

@@ -5,7 +5,7 @@
 
 use plimsoll_units::Span;
 
-use super::{MetricSeries, Volumes, at_of, cloudwatch_metric, volume};
+use super::{MetricSeries, Volumes, at_of, cap_owner, cap_scope, cloudwatch_metric, volume};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::reading::{Fate, Origin, ReadingScope};
@@ -83,7 +83,12 @@ fn describe(column: &mut Described, name: &str, value: &str) {
 fn take(volumes: &mut Volumes, column: &Described, points: &[(jiff::civil::DateTime, f64, u64)], out: &mut Builder) {
     let label = column.label.trim();
     let Some((name, metric)) = cloudwatch_metric(label) else {
-        if !label.is_empty() {
+        let values = |out: &mut Builder| {
+            let origin = |line, out: &mut Builder| Origin { line, table: None, field: out.text(label) };
+            points.iter().map(|(at, value, line)| (*at, *value, origin(*line, out))).collect()
+        };
+        let (owner, scope) = (cap_owner(label), |out: &mut Builder| cap_scope(label, out));
+        if !label.is_empty() && !volumes.add_cap((label, &owner), scope, values, out) {
             volumes.ignore(label);
         }
         return;

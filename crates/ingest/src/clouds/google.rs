@@ -6,6 +6,7 @@
 use jiff::civil::DateTime;
 use serde_json::Value;
 
+use super::caps::cap_metric;
 use super::{MetricSeries, Volumes};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
@@ -67,7 +68,11 @@ fn meaning(kind: &str) -> Option<(Meaning, f64)> {
 fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut Builder) {
     let metric = json::get(series, &["metric"]);
     let kind = metric.and_then(|metric| json::text(metric, &["type"])).unwrap_or_default();
-    let Some((meaning, unit)) = meaning(kind) else { return volumes.ignore(kind) };
+    let known = meaning(kind);
+    if known.is_none() && cap_metric(kind).is_none() {
+        return volumes.ignore(kind);
+    }
+    let unit = known.as_ref().map_or(1.0, |(_, unit)| *unit);
     let label = |of: Option<&Value>, names: &[&str]| {
         let labels = of.and_then(|of| json::get(of, &["labels"]));
         names.iter().find_map(|name| Some(labels?.get(*name)?.as_str()?.to_owned())).unwrap_or_default()
@@ -89,6 +94,12 @@ fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut 
         let value = json::get(value, &["int64Value", "doubleValue"]).and_then(json::number)?;
         Some((begin, value * unit, out.origin(line, kind, &format!("{path}.points[{index}]"))))
     });
-    let points = points.collect();
+    let points: Vec<_> = points.collect();
+    let Some((meaning, _)) = known else {
+        if !volumes.add_cap((kind, &part), |_| scope, |_| points, out) {
+            volumes.ignore(kind);
+        }
+        return;
+    };
     volumes.add(MetricSeries { name: format!("{kind} {part}").trim_end().to_owned(), scope, meaning, points });
 }

@@ -1,7 +1,7 @@
 //! Metrics of invented volumes, as clouds export them.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Statistic};
+use plimsoll_ingest::{CapKind, Class, Demand, Fate, FormatInput, Measure, Outcome, OutcomeSummary, Statistic};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
@@ -48,11 +48,45 @@ fn cloudwatch_sums_are_divided_by_their_period() {
     assert_eq!(reading.windows[0].begin, Some(date(2026, 3, 2).at(9, 0, 0, 0)));
     assert!(reading.windows.iter().all(|window| window.length == Span::from_secs(300)) && reading.windows.len() == 3);
     assert!(has_caution(&reading, "assumed to be sums"));
-    assert!(reading.parts.iter().any(|part| part.name.contains("BurstBalance") && part.fate == Fate::Ignored));
+    assert!(reading.parts.iter().any(|part| part.name.contains("BurstBalance") && part.fate == Fate::Read(3)));
     let reads = reading.figures.iter().find(|figure| figure.measure == Measure::Iops).unwrap();
     let origin = reads.origin.to_string();
     assert!(origin.ends_with("vol-01 VolumeReadOps: MetricDataResults[0].Values[2]"), "{origin}");
     cut_anywhere(&volume());
+}
+
+#[test]
+fn metrics_of_limits_are_evidence_of_throttling() {
+    let check = |text: &str, expected: &[(&str, CapKind, usize, &[usize])]| {
+        let reading = read(text);
+        let demand = Demand::of(&[&reading]);
+        let found: Vec<_> = demand.subjects[0]
+            .caps
+            .iter()
+            .map(|cap| (cap.metric.as_str(), cap.kind, cap.of, cap.slots.as_slice()))
+            .collect();
+        assert_eq!(found, expected, "{text}");
+        reading
+    };
+    let cloudwatch = metric_data(&[
+        result("m1", "vol-01 VolumeReadOps", &[30_000.0, 60_000.0, 0.0]),
+        result("m2", "vol-01 VolumeIOPSExceededCheck", &[0.0, 1.0, 0.0]),
+        result("m3", "BurstBalance", &[20.0, 0.0, 0.5]),
+    ]);
+    let expected: [(&str, CapKind, usize, &[usize]); 2] = [
+        ("vol-01 VolumeIOPSExceededCheck", CapKind::Operations, 3, &[1]),
+        ("BurstBalance", CapKind::Either, 3, &[1, 2]),
+    ];
+    let reading = check(&cloudwatch, &expected);
+    assert!(has_caution(&reading, "VolumeIOPSExceededCheck is at its limit in 1 of 3 points"));
+    let throttled =
+        oci(&[("VolumeReadOps", "v1", [30_000.0, 60_000.0, 0.0]), ("VolumeThrottledIOs", "v1", [0.0, 5.0, 0.0])]);
+    check(&throttled, &[("VolumeThrottledIOs", CapKind::Either, 3, &[1])]);
+    let rate = azure("Data Disk Read Operations/Sec", "average", [Some(12.5), Some(20.0), Some(30.0)]);
+    let share = azure("Data Disk IOPS Consumed Percentage", "average", [Some(40.0), Some(99.0), Some(100.0)]);
+    check(&(rate + &share), &[("Data Disk IOPS Consumed Percentage", CapKind::Operations, 3, &[1, 2])]);
+    // A limit without rates is no demand, but not a useless input.
+    assert!(read(&share).figures.is_empty() && has_caution(&read(&share), "in 2 of 3 points"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use plimsoll_testkit::Workload;
 
-use crate::folder::{Folder, stderr, stdout};
+use crate::folder::{Folder, stderr, stdout, words};
 
 /// Hourly reports of a database from 8 to 15 o'clock with increasing load.
 fn reports() -> Folder {
@@ -147,4 +147,49 @@ fn missing_arguments_are_named() {
         assert_eq!(output.status.code(), Some(2), "{arguments}: {text}");
         assert!(text.contains(said), "{arguments}: {text}");
     }
+}
+
+/// An hour of a volume by `CloudWatch`: in two of three minutes its limit is reached, and the queue is longer.
+fn throttled_volume() -> String {
+    let result = |label: &str, value: &dyn Fn(bool, u32) -> f64| {
+        let minutes = || (0..60_u32).map(|minute| (minute, minute % 3 > 0));
+        let times: Vec<String> = minutes().map(|(minute, _)| format!("\"2026-03-02T09:{minute:02}:00Z\"")).collect();
+        let values: Vec<String> = minutes().map(|(minute, is_at)| value(is_at, minute).to_string()).collect();
+        format!(
+            "{{\"Id\":\"m\",\"Label\":\"{label}\",\"Timestamps\":[{}],\"Values\":[{}]}}",
+            times.join(","),
+            values.join(",")
+        )
+    };
+    let operations = |is_at: bool, minute: u32| if is_at { 120_000.0 } else { 60_000.0 + f64::from(minute * 60) };
+    let results = [
+        result("VolumeReadOps", &operations),
+        result("VolumeWriteOps", &|_, _| 6_000.0),
+        result("VolumeReadBytes", &|is_at, minute| operations(is_at, minute) * 8_192.0),
+        result("VolumeQueueLength", &|is_at, minute| {
+            (operations(is_at, minute) + 6_000.0) / 60.0 * if is_at { 0.006 } else { 0.002 }
+        }),
+        result("VolumeIOPSExceededCheck", &|is_at, _| f64::from(u8::from(is_at))),
+    ];
+    format!("{{\"MetricDataResults\":[{}]}}", results.join(","))
+}
+
+#[test]
+fn a_reached_limit_is_stated_first_and_sized_as_a_range() {
+    let folder = Folder::new("throttled");
+    folder.write("volume.json", throttled_volume());
+    let arguments = ["size", "volume.json", "--capacity", "500GiB", "--provider", "oci"];
+    let json: serde_json::Value =
+        serde_json::from_slice(&folder.run(&[&arguments[..], &["--json", "-"]].concat()).stdout).unwrap();
+    let censored = &json["wanted"]["censored"];
+    assert_eq!(censored["id"], "limit-metric", "{json:.300}");
+    let number = |name: &str| censored[name].as_f64().unwrap();
+    assert!((number("up_to_times") - 3.0).abs() < 0.01, "{censored}");
+    assert!((number("most_iops") / number("least_iops") - 3.0).abs() < 0.01, "{censored}");
+    let text = stdout(&folder.run(&arguments));
+    let first = words(&text);
+    assert!(first.starts_with("The measured rate is what a limit lets through: VolumeIOPSExceededCheck"), "{text}");
+    assert!(first.contains("up to 3 times the measured rate") && !text.contains("vpu=0"), "{text}");
+    let text = stdout(&folder.run(&["diagnose", "volume.json"]));
+    assert!(text.starts_with("The measured load is below the demand"), "{text}");
 }

@@ -302,6 +302,8 @@ view! {
         begin: Option<String> = slot.begin.map(|begin| begin.to_string()),
         /// Length in nanoseconds.
         window_ns: Span = slot.length,
+        /// Number of windows of the input that it joins, which are quiet neighbours in a long input; otherwise 1.
+        joins: u32 = slot.windows,
     }
 
     /// A quantity of a class over all windows.

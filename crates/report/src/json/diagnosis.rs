@@ -35,6 +35,8 @@ view! {
         windows: Windows = (&diagnosis.windows).into(),
         /// Conclusions, the answer first.
         verdicts: Vec<Conclusion> = diagnosis.verdicts.iter().map(|verdict| (verdict, verdict_text(verdict)).into()).collect(),
+        /// Reason why the measured rates are below the demand; null if there is none.
+        censored: Option<CensoredRate> = view(diagnosis.censored.as_ref()),
         /// Time of sessions by part; null if unknown.
         database_time: Option<DatabaseTime> = view(diagnosis.split.as_ref()),
         /// Waits for commits; null if there were none, or they are unknown.
@@ -53,6 +55,15 @@ view! {
         history: Option<History> = view(diagnosis.history.as_ref()),
         /// Demand under the limits of the given configuration; null if none was given.
         on: Option<OnConfiguration> = view(diagnosis.on.as_ref()),
+    }
+
+    /// A stall or a limit that hides a part of the demand.
+    struct CensoredRate from censored: &found::Censored {
+        /// Identifier of the reason; it never changes.
+        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads"]))]
+        id: &'static str = censored.id(),
+        /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
+        up_to_times: Option<f64> = censored.up_to,
     }
 
     /// Windows of the inputs.

@@ -70,6 +70,8 @@ view! {
         measured: Measured = (&wanted.measured).into(),
         /// Whether storage is the bottleneck; null if the input does not state waits.
         answer: Option<Answer> = words::answer(wanted).zip(wanted.answer.as_ref()).map(Into::into),
+        /// Reason why the measured load is below the demand; null if there is none.
+        censored: Option<CensoredLoad> = wanted.censored.as_ref().map(|censored| (wanted, censored).into()),
         /// Mean response times of the present storage; empty if unknown.
         today: Vec<ClassMean> = each(&wanted.today),
         /// True if choices may be slower than the present storage.
@@ -134,6 +136,21 @@ view! {
         id: &'static str = verdict.id(),
         /// The answer in a sentence.
         text: String = text,
+    }
+
+    /// A stall or a limit that hides a part of the demand.
+    struct CensoredLoad from (wanted, censored): (&sized::Wanted, &plimsoll_choose::diagnosis::Censored) {
+        /// Identifier of the reason; it never changes.
+        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads"]))]
+        id: &'static str = censored.id(),
+        /// The reason and the covered range in a sentence.
+        text: Option<String> = words::censored(wanted),
+        /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
+        up_to_times: Option<f64> = censored.up_to,
+        /// Operations per second with the measured rate, with peaks and growth.
+        least_iops: Option<f64> = words::expected_range(wanted).map(|[least, _]| least),
+        /// The same with the estimated or assumed rate: the expected load.
+        most_iops: Option<f64> = words::expected_range(wanted).map(|[_, most]| most),
     }
 
     /// Mean response time of a class.

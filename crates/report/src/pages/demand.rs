@@ -131,13 +131,18 @@ fn subject(subject: &DatabaseDemand) -> [PageSection; 3] {
 }
 
 fn windows(subject: &DatabaseDemand) -> Vec<Fact> {
-    let lengths: Vec<f64> = subject.slots.iter().map(|slot| slot.length.as_secs_f64()).collect();
+    // Joined windows hide no peaks: their own windows count.
+    let lengths: Vec<f64> = subject.slots.iter().map(|slot| slot.resolution.as_secs_f64()).collect();
+    let count: usize = subject.slots.iter().map(|slot| slot.windows as usize).sum();
     let (least, most) = lengths.iter().fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
     let each = if most > least * 1.02 { format!("{} to {}", minutes(least), minutes(most)) } else { minutes(most) };
     let begin = subject.slots.iter().find_map(|slot| slot.begin);
     let from = begin.map_or(String::new(), |begin| format!(", from {begin}").replace('T', " "));
-    let several = if lengths.len() > 1 {
-        format!("{} windows of {each}{from}", lengths.len())
+    let several = if count > lengths.len() {
+        let (count, joined) = (number::whole(count as f64), number::whole(lengths.len() as f64));
+        format!("{count} windows of {each}{from}; quiet neighbours are joined: {joined} windows")
+    } else if count > 1 {
+        format!("{count} windows of {each}{from}")
     } else {
         format!("1 window of {each}{from}")
     };

@@ -1,5 +1,6 @@
 //! Verdicts of a diagnosis as sentences with remedies.
 
+mod censored;
 mod commits;
 mod devices;
 mod works;
@@ -9,6 +10,7 @@ use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
 use super::clean;
 use crate::number;
 
+pub(crate) use censored::reason as censored_reason;
 pub(crate) use works::{quantity, value};
 
 /// A verdict as text.
@@ -24,7 +26,8 @@ pub struct VerdictText {
 
 /// Text of a verdict.
 pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
-    answer(verdict)
+    censored::verdict_text(verdict)
+        .or_else(|| answer(verdict))
         .or_else(|| commits::verdict_text(verdict))
         .or_else(|| devices::verdict_text(verdict))
         .or_else(|| works::verdict_text(verdict))
@@ -34,6 +37,7 @@ pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
 /// The answer as a short headline; `None` for a verdict that is not an answer.
 pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str> {
     Some(match verdict {
+        DiagnosisVerdict::Censored(_) => "The measured load is below the demand",
         DiagnosisVerdict::Storage { .. } => "Storage is the problem",
         DiagnosisVerdict::StorageInPart { .. } => "Storage is part of the problem",
         DiagnosisVerdict::LogBehindLocks { .. } => "The log may be behind the locks",

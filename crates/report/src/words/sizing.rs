@@ -1,7 +1,7 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
 use plimsoll_catalogue::{Counts, Money};
-use plimsoll_choose::diagnosis::{DatabaseEffect, DiagnosisVerdict};
+use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
     DesignPoint, Exadata, GrowthStep, MemoryOrigin, ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing,
@@ -36,6 +36,33 @@ pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
         DiagnosisVerdict::Storage { .. } | DiagnosisVerdict::StorageAtLeast { .. } => text.text,
         _ => format!("{} {}", text.text, text.remedy),
     })
+}
+
+/// The reason why the measured load is below the demand, and the range that the sizing covers.
+pub(crate) fn censored(wanted: &Wanted) -> Option<String> {
+    let censored = wanted.censored.as_ref()?;
+    let reason = super::diagnosis::censored_reason(censored);
+    let [low, high] = expected_range(wanted)?.map(number::rate);
+    let covered = match (low == high, censored.up_to) {
+        (true, _) => format!("sized for the measured rate as requested, {high} IOPS"),
+        (false, Some(times)) => {
+            format!("sized for {low} to {high} IOPS, up to {} times the measured rate", number::three(times))
+        }
+        (false, None) => {
+            let times = number::three(Censored::ASSUMED);
+            format!(
+                "sized for {low} to {high} IOPS: {times} times the measured rate is a guess, as the input does not tell"
+            )
+        }
+    };
+    Some(format!("{reason}; {covered}"))
+}
+
+/// Operations per second with the measured rate and with the estimated one, with peaks and growth.
+pub(crate) fn expected_range(wanted: &Wanted) -> Option<[f64; 2]> {
+    let high = wanted.points.first()?.iops();
+    let step = wanted.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL);
+    Some([step.map_or(high, |step| high / step.small), high])
 }
 
 /// The measured load: `1,230 IOPS and 45.6 MB/s, limits at which at most 1 % of the operations wait in 168 windows of up

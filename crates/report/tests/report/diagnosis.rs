@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_choose::diagnosis::{
-    DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity, TimePart, Unusual, diagnose,
+    CensorCause, Censored, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity, TimePart, Unusual,
+    diagnose,
 };
 use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
@@ -125,7 +126,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Unusual {
             windows: 1,
             farthest: Unusual {
-                slot: plimsoll_ingest::Slot { begin: None, length: plimsoll_units::Span::from_secs(3_600) },
+                slot: plimsoll_ingest::Slot::of(None, plimsoll_units::Span::from_secs(3_600)),
                 quantity: HistoryQuantity::Active,
                 value: 9.0,
                 median: 1.0,
@@ -137,6 +138,57 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Unequal { reported: 4.0, derived: 2.0 },
         Verdict::StorageAtLeast { share: 0.3, at_most: 0.5, unaccounted: 0.6, are_processors_free: true },
     ]
+}
+
+#[test]
+fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
+    let latency_s = Some([0.001, 0.008]);
+    let metric = |part: &str| CensorCause::Metric {
+        part: part.into(),
+        metric: "vol-01 VolumeIOPSExceededCheck".into(),
+        points: [42, 60],
+        latency_s,
+    };
+    let table = [
+        (
+            CensorCause::LogBehindLocks { active: 1_020.0, locks: 0.97, write_s: 0.075_7, grant_s: Some(0.096_6) },
+            "1,020 active sessions wait for locks in 97 % of their time, and a lock is granted every 96.6 ms and a log write \
+             takes 75.7 ms, 78 % of that.",
+        ),
+        (
+            CensorCause::LogBehindLocks { active: 20.0, locks: 0.6, write_s: 0.075_7, grant_s: Some(0.01) },
+            "and locks are held during log writes of 75.7 ms.",
+        ),
+        (
+            metric("vol-01"),
+            "vol-01 VolumeIOPSExceededCheck shows it reached in 42 of 60 points, where operations take 8 ms instead of 1 ms.",
+        ),
+        (metric("data"), "VolumeIOPSExceededCheck of data shows it"),
+        (
+            CensorCause::Pinned { measure: Measure::Iops, value: 3_000.0, windows: [40, 60], latency_s: None },
+            "it stays at 3,000 IOPS in 40 of 60 windows.",
+        ),
+        (
+            CensorCause::ClosedLoad { in_flight: 8.0, latency_s: [0.004, 0.008] },
+            "about 8 operations are in flight at any rate, and take 8 ms on average, 4 ms in the fastest windows.",
+        ),
+        (
+            CensorCause::ClosedReads { active: 12.0, share: 0.9, latency_s: 0.012 },
+            "12 active sessions wait for reads of 12 ms in 90 % of their time.",
+        ),
+    ];
+    for (cause, expected) in table {
+        for (up_to, range) in
+            [(Some(4.62), "can be up to 4.62 times as high."), (None, "does not follow from the input.")]
+        {
+            let censored = Censored { cause: cause.clone(), up_to };
+            let text = words::diagnosis::verdict_text(&Verdict::Censored(censored));
+            assert!(text.text.contains(expected) && text.text.ends_with(range), "{}", text.text);
+            assert!(
+                text.text.starts_with("The measured rate is what") && text.remedy.ends_with("lower end of a range.")
+            );
+        }
+    }
 }
 
 #[test]

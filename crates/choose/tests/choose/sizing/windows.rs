@@ -1,10 +1,13 @@
 //! Design points of small demands, compared with manual calculations.
 
-use plimsoll_choose::sizing::{Burst, Busiest, ClassLoad, Design, DesignError, Growth, Wanted, check_counted, wanted};
-use plimsoll_ingest::Class;
+use plimsoll_catalogue::{Catalogue, OptionValue};
+use plimsoll_choose::sizing::{
+    Burst, Busiest, Choice, ClassLoad, Design, DesignError, Growth, Search, Wanted, check_counted, size, wanted,
+};
+use plimsoll_ingest::{Cap, CapKind, Class, DatabaseDemand};
 use plimsoll_units::{Bytes, Span};
 
-use super::support::{plain, subject};
+use super::support::{plain, subject, terms};
 
 /// The operations point of the lines: operations and bytes per second by class.
 fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> Wanted {
@@ -261,4 +264,52 @@ fn operations_that_are_not_counted_are_refused_or_assumed() {
     assert!((reads.iops - 1_000.0).abs() < 1e-6, "{}", reads.iops);
     assert_eq!(assumed.assumptions.iter().filter(|text| text.contains("counts no")).count(), 2);
     assert!(check_counted(&subject("08:00 60 reads iops mean 100\n08:00 60 writes iops mean 0")).is_ok());
+}
+
+/// Minutes of a volume: at every second minute a limit is reached, and operations take four times as long.
+fn throttled() -> DatabaseDemand {
+    let minute = |minute: usize| {
+        let (iops, latency) = if minute.is_multiple_of(2) { (300, 0.002) } else { (450 + 4 * minute, 0.008) };
+        format!(
+            "08:{minute:02} 60 reads iops mean {iops}\n08:{minute:02} 60 reads bytes mean {}\n\
+             08:{minute:02} 60 reads latency mean {latency}\n",
+            iops * 8_192
+        )
+    };
+    let mut throttled = subject(&(0..40).map(minute).collect::<String>());
+    throttled.caps = vec![Cap {
+        part: String::new(),
+        metric: "VolumeIOPSExceededCheck".to_owned(),
+        kind: CapKind::Operations,
+        points: 20,
+        of: 40,
+        slots: (0..40).filter(|minute| minute % 2 == 1).collect(),
+    }];
+    throttled
+}
+
+#[test]
+fn a_throttled_load_is_the_lower_end_of_a_range() {
+    let design = Design { burst: Burst::Auto, quantile: None, may_be_slower: true, ..Design::of(Bytes::gib(2_048)) };
+    let with = wanted(&throttled(), &design).unwrap();
+    let without = wanted(&DatabaseDemand { caps: Vec::new(), ..throttled() }, &design).unwrap();
+    let times = with.points[0].iops() / without.points[0].iops();
+    assert!((times - 4.0).abs() < 0.01 && with.censored.is_some(), "{times}");
+    assert!((with.mean_iops / without.mean_iops - 4.0).abs() < 0.01);
+    assert!((with.measured.iops - without.measured.iops).abs() < 1e-9, "the measured load stays as it is");
+    let as_measured = wanted(&throttled(), &Design { burst: Burst::None, ..design.clone() }).unwrap();
+    assert!((as_measured.points[0].iops() / without.points[0].iops() - 1.0).abs() < 1e-9);
+    // The lowest level would carry the load as measured, and is not offered.
+    let catalogue = Catalogue::built_in();
+    let search = Search { widest: 1, ..Search::among(&catalogue, &["oci/block-volume".to_owned()]).unwrap() };
+    let levels = |wanted: &Wanted| -> Vec<f64> {
+        let found = size(&catalogue, wanted, &terms(), &search);
+        let all = found.choices.iter().chain(&found.frontier).chain(&found.slower).chain(&found.nearly);
+        let level = |choice: &Choice| choice.offer.options.iter().find(|option| &*option.name == "vpu")?.value.clone();
+        let number = |value| if let OptionValue::Number(number) = value { Some(number) } else { None };
+        all.filter_map(level).filter_map(number).collect()
+    };
+    let (free, censored) = (levels(&without), levels(&as_measured));
+    assert!(free.iter().any(|level| *level < 1.0), "{free:?}");
+    assert!(!censored.is_empty() && censored.iter().all(|level| *level >= 10.0), "{censored:?}");
 }

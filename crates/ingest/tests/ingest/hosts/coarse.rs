@@ -1,6 +1,7 @@
 //! Long inputs: adjacent samples are merged, and means remain correct.
 
 use plimsoll_ingest::{Builder, Class, Demand, Measure, Outcome, Statistic};
+use plimsoll_units::Span;
 
 use super::{outcome, reading};
 
@@ -41,9 +42,64 @@ fn merged_windows_keep_means_maxima_and_times() {
     assert!((mean(Measure::Iops) - 200.0).abs() < 0.01, "{}", mean(Measure::Iops));
     assert!((mean(Measure::Throughput) - 200.0 * 8_192.0).abs() < 100.0);
     assert!((mean(Measure::Latency) - 0.001_75).abs() < 1e-6, "{}", mean(Measure::Latency));
-    let maxima = reading.figures.iter().filter(|figure| figure.statistic == Statistic::Maximum);
-    let of_reads = |figure: &&plimsoll_ingest::Figure| (figure.class, figure.measure) == (Class::Read, Measure::Iops);
-    assert!(maxima.filter(of_reads).all(|figure| (figure.value - 300.0).abs() < 1e-9));
+    let summary = subject.summary(subject.series(Class::Read, Measure::Iops).unwrap()).unwrap();
+    assert_eq!((summary.windows as u64, summary.p50, summary.p95, summary.maximum), (samples, 100.0, 300.0, 300.0));
+    assert!(subject.slots.iter().all(|slot| slot.resolution == Span::from_secs(10)), "no shorter peaks are hidden");
+    let slowest = reading.figures.iter().filter(|figure| figure.statistic == Statistic::Maximum);
+    assert!(slowest.clone().all(|figure| figure.measure != Measure::Iops && figure.value <= 0.002));
+    assert!(slowest.count() > 1_000, "the highest latencies of joined windows");
+}
+
+/// A seeded sequence between 0 and 1.
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[test]
+fn peaks_and_percentiles_of_joined_windows_are_those_of_the_samples() {
+    // Two disks with noise, and peaks of a second in either of them.
+    let mut state = 7;
+    let samples: Vec<[f64; 2]> = (0..90_000_u32)
+        .map(|second| {
+            let mut quiet = || (random(&mut state) * 800.0).round() + 100.0;
+            let [a, b] = [quiet(), quiet()];
+            match second % 3_000 {
+                1_234 => [f64::from(60_000 + second / 100), b],
+                2_345 => [a, f64::from(40_000 + second / 100)],
+                _ => [a, b],
+            }
+        })
+        .collect();
+    let mut text = String::from("Device r/s w/s rkB/s wkB/s r_await w_await\nsda 1 1 1 1 1 1\nsdb 1 1 1 1 1 1\n");
+    for (second, rates) in samples.iter().enumerate() {
+        let (day, hour, minute) = (1 + second / 86_400, second / 3_600 % 24, second / 60 % 60);
+        text += &format!(
+            "\n2025-03-{day:02}T{hour:02}:{minute:02}:{:02}\nDevice r/s w/s rkB/s wkB/s r_await w_await\n",
+            second % 60
+        );
+        for (name, rate) in ["sda", "sdb"].iter().zip(rates) {
+            text += &format!("{name} {rate:.2} 0.00 {:.2} 0.00 0.50 0.00\n", rate * 8.0);
+        }
+    }
+    let reading = reading(&(text + "\n"));
+    assert!(reading.figures.len() + reading.windows.len() <= Builder::MAX_FINE, "{}", reading.figures.len());
+    let demand = Demand::of(&[&reading]);
+    let subject = &demand.subjects[0];
+    let series = subject.series(Class::Read, Measure::Iops).unwrap();
+    let summary = subject.summary(series).unwrap();
+    let mut totals: Vec<f64> = samples.iter().map(|rates| rates.iter().sum()).collect();
+    totals.sort_by(f64::total_cmp);
+    let at = |share: f64| totals[(share * totals.len() as f64).ceil() as usize - 1];
+    assert!((summary.p50 / at(0.5) - 1.0).abs() < 0.005, "{} {}", summary.p50, at(0.5));
+    assert!((summary.p95 / at(0.95) - 1.0).abs() < 0.005, "{} {}", summary.p95, at(0.95));
+    let mean = totals.iter().sum::<f64>() / totals.len() as f64;
+    assert!((summary.mean / mean - 1.0).abs() < 1e-3, "{} {mean}", summary.mean);
+    let highest = totals[totals.len() - 1];
+    assert!((summary.maximum - highest).abs() < 1e-9, "{} {highest}", summary.maximum);
+    let peaks = |values: &mut dyn Iterator<Item = f64>| values.filter(|rate| *rate > 30_000.0).count();
+    assert_eq!(peaks(&mut series.values.iter().flatten().copied()), 60, "each peak has a window of its own");
+    assert!(reading.joined.len() > 1_000 && series.values.len() < 40_000, "{}", series.values.len());
 }
 
 #[test]

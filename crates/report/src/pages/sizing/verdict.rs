@@ -33,8 +33,9 @@ impl Sized<'_> {
         let (memory, more_memory) = if is_cheaper { (memory, None) } else { (None, memory) };
         let memory = memory.map(|memory| format!("Memory first: {memory}"));
         let more_memory = more_memory.map(|memory| format!("More memory instead: {memory}"));
-        let mut sentences =
-            cautions.chain(memory).chain([self.verdict()]).chain(self.refused()).chain(notes.map(words::cluster));
+        let censored = words::censored(&self.sizing.wanted);
+        let first = cautions.chain(censored).chain(memory);
+        let mut sentences = first.chain([self.verdict()]).chain(self.refused()).chain(notes.map(words::cluster));
         let text = sentences.next().unwrap_or_default();
         let details = self.details().into_iter().chain(more_memory);
         Headline { text, grade: "simulated", details: sentences.chain(details).map(full_stop).collect() }

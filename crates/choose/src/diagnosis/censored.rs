@@ -1,0 +1,253 @@
+//! Demand that a stall or a limit censors: the measured rate is what the stalled storage lets through.
+
+use plimsoll_ingest::{Class, DatabaseDemand, Measure, WaitCause};
+
+use super::split::TimePart;
+use super::totals::{total, value};
+use super::{Diagnosis, DiagnosisVerdict};
+
+/// The reason why the measured rate is below the demand, and the rate without it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Censored {
+    /// The reason.
+    pub cause: CensorCause,
+    /// Estimated highest ratio of the rate without the stall to the measured one; none if the input does not determine it.
+    pub up_to: Option<f64>,
+}
+
+/// Reasons for a rate below the demand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CensorCause {
+    /// Sessions wait for locks that are held during slow log writes.
+    LogBehindLocks {
+        /// Active sessions.
+        active: f64,
+        /// Share of their time that they wait for locks.
+        locks: f64,
+        /// Seconds of a log write.
+        write_s: f64,
+        /// Seconds between two grants of a lock.
+        grant_s: Option<f64>,
+    },
+    /// A limit is reached, by the provider's metric.
+    Metric {
+        /// The volume or machine; empty if unknown.
+        part: String,
+        /// Its name.
+        metric: String,
+        /// Points at the limit, and all points.
+        points: [usize; 2],
+        /// Seconds of an operation in windows below the limit and at it, if known.
+        latency_s: Option<[f64; 2]>,
+    },
+    /// The rate is pinned at a value in most windows.
+    Pinned {
+        /// [`Measure::Iops`] or [`Measure::Throughput`].
+        measure: Measure,
+        /// Operations or bytes per second.
+        value: f64,
+        /// Windows at the value, and all windows.
+        windows: [usize; 2],
+        /// Seconds of an operation in windows below the value and at it, if known.
+        latency_s: Option<[f64; 2]>,
+    },
+    /// As many operations are in flight in each window, whatever their rate: sessions wait for each answer.
+    ClosedLoad {
+        /// Operations in flight.
+        in_flight: f64,
+        /// Seconds of an operation in the fastest windows, and on average.
+        latency_s: [f64; 2],
+    },
+    /// Sessions that never pause wait for slow reads.
+    ClosedReads {
+        /// Active sessions.
+        active: f64,
+        /// Share of their time that they wait for reads.
+        share: f64,
+        /// Seconds of a read.
+        latency_s: f64,
+    },
+}
+
+impl Censored {
+    /// Ratio that is assumed where the input does not determine it: a guess.
+    pub const ASSUMED: f64 = 2.0;
+    /// Highest ratio: beyond it, another limit is more likely.
+    pub const MAX: f64 = 10.0;
+
+    /// The ratio to size for.
+    pub fn factor(&self) -> f64 {
+        self.up_to.unwrap_or(Self::ASSUMED)
+    }
+
+    /// Identifier of the reason; it never changes.
+    pub const fn id(&self) -> &'static str {
+        match self.cause {
+            CensorCause::LogBehindLocks { .. } => "log-behind-locks",
+            CensorCause::Metric { .. } => "limit-metric",
+            CensorCause::Pinned { .. } => "pinned-rate",
+            CensorCause::ClosedLoad { .. } => "closed-load",
+            CensorCause::ClosedReads { .. } => "closed-reads",
+        }
+    }
+}
+
+/// The reason why a subject's rates are below its demand, if any; of several the first of [`CensorCause`].
+pub(super) fn censored(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
+    log_behind_locks(subject, diagnosis)
+        .or_else(|| metric(subject))
+        .or_else(|| pinned(subject, diagnosis))
+        .or_else(|| closed_load(subject))
+        .or_else(|| closed_reads(diagnosis))
+}
+
+/// A ratio above 1, up to the maximum.
+fn ratio(times: f64) -> Option<f64> {
+    (times.is_finite() && times > 1.0).then(|| times.min(Censored::MAX))
+}
+
+/// Waits for locks are most of the time, and the locks are held while a slow log write completes. A lock that passes from
+/// session to session is held from grant to grant: the share of the log write in that interval is saved. With a write
+/// longer than the interval several locks are passed on at once, and their number is unknown.
+fn log_behind_locks(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
+    const MOST: f64 = 0.5;
+    /// With fewer waiting sessions a lock is often free.
+    const MIN_WAITING: f64 = 1.0;
+    let split = diagnosis.split.as_ref()?;
+    let is_behind = |verdict: &&DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::LogBehindLocks { .. });
+    let Some(DiagnosisVerdict::LogBehindLocks { write_s, locks, .. }) = diagnosis.verdicts.iter().find(is_behind)
+    else {
+        return None;
+    };
+    let spent = &subject.account.as_ref()?.whole;
+    let waits = spent.foreground().filter(|wait| wait.cause == WaitCause::Lock && wait.count > 0.0);
+    let longest = waits.max_by(|a, b| a.total_s.total_cmp(&b.total_s));
+    let grant_s = longest.map(|wait| spent.seconds / wait.count);
+    let up_to = grant_s.and_then(|grant_s| ratio(1.0 / (1.0 - write_s / grant_s)));
+    let cause = CensorCause::LogBehindLocks { active: split.active, locks: *locks, write_s: *write_s, grant_s };
+    (*locks >= MOST && locks * split.active >= MIN_WAITING).then_some(Censored { cause, up_to })
+}
+
+/// The provider's metric with the largest share of points at the limit.
+fn metric(subject: &DatabaseDemand) -> Option<Censored> {
+    /// Fewer windows are rare peaks, which may wait.
+    const MIN_SHARE: f64 = 0.05;
+    let share = |cap: &plimsoll_ingest::Cap| cap.points as f64 / cap.of.max(1) as f64;
+    let most = subject.caps.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    if most.points == 0 || share(most) < MIN_SHARE {
+        return None;
+    }
+    let latency_s = latencies(subject, |slot| most.slots.binary_search(&slot).is_ok());
+    let (part, metric) = (most.part.clone(), most.metric.clone());
+    let cause = CensorCause::Metric { part, metric, points: [most.points, most.of], latency_s };
+    Some(Censored { cause, up_to: latency_s.and_then(|[free, at]| ratio(at / free)) })
+}
+
+/// A rate of all operations that is pinned in most windows, unless operations take no longer there: a constant load of
+/// the application.
+fn pinned(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
+    const MOST: f64 = 0.5;
+    /// Windows at most this far below the value are at it.
+    const NEAR: f64 = 0.97;
+    /// Ratio of latencies from which operations wait for a limit.
+    const LONGER: f64 = 1.5;
+    let all = diagnosis.pinned.iter().filter(|pinned| pinned.class == Class::All);
+    let most = all.max_by_key(|pinned| pinned.windows)?;
+    if (most.windows as f64) < MOST * most.of as f64 {
+        return None;
+    }
+    let is_at = |slot: usize| total(subject, most.measure, slot).is_some_and(|rate| rate >= NEAR * most.value);
+    let latency_s = latencies(subject, is_at);
+    if latency_s.is_some_and(|[free, at]| at < LONGER * free) {
+        return None;
+    }
+    let (measure, value, windows) = (most.measure, most.value, [most.windows, most.of]);
+    let cause = CensorCause::Pinned { measure, value, windows, latency_s };
+    Some(Censored { cause, up_to: latency_s.and_then(|[free, at]| ratio(at / free)) })
+}
+
+/// A constant number of operations in flight at varying rates: the rate follows from the latency, and without the slower
+/// windows it would be that of the fastest ones. A constant rate could also be that of the application.
+fn closed_load(subject: &DatabaseDemand) -> Option<Censored> {
+    const MIN_WINDOWS: usize = 20;
+    const MIN_IN_FLIGHT: f64 = 1.5;
+    /// Coefficients of variation: of operations in flight at most, and of the rate at least.
+    const STEADY: f64 = 0.05;
+    const VARIES: f64 = 0.15;
+    let window = |slot: usize| {
+        let iops = total(subject, Measure::Iops, slot).filter(|iops| *iops > 0.0)?;
+        Some((iops, in_flight(subject, slot, iops)?))
+    };
+    let windows: Vec<(f64, f64)> = (0..subject.slots.len()).filter_map(window).collect();
+    let rate = Spread::of(windows.iter().map(|(iops, _)| *iops));
+    let depth = Spread::of(windows.iter().map(|(_, depth)| *depth));
+    let is_closed = windows.len() >= MIN_WINDOWS
+        && depth.mean >= MIN_IN_FLIGHT
+        && depth.variation <= STEADY
+        && rate.variation >= VARIES;
+    let mut latencies: Vec<f64> = windows.iter().map(|(iops, depth)| depth / iops).collect();
+    latencies.sort_by(f64::total_cmp);
+    let fastest = latencies.get(latencies.len() / 20).copied()?;
+    let latency_s = [fastest, depth.mean / rate.mean];
+    let cause = CensorCause::ClosedLoad { in_flight: depth.mean, latency_s };
+    is_closed.then(|| Censored { cause, up_to: ratio(latency_s[1] / fastest) })
+}
+
+/// Mean and coefficient of variation.
+struct Spread {
+    mean: f64,
+    variation: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let count = values.clone().count().max(1) as f64;
+        let mean = values.clone().sum::<f64>() / count;
+        let squares = values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
+        Self { mean, variation: libm::sqrt(squares) / mean }
+    }
+}
+
+/// Sessions that read nearly all of the time, with latencies of slow storage: the rate follows from the latency.
+fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
+    const NEARLY_ALL: f64 = 0.9;
+    const MIN_ACTIVE: f64 = 1.0;
+    /// Latency from which reads are slow: that of rotating disks or of remote storage.
+    const SLOW_S: f64 = 0.004;
+    let split = diagnosis.split.as_ref().filter(|split| split.has_waits)?;
+    let share = [TimePart::RandomRead, TimePart::SequentialRead, TimePart::Read].map(|part| split.share(part));
+    let share: f64 = share.iter().sum();
+    let of_class = |class| diagnosis.response(class).map(|response| response.latency_s);
+    let latency_s = of_class(Class::RandomRead).or_else(|| of_class(Class::Read))?;
+    if share < NEARLY_ALL || split.active < MIN_ACTIVE || latency_s < SLOW_S {
+        return None;
+    }
+    let saved = diagnosis.ten_times.as_ref().map(super::DatabaseEffect::saved);
+    let cause = CensorCause::ClosedReads { active: split.active, share, latency_s };
+    Some(Censored { cause, up_to: saved.and_then(|saved| ratio(1.0 / (1.0 - saved))) })
+}
+
+/// Mean seconds of an operation in windows below a limit and at it: operations in flight over the rate (Little 1961). As
+/// many operations in flight pass in less time without the limit.
+fn latencies(subject: &DatabaseDemand, is_at: impl Fn(usize) -> bool) -> Option<[f64; 2]> {
+    let (mut operations, mut depths) = ([0.0; 2], [0.0; 2]);
+    for (slot, window) in subject.slots.iter().enumerate() {
+        let Some(iops) = total(subject, Measure::Iops, slot).filter(|iops| *iops > 0.0) else { continue };
+        let Some(depth) = in_flight(subject, slot, iops) else { continue };
+        let index = usize::from(is_at(slot));
+        operations[index] += iops * window.length.as_secs_f64();
+        depths[index] += depth * window.length.as_secs_f64();
+    }
+    let mean = |index: usize| (operations[index] > 0.0).then(|| depths[index] / operations[index]);
+    Some([mean(0).filter(|mean| *mean > 0.0)?, mean(1)?])
+}
+
+/// Operations in flight in a window: as counted, or from rates and latencies.
+fn in_flight(subject: &DatabaseDemand, slot: usize, iops: f64) -> Option<f64> {
+    let of = |class, measure| value(subject, class, measure, slot);
+    let of_class = |class| Some(of(class, Measure::Iops)? * of(class, Measure::Latency)?);
+    let by_class: Vec<f64> = [Class::Read, Class::Write].into_iter().filter_map(of_class).collect();
+    let by_latency = || of(Class::All, Measure::Latency).map(|latency_s| latency_s * iops);
+    let waiting = || (!by_class.is_empty()).then(|| by_class.iter().sum());
+    of(Class::All, Measure::Depth).or_else(waiting).or_else(by_latency)
+}

@@ -1,0 +1,95 @@
+//! The verdict about measured rates that are below the demand.
+
+use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict};
+use plimsoll_ingest::Measure;
+
+use super::{VerdictText, seconds, share};
+use crate::number;
+use crate::words::clean;
+
+pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
+    let DiagnosisVerdict::Censored(censored) = verdict else { return None };
+    let text = format!("{}. {}.", reason(censored), without(censored));
+    Some(VerdictText { kind: "answer", text, remedy: remedy(&censored.cause).to_owned() })
+}
+
+/// `The measured rate is what a stall lets through: ..`, without a full stop.
+pub(crate) fn reason(censored: &Censored) -> String {
+    match &censored.cause {
+        CensorCause::LogBehindLocks { active, locks, write_s, grant_s } => {
+            let held = match grant_s {
+                Some(grant_s) if write_s < grant_s => format!(
+                    "a lock is granted every {} and a log write takes {}, {} of that",
+                    seconds(*grant_s),
+                    seconds(*write_s),
+                    share(write_s / grant_s)
+                ),
+                _ => format!("locks are held during log writes of {}", seconds(*write_s)),
+            };
+            format!(
+                "The measured rate is what a stall lets through: {} active sessions wait for locks in {} of their time, and {held}",
+                number::three(*active),
+                share(*locks)
+            )
+        }
+        CensorCause::Metric { part, metric, points: [at, of], latency_s } => {
+            let whose = if metric.contains(part.as_str()) { String::new() } else { format!(" of {}", clean(part)) };
+            format!(
+                "The measured rate is what a limit lets through: {}{whose} shows it reached in {at} of {of} points{}",
+                clean(metric),
+                longer(*latency_s)
+            )
+        }
+        CensorCause::Pinned { measure, value, windows: [at, of], latency_s } => {
+            let rate = match measure {
+                Measure::Throughput => number::throughput(*value),
+                _ => format!("{} IOPS", number::three(*value)),
+            };
+            format!(
+                "The measured rate is what a limit lets through: it stays at {rate} in {at} of {of} windows{}",
+                longer(*latency_s)
+            )
+        }
+        CensorCause::ClosedLoad { in_flight, latency_s: [fastest, mean] } => format!(
+            "The measured rate is what slow answers let through: about {} operations are in flight at any rate, and take {} \
+             on average, {} in the fastest windows",
+            number::three(*in_flight),
+            seconds(*mean),
+            seconds(*fastest)
+        ),
+        CensorCause::ClosedReads { active, share: of_time, latency_s } => format!(
+            "The measured rate is what slow reads let through: {} active sessions wait for reads of {} in {} of their time",
+            number::three(*active),
+            seconds(*latency_s),
+            share(*of_time)
+        ),
+    }
+}
+
+/// `, where operations take 40 ms instead of 2 ms`.
+fn longer(latency_s: Option<[f64; 2]>) -> String {
+    let text = |[free, at]: [f64; 2]| format!(", where operations take {} instead of {}", seconds(at), seconds(free));
+    latency_s.map_or_else(String::new, text)
+}
+
+/// The estimated rate without the stall, without a full stop.
+fn without(censored: &Censored) -> String {
+    censored.up_to.map_or_else(
+        || "How much higher the demand is does not follow from the input".to_owned(),
+        |times| format!("Without that the rate can be up to {} times as high", number::three(times)),
+    )
+}
+
+const fn remedy(cause: &CensorCause) -> &'static str {
+    match cause {
+        CensorCause::LogBehindLocks { .. } => {
+            "Speed up log writes, then measure again: until then this load is only the lower end of a range."
+        }
+        CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
+            "Raise the limit, then measure again: until then this load is only the lower end of a range."
+        }
+        CensorCause::ClosedLoad { .. } | CensorCause::ClosedReads { .. } => {
+            "If these sessions pause between requests, the load is the measured one; otherwise it is only the lower end of a range."
+        }
+    }
+}
