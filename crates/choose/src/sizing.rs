@@ -41,6 +41,7 @@ pub use frontier::ProviderFrontier;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
+pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use search::{Search, UnknownProvider};
 pub use size::{judge, size};

@@ -6,7 +6,7 @@ use plimsoll_choose::sizing::Choice;
 use plimsoll_choose::what_if as found;
 use plimsoll_units::{Bytes, Span};
 
-use super::{each, view};
+use super::{each, elapsed, view};
 use crate::words::sizing as words;
 
 view! {
@@ -16,6 +16,8 @@ view! {
         memory: Option<MemoryFirst> = view(what_ifs.memory.as_ref()),
         /// Performance levels of the best choices that have any.
         levels: Option<Vec<LevelsOfChoice>> = what_ifs.levels.as_ref().map(each),
+        /// Elapsed times of jobs.
+        jobs: Option<elapsed::ElapsedTimes> = view(what_ifs.jobs.as_ref()),
         /// Other sizes of the cache.
         cache: Option<CacheWhatIf> = view(what_ifs.cache.as_ref()),
         /// Time until the first choice does not suffice.
