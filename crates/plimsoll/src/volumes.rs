@@ -31,7 +31,7 @@ pub use initiator::{initiator_settings, multipath_section};
 
 pub use attach::{Making, attached, detached, reattached};
 pub use list::groups;
-pub use show::floor;
+pub use show::{durability, floor};
 
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), CliError> {

@@ -250,7 +250,7 @@ impl Service {
             .collect();
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
-        let readings = self.inner.handle.call(move |server| {
+        let (health, readings) = self.inner.handle.call(move |server| {
             let (volumes, ..) = server.volumes();
             volumes.set_capacity(fixed.unwrap_or(free.saturating_add(volumes.store().usage().taken)));
             let read = |(export, from, follows)| {
@@ -259,8 +259,10 @@ impl Service {
                 let totals = if follows { volumes.totals(export).cloned() } else { None };
                 Reading { clients, fresh: fresh(volumes, export, from), totals }
             };
-            queries.into_iter().map(read).collect::<Vec<Reading>>()
+            let readings = queries.into_iter().map(read).collect::<Vec<Reading>>();
+            (server.volumes().0.health(), readings)
         })?;
+        self.watch_health(&mut state, health);
         self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {

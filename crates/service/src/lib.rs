@@ -13,6 +13,7 @@ mod floor;
 mod fsck;
 mod glance;
 mod group;
+mod health;
 pub mod http;
 mod iscsi;
 mod levels;

@@ -175,6 +175,8 @@ impl Volume {
             faults: self.faults.clone(),
             recording: self.recording.clone(),
             cost: bill.as_ref().and_then(|bill| bill.cost(moment::now_ns(), slow)),
+            durability: api::DurabilityTerms::default(),
+            trouble: None,
         }
     }
 }

@@ -12,7 +12,7 @@ use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
 use plimsoll_front::Checksums;
 use plimsoll_service::{Service, ServiceOptions, api};
-use plimsoll_volume::Slow;
+use plimsoll_volume::{Durability, Slow};
 
 /// Timeout of all waits.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,6 +34,8 @@ pub fn options(directory: &Path) -> ServiceOptions {
         realtime: false,
         floor: api::Floor::default(),
         checksums: Checksums::AsMade,
+        durability: Durability::Flushes,
+        commit_interval: None,
         log: |_| (),
         made_by: "test".into(),
     }
