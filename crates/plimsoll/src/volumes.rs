@@ -53,7 +53,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         VolumeCommand::List => desk.list(),
         VolumeCommand::Show { name } => desk.show(name),
         VolumeCommand::Level { name, to, force_detach } => {
-            let body = Level { to: to.clone(), force_detach: *force_detach, online: false };
+            let body = Level { to: to.clone(), force_detach: *force_detach };
             desk.tell(&desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
         }
         VolumeCommand::Resize { name, size } => {

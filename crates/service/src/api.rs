@@ -37,9 +37,6 @@ pub struct Level {
     /// Disconnects clients if the real product changes only while detached.
     #[serde(default)]
     pub force_detach: bool,
-    /// Changes it with clients connected, even if the documents of the vendor require a detached volume.
-    #[serde(default)]
-    pub online: bool,
 }
 
 /// `POST /v1/volumes/{name}/resize`: enlarges a volume.

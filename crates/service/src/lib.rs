@@ -37,6 +37,6 @@ pub use fsck::{AddChecksums, Check, CheckedVolume, DamagedBlock, Repair, fsck};
 pub use glance::{GroupGlance, VolumeGlance};
 pub use iscsi::{ChapSecret, Initiators, IscsiOptions};
 pub use refusal::{OpenError, Refusal, RefusalKind};
-pub use service::{Service, ServiceOptions};
+pub use service::{LevelChanges, Service, ServiceOptions};
 pub use snapshots::Snapshot;
 pub use tags::{Initial, Tags};

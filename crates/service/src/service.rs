@@ -24,6 +24,16 @@ use crate::refusal::{OpenError, Refusal};
 use crate::scrub::Damages;
 use crate::volume::Volume;
 
+/// Rule for level changes that the vendor makes only on detached volumes, such as those of OCI from and to 30 VPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LevelChanges {
+    /// Refused while attached or with clients, as the documents have it; automation leaves them out.
+    #[default]
+    Detached,
+    /// Made online, as a published experience has it.
+    Online,
+}
+
 /// Options of a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
@@ -46,6 +56,8 @@ pub struct ServiceOptions {
     pub floor: api::Floor,
     /// Whether data must have checksums.
     pub checksums: Checksums,
+    /// Rule for level changes of attached volumes.
+    pub level_changes: LevelChanges,
     /// When changes become durable.
     pub durability: Durability,
     /// Maximum time until acknowledged changes become durable without a flush; `None` for no maximum.

@@ -11,7 +11,7 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
 use plimsoll_front::Checksums;
-use plimsoll_service::{Service, ServiceOptions, api};
+use plimsoll_service::{LevelChanges, Service, ServiceOptions, api};
 use plimsoll_volume::{Durability, Slow};
 
 /// Timeout of all waits.
@@ -34,6 +34,7 @@ pub fn options(directory: &Path) -> ServiceOptions {
         realtime: false,
         floor: api::Floor::default(),
         checksums: Checksums::AsMade,
+        level_changes: LevelChanges::Detached,
         durability: Durability::Flushes,
         commit_interval: None,
         log: |_| (),
@@ -118,7 +119,7 @@ impl Home {
     }
 
     pub fn level(&self, name: &str, to: &str) -> Result<api::Volume, String> {
-        let level = api::Level { to: to.into(), force_detach: false, online: false };
+        let level = api::Level { to: to.into(), force_detach: false };
         self.service.level(name, &level).map_err(|refusal| refusal.message)
     }
 
