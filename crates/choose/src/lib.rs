@@ -6,6 +6,7 @@
 mod candidate;
 mod climb;
 pub mod diagnosis;
+pub mod elapsed;
 mod explain;
 pub mod hours;
 mod lift;

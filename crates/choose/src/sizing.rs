@@ -44,6 +44,7 @@ pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use licences::fewer_processors;
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, Platform};
+pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;
 pub use product_facts::unsupported_rac;

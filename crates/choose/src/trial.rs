@@ -16,6 +16,8 @@ const SLICES: u64 = 20;
 const SLOTS: u32 = 1 << 14;
 /// Minimum achieved share of an open load; below it the model is overloaded.
 const MIN_ACHIEVED: f64 = 0.97;
+/// Maximum operations of open loads beside the leading stream.
+const MAX_BACKGROUND: f64 = 100_000.0;
 
 /// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,19 +55,47 @@ impl Figures {
 ///
 /// The first tenth is warm-up: queues fill, and burst credits of that size are consumed.
 pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u64) -> Option<Figures> {
-    let lasts = match streams.first()?.pace {
-        Pace::Open { rate, .. } => rate.time_of(operations),
-        Pace::Closed { .. } => {
-            let pilot = StreamPhase { operations: PILOT, ..StreamPhase::unbounded(Instant::ZERO) };
-            let alone = offer(model, &streams[..1], pilot, Span::from_secs(1), seed)?;
-            Span::from_secs_f64(alone.spent.as_secs_f64() * operations as f64 / PILOT as f64)
-        }
-    };
-    let lasts = lasts.max(Span::from_micros(SLICES));
+    let lasts = duration(model, streams.first()?, operations, seed)?;
     let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     // Completions after the end do not count.
     done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
     Some(figures(&done, &model.names(), streams))
+}
+
+/// The time that a stream needs alone for a number of operations, estimated if it is closed.
+fn duration(model: &ChainSpec, stream: &StreamSpec, operations: u64, seed: u64) -> Option<Span> {
+    let lasts = match stream.pace {
+        Pace::Open { rate, .. } => rate.time_of(operations),
+        Pace::Closed { .. } => {
+            let pilot = StreamPhase { operations: PILOT, ..StreamPhase::unbounded(Instant::ZERO) };
+            let alone = offer(model, std::slice::from_ref(stream), pilot, Span::from_secs(1), seed)?;
+            Span::from_secs_f64(alone.spent.as_secs_f64() * operations as f64 / PILOT as f64)
+        }
+    };
+    Some(lasts.max(Span::from_micros(SLICES)))
+}
+
+/// As [`trial`], with a limit for the operations of the other streams, and overloaded if an open one of them is not
+/// carried.
+pub(crate) fn background_trial(
+    model: &ChainSpec,
+    streams: &[StreamSpec],
+    operations: u64,
+    seed: u64,
+) -> Option<Figures> {
+    let others: f64 = streams.iter().skip(1).map(open_rate).sum();
+    let longest = Span::from_secs_f64(MAX_BACKGROUND / others.max(1e-6));
+    let lasts = duration(model, streams.first()?, operations, seed)?.min(longest).max(Span::from_micros(SLICES));
+    let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
+    done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
+    let (tally, seconds) = counted(&done);
+    let is_open = |stream: u8| streams.get(usize::from(stream)).is_some_and(|stream| open_rate(stream) > 0.0);
+    let carried = tally.only(|counter| counter.stream > 0 && is_open(counter.stream)).operations() as f64;
+    let due = others * seconds;
+    // Random arrivals vary by the square root of their number.
+    let is_carried = carried >= due * MIN_ACHIEVED - 4.0 * due.sqrt();
+    let figures = figures(&done, &model.names(), streams);
+    Some(Figures { overloaded: figures.overloaded || !is_carried, ..figures })
 }
 
 struct RawTrial {

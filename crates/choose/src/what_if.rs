@@ -15,11 +15,15 @@ pub use memory::{MemoryFirst, memory_first};
 pub use parts::{keep_parts, parts};
 pub use tiers::{NoTiers, TierSplit, Tiers, tiers};
 
+use crate::elapsed::JobTimes;
+
 /// What-if analyses of a sizing.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfs {
     /// Memory that saves as much as faster storage, for less; evaluated without a request.
     pub memory: Option<MemoryFirst>,
+    /// Elapsed times of jobs.
+    pub jobs: Option<JobTimes>,
     /// Levels of the best choices that have any.
     pub levels: Option<Vec<LevelsOfChoice>>,
     /// Other sizes of the cache.

@@ -21,16 +21,6 @@ use crate::record::{
 
 const FILE: &str = "objects.json";
 
-/// Rule for a change of the level from or to 30 VPUs and more while the volume is attached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UhpChange {
-    /// Refused, as the documents of OCI have it: detach first.
-    #[default]
-    Detached,
-    /// Made online, as a published experience has it.
-    Online,
-}
-
 /// Options of the control planes.
 #[derive(Clone)]
 pub struct Options {
@@ -40,8 +30,6 @@ pub struct Options {
     pub directory: PathBuf,
     /// Divisor of all durations of states.
     pub speed_up: u32,
-    /// Rule for level changes of attached volumes.
-    pub uhp_change: UhpChange,
     /// Region in identifiers and views of OCI.
     pub region: String,
     /// Region in identifiers and views of EC2.

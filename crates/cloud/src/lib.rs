@@ -17,7 +17,7 @@ mod oci;
 mod record;
 mod web;
 
-pub use cloud::{Cloud, CloudError, Options, UhpChange};
+pub use cloud::{Cloud, CloudError, Options};
 pub use docker::{PluginMounts, docker};
 pub use ec2::ec2;
 pub use endpoints::Endpoints;

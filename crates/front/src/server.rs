@@ -468,6 +468,7 @@ impl Server {
             }
         }
         self.accept_clients()?;
+        self.volumes.commit_due(self.now, Span::from_secs(1), &mut self.jobs);
         self.flush_recorders();
         if self.pool.trim() && self.flights.len() == 0 {
             give_memory_back();

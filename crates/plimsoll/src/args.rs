@@ -45,7 +45,7 @@ pub use nbd::{ImageArgs, NbdArgs, TlsArgs, TlsWord};
 use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, QUOTE_EXAMPLES};
 pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
 use size::SIZE_EXAMPLES;
-pub use size::{SizeArgs, WhatIfWord};
+pub use size::{JobWord, SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
 pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, SuiteArgs, SuiteTarget};
 pub use volumes::{

@@ -1,6 +1,7 @@
 //! `plimsoll quote`: limits, prices and binding limits of configurations, and the price of lifting them.
 
 use plimsoll_choose::Quote;
+use plimsoll_choose::elapsed::jobs_on;
 
 use plimsoll_units::Bytes;
 
@@ -33,5 +34,12 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
         let terms = offers.terms_for(&offer);
         quotes.push(plimsoll_choose::quote(&offers.catalogue, &config, &terms, &ask).map_err(refused)?);
     }
-    forms.write(&plimsoll_report::pages::quotes(&quotes), || plimsoll_report::quotes_json(&quotes))
+    let priced =
+        |quote: &Quote| quote.price.as_ref().ok().filter(|price| price.without.is_empty()).map(|price| price.monthly);
+    let jobs =
+        (!args.job.is_empty()).then(|| jobs_on(&args.job, quotes.iter().map(|quote| (&quote.offer, priced(quote)))));
+    let mut page = plimsoll_report::pages::quotes(&quotes);
+    let elapsed = jobs.as_ref().and_then(plimsoll_report::pages::elapsed);
+    page.sections.splice(1..1, elapsed);
+    forms.write(&page, || plimsoll_report::quotes_json(&quotes, jobs.as_ref()))
 }

@@ -14,9 +14,9 @@ use plimsoll_front::sockets::ListenAddress;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
 use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance};
-use plimsoll_service::{OpenError, Service, ServiceOptions};
+use plimsoll_service::{LevelChanges, OpenError, Service, ServiceOptions};
 use plimsoll_units::Span;
-use plimsoll_volume::Slow;
+use plimsoll_volume::{Durability, Slow};
 use plimsoll_web::{ConsoleOptions, WebConsole};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -195,6 +195,9 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<S
         realtime: args.rt,
         floor: Floor::default(),
         checksums: if args.checksums { Checksums::Wanted } else { Checksums::AsMade },
+        level_changes: if args.cloud.online_uhp { LevelChanges::Online } else { LevelChanges::Detached },
+        durability: if args.durability.durable_writes { Durability::Changes } else { Durability::Flushes },
+        commit_interval: args.durability.commit_interval.0,
         log: tell,
         made_by: crate::MADE_BY.into(),
     })
@@ -223,6 +226,7 @@ fn greeting(
         ("control", controls.iter().map(control).collect::<Vec<_>>().join(", ")),
     ];
     facts.extend_from_slice(planes);
+    facts.push(("durable", volumes::durability(&about.durability)));
     facts.extend([("floor", volumes::floor(&about.floor)), ("time", time), ("next", next(about))]);
     let title = format!("Serving {volumes} of {}", about.directory);
     let facts = plimsoll_report::facts(&title, &facts, Outputs::plain(false).style());

@@ -31,7 +31,7 @@ pub use initiator::{initiator_settings, multipath_section};
 
 pub use attach::{Making, attached, detached, reattached};
 pub use list::groups;
-pub use show::floor;
+pub use show::{durability, floor};
 
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
@@ -53,7 +53,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         VolumeCommand::List => desk.list(),
         VolumeCommand::Show { name } => desk.show(name),
         VolumeCommand::Level { name, to, force_detach } => {
-            let body = Level { to: to.clone(), force_detach: *force_detach, online: false };
+            let body = Level { to: to.clone(), force_detach: *force_detach };
             desk.tell(&desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
         }
         VolumeCommand::Resize { name, size } => {

@@ -1,11 +1,12 @@
 //! What-ifs of `plimsoll size`.
 
 use plimsoll_catalogue::{Catalogue, PriceTerms};
+use plimsoll_choose::elapsed::{JobTimes, StorageJob, jobs_of_choices};
 use plimsoll_choose::sizing::{Design, DesignError, Search, Sizing};
 use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, memory_first, tiers};
 use plimsoll_ingest::{DatabaseDemand, Reading};
 
-use crate::args::{SizeArgs, WhatIfWord};
+use crate::args::{JobWord, SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
 
 /// Input of the what-ifs.
@@ -59,7 +60,7 @@ pub fn all(
     let misses = curves.next().filter(|_| curves.next().is_none());
     let account = subject.account.as_ref();
     let memory = memory_first(catalogue, terms, search, sizing, misses);
-    let mut found = WhatIfs { memory, ..WhatIfs::default() };
+    let mut found = WhatIfs { memory, jobs: jobs(args, search, sizing)?, ..WhatIfs::default() };
     for word in &args.what_if {
         match word {
             WhatIfWord::Levels => {
@@ -84,4 +85,18 @@ pub fn all(
         }
     }
     Ok(found)
+}
+
+/// Elapsed times of the requested jobs.
+fn jobs(args: &SizeArgs, search: &Search, sizing: &Sizing) -> Result<Option<JobTimes>, CliError> {
+    let job = |word: &JobWord| if let JobWord::Job(job) = word { Some(job.clone()) } else { None };
+    let jobs: Vec<StorageJob> = args.job.iter().filter_map(job).collect();
+    let account = sizing.wanted.account.as_deref().filter(|_| args.job.contains(&JobWord::Inputs));
+    if args.job.len() > jobs.len() && account.is_none() {
+        return Err(CliError::usage(
+            "--job inputs: the inputs do not contain the waits of sessions: use an AWR or Statspack report of the window",
+        ));
+    }
+    let most = args.most.max(1);
+    Ok((!args.job.is_empty()).then(|| jobs_of_choices(&jobs, sizing, account, (&*search.pool, most))))
 }

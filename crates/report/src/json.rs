@@ -27,6 +27,7 @@ mod catalogue;
 mod comparison;
 mod demand;
 mod diagnosis;
+mod elapsed;
 mod explanation;
 mod matches;
 mod offer;
@@ -39,6 +40,7 @@ mod what_if;
 use plimsoll_analyse::{Comparison, Fitted};
 use plimsoll_catalogue::{Catalogue, Complaint, Product};
 use plimsoll_choose::diagnosis::Diagnosis;
+use plimsoll_choose::elapsed::JobTimes;
 use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
@@ -50,8 +52,8 @@ use crate::pages::KeptRun;
 pub use schema::{schema, schema_names, schema_of};
 
 /// Quotes as `plimsoll.quote/1`, ending in a newline.
-pub fn quotes_json(quotes: &[Quote]) -> Vec<u8> {
-    bytes(&quote::Quotes::from(quotes))
+pub fn quotes_json(quotes: &[Quote], jobs: Option<&JobTimes>) -> Vec<u8> {
+    bytes(&quote::QuoteList::from((quotes, jobs)))
 }
 
 /// A need and the products that carry it or not, as `plimsoll.match/1`, ending in a newline.

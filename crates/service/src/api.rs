@@ -37,9 +37,6 @@ pub struct Level {
     /// Disconnects clients if the real product changes only while detached.
     #[serde(default)]
     pub force_detach: bool,
-    /// Changes it with clients connected, even if the documents of the vendor require a detached volume.
-    #[serde(default)]
-    pub online: bool,
 }
 
 /// `POST /v1/volumes/{name}/resize`: enlarges a volume.
@@ -217,6 +214,29 @@ pub struct Volume {
     /// Cost so far; absent if the product has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// When its changes become durable.
+    #[serde(default)]
+    pub durability: DurabilityTerms,
+    /// Failure of the store with its remedy; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}
+
+/// When changes become durable, at the latest: they survive a crash of the service and of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DurabilityTerms {
+    /// `true`: at their acknowledgement. `false`: at that of a flush or FUA write.
+    pub at_acknowledgement: bool,
+    /// Maximum time until an acknowledged change becomes durable without a flush, in nanoseconds; absent if unlimited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_ns: Option<u64>,
+}
+
+/// `GET /v1/health`, if the store accepts changes and makes them durable; otherwise the status is 503.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Health {
+    /// Always `true`.
+    pub healthy: bool,
 }
 
 /// `GET /v1/volumes/{name}/iscsi`: a volume as logical unit 0 of an iSCSI target.
@@ -443,6 +463,12 @@ pub struct About {
     /// Whether data have checksums.
     #[serde(default)]
     pub checksums: bool,
+    /// When changes become durable.
+    #[serde(default)]
+    pub durability: DurabilityTerms,
+    /// Failure of the store with its remedy; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
     /// Listening addresses for NBD clients.
     pub listens: Vec<String>,
     /// Addresses of iSCSI portals.

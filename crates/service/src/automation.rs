@@ -29,6 +29,8 @@ const MAX_LEVELS: usize = 256;
 pub(crate) struct Automation {
     tune: Option<Tune>,
     detached: Option<Detached>,
+    /// A change was left out and logged, because the vendor does not make it on attached volumes.
+    is_held: bool,
 }
 
 #[derive(Debug)]
@@ -128,7 +130,7 @@ impl Automation {
         if tune.is_none() && detached.is_none() {
             return Err(Refusal::bad("nothing to do: give a default level, or how long a volume rests detached"));
         }
-        Ok(Self { tune, detached })
+        Ok(Self { tune, detached, is_held: false })
     }
 }
 
@@ -250,7 +252,7 @@ impl Service {
             .collect();
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
-        let readings = self.inner.handle.call(move |server| {
+        let (health, readings) = self.inner.handle.call(move |server| {
             let (volumes, ..) = server.volumes();
             volumes.set_capacity(fixed.unwrap_or(free.saturating_add(volumes.store().usage().taken)));
             let read = |(export, from, follows)| {
@@ -259,13 +261,16 @@ impl Service {
                 let totals = if follows { volumes.totals(export).cloned() } else { None };
                 Reading { clients, fresh: fresh(volumes, export, from), totals }
             };
-            queries.into_iter().map(read).collect::<Vec<Reading>>()
+            let readings = queries.into_iter().map(read).collect::<Vec<Reading>>();
+            (server.volumes().0.health(), readings)
         })?;
+        self.watch_health(&mut state, health);
         self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
-            let used = reading.clients > 0 || volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
+            let is_device = volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
+            let used = reading.clients > 0 || is_device || volume.metadata.instance.is_some();
             if self.run_automation(now, volume, used, reading.totals).is_err() {
                 // The commit failed: restart from the present state of the volume.
                 volume.automation = Automation::new(now, &volume.metadata, &volume.product, &self.inner.options);
@@ -303,9 +308,25 @@ impl Service {
         let seen = before.as_ref().map(|before| IntervalLoad::between(tune.ladder(), before, &totals));
         *before = Some(totals);
         match seen.filter(|_| !rests).and_then(|seen| tune.seen(now, &seen)) {
-            Some(level) => self.change_product(volume, volume.product.at_level(level, self.products())?, None),
+            Some(level) => self.follow(now, volume, level, used),
             None => Ok(()),
         }
+    }
+
+    /// Changes the level as the load requires, unless the vendor does so only on detached volumes.
+    fn follow(&self, now: Instant, volume: &mut Volume, level: u32, used: bool) -> Result<(), Refusal> {
+        let product = volume.product.at_level(level, self.products())?;
+        let Some(why) = self.detached_only(&volume.product, &product).filter(|_| used) else {
+            return self.change_product(volume, product, None);
+        };
+        if !std::mem::replace(&mut volume.automation.is_held, true) {
+            let name = volume.name();
+            (self.inner.options.log)(&format!("the level of {name} does not follow the load to {level}: {why}"));
+        }
+        if let (Some(Tune { tune, .. }), Some(present)) = (&mut volume.automation.tune, volume.product.level()) {
+            tune.set_level(now, present);
+        }
+        Ok(())
     }
 
     /// Automatic change of the level; `rests_from` is the level to return to.

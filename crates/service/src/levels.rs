@@ -9,7 +9,7 @@ use crate::automation::Automation;
 use crate::metadata::VolumeMetadata;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::service::{Service, ServiceState};
+use crate::service::{LevelChanges, Service, ServiceState};
 use crate::volume::Volume;
 
 impl Service {
@@ -49,7 +49,7 @@ impl Service {
             )));
         }
         self.can_emulate(&product, volume.size)?;
-        let why = if level.online { None } else { detached_only(&volume.product, &product) };
+        let why = self.detached_only(&volume.product, &product);
         Ok((product, why))
     }
 
@@ -59,12 +59,23 @@ impl Service {
             Ok(state) => return Ok(state),
             Err(refusal) => refusal,
         };
-        let is_attached = self.state().volume(name)?.attachment.is_some();
+        let is_attached = self.state().volume(name)?.is_attached();
         if level.force_detach && !is_attached {
             return self.disconnect(name);
         }
         let force = if is_attached { "" } else { ", or break the clients off with --force-detach" };
-        Err(Refusal::conflict(format!("{why}; {}{force}", refusal.message.replace(&format!("{name} "), "it "))))
+        let message = refusal.message.replace(&format!("{name} "), "it ");
+        let online = "plimsoll serve --online-uhp permits it online, as a published test of an attached volume has it";
+        Err(Refusal::conflict(format!("{why}; {message}{force}; {online}")))
+    }
+
+    /// Reason why a change is made only on detached volumes; `None` if the vendor or this service makes it online.
+    pub(crate) fn detached_only(&self, from: &Product, to: &Product) -> Option<String> {
+        if self.inner.options.level_changes == LevelChanges::Online {
+            return None;
+        }
+        let (before, after) = (from.offer.as_ref()?, to.offer.as_ref()?);
+        before.detached_only(after).map(|why| format!("{}: {why}", after.product().name()))
     }
 
     /// Commits the change to `product`, then applies it. A resting volume returns to `rests_from`.
@@ -103,10 +114,4 @@ impl Service {
         volume.metadata = metadata;
         Ok(())
     }
-}
-
-/// Reason why the vendor makes a change only on detached volumes.
-fn detached_only(from: &Product, to: &Product) -> Option<String> {
-    let (before, after) = (from.offer.as_ref()?, to.offer.as_ref()?);
-    before.detached_only(after).map(|why| format!("{}: {why}", after.product().name()))
 }

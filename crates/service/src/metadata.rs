@@ -40,6 +40,9 @@ pub(crate) struct VolumeMetadata {
     /// Texts of control planes.
     #[serde(default, skip_serializing_if = "Tags::is_empty")]
     pub tags: Tags,
+    /// Instance to which a control plane has attached it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
     /// Initiators that may log in over iSCSI.
     #[serde(default, skip_serializing_if = "Initiators::are_usual")]
     pub initiators: Initiators,
@@ -82,6 +85,7 @@ impl VolumeMetadata {
             autotune: None,
             rests_from: None,
             tags: Tags::new(),
+            instance: None,
             initiators: Initiators::OfService,
         }
     }

@@ -68,7 +68,8 @@ pub(crate) fn open(options: ServiceOptions) -> Result<(Service, Server), OpenErr
         ));
     }
     let clock = Clock::start();
-    let volumes = Volumes::new(store, options.slow);
+    let mut volumes = Volumes::new(store, options.slow);
+    volumes.set_durability(options.durability, options.commit_interval);
     let mut server = Server::new(volumes, files, Limits::default(), clock).map_err(OpenError::Ring)?;
     let (volumes, _, pending) = server.volumes();
     pending.append(&mut jobs);

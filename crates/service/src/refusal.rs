@@ -28,6 +28,8 @@ pub enum RefusalKind {
     Conflict,
     /// The store is full: 507.
     NoSpace,
+    /// The store does not accept changes or does not make them durable: 503.
+    Unavailable,
     /// Internal failure: 500.
     Failed,
 }

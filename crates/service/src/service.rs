@@ -11,16 +11,28 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
 use plimsoll_front::fuse::Mountpoint;
 use plimsoll_front::{Checksums, Handle, Server};
-use plimsoll_volume::{Slow, StoreId};
+use plimsoll_units::Span;
+use plimsoll_volume::{Durability, Slow, StoreId};
 
 use crate::api;
 use crate::automation::Ticker;
 use crate::group::ServedGroup;
+use crate::health::durability;
 use crate::iscsi::IscsiOptions;
 use crate::names;
 use crate::refusal::{OpenError, Refusal};
 use crate::scrub::Damages;
 use crate::volume::Volume;
+
+/// Rule for level changes that the vendor makes only on detached volumes, such as those of OCI from and to 30 VPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LevelChanges {
+    /// Refused while attached or with clients, as the documents have it; automation leaves them out.
+    #[default]
+    Detached,
+    /// Made online, as a published experience has it.
+    Online,
+}
 
 /// Options of a service.
 #[derive(Clone, Debug)]
@@ -44,6 +56,12 @@ pub struct ServiceOptions {
     pub floor: api::Floor,
     /// Whether data must have checksums.
     pub checksums: Checksums,
+    /// Rule for level changes of attached volumes.
+    pub level_changes: LevelChanges,
+    /// When changes become durable.
+    pub durability: Durability,
+    /// Maximum time until acknowledged changes become durable without a flush; `None` for no maximum.
+    pub commit_interval: Option<Span>,
     /// Receives log lines for the user.
     pub log: fn(&str),
     /// Program and version.
@@ -79,6 +97,8 @@ pub(crate) struct ServiceState {
     /// FUSE mounts of volumes.
     pub mounted: BTreeMap<String, Mountpoint>,
     pub damages: Damages,
+    /// The failure of the store that was logged last; `None` if it accepts changes.
+    pub trouble: Option<String>,
 }
 
 impl ServiceState {
@@ -159,6 +179,8 @@ impl Service {
             capacity_bytes: usage.capacity,
             used_bytes: usage.taken,
             checksums,
+            durability: durability(&self.inner.options),
+            trouble: self.trouble()?,
             listens: listens.clone(),
             iscsi: iscsi.as_ref().map(|iscsi| iscsi.portals.clone()).unwrap_or_default(),
         })
@@ -172,7 +194,9 @@ impl Service {
             let clients = exports.into_iter().map(|export| server.clients(export));
             clients.collect::<Vec<usize>>()
         })?;
-        Ok(state.volumes.values().zip(clients).map(|(volume, clients)| self.shown(volume, clients)).collect())
+        let trouble = self.trouble()?;
+        let shown = |(volume, clients)| self.shown(volume, clients, trouble.clone());
+        Ok(state.volumes.values().zip(clients).map(shown).collect())
     }
 
     /// A volume by name.
@@ -190,7 +214,7 @@ impl Service {
     }
 
     pub(crate) fn show(&self, volume: &Volume) -> Result<api::Volume, Refusal> {
-        Ok(self.shown(volume, self.clients(volume)?))
+        Ok(self.shown(volume, self.clients(volume)?, self.trouble()?))
     }
 
     pub(crate) fn clients(&self, volume: &Volume) -> Result<usize, Refusal> {
@@ -198,9 +222,16 @@ impl Service {
         Ok(self.inner.handle.call(move |server| server.clients(export))?)
     }
 
-    fn shown(&self, volume: &Volume, clients: usize) -> api::Volume {
+    fn shown(&self, volume: &Volume, clients: usize, trouble: Option<String>) -> api::Volume {
+        let durability = durability(&self.inner.options);
         let slow = Some(self.inner.options.slow.times()).filter(|times| *times > 1);
         let iscsi = self.shown_target(volume);
-        api::Volume { slow, iscsi, ..volume.shown(&self.inner.options.listens, clients, self.inner.options.slow) }
+        api::Volume {
+            slow,
+            iscsi,
+            durability,
+            trouble,
+            ..volume.shown(&self.inner.options.listens, clients, self.inner.options.slow)
+        }
     }
 }

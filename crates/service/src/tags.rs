@@ -47,7 +47,7 @@ impl Service {
         self.store_metadata(volume, metadata)
     }
 
-    /// Moves a volume into a group, or out of its group, with the initiators that may use it from now on, and replaces
+    /// Moves a volume into a group, the instance to which it is attached from now on, or out of its group, with the initiators that may use it from now on, and replaces
     /// a tag, in a single commit. Waits until no request of the volume is in flight: its model restarts idle. Without
     /// initiators its sessions end first.
     pub fn set_group(
@@ -95,6 +95,7 @@ impl Service {
                 let before = before.and_then(|group| state.groups.get(&group)).map(|group| group.id);
                 let volume = state.volume_mut(name)?;
                 let mut metadata = VolumeMetadata { group: group.map(str::to_owned), ..volume.metadata.clone() };
+                metadata.instance.clone_from(&metadata.group);
                 metadata.initiators.clone_from(initiators);
                 metadata.tags.insert(tag.0.to_owned(), tag.1);
                 let stored = check_tags(&metadata.tags).and_then(|()| self.store_metadata(volume, metadata));

@@ -144,7 +144,18 @@ impl Volume {
     }
 
     /// Refused while the volume is a block device of this host.
+    /// True if a block device of this host or an instance of a control plane may use it, with or without clients.
+    pub const fn is_attached(&self) -> bool {
+        self.attachment.is_some() || self.metadata.instance.is_some()
+    }
+
     pub fn unattached(&self, what: &str) -> Result<(), Refusal> {
+        if let Some(instance) = &self.metadata.instance {
+            let name = self.name();
+            return Err(Refusal::conflict(format!(
+                "{name} is attached to instance {instance}: {what} when it is detached there, by the API that attached it"
+            )));
+        }
         let Some(attachment) = &self.attachment else { return Ok(()) };
         let place = place(attachment);
         let name = self.name();
@@ -175,6 +186,8 @@ impl Volume {
             faults: self.faults.clone(),
             recording: self.recording.clone(),
             cost: bill.as_ref().and_then(|bill| bill.cost(moment::now_ns(), slow)),
+            durability: api::DurabilityTerms::default(),
+            trouble: None,
         }
     }
 }

@@ -34,8 +34,8 @@ pub use record::{Commit, Record, VolumeAccess};
 pub use request::{Class, Command, Errno, Request, Space, Ticket};
 pub use slow::Slow;
 pub use store::{
-    About, Edit, EditError, Extent, Geometry, Recovered, ShortFile, Store, StoreEnd, Unrecoverable, Unreferenced,
-    Usage, VolumeId,
+    About, Durability, Edit, EditError, Extent, Geometry, Recovered, ShortFile, Store, StoreEnd, StoreHealth,
+    Unrecoverable, Unreferenced, Usage, VolumeId,
 };
 pub use superblock::{BLOCK_BYTES, BlockError, FileKind, Superblock, SuperblockData, header, read_header};
 pub use totals::{Label, Totals};

@@ -103,6 +103,29 @@ pub struct Store {
     ended: Vec<StoreEnd>,
     /// Set after a failed data sync: acknowledged writes may be lost, so further changes are refused.
     failed: bool,
+    /// When changes become durable.
+    durability: Durability,
+}
+
+/// When changes of a volume become durable, at the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// At the acknowledgement of a flush or an FUA write, and with the next commit.
+    #[default]
+    Flushes,
+    /// At their own acknowledgement.
+    Changes,
+}
+
+/// Whether a store accepts changes and makes them durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreHealth {
+    /// It does.
+    Good,
+    /// The last commit failed with this error: answered changes are not durable, and it is repeated.
+    Stalled(Errno),
+    /// A data sync failed: answered changes may be lost, and all changes are refused until the store is reopened.
+    Failed,
 }
 
 /// State of a volume.
@@ -202,6 +225,7 @@ impl Store {
             edits: VecDeque::new(),
             ended: Vec::new(),
             failed: false,
+            durability: Durability::Flushes,
         }
     }
 
@@ -229,6 +253,20 @@ impl Store {
     /// times the records of that commit. Default 16,384.
     pub const fn set_records_kept(&mut self, records: u64) {
         self.rounds.log_records_min = records;
+    }
+
+    /// Sets when changes become durable.
+    pub const fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
+    /// Whether changes are accepted and become durable.
+    pub const fn health(&self) -> StoreHealth {
+        match self.rounds.stalled() {
+            _ if self.failed => StoreHealth::Failed,
+            Some(errno) => StoreHealth::Stalled(errno),
+            None => StoreHealth::Good,
+        }
     }
 
     /// True after a failed data sync: reads continue, all other requests fail until the store is reopened.
@@ -350,6 +388,9 @@ impl Store {
         let has_copied = !moves.is_empty();
         self.finish_moves(volume, moves, outcome, jobs);
         let mut is_quiet = false;
+        if request.changes() && outcome.is_ok() {
+            self.rounds.wrote_bytes(request.payload());
+        }
         if request.changes()
             && let Some(stored) = self.stored[volume.0 as usize].as_mut()
         {
@@ -417,11 +458,12 @@ impl Store {
         let stored = self.stored.get_mut(volume.0 as usize).and_then(Option::as_mut).ok_or(Errno::Inval)?;
         admit(stored, request, failed)?;
         stored.in_flight += 1;
+        let fua = request.fua || self.durability == Durability::Changes;
         let flight = AcceptedRequest {
             tag,
             ticket,
             volume,
-            request: *request,
+            request: Request { fua, ..*request },
             left: 0,
             outcome: Ok(()),
             moves: Vec::new(),
@@ -462,10 +504,15 @@ impl Store {
         }
     }
 
-    /// Begins to make all answered writes durable, without a request that waits for it.
+    /// Begins to make all answered writes durable, without a request that waits for it; also after a failed commit.
     pub fn flush_all(&mut self, jobs: &mut Vec<FileJob>) {
-        self.rounds.is_wanted = true;
+        self.rounds.want();
         self.round(jobs);
+    }
+
+    /// True if answered changes are in no commit yet.
+    pub fn has_changes(&self) -> bool {
+        self.rounds.has_changes()
     }
 
     /// True while answered writes are made durable.

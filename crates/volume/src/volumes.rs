@@ -20,7 +20,7 @@ use crate::record::VolumeAccess;
 use crate::request::{Errno, Request, Ticket};
 use crate::slab::Slab;
 use crate::slow::Slow;
-use crate::store::{Edit, EditError, Extent, Store, StoreEnd, VolumeId};
+use crate::store::{Durability, Edit, EditError, Extent, Store, StoreEnd, StoreHealth, VolumeId};
 use crate::totals::{Label, Totals};
 use flight::{Flight, ServedVolume, Timing};
 
@@ -157,6 +157,18 @@ pub struct Volumes {
     passed: Vec<Passed>,
     ended: Vec<StoreEnd>,
     edited: Vec<Edited>,
+    commits: Commits,
+}
+
+/// Regular commits of the store.
+#[derive(Clone, Copy, Debug, Default)]
+struct Commits {
+    /// Maximum age of answered changes that are in no commit.
+    interval: Option<Span>,
+    /// The oldest such change, in real time.
+    since: Option<Instant>,
+    /// A job was finished since the last check.
+    has_worked: bool,
 }
 
 impl Volumes {
@@ -186,6 +198,35 @@ impl Volumes {
     pub fn flush_all(&mut self, jobs: &mut Vec<FileJob>) {
         if let Some(store) = self.store_mut() {
             store.flush_all(jobs);
+        }
+    }
+
+    /// Sets when changes of the store become durable: at their acknowledgement or not, and within `interval` of it;
+    /// without an interval only with a flush or much data.
+    pub fn set_durability(&mut self, durability: Durability, interval: Option<Span>) {
+        self.commits.interval = interval;
+        if let Some(store) = self.store_mut() {
+            store.set_durability(durability);
+        }
+    }
+
+    /// Begins to make answered changes durable if they are as old as the interval before the next call, which is `next`
+    /// later, or if none was made since the last call.
+    pub fn commit_due(&mut self, now: Instant, next: Span, jobs: &mut Vec<FileJob>) {
+        let now = self.now.max(now);
+        let is_idle = !std::mem::take(&mut self.commits.has_worked);
+        let Some((interval, since)) = self.commits.interval.zip(self.commits.since) else { return };
+        if is_idle || since + interval <= now + next {
+            self.commits.since = None;
+            self.flush_all(jobs);
+        }
+    }
+
+    /// Whether the store accepts changes and makes them durable; whole files have no commits.
+    pub fn health(&self) -> StoreHealth {
+        match &self.backing {
+            Backing::Store(store) => store.health(),
+            Backing::Flat(_) => StoreHealth::Good,
         }
     }
 
@@ -231,6 +272,7 @@ impl Volumes {
             passed: Vec::new(),
             ended: Vec::new(),
             edited: Vec::new(),
+            commits: Commits::default(),
         }
     }
 
@@ -429,6 +471,10 @@ impl Volumes {
     pub fn worked(&mut self, now: Instant, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
         self.advance(now);
         self.backing.worked(job, outcome, jobs);
+        if let Backing::Store(store) = &self.backing {
+            self.commits.has_worked = true;
+            self.commits.since = if store.has_changes() { self.commits.since.or(Some(self.now)) } else { None };
+        }
         self.collect();
     }
 

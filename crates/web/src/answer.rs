@@ -110,6 +110,7 @@ impl From<plimsoll_service::Refusal> for WebRefusal {
             RefusalKind::NotFound => StatusCode::NOT_FOUND,
             RefusalKind::Conflict => StatusCode::CONFLICT,
             RefusalKind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+            RefusalKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             RefusalKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, refusal.message)

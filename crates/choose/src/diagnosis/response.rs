@@ -1,6 +1,6 @@
 //! Latency of operations over their rate, window by window.
 
-use plimsoll_ingest::{Class, DatabaseDemand, Measure};
+use plimsoll_ingest::{Class, DatabaseDemand, Measure, WaitCause};
 
 use super::totals::value;
 
@@ -50,6 +50,32 @@ const FOR_KNEE: usize = 16;
 /// The responses of each class, in the order of the subject's series.
 pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
     Class::ALL.into_iter().filter_map(|class| response(subject, class)).collect()
+}
+
+/// The classes that are not among `known`, from the waits of sessions for them: the rate is that of the waits.
+pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Response> {
+    let Some(time) = subject.account.as_ref().map(|account| &account.whole) else { return Vec::new() };
+    let response = |class: Class| {
+        let waits = time.foreground().filter(|wait| wait.cause == WaitCause::Storage(class));
+        let (count, total_s) = waits.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
+        let (iops, latency_s, length_s) = (count / time.seconds, total_s / count, time.seconds);
+        let is_timed = count > 0.0 && total_s > 0.0 && length_s > 0.0;
+        is_timed.then(|| Response {
+            class,
+            iops,
+            latency_s,
+            in_flight: total_s / length_s,
+            busy: None,
+            bytes: None,
+            quiet_s: None,
+            loaded_s: None,
+            correlation: None,
+            knee_iops: None,
+            points: vec![ResponsePoint { iops, latency_s, length_s }],
+        })
+    };
+    let missing = Class::ALL.into_iter().filter(|class| known.iter().all(|one| one.class != *class));
+    missing.filter_map(response).collect()
 }
 
 fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {

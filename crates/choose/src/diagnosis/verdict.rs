@@ -154,6 +154,18 @@ pub enum DiagnosisVerdict {
         /// Operations in flight.
         in_flight: f64,
     },
+    /// Operations of a class are slow, although sessions seldom wait for them.
+    SlowClass {
+        /// The class.
+        class: Class,
+        /// Mean latency, seconds.
+        latency_s: f64,
+        /// Operations a second.
+        iops: f64,
+        /// Share of the database's time that sessions wait for it; for temp files for reads and writes together. None
+        /// if no input contains waits.
+        share: Option<f64>,
+    },
     /// Latency grows with the rate: the storage is at its limit.
     AtItsLimit {
         /// The class.
@@ -387,6 +399,7 @@ impl DiagnosisVerdict {
             Self::WritersBehind { .. } => "writers-behind",
             Self::Elsewhere { .. } => "elsewhere",
             Self::Slow { .. } => "slow",
+            Self::SlowClass { .. } => "slow-class",
             Self::AtItsLimit { .. } => "at-its-limit",
             Self::SlowOrLoaded { .. } => "slow-or-loaded",
             Self::Many { .. } => "many",

@@ -22,7 +22,7 @@ impl Pool for InOrder {
 }
 
 /// Results of the items, in their order.
-pub(super) fn map<I: Sync, T: Send>(pool: &dyn Pool, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+pub(crate) fn map<I: Sync, T: Send>(pool: &dyn Pool, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
     let done = Mutex::new(BTreeMap::new());
     pool.each(items.len(), &|index| {
         let result = work(&items[index]);

@@ -14,6 +14,8 @@ pub struct CacheWhatIf {
     pub by: EstimateSource,
     /// Monthly price of the present choice.
     pub present: Option<Money>,
+    /// Mean number of sessions that wait for reads and log writes in peaks with it.
+    pub present_waiting: Option<f64>,
     /// The sizes, ascending.
     pub sizes: Vec<CacheSize>,
 }
@@ -47,17 +49,35 @@ pub struct CacheSize {
     pub memory: Option<Money>,
     /// Total of memory and storage; none if either has no price.
     pub sum: Option<Money>,
+    /// Saved share of the database's time with the present choice, by fewer reads and by this storage; negative if it
+    /// takes longer. None if the database's time is unknown.
+    pub saved: Option<f64>,
+    /// Mean number of sessions that wait for reads and log writes in peaks; none without a model.
+    pub waiting: Option<f64>,
 }
 
 impl CacheWhatIf {
-    /// The larger cache with the lowest total, if below the price of the present choice. Smaller caches are excluded,
-    /// because the cost of longer waits is unknown.
+    /// The larger cache with the lowest total, if below the price of the present choice. Smaller caches are excluded:
+    /// they cost database time, which has no price.
     pub fn better(&self) -> Option<&CacheSize> {
         let cost = |size: &&CacheSize| size.sum.map_or(i128::MAX, |sum| sum.millionths);
         let least = self.sizes.iter().filter(|size| size.more_bytes > 0.0).min_by_key(cost)?;
         (least.sum?.millionths < self.present?.millionths).then_some(least)
     }
 }
+
+impl CacheWhatIf {
+    /// The smallest larger cache with most of the possible saving of database time, if that is notable.
+    pub fn faster(&self) -> Option<&CacheSize> {
+        let larger = || self.sizes.iter().filter(|size| size.more_bytes > 0.0);
+        let most = larger().filter_map(|size| size.saved).fold(0.0, f64::max);
+        larger().find(|size| most >= NOTABLE && size.saved >= Some(MOST * most))
+    }
+}
+
+/// Minimum saved share of the database's time, and share of the possible saving that is most of it.
+const NOTABLE: f64 = 0.05;
+const MOST: f64 = 0.8;
 
 /// Bytes of a cache, additional bytes, and remaining reads.
 pub(super) type CacheStep = (f64, f64, f64);
@@ -76,19 +96,38 @@ pub fn cache(
 ) -> Option<CacheWhatIf> {
     let (by, steps) = steps(account, misses)?;
     let monthly = |choice: &Choice| choice.price.as_ref().map(|price| price.monthly);
+    let first = sizing.choices.first();
+    let present_s = first.and_then(|choice| database_s(choice, (by, 1.0)));
     let with = |(bytes, more_bytes, reads): CacheStep| {
         let wanted = with_reads(&sizing.wanted, by, reads);
         let choice = size(catalogue, &wanted, terms, search).choices.into_iter().next();
         let memory = memory_price
             .map(|price| Money { millionths: (price.millionths as f64 * more_bytes / GIB).round() as i128, ..price });
         let sum = memory.zip(choice.as_ref().and_then(monthly)).and_then(|(memory, storage)| memory.plus(storage));
-        CacheSize { bytes, more_bytes, reads, wanted, choice, memory, sum }
+        let then_s = choice.as_ref().and_then(|choice| database_s(choice, (by, reads)));
+        let saved = then_s.zip(present_s).map(|(then_s, present_s)| 1.0 - then_s / present_s);
+        let waiting = choice.as_ref().and_then(|choice| choice.waiting(&wanted.points[0]));
+        CacheSize { bytes, more_bytes, reads, wanted, choice, memory, sum, saved, waiting }
     };
     Some(CacheWhatIf {
         by,
-        present: sizing.choices.first().and_then(monthly),
+        present: first.and_then(monthly),
+        present_waiting: first.and_then(|choice| choice.waiting(&sizing.wanted.points[0])),
         sizes: steps.into_iter().map(with).collect(),
     })
+}
+
+/// Seconds of the database's time with a choice and a share of its reads through the cache. The time of the present
+/// load applies, as the latencies are those of its mean rate.
+fn database_s(choice: &Choice, (by, reads): (EstimateSource, f64)) -> Option<f64> {
+    let effect = choice.effect.as_ref()?;
+    let cached: f64 = effect.parts.iter().filter(|part| is_read_through(by, part.class)).map(|part| part.after_s).sum();
+    Some(effect.after_s - cached * (1.0 - reads))
+}
+
+/// True for waits for reads that a cache saves.
+fn is_read_through(by: EstimateSource, class: Class) -> bool {
+    is_cached(by, class) && matches!(class, Class::RandomRead | Class::SequentialRead | Class::Read)
 }
 
 /// The load if a larger cache leaves a share of the reads, 0 to 1.

@@ -193,6 +193,28 @@ fn other_large_waits_are_named() {
 }
 
 #[test]
+fn each_class_that_is_slow_for_its_medium_is_named() {
+    // Single-block reads of 41 ms are 3 % of the time, temp writes of 247 ms 1 %, scans are quick.
+    let temp = [("direct path write temp", 405, 100), ("db file scattered read", 100_000, 100)];
+    let few = Workload { single_reads: 7_300, read_us: 41_000, ..workload(9_000, 0) };
+    let found = check(&subject(&few, &temp));
+    let slow: Vec<(Class, f64, Option<f64>)> = found
+        .verdicts
+        .iter()
+        .filter_map(|verdict| match verdict {
+            DiagnosisVerdict::SlowClass { class, latency_s, share, .. } => Some((*class, *latency_s, *share)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids(&found)[0], "not-storage", "{:?}", found.verdicts);
+    let [(first, read_s, read_share), (second, temp_s, temp_share)] = slow[..] else { panic!("{:?}", found.verdicts) };
+    assert_eq!((first, second), (Class::RandomRead, Class::TempWrite));
+    near(read_s, 0.041, 0.01);
+    near(temp_s, 100.0 / 405.0, 0.01);
+    assert!(read_share > temp_share && read_share < Some(0.05) && temp_share > Some(0.0), "{slow:?}");
+}
+
+#[test]
 fn a_slow_log_explains_lock_waits() {
     let row_locks = [("enq: TX - row lock contention", 9_000, 4_000)];
     let slow = Workload { redo_us: 76_000, ..workload(2_000, 100) };

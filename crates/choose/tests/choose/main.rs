@@ -4,6 +4,7 @@ mod agreement;
 mod choices;
 mod closed;
 mod diagnosis;
+mod elapsed;
 mod explain;
 mod hours;
 #[path = "../../../analyse/tests/analyse/measured.rs"]

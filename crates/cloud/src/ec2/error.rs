@@ -73,6 +73,9 @@ impl From<Refusal> for Ec2Error {
             RefusalKind::NotFound => Self::new("InvalidParameterValue", message),
             RefusalKind::Conflict => Self::state(message),
             RefusalKind::NoSpace => Self::new("VolumeLimitExceeded", message),
+            RefusalKind::Unavailable => {
+                Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::new("Unavailable", message) }
+            }
             RefusalKind::Failed => {
                 Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..Self::new("InternalError", message) }
             }

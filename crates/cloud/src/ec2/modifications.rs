@@ -113,7 +113,7 @@ fn equivalent_of_gp2(from: &Ec2Settings) -> (u64, u64) {
 
 fn apply(operation: &Operation<'_>, held: &Held, from: &Ec2Settings, to: &Ec2Settings) -> Result<(), Ec2Error> {
     let name = &held.glance.name;
-    let level = Level { to: configuration(to), force_detach: false, online: false };
+    let level = Level { to: configuration(to), force_detach: false };
     operation.service().level(name, &level)?;
     if to.size_gib > from.size_gib {
         operation.service().resize(name, Resize { size_bytes: to.size_gib << 30 })?;

@@ -302,7 +302,7 @@ fn join(
 /// Sets the option of the product that the kind of attachment is.
 fn set_kind(operation: &Operation<'_>, name: &str, kind: &str) -> Result<(), OciError> {
     let to = format!("attachment={kind}");
-    operation.service().level(name, &Level { to, force_detach: false, online: false })?;
+    operation.service().level(name, &Level { to, force_detach: false })?;
     Ok(())
 }
 

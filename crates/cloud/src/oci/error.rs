@@ -99,6 +99,7 @@ impl From<Refusal> for OciError {
             RefusalKind::NotFound => Self::new(StatusCode::NOT_FOUND, "NotAuthorizedOrNotFound", message),
             RefusalKind::Conflict => Self::conflict(message),
             RefusalKind::NoSpace => Self::limit(message),
+            RefusalKind::Unavailable => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message),
             RefusalKind::Failed => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", message),
         }
     }

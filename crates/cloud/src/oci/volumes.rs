@@ -13,7 +13,7 @@ use super::{
     OciResult, availability_domain, check_etag, created_before, deleted_before, display_name, etag, find, found, get,
     list, only, parse, retry,
 };
-use crate::cloud::{Held, Operation, UhpChange, VolumeKind, gigabytes, initial, is_boot, new_ocid};
+use crate::cloud::{Held, Operation, VolumeKind, gigabytes, initial, is_boot, new_ocid};
 use crate::lifecycle::Transition;
 use crate::record::{Provider, VolumeRecord, VolumeSource};
 use crate::web::{Reply, Request};
@@ -332,7 +332,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     held.record.autotune = policies.views();
     let automation = policies.automation(operation, level)?;
     if level != before {
-        change_level(operation, &held, before, level)?;
+        change_level(operation, &held, level)?;
         held.record.transition = Some(operation.cloud.durations.transition(now_ns, PROVISIONING, "oci_level_change"));
     }
     if changes_policies || level != before {
@@ -347,19 +347,9 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     Ok(found(&view(operation, &held), etag(&held)))
 }
 
-/// Changes the level, with the vendor's rule for attached volumes.
-fn change_level(operation: &Operation<'_>, held: &Held, before: u32, level: u32) -> Result<(), OciError> {
-    let crosses = before.max(level) >= UHP_VPUS;
-    let online = operation.cloud.options.uhp_change == UhpChange::Online;
-    if crosses && held.record.attachment().is_some() && !online {
-        return Err(OciError::conflict(format!(
-            "volume {} is attached: a change from or to {UHP_VPUS} VPUs per GB and more needs a detached volume (OCI, Ultra \
-             High Performance, 2026-09-05). Detach it first; plimsoll serve --online-uhp permits the change online, as a \
-             published test of fio on an attached volume has it",
-            held.record.id
-        )));
-    }
-    let level = Level { to: format!("vpu={level}"), force_detach: false, online };
+/// Changes the level; the service has the vendor's rule for attached volumes.
+fn change_level(operation: &Operation<'_>, held: &Held, level: u32) -> Result<(), OciError> {
+    let level = Level { to: format!("vpu={level}"), force_detach: false };
     operation.service().level(&held.glance.name, &level)?;
     Ok(())
 }

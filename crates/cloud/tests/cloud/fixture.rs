@@ -8,13 +8,11 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll_cloud::{
-    Cloud, NewKey, OciKey, Options, PluginMounts, TENANCY, USER, UhpChange, add_oci_key, state_directory,
-};
+use plimsoll_cloud::{Cloud, NewKey, OciKey, Options, PluginMounts, TENANCY, USER, add_oci_key, state_directory};
 use plimsoll_front::sockets::{ListenAddress, SocketAccess};
 use plimsoll_service::api::Group;
 use plimsoll_service::http::{Control, Entrance};
-use plimsoll_service::{IscsiOptions, ServiceOptions};
+use plimsoll_service::{IscsiOptions, LevelChanges, ServiceOptions};
 use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -98,18 +96,21 @@ fn portals() -> IscsiOptions {
 
 impl Plane {
     pub fn start() -> Self {
-        Self::open(new_directory(), SPEED_UP, UhpChange::Detached)
+        Self::open(new_directory(), SPEED_UP, LevelChanges::Detached)
     }
 
-    pub fn open(directory: PathBuf, speed_up: u32, uhp_change: UhpChange) -> Self {
-        let home =
-            Home::open(ServiceOptions { capacity: Some(1 << 40), iscsi: Some(portals()), ..options(&directory) });
+    pub fn open(directory: PathBuf, speed_up: u32, level_changes: LevelChanges) -> Self {
+        let home = Home::open(ServiceOptions {
+            capacity: Some(1 << 40),
+            iscsi: Some(portals()),
+            level_changes,
+            ..options(&directory)
+        });
         let service = home.service.clone();
         let cloud = Cloud::open(Options {
             service: service.clone(),
             directory: state_directory(&directory),
             speed_up,
-            uhp_change,
             region: "eu-zurich-1".into(),
             ec2_region: "us-east-1".into(),
         });

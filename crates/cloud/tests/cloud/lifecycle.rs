@@ -1,6 +1,6 @@
 //! Objects of OCI from creation to deletion, with the rules of the product.
 
-use plimsoll_cloud::UhpChange;
+use plimsoll_service::LevelChanges;
 use serde_json::json;
 
 use crate::fixture::{COMPARTMENT, Plane, SPEED_UP, new_directory};
@@ -144,7 +144,7 @@ fn attachment_shares_limits_of_the_instance_and_ends_with_a_work_request() {
 
 #[test]
 fn attached_volume_changes_online_with_the_switch() {
-    let plane = Plane::open(new_directory(), SPEED_UP, UhpChange::Online);
+    let plane = Plane::open(new_directory(), SPEED_UP, LevelChanges::Online);
     let signer = plane.signer();
     let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
     let id = plane.volume(&signer, "data", 100, 20);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plimsoll_cloud::UhpChange;
+use plimsoll_service::LevelChanges;
 use serde_json::{Value, json};
 
 use crate::fixture::{COMPARTMENT, Plane, SPEED_UP};
@@ -30,7 +30,7 @@ fn objects_survive_a_restart() {
     let attached = plane.ask(&signer, "POST", "/volumeAttachments", &body, &[("opc-retry-token", "t")]).body;
     plane.until(&signer, &format!("/volumeAttachments/{}", attached["id"].as_str().unwrap()), "ATTACHED");
     let before = seen(&plane, &signer);
-    let plane = Plane::open(plane.keep(), SPEED_UP, UhpChange::Detached);
+    let plane = Plane::open(plane.keep(), SPEED_UP, LevelChanges::Detached);
     assert_eq!(seen(&plane, &signer), before);
     let again = plane.ask(&signer, "POST", "/volumeAttachments", &body, &[("opc-retry-token", "t")]).body;
     assert_eq!(again["id"], attached["id"]);
@@ -38,11 +38,11 @@ fn objects_survive_a_restart() {
 
 #[test]
 fn passing_state_goes_on_after_a_restart() {
-    let plane = Plane::open(crate::fixture::new_directory(), 1, UhpChange::Detached);
+    let plane = Plane::open(crate::fixture::new_directory(), 1, LevelChanges::Detached);
     let signer = plane.signer();
     let body = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50 });
     let id = plane.post(&signer, "/volumes", &body).body["id"].as_str().unwrap().to_owned();
-    let plane = Plane::open(plane.keep(), 1, UhpChange::Detached);
+    let plane = Plane::open(plane.keep(), 1, LevelChanges::Detached);
     assert_eq!(plane.get(&signer, &format!("/volumes/{id}")).body["lifecycleState"], "PROVISIONING");
 }
 
@@ -74,7 +74,7 @@ fn objects_survive_a_kill() {
     assert_eq!(plane.delete(&signer, &format!("/volumes/{gone}")).status, 204);
     plane.until(&signer, &format!("/volumes/{gone}"), "TERMINATED");
     let before = seen(&plane, &signer);
-    let killed = Plane::open(copy(&plane.home.directory), SPEED_UP, UhpChange::Detached);
+    let killed = Plane::open(copy(&plane.home.directory), SPEED_UP, LevelChanges::Detached);
     assert_eq!(seen(&killed, &signer), before);
     assert_eq!(killed.home.service.volume("data").unwrap().group.as_deref(), Some("vm"));
 }

@@ -431,6 +431,7 @@ impl Server {
         {
             self.pool.give_back(mounted.inbox.payload);
             self.mounts.blocked.retain(|blocked| *blocked != number);
+            self.volumes.flush_all(&mut self.jobs);
         }
     }
 }

@@ -192,10 +192,14 @@ impl Server {
             return Ok(());
         }
         let Some(connection) = self.connections.remove(number) else { return Ok(()) };
+        let has_export = connection.export().is_some();
         if let Some(buffer) = connection.current.and_then(|current| current.buffer) {
             self.pool.give_back(buffer);
         }
         self.blocked.retain(|blocked| *blocked != number);
+        if has_export {
+            self.volumes.flush_all(&mut self.jobs);
+        }
         // A connection that replaces it may wait for this.
         self.freed = true;
         self.accept_clients()

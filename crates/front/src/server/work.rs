@@ -499,7 +499,9 @@ impl Task {
             };
             return Progress::Again;
         }
-        Progress::Done(Err(errno(&io::Error::from_raw_os_error(-error))))
+        // A sync without space for delayed allocations has lost them, as by any other error.
+        let is_sync = matches!(self.kind, WorkKind::Sync | WorkKind::SyncData { .. } | WorkKind::SyncSums { .. });
+        Progress::Done(Err(if is_sync { Errno::Io } else { errno(&io::Error::from_raw_os_error(-error)) }))
     }
 }
 

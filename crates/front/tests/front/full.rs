@@ -13,7 +13,7 @@ use plimsoll_front::{Checksums, DataFiles, DirectoryError};
 use plimsoll_volume::LogError;
 
 use super::crash::home;
-use super::killed::{Killed, SIZE};
+use super::killed::{Killed, SIZE, TIMEOUT};
 
 const NO_SPACE: u32 = 28;
 const CLUSTER: u64 = 4096;
@@ -151,6 +151,91 @@ fn fill_and_free(mut server: Killed, changes: u32) {
         };
         assert_eq!(read(&mut talk, cluster), expected, "cluster {cluster}");
     }
+}
+
+/// Waits until no answered change is without a commit.
+fn settle(server: &mut Killed) {
+    let begun = std::time::Instant::now();
+    while server.order("pending") == "true" {
+        assert!(begun.elapsed() < TIMEOUT, "changes are never committed");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// Clusters of volume 0 after a kill and a restart.
+fn after_a_kill(mut server: Killed, base: &Path, clusters: u64) -> Vec<u8> {
+    server.kill();
+    let mut server = Killed::start(base);
+    server.ready().unwrap();
+    let mut talk = server.talk(0);
+    (0..clusters).map(|cluster| read(&mut talk, cluster)).collect()
+}
+
+#[test]
+fn unflushed_writes_survive_a_kill_after_a_regular_commit() {
+    let base = home("interval");
+    let mut server = Killed::start(&base);
+    server.ready().unwrap();
+    let mut talk = server.talk(0);
+    assert_eq!(write(&mut talk, 0, 7, 0), 0);
+    assert_eq!(server.order("pending"), "true", "no commit without an interval");
+    server.order("durability interval");
+    for cluster in 1..16 {
+        assert_eq!(write(&mut talk, cluster, byte(cluster), 0), 0);
+    }
+    settle(&mut server);
+    let expected: Vec<u8> = std::iter::once(7).chain((1..16).map(byte)).collect();
+    assert_eq!(after_a_kill(server, &base, 16), expected);
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn unflushed_writes_survive_a_kill_after_a_disconnection() {
+    let base = home("disconnection");
+    let mut server = Killed::start(&base);
+    server.ready().unwrap();
+    let mut talk = server.talk(0);
+    assert_eq!(write(&mut talk, 0, 7, 0), 0);
+    drop(talk);
+    settle(&mut server);
+    assert_eq!(after_a_kill(server, &base, 1), [7]);
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn durable_writes_survive_a_kill_at_once() {
+    let base = home("durable");
+    let mut server = Killed::start(&base);
+    server.ready().unwrap();
+    server.order("durability changes");
+    let mut talk = server.talk(0);
+    for cluster in 0..16 {
+        assert_eq!(write(&mut talk, cluster, byte(cluster), 0), 0);
+    }
+    assert_eq!(ask(&mut talk, command::TRIM, 0, CLUSTER, &[], 0).0, 0);
+    let expected: Vec<u8> = std::iter::once(0).chain((1..16).map(byte)).collect();
+    assert_eq!(after_a_kill(server, &base, 16), expected);
+    std::fs::remove_dir_all(base).unwrap();
+}
+
+#[test]
+fn first_data_file_without_space_is_made_later() {
+    let base = home("first");
+    let Some(mut server) = on_a_small_disk(&base, 2 << 20) else {
+        eprintln!("skipped: a private filesystem needs unshare with user namespaces, or root");
+        return;
+    };
+    let mut talk = server.talk(0);
+    let data = base.join("data").display().to_string();
+    assert!(server.order(&format!("ballast {data}")).contains("No space"));
+    assert_eq!(write(&mut talk, 0, 1, 0), NO_SPACE);
+    let flushed = flush(&mut talk);
+    assert!([0, NO_SPACE].contains(&flushed), "{flushed}");
+    assert_ne!(server.order("health"), "Failed");
+    server.order(&format!("unballast {data}"));
+    assert_eq!((write(&mut talk, 0, 2, 0), flush(&mut talk), read(&mut talk, 0)), (0, 0, 2));
+    assert_eq!(server.order("health"), "Good");
+    std::fs::remove_dir_all(base).unwrap();
 }
 
 /// The log of the directory, and its length before the last flush.

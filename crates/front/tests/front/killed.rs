@@ -15,7 +15,8 @@ use plimsoll_device::nbd::wire::option;
 use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk};
 use plimsoll_front::iscsi::{TargetSettings, Targets};
 use plimsoll_front::{Checksums, DataFiles, Handle, Limits, Offer, Server, SocketProtocol};
-use plimsoll_volume::{Edit, Export, Geometry, Serving, Slow, Store, VolumeAccess, VolumeId, Volumes};
+use plimsoll_units::Span;
+use plimsoll_volume::{Durability, Edit, Export, Geometry, Serving, Slow, Store, VolumeAccess, VolumeId, Volumes};
 
 /// Directory of the server; set in the child process.
 const HOME: &str = "PLIMSOLL_KILLED_HOME";
@@ -224,6 +225,27 @@ fn done(handle: &Handle, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -
             handle.call(move |server| server.volumes().0.set_capacity(capacity)).unwrap();
             return Ok(String::new());
         }
+        "durability" => {
+            let (durability, interval) = match words[1] {
+                "changes" => (Durability::Changes, None),
+                _ => (Durability::Flushes, Some(Span::from_secs(1))),
+            };
+            handle.call(move |server| server.volumes().0.set_durability(durability, interval)).unwrap();
+            return Ok(String::new());
+        }
+        "health" => return Ok(handle.call(|server| format!("{:?}", server.volumes().0.health())).unwrap()),
+        "ballast" => return Ok(fill_disk(&Path::new(words[1]).join("ballast"))),
+        "unballast" => {
+            let removed = std::fs::remove_file(Path::new(words[1]).join("ballast"));
+            return removed.map(|()| String::new()).map_err(|error| error.to_string());
+        }
+        "pending" => {
+            let is_pending = |server: &mut Server| {
+                let volumes = server.volumes().0;
+                volumes.store().has_changes() || volumes.is_flushing()
+            };
+            return Ok(handle.call(is_pending).unwrap().to_string());
+        }
         _ => return Ok(handle.call(listed).unwrap()),
     };
     let is_made = matches!(edit, Edit::Create { .. } | Edit::Fork { .. });
@@ -232,6 +254,13 @@ fn done(handle: &Handle, line: &str, exports: &mut BTreeMap<VolumeId, Export>) -
         exports.insert(volume, handle.call(move |server| serve(server, volume)).unwrap());
     }
     Ok(volume.0.to_string())
+}
+
+/// Fills the filesystem of a file; returns the error.
+fn fill_disk(path: &Path) -> String {
+    let mut file = std::fs::File::create(path).unwrap();
+    let full = std::iter::repeat_with(|| file.write_all(&[1; 4096])).find_map(Result::err).unwrap();
+    full.to_string()
 }
 
 fn withdraw(server: &mut Server, export: Export) {

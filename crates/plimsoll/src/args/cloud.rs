@@ -56,7 +56,8 @@ pub struct CloudArgs {
     /// Divide the durations of states of clouds (provisioning, attaching, the 24 hours of four modifications) by this
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub speed_up: u32,
-    /// Change attached OCI volumes from and to 30 VPUs and more online; the documents of OCI require a detached volume
+    /// Change attached OCI volumes from and to 30 VPUs and more online, by any command, API or autotune; the documents of
+    /// OCI require a detached volume
     #[arg(long)]
     pub online_uhp: bool,
     /// The region in identifiers of OCI and EC2; by default eu-zurich-1 and us-east-1

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use plimsoll_catalogue::{Currency, Date, OwnPrice};
+use plimsoll_choose::elapsed::StorageJob;
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops};
 
@@ -15,7 +16,8 @@ Examples:
   plimsoll quote oci:100GB@10vpu --currency JPY
   plimsoll quote 'oci:256GB@120vpu on oci/VM.Standard.E4.Flex:16ocpu'
   plimsoll quote aws/gp3:500GiB,iops=12000 azure/premium-ssd:P30 --block-size 16KiB
-  plimsoll quote 'stripe(4,64KiB) of aws/gp3:250GiB on aws/m5.large'";
+  plimsoll quote 'stripe(4,64KiB) of aws/gp3:250GiB on aws/m5.large'
+  plimsoll quote netapp/aff-a800:10TB netapp/aff-c800:10TB --job 'reads=1e6,size=8KiB,depth=1,cpu=20min'";
 
 pub(super) const CATALOGUE_EXAMPLES: &str = "\
 Examples:
@@ -74,6 +76,10 @@ pub struct QuoteArgs {
     /// Sequential instead of random access
     #[arg(long)]
     pub sequential: bool,
+    /// Elapsed time of a job on each configuration, such as reads=1e6,size=8KiB,depth=1,cpu=20min; also writes,
+    /// sequential, sessions, think, name. Several jobs also beside each other. Repeatable
+    #[arg(long, value_name = "JOB")]
+    pub job: Vec<StorageJob>,
     #[command(flatten)]
     pub terms: TermsArgs,
     #[command(flatten)]

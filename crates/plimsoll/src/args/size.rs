@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use plimsoll_catalogue::Money;
+use plimsoll_choose::elapsed::{JobError, StorageJob};
 use plimsoll_choose::sizing::{Burst, ClassObjective};
 use plimsoll_units::Bytes;
 
@@ -21,6 +22,7 @@ Examples:
   plimsoll size reports/ --capacity 500GiB --growth 30%/year --months 36 --headroom 10%
   plimsoll size reports/ --capacity 2TiB --provider oci --what-if levels
   plimsoll size reports/ --capacity 2TiB --what-if cache,growth --ram-price '5 USD' --growth 30%/year
+  plimsoll size batch.html --capacity 2TiB --job inputs --job 'reads=1e6,size=8KiB,depth=1,cpu=20min'
   plimsoll size reports/ --capacity 2TiB --burst none --machine aws/r6i.4xlarge --terraform volumes.tf";
 
 /// `plimsoll size`
@@ -102,6 +104,10 @@ pub struct SizeArgs {
     /// With --what-if levels: maximum level of autotuning; by default the highest
     #[arg(long, value_name = "LEVEL")]
     pub autotune_most: Option<u32>,
+    /// Elapsed time of a job on each choice: reads, writes, size, depth, cpu, sequential, sessions, think, name; beside
+    /// the load of the inputs and the other jobs. `inputs` is the work of the inputs' windows. Repeatable
+    #[arg(long, value_name = "JOB|inputs")]
+    pub job: Vec<JobWord>,
     /// Maximum number of choices to show
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub most: usize,
@@ -112,6 +118,22 @@ pub struct SizeArgs {
     pub terraform: Option<PathBuf>,
     #[command(flatten)]
     pub forms: FormArgs,
+}
+
+/// A job, or the work of the inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobWord {
+    /// The work of the inputs' windows.
+    Inputs,
+    /// A given job.
+    Job(StorageJob),
+}
+
+impl FromStr for JobWord {
+    type Err = JobError;
+    fn from_str(text: &str) -> Result<Self, JobError> {
+        if text == "inputs" { Ok(Self::Inputs) } else { text.parse().map(Self::Job) }
+    }
 }
 
 /// Values of `--what-if`.

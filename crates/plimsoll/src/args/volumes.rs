@@ -1,6 +1,7 @@
 //! Flags of `plimsoll serve` and `plimsoll volume`.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use plimsoll_front::sockets::ListenAddress;
@@ -9,7 +10,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::iscsi::{portal, target_name};
 use super::{ChapArgs, CloudArgs, TlsArgs};
-use crate::words::Share;
+use crate::words::{Share, Unreadable};
 
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -84,6 +85,8 @@ pub struct ServeArgs {
     /// created
     #[arg(long)]
     pub checksums: bool,
+    #[command(flatten)]
+    pub durability: DurabilityArgs,
     /// Run models N times slower than the clock, for products faster than this host
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub slow: u32,
@@ -113,6 +116,34 @@ pub struct ServeArgs {
     pub tls: TlsArgs,
     #[command(flatten)]
     pub chap: ChapArgs,
+}
+
+/// When writes become durable.
+#[derive(Debug, Args)]
+pub struct DurabilityArgs {
+    /// Maximum time until acknowledged writes are durable without a flush, 1s to 1h; `none`: only by a flush, when the
+    /// client disconnects, and after much data
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    pub commit_interval: CommitInterval,
+    /// Acknowledge each write when it is durable, as OCI and EBS volumes do; each waits for the disk of the data directory
+    #[arg(long)]
+    pub durable_writes: bool,
+}
+
+/// Maximum age of acknowledged writes that are not durable: a time, or `none`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitInterval(pub Option<Span>);
+
+impl FromStr for CommitInterval {
+    type Err = Unreadable;
+    fn from_str(text: &str) -> Result<Self, Unreadable> {
+        let range = Span::from_secs(1)..=Span::from_secs(3_600);
+        match text.parse() {
+            _ if text == "none" => Ok(Self(None)),
+            Ok(interval) if range.contains(&interval) => Ok(Self(Some(interval))),
+            _ => Err(Unreadable::new("not an interval of commits: write 1s to 1h, such as 5s, or none")),
+        }
+    }
 }
 
 /// `plimsoll volume`
@@ -405,4 +436,18 @@ pub enum GroupCommand {
         /// Name of the group
         name: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_of_commits_are_times_or_none() {
+        let interval = |text: &str| text.parse::<CommitInterval>().map(|CommitInterval(interval)| interval).ok();
+        assert_eq!((interval("5s"), interval("none")), (Some(Some(Span::from_secs(5))), Some(None)));
+        for text in ["0s", "2h", "5", "often"] {
+            assert_eq!(interval(text), None, "{text}");
+        }
+    }
 }

@@ -149,7 +149,7 @@ impl StagedVolume {
         // Rates that timers of this host cannot resolve are refused.
         let rates = std::iter::successors(Some(about.floor.iops / 2), |rate| Some(rate / 2)).take(HALVINGS);
         rates.take_while(|rate| *rate > 0).any(|rate| {
-            let level = Level { to: format!("limit({rate})"), force_detach: false, online: false };
+            let level = Level { to: format!("limit({rate})"), force_detach: false };
             client.post(&volume_path(NAME, "level"), &level).is_ok()
         })
     }
@@ -209,7 +209,7 @@ impl UnderlyingStorage for StagedVolume {
         let directory = File::open(point).map_err(failed)?;
         rustix::fs::syncfs(&directory).map_err(|error| failed(error.into()))?;
         uncache(point);
-        let to = Level { to: like.clone(), force_detach: false, online: false };
+        let to = Level { to: like.clone(), force_detach: false };
         let made = self.service.client.post(&volume_path(NAME, "level"), &to);
         let volume = made.and_then(|answer| self.service.client.read(&answer));
         self.volume = volume.map_err(|error| format!("changing to {like}: {error}"))?;
@@ -220,7 +220,7 @@ impl UnderlyingStorage for StagedVolume {
     fn change(&mut self, elapsed: Span) -> Option<String> {
         let (_, level) = self.changes.front().filter(|(at, _)| *at <= elapsed)?.clone();
         self.changes.pop_front();
-        let to = Level { to: level.clone(), force_detach: false, online: false };
+        let to = Level { to: level.clone(), force_detach: false };
         match self.service.client.post(&volume_path(NAME, "level"), &to) {
             Ok(_) => Some(level),
             Err(error) => Some(format!("{level} refused: {error}")),

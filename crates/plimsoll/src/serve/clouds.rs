@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, PluginMounts, UhpChange, state_directory};
+use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, PluginMounts, state_directory};
 use plimsoll_front::sockets::{ListenAddress, ListenAddressError, ListenError, Listening, SocketAccess};
 use plimsoll_service::Service;
 use plimsoll_service::client::Client;
@@ -78,7 +78,6 @@ impl Clouds {
             service: service.clone(),
             directory: state_directory(&directory),
             speed_up: args.speed_up,
-            uhp_change: if args.online_uhp { UhpChange::Online } else { UhpChange::Detached },
             region: region(OCI_REGION),
             ec2_region: region(EC2_REGION),
         };

@@ -31,6 +31,7 @@ pub fn volumes(volumes: &[Volume], style: &TextStyle) -> String {
     }
     let mut notes = vec!["every volume is emulated; prices are list prices".to_owned()];
     notes.extend(volumes[0].slow.map(show::time));
+    notes.extend(volumes[0].trouble.as_ref().map(|trouble| format!("FAILED: {trouble}")));
     grid(&VOLUMES, &volumes.iter().map(row).collect::<Vec<_>>(), &notes, style)
 }
 

@@ -1,7 +1,9 @@
 //! One volume in facts. Pure: answers of the API in, words and texts out.
 
 use plimsoll_catalogue::{Currency, Money};
-use plimsoll_service::api::{Attachment, Autotune, Bin, Cost, Faults, Floor, IscsiTarget, Recorded, Stats, Volume};
+use plimsoll_service::api::{
+    Attachment, Autotune, Bin, Cost, DurabilityTerms, Faults, Floor, IscsiTarget, Recorded, Stats, Volume,
+};
 use plimsoll_units::{Bytes, Span};
 
 /// A title, and words with what they are for.
@@ -19,6 +21,8 @@ pub fn made(volume: &Volume) -> Facts {
         ("cost", volume.cost.as_ref().map(monthly).unwrap_or_default()),
         ("reach", volume.uris.join(", ")),
         ("iSCSI", volume.iscsi.as_ref().map(iscsi).unwrap_or_default()),
+        ("durable", durability(&volume.durability)),
+        ("failed", volume.trouble.clone().unwrap_or_default()),
     ];
     if let Some(uri) = volume.uris.first() {
         facts.push(("next", format!("plimsoll volume attach {} (a block device of this host)", volume.name)));
@@ -95,6 +99,8 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
         ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
         ("record", volume.recording.clone().unwrap_or_default()),
         ("cost", volume.cost.as_ref().map(cost).unwrap_or_default()),
+        ("durable", durability(&volume.durability)),
+        ("failed", volume.trouble.clone().unwrap_or_default()),
         ("binds", binds(stats)),
         ("faithful", faithful(stats)),
     ];
@@ -115,6 +121,19 @@ pub fn damaged(stats: &Stats) -> Option<(&'static str, String)> {
     let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
     let reads = stats.damaged_reads;
     Some(("damaged", format!("{blocks} of 4 KiB, the first at byte {first}; read {reads} times")))
+}
+
+/// When writes become durable.
+pub fn durability(terms: &DurabilityTerms) -> String {
+    if terms.at_acknowledgement {
+        return "each write at its acknowledgement, as with OCI and EBS volumes".to_owned();
+    }
+    let within =
+        terms.within_ns.map(|ns| format!(", and otherwise {} after a write at the latest", Span::from_nanos(ns)));
+    format!(
+        "at a flush{}; OCI and EBS volumes are durable at the acknowledgement (plimsoll serve --durable-writes)",
+        within.unwrap_or_default()
+    )
 }
 
 /// What a service can do at best; nothing where it did not look.

@@ -43,6 +43,30 @@ fn a_price_that_is_not_known_is_not_guessed() {
 }
 
 #[test]
+fn jobs_have_elapsed_times_in_every_form() {
+    let folder = Folder::new("jobs");
+    let quote = [
+        "quote",
+        "netapp/aff-c800:10TB,hits=0",
+        "netapp/aff-a800:10TB",
+        "--job",
+        "name=batch,reads=1e6",
+        "--job",
+        "name=order entry,sessions=50,reads=5,writes=1,cpu=20ms,think=10s",
+    ];
+    let text = words(&folder.text(&quote));
+    for part in ["order entry", "together", "50 sessions, each again after 10 s", "5 reads and 1 writes of 8 KiB"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    folder.text(&[&quote[..], &["--html", "jobs.html"]].concat());
+    let html = std::fs::read_to_string(folder.file("jobs.html")).unwrap();
+    assert!(html.contains("order entry") && html.contains("Elapsed times of jobs, simulated"));
+    let json: serde_json::Value = serde_json::from_str(&folder.text(&[&quote[..], &["--json", "-"]].concat())).unwrap();
+    let alone = |row: usize, job: usize| json["jobs"]["configurations"][row]["jobs"][job]["alone_ns"].as_f64().unwrap();
+    assert!(alone(0, 0) > 5.0 * alone(1, 0) && alone(0, 1) < 2.0 * alone(1, 1), "{}", json["jobs"]);
+}
+
+#[test]
 fn a_product_file_is_checked_line_by_line_and_used() {
     let folder = Folder::new("offers");
     let prints = |arguments: &[&str]| words(&folder.text(arguments));

@@ -79,3 +79,40 @@ fn begin_interval_and_only_apply_to_samples() {
     assert!(one.contains("2026-03-02 08:00:00  10 s"), "{one}");
     folder.refuses(&["demand", "iostat.txt", "--only", "sdc"], "did you mean sda or sdb?");
 }
+
+#[test]
+fn jobs_and_the_work_of_the_inputs_have_elapsed_times_on_each_choice() {
+    let folder = day("jobs");
+    let size = ["size", "day", "--capacity", "500GiB", "--provider", "oci,netapp", "--stripe", "1", "--burst", "none"];
+    let job = ["--may-be-slower", "--job", "name=batch,reads=1e6,size=8KiB,depth=1,cpu=20min", "--job", "inputs"];
+    let output = folder.run(&[&size[..], &job, &["--json", "-"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let jobs = &json["what_ifs"]["jobs"];
+    // A day with less than one active session takes its database time.
+    assert!(jobs["window"]["today_ns"].as_u64() <= Some(86_400_000_000_000), "{jobs}");
+    assert!(jobs["window"]["top_wait"]["waits"].as_f64() > Some(0.0), "{jobs}");
+    let configurations = jobs["configurations"].as_array().expect("choices");
+    assert!(configurations.len() > 1, "{jobs}");
+    for configuration in configurations {
+        let (job, window) = (&configuration["jobs"][0], &configuration["window_ns"]);
+        assert!(job["together_ns"].as_u64() > Some(1_200_000_000_000), "{configuration}");
+        assert!(window.as_u64() > Some(0), "{configuration}");
+    }
+    let output = folder.run(&[&size[..], &job].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    for part in ["Elapsed times of jobs, simulated", "work of the inputs: ", "1,000,000 reads of 8 KiB, 1 in flight"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn the_work_of_inputs_without_waits_is_refused() {
+    let folder = Folder::new("job-inputs");
+    let head = "Linux 6.1.0 (db1)\t03/02/2026\t_x86_64_\t(8 CPU)\n\n03/02/2026 09:00:01\n";
+    let table = "Device  r/s  w/s  rkB/s  wkB/s  await  aqu-sz  %util\n\
+                 sda  3000.00  10.00  24000.00  80.00  0.50  1.50  60.00\n\n03/02/2026 09:00:11\n";
+    folder.write("iostat.txt", format!("{head}{table}{table}"));
+    let size = ["size", "iostat.txt", "--capacity", "1TiB", "--provider", "oci", "--stripe", "1"];
+    folder.refuses_usage(&[&size[..], &["--job", "inputs"]].concat(), "use an AWR or Statspack report");
+    folder.refuses_usage(&[&size[..], &["--job", "reads=many"]].concat(), "reads=1e6,size=8KiB,depth=1,cpu=20min");
+}

@@ -1,18 +1,22 @@
 //! Quotes.
 
 use plimsoll_catalogue::{Ask, LatencyStatement, MachineShape, Money, TypicalRates};
+use plimsoll_choose::elapsed::JobTimes;
 use plimsoll_choose::{Lift, Quote};
 
-use super::{each, offer, view};
+use super::{each, elapsed, offer, view};
 
 view! {
     /// Quotes of configurations.
-    struct Quotes from quotes: &[Quote] {
+    #[schemars(rename = "Quotes")]
+    struct QuoteList from (quotes, jobs): (&[Quote], Option<&JobTimes>) {
         /// Name and version of this format.
         #[schemars(extend("const" = "plimsoll.quote/1"))]
         format: &'static str = "plimsoll.quote/1",
         /// The quotes, in the order of the configurations.
         quotes: Vec<QuoteView> = each(quotes),
+        /// Elapsed times of jobs; null if none were given.
+        jobs: Option<elapsed::ElapsedTimes> = view(jobs),
     }
 
     /// Limits and price of a configuration.

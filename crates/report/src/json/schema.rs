@@ -19,7 +19,7 @@ const SCHEMAS: [(&str, MakeSchema); 14] = [
     ("catalogue", closed::<catalogue::Products>),
     ("product", closed::<catalogue::ProductResult>),
     ("product-check", closed::<catalogue::CheckedProducts>),
-    ("quote", closed::<quote::Quotes>),
+    ("quote", closed::<quote::QuoteList>),
     ("explanation", closed::<explanation::ExplanationResult>),
     ("fit", closed::<comparison::FitResult>),
     ("match", closed::<matches::MatchResult>),

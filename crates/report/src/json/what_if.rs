@@ -6,7 +6,7 @@ use plimsoll_choose::sizing::Choice;
 use plimsoll_choose::what_if as found;
 use plimsoll_units::{Bytes, Span};
 
-use super::{each, view};
+use super::{each, elapsed, view};
 use crate::words::sizing as words;
 
 view! {
@@ -16,6 +16,8 @@ view! {
         memory: Option<MemoryFirst> = view(what_ifs.memory.as_ref()),
         /// Performance levels of the best choices that have any.
         levels: Option<Vec<LevelsOfChoice>> = what_ifs.levels.as_ref().map(each),
+        /// Elapsed times of jobs.
+        jobs: Option<elapsed::ElapsedTimes> = view(what_ifs.jobs.as_ref()),
         /// Other sizes of the cache.
         cache: Option<CacheWhatIf> = view(what_ifs.cache.as_ref()),
         /// Time until the first choice does not suffice.
@@ -127,10 +129,14 @@ view! {
         said_by: &'static str = source(what_if.by),
         /// Cost of a month of the first choice; null if unknown.
         present_monthly: Option<Money> = what_if.present,
+        /// Mean number of sessions that wait with it; null if unknown.
+        present_waiting_sessions: Option<f64> = what_if.present_waiting,
         /// Sizes, ascending.
         sizes: Vec<CacheSize> = each(&what_if.sizes),
         /// Size in bytes that is cheaper than the present one; null if there is none.
         better_bytes: Option<f64> = what_if.better().map(|size| size.bytes),
+        /// Smallest larger size with most of the possible saving of database time; null if that is not notable.
+        faster_bytes: Option<f64> = what_if.faster().map(|size| size.bytes),
     }
 
     /// A size of the cache.
@@ -149,6 +155,11 @@ view! {
         memory_monthly: Option<Money> = size.memory,
         /// Cost of a month of memory and storage; null if a price is unknown.
         sum_monthly: Option<Money> = size.sum,
+        /// Saved share of the database's time, compared with the first choice and the present cache, 0 to 1; negative
+        /// if it takes longer; null if unknown.
+        saved_share: Option<f64> = size.saved,
+        /// Mean number of sessions that wait for reads and log writes in peaks; null if unknown.
+        waiting_sessions: Option<f64> = size.waiting,
     }
 
     /// A configuration with its price.

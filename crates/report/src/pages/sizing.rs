@@ -6,14 +6,16 @@ mod providers;
 mod verdict;
 
 use plimsoll_choose::diagnosis::DatabaseEffect;
+use plimsoll_choose::elapsed::{JobTimes, WindowWork};
 use plimsoll_choose::sizing::{
     Best, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout,
 };
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::Outcome;
 
+use super::elapsed::time;
 use super::quotes::safety;
-use super::{limit, what_if};
+use super::{elapsed, limit, what_if};
 use crate::chart::{self, Axis, Fill, Joined, Plane, PointGroup, Spot};
 use crate::html::{both, figure};
 use crate::number;
@@ -39,6 +41,7 @@ const GROUPS: [(PriceDoubt, &str); 3] = [
 struct Sized<'a> {
     sizing: &'a Sizing,
     memory: Option<&'a MemoryFirst>,
+    jobs: Option<&'a JobTimes>,
     outcomes: &'a [Outcome],
     /// Maximum number of choices to show.
     most: usize,
@@ -46,12 +49,13 @@ struct Sized<'a> {
 
 /// A page with at most `most` choices.
 pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: usize) -> Page {
-    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), outcomes, most };
+    let sized = Sized { sizing, memory: what_ifs.memory.as_ref(), jobs: what_ifs.jobs.as_ref(), outcomes, most };
     let subject = &sizing.wanted.subject;
     let title = format!("Storage for {}", if subject.is_empty() { "the demand" } else { subject });
     let mut sections = Vec::new();
     sections.extend(sized.comparison());
     sections.extend(sized.by_provider());
+    sections.extend(what_ifs.jobs.as_ref().and_then(elapsed));
     sections.extend(sized.chosen());
     sections.extend(sized.layouts());
     sections.push(sized.ranking());
@@ -116,7 +120,20 @@ impl Sized<'_> {
                     .with_remark("with this configuration, for the same work"),
             );
         }
+        facts.extend(self.elapsed());
         facts
+    }
+
+    /// Elapsed time of the first job, or of the work of the inputs, on the best configuration.
+    fn elapsed(&self) -> Option<Fact> {
+        let (Some(jobs), [best]) = (self.jobs, &self.best_volumes()[..]) else { return None };
+        let row = jobs.rows.iter().find(|row| row.offer.config == best.offer.config)?;
+        let today = |work: &WindowWork| format!("work of the inputs, {} today", time(work.today));
+        let inputs = row.window.zip(jobs.window.as_ref()).map(|(then, work)| (then, today(work)));
+        let first = row.times.first().zip(jobs.jobs.first());
+        let job = || first.and_then(|(times, job)| Some((times.beside.or(times.alone)?, job.name.clone())));
+        let (then, of) = inputs.or_else(job)?;
+        Some(Fact::new("Elapsed", time(then)).with_remark(of))
     }
 
     /// Response times of the best configuration by class, compared with today.

@@ -10,7 +10,7 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
-use crate::words::{offer, sizing as words};
+use crate::words::{diagnosis, offer, sizing as words};
 
 /// A section for each requested what-if.
 pub(super) fn sections(what_ifs: &WhatIfs) -> Vec<PageSection> {
@@ -78,7 +78,7 @@ fn timetable(rule: &Rule) -> Option<String> {
     Some(format!("by the hour: {}", changes.join(", ")))
 }
 
-const CACHES: [Column; 8] = [
+const CACHES: [Column; 10] = [
     Column::new("cache", "", ColumnKind::Text, 0),
     Column::new("more", "memory", ColumnKind::Text, 3),
     Column::new("reads", "left", ColumnKind::Share, 0),
@@ -86,6 +86,8 @@ const CACHES: [Column; 8] = [
     Column::monthly("storage", 0),
     Column::monthly("memory", 1),
     Column::monthly("together", 0),
+    Column::new("database", "time", ColumnKind::Text, 0),
+    Column::new("sessions", "waiting", ColumnKind::Share, 4),
     Column::text("cheapest", 4),
 ];
 
@@ -99,6 +101,8 @@ fn cache(what_if: &CacheWhatIf) -> PageSection {
             price(size.choice.as_ref()),
             Cell::money(size.memory),
             Cell::money(size.sum),
+            Cell::or_unknown(size.saved, |share| Cell::text(words::saved_share(share))),
+            Cell::or_unknown(size.waiting, Cell::three),
             configuration(size.choice.as_ref()),
         ]
     };
@@ -109,29 +113,48 @@ fn cache(what_if: &CacheWhatIf) -> PageSection {
         EstimateSource::Trace => "computed from the trace: a cache of whole pages above the traced storage",
         EstimateSource::AllData => "all data in the cache; scans are cached as well, writes are assumed unchanged",
     };
+    let time =
+        "database time: for the same work, compared with the present cache on the first choice; it is not in the price";
     let slower = "the cost of longer waits with a smaller cache is not included";
-    let smaller = what_if.sizes.iter().any(|size| size.more_bytes < 0.0).then_some(slower);
-    let notes = [Some(by), smaller].into_iter().flatten().map(str::to_owned);
-    let table = Table::of("Sizes of the cache", CACHES, &what_if.sizes, row).with_notes(notes);
+    let has_time = what_if.sizes.iter().any(|size| size.saved.is_some());
+    let has_smaller = what_if.sizes.iter().any(|size| size.more_bytes < 0.0);
+    let about_time = if has_time { Some(time) } else { has_smaller.then_some(slower) };
+    let notes = [Some(by), about_time].into_iter().flatten().map(str::to_owned);
+    let table = Table::of("Sizes of the cache", CACHES, &what_if.sizes, row).without_unknown().with_notes(notes);
     PageSection::new("What if the cache had another size?", vec![Block::Table(table), Block::Heading(verdict(what_if))])
 }
 
 fn verdict(what_if: &CacheWhatIf) -> String {
+    let faster = what_if.faster().and_then(|faster| Some((faster, faster.saved?)));
+    let saves = faster.map(|(faster, share)| {
+        format!("a cache of {} saves {} of the database's time", gib(faster.bytes), diagnosis::share(share))
+    });
+    let and_saves = saves.as_ref().map_or_else(String::new, |saves| format!("; {saves}"));
     let Some(present) = what_if.present else {
-        return "The present choice has no price to compare with".to_owned();
+        return format!("The present choice has no price to compare with{and_saves}");
     };
     if what_if.sizes.iter().all(|size| size.memory.is_none()) {
         return format!(
-            "The present choice costs {present} a month: --ram-price '5 USD' (per GiB and month) compares it with memory"
+            "The present choice costs {present} a month: --ram-price '5 USD' (per GiB and month) compares it with \
+             memory{and_saves}"
         );
     }
-    let Some((better, sum)) = what_if.better().and_then(|better| Some((better, better.sum?))) else {
+    if let Some((better, sum)) = what_if.better().and_then(|better| Some((better, better.sum?))) {
+        let time =
+            better.saved.map_or_else(String::new, |share| format!(", database time {}", words::saved_share(share)));
+        let cache = gib(better.bytes);
         return format!(
-            "More memory is more expensive: no larger cache with its storage costs less than {present} a month"
+            "More memory is cheaper: {sum} a month with a cache of {cache}{time}, {present} a month with the present cache"
+        );
+    }
+    let Some(((faster, _), saves)) = faster.zip(saves) else {
+        return format!(
+            "More memory is more expensive: no larger cache with its storage costs less than {present} a month, and none \
+             saves a notable part of the database's time"
         );
     };
-    let cache = gib(better.bytes);
-    format!("More memory is cheaper: {sum} a month with a cache of {cache}, {present} a month with the present cache")
+    let price = faster.sum.map_or_else(|| "at an unknown price".to_owned(), |sum| format!("for {sum} a month"));
+    format!("More memory buys time: {saves} {price}, instead of {present} a month with the present cache")
 }
 
 fn gib(bytes: f64) -> String {

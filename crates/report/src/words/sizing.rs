@@ -126,8 +126,12 @@ pub(crate) fn today(wanted: &Wanted) -> Option<String> {
 
 /// Change of the database's time: `12.3 % less`.
 pub(crate) fn saved(effect: &DatabaseEffect) -> String {
-    let saved = effect.saved();
-    if saved >= 0.0 { format!("{} less", share(saved)) } else { format!("{} more", share(-saved)) }
+    saved_share(effect.saved())
+}
+
+/// Change of a time by a saved share: `12.3 % less`.
+pub(crate) fn saved_share(part: f64) -> String {
+    if part >= 0.0 { format!("{} less", share(part)) } else { format!("{} more", share(-part)) }
 }
 
 /// `redo 12 ms instead of 2 ms (6 times); database time 8.1 % more`.

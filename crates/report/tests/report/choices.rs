@@ -271,7 +271,7 @@ fn every_text_follows_its_style() {
 #[test]
 fn json_names_format_and_units() {
     let read = |bytes: Vec<u8>| serde_json::from_slice::<serde_json::Value>(&bytes).unwrap();
-    let json = read(quotes_json(&quoted(&["fast:200GB,iops=5000", "other/drive"])));
+    let json = read(quotes_json(&quoted(&["fast:200GB,iops=5000", "other/drive"]), None));
     assert_eq!(json["format"], "plimsoll.quote/1");
     let first = &json["quotes"][0];
     assert_eq!(first["configuration"], "test/fast:200GB,iops=5000,attachment=plain");

@@ -99,6 +99,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::WritersBehind { event, share: 0.1 },
         Verdict::Elsewhere { part, share: 0.3, event: None },
         Verdict::Slow { class, latency_s, iops, in_flight },
+        Verdict::SlowClass { class, latency_s, iops, share: Some(0.01) },
         Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
         Verdict::SlowOrLoaded { class, latency_s, iops, in_flight },
         Verdict::Many { class, latency_s, iops },

@@ -105,6 +105,8 @@ impl Page<'_> {
         one("plimsoll_realtime_priority", "1 with real-time priority, 0 without.", &[], realtime);
         one("plimsoll_capacity_bytes", "Bytes that data may use.", &[], about.capacity_bytes as f64);
         one("plimsoll_used_bytes", "Bytes that data use.", &[], about.used_bytes as f64);
+        let health = f64::from(u8::from(about.trouble.is_none()));
+        one("plimsoll_store_healthy", "1 if the store accepts changes and makes them durable, 0 if not.", &[], health);
         let floor = &about.floor;
         one("plimsoll_floor_iops", "4 KiB reads a second at depth 32 without a model.", &[], floor.iops as f64);
         let spans = [

@@ -228,7 +228,7 @@ fn lifecycle() -> [Route; 9] {
 }
 
 /// Routes of groups, scrub, service and documents.
-fn service_routes() -> [Route; 8] {
+fn service_routes() -> [Route; 9] {
     let document = |_: &Service, _: &RouteInput| Ok(openapi::text().into());
     let metrics = |service: &Service, _: &RouteInput| metrics::scraped(service).map(String::into_bytes);
     [
@@ -247,6 +247,12 @@ fn service_routes() -> [Route; 8] {
             "getService",
             "Version, options and usage of the service",
             |s: &Service, _: &str| -> Result<About, Refusal> { s.about() },
+        ),
+        read(
+            "/v1/health",
+            "getHealth",
+            "200 if the store accepts changes and makes them durable, else 503",
+            |s: &Service, _| s.health(),
         ),
         write(
             Verb::Post,
@@ -374,6 +380,7 @@ const fn status_of(kind: RefusalKind) -> StatusCode {
         RefusalKind::NotFound => StatusCode::NOT_FOUND,
         RefusalKind::Conflict => StatusCode::CONFLICT,
         RefusalKind::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+        RefusalKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         RefusalKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

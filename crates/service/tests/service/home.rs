@@ -11,8 +11,8 @@ use plimsoll_catalogue::Catalogue;
 use plimsoll_device::nbd::wire::{Style, command, command_flag};
 use plimsoll_device::nbd::{ExportAddress, NbdHost, Talk, WireRequest};
 use plimsoll_front::Checksums;
-use plimsoll_service::{Service, ServiceOptions, api};
-use plimsoll_volume::Slow;
+use plimsoll_service::{LevelChanges, Service, ServiceOptions, api};
+use plimsoll_volume::{Durability, Slow};
 
 /// Timeout of all waits.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,6 +34,9 @@ pub fn options(directory: &Path) -> ServiceOptions {
         realtime: false,
         floor: api::Floor::default(),
         checksums: Checksums::AsMade,
+        level_changes: LevelChanges::Detached,
+        durability: Durability::Flushes,
+        commit_interval: None,
         log: |_| (),
         made_by: "test".into(),
     }
@@ -116,7 +119,7 @@ impl Home {
     }
 
     pub fn level(&self, name: &str, to: &str) -> Result<api::Volume, String> {
-        let level = api::Level { to: to.into(), force_detach: false, online: false };
+        let level = api::Level { to: to.into(), force_detach: false };
         self.service.level(name, &level).map_err(|refusal| refusal.message)
     }
 

@@ -33,7 +33,7 @@ fn change(service: &Service, random: &mut fastrand::Rng) -> Result<(), Refusal> 
         5 => service.resize(&one, api::Resize { size_bytes: random.u64(1..100) << 30 }).map(drop),
         _ => {
             let to = format!("{}", random.u32(0..3) * 10);
-            service.level(&one, &api::Level { to, force_detach: false, online: false }).map(drop)
+            service.level(&one, &api::Level { to, force_detach: false }).map(drop)
         }
     }
 }

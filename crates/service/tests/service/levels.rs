@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use plimsoll_service::{RefusalKind, api};
+use plimsoll_service::{Initiators, LevelChanges, RefusalKind, ServiceOptions, api};
 
-use crate::home::{Client, Home, TIMEOUT};
+use crate::home::{Client, Home, TIMEOUT, directory, options};
 
 /// Duration of 60 reads at 100 per second, with the first at once.
 const SLOW: Duration = Duration::from_millis(589);
@@ -47,8 +47,7 @@ fn detached_only_change_is_refused_while_connected() {
     let home = Home::new();
     home.create("data", "oci:50GB@20vpu");
     let mut client = home.client("data");
-    let level =
-        |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach, online: false });
+    let level = |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach });
     let refused = level("30", false).unwrap_err();
     assert_eq!(refused.kind, RefusalKind::Conflict);
     for part in
@@ -73,6 +72,42 @@ fn detached_only_change_is_refused_while_connected() {
     assert!(refused.message.contains("attached at /dev/loop7") && !refused.message.contains("force"), "{refused}");
     home.service.detach("data").unwrap();
     assert_eq!(level("20", false).unwrap().level, Some(20));
+}
+
+#[test]
+fn volume_of_an_instance_is_changed_and_deleted_after_its_detachment_only() {
+    let attach = |home: &Home, group| {
+        let tag = ("cloud", String::new());
+        home.service.set_group("data", group, &Initiators::OfService, tag).unwrap();
+    };
+    let home = Home::new();
+    home.service
+        .create_group(&api::Group { name: "vm".into(), like: "oci/VM.Standard.E4.Flex:16ocpu".into() })
+        .unwrap();
+    home.create("data", "oci:50GB@20vpu");
+    attach(&home, Some("vm"));
+    let level = |to: &str, force_detach| home.service.level("data", &api::Level { to: to.into(), force_detach });
+    for refused in [level("30", false), level("30", true)] {
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.kind, RefusalKind::Conflict);
+        for part in ["on a detached volume only", "attached to instance vm", "--online-uhp"] {
+            assert!(refused.message.contains(part), "{part} in {refused}");
+        }
+        assert!(!refused.message.contains("--force-detach"), "{refused}");
+    }
+    assert_eq!(level("10", false).unwrap().level, Some(10), "below 30 it is changed online");
+    let refused = home.service.delete("data").unwrap_err();
+    assert!(refused.kind == RefusalKind::Conflict && refused.message.contains("attached to instance vm"), "{refused}");
+    assert!(home.after_a_kill().service.delete("data").is_err(), "the attachment is durable");
+    attach(&home, None);
+    assert_eq!(level("30", false).unwrap().level, Some(30));
+    home.service.delete("data").unwrap();
+
+    let online = ServiceOptions { level_changes: LevelChanges::Online, ..options(&directory()) };
+    let home = Home::open(online);
+    home.create("data", "oci:50GB@20vpu");
+    let _client = home.client("data");
+    assert_eq!(home.level("data", "30").unwrap().level, Some(30));
 }
 
 #[test]

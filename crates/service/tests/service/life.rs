@@ -1,9 +1,10 @@
 //! Automation, faults and groups of volumes.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_service::api;
+use plimsoll_service::{ServiceOptions, api};
 use plimsoll_volume::Slow;
 
 use crate::home::{Home, directory, options};
@@ -39,6 +40,32 @@ fn level_follows_load() {
     assert!(idle.cost.unwrap().parts.len() >= 2);
     assert_eq!(home.after_a_kill().service.volume("data").unwrap().autotune, Some(autotune));
     assert_eq!(home.service.clear_autotune("data").unwrap().autotune, None);
+}
+
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+#[test]
+fn level_of_a_used_volume_does_not_follow_the_load_to_30() {
+    const TIMES: u32 = 20;
+    let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
+    let home = Home::open(ServiceOptions { slow: Slow::by(TIMES), log, ..options(&directory()) });
+    home.create("data", "oci:50GB@20vpu");
+    let up_after_ns = Some(SECOND_NS / u64::from(TIMES));
+    let autotune = api::Autotune { default: Some(20), most: Some(40), up_after_ns, ..api::Autotune::default() };
+    home.service.set_autotune("data", &autotune).unwrap();
+    let busy = AtomicBool::new(true);
+    let is_logged = || LINES.lock().unwrap().iter().any(|line| line.contains("does not follow the load to 30"));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut client = home.client("data");
+            while busy.load(Ordering::Relaxed) {
+                client.reads(50, 16);
+            }
+        });
+        home.until("data", |_| is_logged());
+        assert_eq!(home.service.volume("data").unwrap().level, Some(20));
+        busy.store(false, Ordering::Relaxed);
+    });
 }
 
 #[test]

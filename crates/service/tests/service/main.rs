@@ -5,6 +5,7 @@ mod checksums;
 mod clones;
 mod control;
 mod damage;
+mod health;
 mod home;
 // Of the front: the same small initiator.
 #[path = "../../../front/tests/front/initiator.rs"]

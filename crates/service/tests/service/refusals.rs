@@ -196,7 +196,7 @@ fn volume_in_group_obeys_machine_rules() {
     create("g1", "oci:256GB@20vpu").unwrap();
     // Ultra High Performance on a small machine is a caution, with one path, and no refusal.
     assert_eq!(create("g2", "oci:256GB@120vpu").unwrap().level, Some(120));
-    let level = api::Level { to: "120".into(), force_detach: false, online: true };
+    let level = api::Level { to: "120".into(), force_detach: false };
     assert_eq!(home.service.level("g1", &level).unwrap().level, Some(120));
     check(create("g4", "aws/gp3:256GiB"), RefusalKind::Bad, &["vm1"]);
 }

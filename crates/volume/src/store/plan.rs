@@ -104,7 +104,7 @@ impl Store {
         }
         let needed = self.demand(volume, request.command, &bytes);
         if self.rounds.is_choked() && (needed > 0 || request.command != Command::Write) {
-            return Err(if self.rounds.has_stalled() { Plan::Failed(Errno::NoSpc) } else { Plan::Parked });
+            return Err(if self.rounds.stalled().is_some() { Plan::Failed(Errno::NoSpc) } else { Plan::Parked });
         }
         if needed <= self.space.available() {
             return Ok(needed);

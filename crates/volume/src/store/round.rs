@@ -10,6 +10,8 @@ use crate::store::space::Clusters;
 
 /// Number of records that starts a round by itself, which limits the loss of unflushed changes by a crash.
 const RECORDS_ENOUGH: usize = 1 << 12;
+/// Number of written bytes that starts a round by itself, with the same purpose.
+const BYTES_ENOUGH: u64 = 256 << 20;
 /// Maximum number of pending records; then changes wait for a commit, or fail if commits fail.
 const RECORDS_MAX: usize = 1 << 16;
 /// Maximum number of concurrent punches.
@@ -24,12 +26,16 @@ pub(super) struct Rounds {
     pub(super) waiting: Vec<Waiter>,
     /// A request waits for space that a round would free.
     pub(super) is_wanted: bool,
+    /// The next round begins although the last one failed.
+    is_repeated: bool,
     /// Changes of maps that are in no commit yet.
     pending: Vec<Record>,
     /// References released by maps since the last round began.
     released: Vec<Clusters>,
     /// Files written since their last sync.
     dirty: BTreeSet<FileId>,
+    /// Bytes written since the last round began.
+    written: u64,
     present: Option<Round>,
     /// Number of the next commit.
     sequence: u64,
@@ -42,14 +48,16 @@ pub(super) struct Rounds {
     pub(super) log_records_min: u64,
     /// The next commit must be whole.
     is_fresh: bool,
-    /// The last commit failed.
-    has_stalled: bool,
+    /// The error of the last round, if it failed.
+    stalled: Option<Errno>,
 }
 
 /// A round in progress.
 #[derive(Clone, Debug)]
 struct Round {
     waiters: Vec<Waiter>,
+    /// The written files.
+    files: BTreeSet<FileId>,
     syncs: u32,
     failed: Option<Errno>,
     /// Created when the round began, as its syncs do not cover later changes.
@@ -68,9 +76,11 @@ impl Rounds {
         Self {
             waiting: Vec::new(),
             is_wanted: false,
+            is_repeated: false,
             pending: Vec::new(),
             released: Vec::new(),
             dirty: BTreeSet::new(),
+            written: 0,
             present: None,
             sequence: 0,
             log_end: 0,
@@ -78,7 +88,7 @@ impl Rounds {
             log_records_first: 0,
             log_records_min: LOG_RECORDS_MIN,
             is_fresh: true,
-            has_stalled: false,
+            stalled: None,
         }
     }
 
@@ -115,19 +125,35 @@ impl Rounds {
         self.dirty.insert(file);
     }
 
+    /// Counts written bytes towards the next round.
+    pub(super) const fn wrote_bytes(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes);
+    }
+
+    /// True if changes are in no round yet.
+    pub(super) fn has_changes(&self) -> bool {
+        !self.dirty.is_empty() || !self.pending.is_empty()
+    }
+
     /// True if too many changes are uncommitted.
     pub(super) const fn is_choked(&self) -> bool {
         self.pending.len() >= RECORDS_MAX
     }
 
-    /// True if the last commit failed.
-    pub(super) const fn has_stalled(&self) -> bool {
-        self.has_stalled
+    /// The error of the last round, if it failed.
+    pub(super) const fn stalled(&self) -> Option<Errno> {
+        self.stalled
+    }
+
+    /// Begins the next round without waiters, also after a failed one.
+    pub(super) const fn want(&mut self) {
+        self.is_wanted = true;
+        self.is_repeated = true;
     }
 
     fn may_free_space(&self) -> bool {
         let under_way = self.present.as_ref().is_some_and(|round| !round.released.is_empty());
-        !self.has_stalled && (under_way || !self.released.is_empty())
+        self.stalled.is_none() && (under_way || !self.released.is_empty())
     }
 
     /// True while a round runs, or if another one is due.
@@ -136,8 +162,9 @@ impl Rounds {
     }
 
     fn is_due(&self) -> bool {
-        let without_waiters = self.pending.len() >= RECORDS_ENOUGH || self.is_wanted;
-        self.present.is_none() && (!self.waiting.is_empty() || (without_waiters && !self.has_stalled))
+        let is_much = self.pending.len() >= RECORDS_ENOUGH || self.written >= BYTES_ENOUGH;
+        let without_waiters = (is_much || self.is_wanted) && (self.stalled.is_none() || self.is_repeated);
+        self.present.is_none() && (!self.waiting.is_empty() || without_waiters)
     }
 }
 
@@ -145,7 +172,7 @@ impl Store {
     /// Starts a round if due.
     pub(super) fn round(&mut self, jobs: &mut Vec<FileJob>) {
         while self.rounds.is_due() {
-            self.rounds.is_wanted = false;
+            (self.rounds.is_wanted, self.rounds.is_repeated) = (false, false);
             let waiters = std::mem::take(&mut self.rounds.waiting);
             if self.failed {
                 self.answer(waiters, Err(Errno::Io));
@@ -153,11 +180,12 @@ impl Store {
             }
             let files = std::mem::take(&mut self.rounds.dirty);
             let records = std::mem::take(&mut self.rounds.pending);
+            self.rounds.written = 0;
             if files.is_empty() && records.is_empty() {
                 self.answer(waiters, Ok(()));
                 continue;
             }
-            self.begin_round(waiters, files.len() as u32, records);
+            self.begin_round(waiters, files.clone(), records);
             if files.is_empty() {
                 self.commit(jobs);
             }
@@ -169,7 +197,7 @@ impl Store {
         }
     }
 
-    fn begin_round(&mut self, waiters: Vec<Waiter>, syncs: u32, records: Vec<Record>) {
+    fn begin_round(&mut self, waiters: Vec<Waiter>, files: BTreeSet<FileId>, records: Vec<Record>) {
         let whole = !records.is_empty() && (self.rounds.is_fresh || self.is_log_long());
         let at = if whole { 0 } else { self.rounds.log_end };
         let written = if whole { self.everything() } else { records.clone() };
@@ -178,7 +206,8 @@ impl Store {
         let commit = (!records.is_empty()).then(|| Box::new(commit));
         let released = std::mem::take(&mut self.rounds.released);
         let epoch = self.epochs.end();
-        let round = Round { waiters, syncs, failed: None, commit, records, released, epoch, whole, committed };
+        let syncs = files.len() as u32;
+        let round = Round { waiters, files, syncs, failed: None, commit, records, released, epoch, whole, committed };
         self.rounds.present = Some(round);
     }
 
@@ -186,17 +215,24 @@ impl Store {
         let Some(round) = self.rounds.present.as_mut() else { return };
         round.syncs -= 1;
         if let Err(errno) = outcome {
-            round.failed = Some(errno);
+            round.failed = round.failed.filter(|failed| *failed != Errno::NoSpc).or(Some(errno));
         }
         if round.syncs > 0 {
             return;
         }
-        if let Some(errno) = round.failed {
+        match round.failed {
+            None => self.commit(jobs),
+            // A file could not be extended, before its sync: its data wait for space.
+            Some(Errno::NoSpc) => {
+                let files = std::mem::take(&mut round.files);
+                self.rounds.dirty.extend(files);
+                self.give_up_round(Errno::NoSpc, jobs);
+            }
             // The kernel reports a lost page once and then marks it clean, so a second sync would succeed wrongly.
-            self.failed = true;
-            self.give_up_round(errno, jobs);
-        } else {
-            self.commit(jobs);
+            Some(errno) => {
+                self.failed = true;
+                self.give_up_round(errno, jobs);
+            }
         }
     }
 
@@ -246,7 +282,7 @@ impl Store {
     fn finish_round(&mut self, jobs: &mut Vec<FileJob>) {
         let Some(round) = self.rounds.present.take() else { return };
         let rounds = &mut self.rounds;
-        rounds.has_stalled = false;
+        rounds.stalled = None;
         let (bytes, records) = round.committed;
         if records > 0 {
             rounds.sequence += 1;
@@ -272,7 +308,7 @@ impl Store {
     /// Returns the records and releases of a failed round to the next round.
     fn give_up_round(&mut self, errno: Errno, jobs: &mut Vec<FileJob>) {
         let Some(mut round) = self.rounds.present.take() else { return };
-        self.rounds.has_stalled = true;
+        self.rounds.stalled = Some(errno);
         // Unknown whether the log was replaced: only a whole commit is valid in both cases.
         self.rounds.is_fresh |= round.whole;
         round.records.append(&mut self.rounds.pending);

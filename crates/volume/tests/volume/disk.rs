@@ -67,12 +67,16 @@ impl Disk {
         let (job, covered) = self.jobs.swap_remove(random.usize(0..self.jobs.len()));
         let fails = luck == Luck::NoSpace
             && match &job.io {
-                Io::Write { .. } | Io::Copy { .. } | Io::Commit(_) => true,
-                Io::Read { .. } | Io::Blank { .. } | Io::Zero { .. } | Io::Punch { .. } | Io::Sync { .. } => false,
+                Io::Write { .. } | Io::Copy { .. } | Io::Commit(_) | Io::Sync { .. } => true,
+                Io::Read { .. } | Io::Blank { .. } | Io::Zero { .. } | Io::Punch { .. } => false,
             };
         if !fails {
             self.do_wholly(job.io, covered);
             return Some((job.id, Ok(())));
+        }
+        if let Io::Sync { .. } = &job.io {
+            // The file could not be extended, before its sync.
+            return Some((job.id, Err(Errno::NoSpc)));
         }
         let is_whole = matches!(&job.io, Io::Commit(commit) if commit.whole);
         if is_whole && random.bool() {

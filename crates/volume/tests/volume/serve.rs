@@ -5,8 +5,9 @@ use fastrand::Rng;
 use plimsoll_model::{Chain, Model, parse};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span};
 use plimsoll_volume::{
-    Bound, Class, Command, Edit, EditError, Errno, Export, Faults, FidelityVerdict, FileJob, Geometry, Lead, Limits,
-    NotAccepted, NotServed, Reply, Request, Serving, Slow, Space, Store, Then, Ticket, VolumeAccess, VolumeId, Volumes,
+    Bound, Class, Command, Durability, Edit, EditError, Errno, Export, Faults, FidelityVerdict, FileJob, Geometry, Io,
+    Lead, Limits, NotAccepted, NotServed, Reply, Request, Serving, Slow, Space, Store, StoreHealth, Then, Ticket,
+    VolumeAccess, VolumeId, Volumes,
 };
 use proptest::prelude::*;
 
@@ -364,6 +365,101 @@ fn failed_sync_fails_the_store() {
     world.accept(at(2_000), export, &READ).unwrap();
     let create = Edit::Create { size: SIZE, text: String::new() };
     assert_eq!(world.volumes.edit(Ticket(1), &create, &mut world.jobs), Err(EditError::Failed));
+}
+
+/// The kinds of the jobs that are queued.
+fn kinds(world: &World) -> Vec<&'static str> {
+    let kind = |job: &FileJob| match job.io {
+        Io::Sync { .. } => "sync",
+        Io::Commit(_) => "commit",
+        _ => "other",
+    };
+    world.jobs.iter().map(kind).collect()
+}
+
+const fn second(n: u64) -> Instant {
+    at(n * 1_000_000_000)
+}
+
+/// Checks at the end of a second whether a commit is due, and executes its jobs.
+fn is_committed(world: &mut World, now: u64) -> bool {
+    world.volumes.commit_due(second(now), Span::from_secs(1), &mut world.jobs);
+    let kinds = kinds(world);
+    world.work(second(now));
+    !kinds.is_empty() && kinds.iter().all(|kind| *kind == "sync")
+}
+
+#[test]
+fn answered_writes_are_committed_within_the_interval_or_when_idle() {
+    let (mut world, export) = World::with("link(1us)");
+    world.volumes.set_durability(Durability::Flushes, Some(Span::from_secs(5)));
+    let write = |world: &mut World, now: u64| {
+        world.accept(second(now), export, &request(Command::Write, now, 4096)).unwrap();
+        world.work(second(now));
+    };
+    let mut committed = Vec::new();
+    for now in 10..=21 {
+        write(&mut world, now);
+        committed.extend(is_committed(&mut world, now).then_some(now));
+    }
+    // The write of second 10 would be 5 s old before the next check; the next commit begins with a write of 15.
+    assert_eq!(committed, [14, 19]);
+    // The check of 22 sees a write since the last one, that of 23 none.
+    assert_eq!([22, 23, 24].map(|now| is_committed(&mut world, now)), [true, false, false]);
+    world.volumes.set_durability(Durability::Flushes, None);
+    write(&mut world, 30);
+    assert!((31..60).all(|now| !is_committed(&mut world, now)));
+}
+
+#[test]
+fn much_data_is_committed_without_a_flush() {
+    let (mut world, export) = World::with("link(1us)");
+    let mut syncs = 0;
+    for n in 0..10 {
+        world.drain(second(n));
+        world.accept(second(n), export, &request(Command::Write, 0, 32 << 20)).unwrap();
+        world.disk.take_over(&mut world.jobs);
+        while let Some((job, _)) = world.disk.work(&mut world.random, Luck::Good) {
+            world.volumes.worked(second(n), job, Ok(()), &mut world.jobs);
+            syncs += kinds(&world).iter().filter(|kind| **kind == "sync").count();
+            world.disk.take_over(&mut world.jobs);
+        }
+    }
+    assert_eq!(syncs, 1, "320 MiB, a commit after 256 MiB");
+}
+
+#[test]
+fn durable_writes_are_answered_after_their_commit() {
+    let (mut world, export) = World::with("link(1us)");
+    world.volumes.set_durability(Durability::Changes, None);
+    world.accept(at(0), export, &WRITE).unwrap();
+    for expected in ["other", "sync", "commit"] {
+        assert_eq!(kinds(&world), [expected]);
+        assert_eq!(world.drain(at(10_000)), [], "before {expected}");
+        world.disk.take_over(&mut world.jobs);
+        let (job, _) = world.disk.work(&mut world.random, Luck::Good).unwrap();
+        world.volumes.worked(at(10_000), job, Ok(()), &mut world.jobs);
+    }
+    assert_eq!(world.drain(at(20_000)).len(), 1);
+}
+
+#[test]
+fn a_sync_without_space_is_repeated() {
+    let (mut world, export) = World::with("link(1us)");
+    world.volumes.set_durability(Durability::Flushes, Some(Span::from_secs(5)));
+    world.accept(at(0), export, &WRITE).unwrap();
+    world.work(at(0));
+    world.drain(at(1_000));
+    world.accept(at(1_000), export, &request(Command::Flush, 0, 0)).unwrap();
+    let sync = world.jobs.pop().unwrap();
+    world.volumes.worked(at(1_000), sync.id, Err(Errno::NoSpc), &mut world.jobs);
+    assert_eq!(world.drain(at(2_000))[0].outcome, Err(Errno::NoSpc));
+    assert_eq!(world.volumes.health(), StoreHealth::Stalled(Errno::NoSpc));
+    assert!(!world.volumes.store().has_failed() && world.volumes.store().has_changes());
+    // The regular commit repeats it without a request.
+    assert!((2..8).any(|now| is_committed(&mut world, now)));
+    assert_eq!(world.volumes.health(), StoreHealth::Good);
+    world.accept(second(9), export, &WRITE).unwrap();
 }
 
 #[test]

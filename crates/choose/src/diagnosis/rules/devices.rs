@@ -3,7 +3,7 @@
 use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::{Diagnosis, LARGE, NOTABLE};
-use crate::diagnosis::response::Response;
+use crate::diagnosis::response::{self, Response};
 use crate::diagnosis::split::TimePart;
 use crate::diagnosis::totals::value;
 use crate::diagnosis::verdict::DiagnosisVerdict;
@@ -16,13 +16,19 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
         windows: pinned.windows,
         of: pinned.of,
     });
-    let responses = diagnosis.responses.iter().filter(|response| matters(response, diagnosis));
+    let waits = response::of_waits(subject, &diagnosis.responses);
+    let all = || diagnosis.responses.iter().chain(&waits);
+    let responses = all().filter(|response| matters(response, diagnosis));
     let responses = responses.filter_map(|response| of(response, diagnosis));
+    let mut slow: Vec<DiagnosisVerdict> =
+        all().filter(|response| !matters(response, diagnosis)).filter_map(|one| slow_class(one, diagnosis)).collect();
+    slow.sort_by(|a, b| class_share(b).total_cmp(&class_share(a)));
     stalled(subject)
         .into_iter()
         .chain(pinned)
         .chain(idle_paths(subject, diagnosis))
         .chain(responses)
+        .chain(slow)
         .chain(agreement(subject))
         .collect()
 }
@@ -75,25 +81,40 @@ fn idle_paths<'a>(
 
 /// The classes that sessions wait for and whose latency is meaningful.
 fn matters(response: &Response, diagnosis: &Diagnosis) -> bool {
-    let is_single = matches!(
-        response.class,
-        Class::All
-            | Class::Read
-            | Class::RandomRead
-            | Class::SequentialRead
-            | Class::Write
-            | Class::RedoWrite
-            | Class::Flush
-    );
-    let is_whole = match response.class {
-        // With separate kinds of reads, their total is less specific.
-        Class::Read => diagnosis.response(Class::RandomRead).is_none(),
-        Class::All => diagnosis.response(Class::Read).is_none() && diagnosis.response(Class::Write).is_none(),
-        _ => true,
-    };
     let waits = share(response.class, diagnosis).is_none_or(|share| share >= NOTABLE);
     // Rates below an operation per second are not significant.
-    is_single && is_whole && waits && response.iops >= 1.0
+    is_timed(response.class, diagnosis) && waits && response.iops >= 1.0
+}
+
+/// True for classes whose latency is that of single operations, and that are not a less specific total.
+fn is_timed(class: Class, diagnosis: &Diagnosis) -> bool {
+    match class {
+        Class::Read => diagnosis.response(Class::RandomRead).is_none(),
+        Class::All => diagnosis.response(Class::Read).is_none() && diagnosis.response(Class::Write).is_none(),
+        Class::RandomRead
+        | Class::SequentialRead
+        | Class::Write
+        | Class::RedoWrite
+        | Class::Flush
+        | Class::TempRead
+        | Class::TempWrite => true,
+        _ => false,
+    }
+}
+
+/// A class that is slow, although sessions seldom wait for it.
+fn slow_class(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
+    /// Minimum operations for a mean.
+    const MIN_OPERATIONS: f64 = 100.0;
+    let Response { class, iops, latency_s, .. } = *response;
+    let seconds: f64 = response.points.iter().map(|point| point.length_s).sum();
+    let is_slow = latency_s > slow_s(response) && iops * seconds >= MIN_OPERATIONS;
+    let share = share(class, diagnosis);
+    (is_slow && is_timed(class, diagnosis)).then_some(DiagnosisVerdict::SlowClass { class, latency_s, iops, share })
+}
+
+fn class_share(verdict: &DiagnosisVerdict) -> f64 {
+    if let DiagnosisVerdict::SlowClass { share: Some(share), .. } = verdict { *share } else { 0.0 }
 }
 
 /// Share of the database's time that sessions wait for a class; none if no input contains waits.
@@ -106,6 +127,7 @@ fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
             split.share(TimePart::Read) + split.share(TimePart::RandomRead) + split.share(TimePart::SequentialRead)
         }
         Class::RedoWrite | Class::Flush => split.share(TimePart::LogWrite),
+        Class::TempRead | Class::TempWrite => split.share(TimePart::Temp),
         _ => split.storage(),
     })
 }
@@ -115,8 +137,11 @@ fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
 fn slow_s(response: &Response) -> f64 {
     /// Transfer rate of slow storage.
     const BYTES_S: f64 = 200e6;
+    /// Assumed bytes of scans and sorts, their usual maximum.
+    const LONG: f64 = 1_048_576.0;
     let least = if matches!(response.class, Class::RedoWrite | Class::Flush) { 0.002 } else { 0.004 };
-    least + response.bytes.unwrap_or(0.0) / BYTES_S
+    let is_long = matches!(response.class, Class::SequentialRead | Class::TempRead | Class::TempWrite);
+    least + response.bytes.unwrap_or(if is_long { LONG } else { 0.0 }) / BYTES_S
 }
 
 /// Without overload, quiet windows have at least this share of the mean latency.

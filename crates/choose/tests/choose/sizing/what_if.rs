@@ -129,6 +129,35 @@ fn a_larger_cache_leaves_fewer_reads_and_smaller_storage() {
 }
 
 #[test]
+fn fewer_reads_through_a_larger_cache_save_database_time() {
+    // Half of 7,200 s are reads of 1 ms, of which a quarter is left.
+    let found = with_reads_of_time(0.5).expect("an estimate");
+    let twice = found.sizes.last().unwrap();
+    let (saved, half) = (twice.saved.expect("the time is known"), found.sizes.first().unwrap().saved);
+    // Reads take another time on the first choice, so the share is not exactly 0.375.
+    assert!((0.25..0.5).contains(&saved), "{saved}");
+    assert!(half < Some(0.0), "half of the cache doubles the reads: {half:?}");
+    assert!(twice.waiting < found.present_waiting && twice.waiting.is_some(), "{:?}", found.present_waiting);
+    let faster = found.faster().expect("a notable saving");
+    assert!(faster.more_bytes > 0.0 && faster.saved >= Some(0.8 * saved), "{:?}", faster.saved);
+    assert!(with_reads_of_time(0.02).expect("an estimate").faster().is_none());
+    assert!(with_cache(None, None, None).is_none());
+}
+
+/// The effect of other caches if reads are a share of the database's time.
+fn with_reads_of_time(share: f64) -> Option<CacheWhatIf> {
+    let search = among(&["aws/gp3"]);
+    let of = |class: &str, rate: f64| {
+        format!("08:00 3600 {class} iops mean {rate}\n08:00 3600 {class} bytes mean {}\n", rate * 8_192.0)
+    };
+    let account = reading(share);
+    let lines = of("random-reads", 9_000.0) + &of("data-writes", 3_000.0);
+    let subject = DatabaseDemand { account: Some(account.clone()), ..subject(&lines) };
+    let sizing = sized(&subject, &Design { may_be_slower: true, ..plain() }, &search);
+    cache(&Catalogue::built_in(), &terms(), &search, &sizing, (Some(&account), None, Some(dollars(1_000_000))))
+}
+
+#[test]
 fn expensive_memory_is_not_better_and_unpriced_memory_has_no_sum() {
     let dear = with_cache(Some(&account()), None, Some(dollars(100_000_000))).expect("an estimate");
     assert!(dear.better().is_none());

@@ -15,6 +15,9 @@ fn a_volume_is_made_changed_watched_and_ended() {
     {
         assert!(made.contains(part), "no {part:?} in {made}");
     }
+    let durable = "at a flush, and otherwise 5 s after a write at the latest";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&made).contains(durable), "{made}");
     let listed = volume(&["list"]);
     assert!(listed.contains("data  50 GiB") && listed.contains("every volume is emulated"), "{listed}");
     let raised = volume(&["level", "data", "20"]);

@@ -44,6 +44,17 @@ fn a_signal_ends_it_cleanly() {
 }
 
 #[test]
+fn durability_is_an_option_of_the_service() {
+    let home = Home::serving("durable", &[SLOWLY, &["--durable-writes"]].concat());
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let made = home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]);
+    assert!(words(&made).contains("each write at its acknowledgement"), "{made}");
+    let home = Home::serving("undurable", &[SLOWLY, &["--commit-interval", "none"]].concat());
+    let made = words(&home.does(&["volume", "create", "data", "--like", "limit(500)", "--size", "64MiB"]));
+    assert!(made.contains("durable at a flush; OCI and EBS"), "{made}");
+}
+
+#[test]
 fn what_is_taken_is_refused() {
     let home = Home::serving("taken", &[]);
     let data = home.data();

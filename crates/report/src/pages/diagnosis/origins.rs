@@ -56,6 +56,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
     };
     match verdict {
         DiagnosisVerdict::Slow { class, .. }
+        | DiagnosisVerdict::SlowClass { class, .. }
         | DiagnosisVerdict::AtItsLimit { class, .. }
         | DiagnosisVerdict::SlowOrLoaded { class, .. }
         | DiagnosisVerdict::Many { class, .. }

@@ -26,7 +26,18 @@ fn operations(class: Class) -> &'static str {
         Class::Write => "Writes",
         Class::RedoWrite => "Log writes",
         Class::Flush => "Flushes",
+        Class::TempRead => "Temp reads",
+        Class::TempWrite => "Temp writes",
         class => class.name(),
+    }
+}
+
+/// The operations whose waits are counted together with those of a class.
+const fn waited(class: Class) -> &'static str {
+    match class {
+        Class::TempRead | Class::TempWrite => "temp reads and writes",
+        Class::Write => "storage",
+        _ => "them",
     }
 }
 
@@ -44,6 +55,19 @@ fn stalled(class: Class, pending: f64, [windows, of]: [usize; 2]) -> (String, &'
     (text, "Check the device, its path and the kernel's log for errors and resets before changing the configuration.")
 }
 
+/// `latency_s` and operations per second of a class, and the share of the database's time that sessions wait for it.
+fn slow_class(class: Class, [latency_s, rate]: [f64; 2], of: Option<f64>) -> (String, &'static str) {
+    let seldom = match of {
+        None => "there are few of them".to_owned(),
+        Some(of) if of <= 0.0 => "sessions do not wait for them".to_owned(),
+        Some(of) => format!("sessions wait for {} in {} of the database's time", waited(class), share(of)),
+    };
+    (
+        format!("{} take {} at {}: slow, but {seldom}.", operations(class), seconds(latency_s), iops(rate)),
+        "Only the statements that wait for them gain from faster storage.",
+    )
+}
+
 fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
         DiagnosisVerdict::Slow { class, latency_s, iops: rate, in_flight } => (
@@ -56,6 +80,9 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
             ),
             "More IOPS of the same kind do not help; use a medium or path with lower latency.",
         ),
+        DiagnosisVerdict::SlowClass { class, latency_s, iops: rate, share } => {
+            slow_class(*class, [*latency_s, *rate], *share)
+        }
         DiagnosisVerdict::Stalled { class, pending, windows, of } => stalled(*class, *pending, [*windows, *of]),
         DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
             let knee = knee_iops.map_or(String::new(), |knee| format!(" Their latency doubles above {}.", iops(knee)));
