@@ -11,7 +11,7 @@ use plimsoll_units::{Instant, Span};
 /// Operations of a pilot trial that determines the length of the trial.
 const PILOT: u64 = 500;
 /// Number of slices of a trial; the first tenth is warm-up.
-const SLICES: u64 = 10;
+const SLICES: u64 = 20;
 /// Maximum operations of an open load in flight, before arrivals wait in the generator.
 const SLOTS: u32 = 1 << 14;
 /// Minimum achieved share of an open load; below it the model is overloaded.

@@ -65,13 +65,21 @@ impl Wanted {
         effect.after_s - effect.before_s > limit_s || effect.parts.iter().any(is_decisive)
     }
 
-    /// The cheapest of these choices with which no more sessions wait than with today's storage, to a hundredth; without
-    /// such a choice, that with the fewest. Priced choices come first.
+    /// The cheapest of these choices that add least to the database's time, in steps of the tolerance; if that time is
+    /// unknown, with which no more sessions wait than with today's storage, to a hundredth, or else the fewest. Priced
+    /// choices come first.
     pub(super) fn best_of_slower<'c>(&self, slower: impl IntoIterator<Item = &'c Choice>) -> Option<&'c Choice> {
         let rank = |choice: &Choice| {
-            let [today, then] = self.waiting_today(choice);
             // Simulated times are not more precise than a hundredth.
-            let excess = ((then / today - 1.0).max(0.0) * 100.0).round();
+            const PRECISION: f64 = 0.01;
+            let excess = match &choice.effect {
+                Some(effect) => (-effect.saved() / self.tolerance.max(PRECISION)).ceil(),
+                None => {
+                    let [today, then] = self.waiting_today(choice);
+                    ((then / today - 1.0) / PRECISION).round()
+                }
+            };
+            let excess = excess.max(0.0);
             (choice.price_doubt() > PriceDoubt::Unverified, excess)
         };
         let order = |a: &&Choice, b: &&Choice| {
