@@ -194,9 +194,13 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<Tigh
 
 /// The price of the machine: the difference between both and the volume, in the same region.
 fn price_of_machine(volume: &Offer, attached: &Offer, terms: &PriceTerms) -> Option<Money> {
-    let both = price_of(attached, terms).filter(|price| price.without.is_empty())?;
+    let both = price_of(attached, terms)?;
     let is_alike = |price: &Price| price.region == both.region && price.monthly.currency == both.monthly.currency;
     let alone = volume.prices().into_iter().find(is_alike)?;
+    // A component of the volume without a price leaves that of the machine known.
+    if both.without != alone.without {
+        return None;
+    }
     Some(Money { millionths: both.monthly.millionths - alone.monthly.millionths, ..both.monthly })
 }
 

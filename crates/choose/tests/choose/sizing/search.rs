@@ -467,8 +467,9 @@ fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
         let cheap = less.choices.iter().find(|choice| choice.offer.product().name() == product);
         let cheap =
             cheap.unwrap_or_else(|| panic!("{product} is chosen for more but not for less: {:?}", less.rejected));
-        // Unpriced choices rank last.
-        let ranked = |choice: &Choice| cost(choice).unwrap_or(i128::MAX);
+        // Choices without a price, or without that of a part, rank last.
+        let is_complete = |choice: &&Choice| choice.price.as_ref().is_some_and(|price| price.without.is_empty());
+        let ranked = |choice: &Choice| Some(choice).filter(is_complete).and_then(cost).unwrap_or(i128::MAX);
         assert!(ranked(cheap) <= ranked(dear), "{} costs more than {}", short(cheap), short(dear));
     }
 }
