@@ -10,6 +10,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
+use crate::prices;
 
 /// Environment variable with the directory of the user's product files.
 const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
@@ -75,6 +76,10 @@ impl Offers {
                 add(&mut catalogue, &path)?;
             }
         }
+        for prices in prices::imported()? {
+            catalogue.add_imported(prices);
+        }
+        catalogue.set_commitment(args.commitment);
         let as_of = args.as_of.unwrap_or_else(today);
         let currency = args.currency.unwrap_or_else(dollars);
         for own in &args.price {
@@ -220,7 +225,7 @@ fn is_product_file(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "toml")
 }
 
-fn today() -> Date {
+pub fn today() -> Date {
     let today = jiff::Zoned::now().date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
 }

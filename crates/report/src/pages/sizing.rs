@@ -29,7 +29,7 @@ const DOUBTS_MAX: usize = 3;
 /// Headings in the ranking.
 const GROUPS: [(PriceDoubt, &str); 3] = [
     (PriceDoubt::Unverified, "price not verified:"),
-    (PriceDoubt::Partial, "no price of a machine with sufficient limits:"),
+    (PriceDoubt::Partial, "without the price of a part, or of a machine with sufficient limits:"),
     (PriceDoubt::Unpriced, "no price in the catalogue for these terms:"),
 ];
 
@@ -200,6 +200,7 @@ impl Sized<'_> {
         let more = self.sizing.choices.len() - choices.len();
         let mut table = self.table("Choices, cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
+        table.notes.extend(offer::regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())
     }
