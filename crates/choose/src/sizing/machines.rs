@@ -1,6 +1,6 @@
 //! Machines of a volume's provider: the cheapest with sufficient limits for the design point.
 
-use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, PriceTerms, Product, ProductKind, Setting};
+use plimsoll_catalogue::{Chosen, Config, Money, Offer, Part, Price, Product, ProductKind, Setting};
 
 use super::assess::Assessor;
 use super::product_facts::members;
@@ -88,6 +88,7 @@ impl Fleet {
                     .and_then(|shape| shape.network_bits_per_second)
                     .map(|bits| bits / 1e9),
                 enough: enough().count(),
+                unpriced: enough().filter(|machine| machine.monthly.is_none()).count(),
                 of,
                 offer,
             })
@@ -122,7 +123,7 @@ impl Machine {
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
         let count = assessor.wanted.instances();
         let over = own_limits(assessor, &attached, count).first().map_or(f64::MAX, |tight| tight.over);
-        let monthly = price_of_machine(plain, &attached, assessor.terms);
+        let monthly = price_of_machine(assessor, plain, &part);
         Some((Self { part, monthly, over }, attached))
     }
 
@@ -192,16 +193,19 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<Tigh
     own
 }
 
-/// The price of the machine: the difference between both and the volume, in the same region.
-fn price_of_machine(volume: &Offer, attached: &Offer, terms: &PriceTerms) -> Option<Money> {
-    let both = price_of(attached, terms)?;
-    let is_alike = |price: &Price| price.region == both.region && price.monthly.currency == both.monthly.currency;
-    let alone = volume.prices().into_iter().find(is_alike)?;
-    // A component of the volume without a price leaves that of the machine known.
-    if both.without != alone.without {
-        return None;
-    }
-    Some(Money { millionths: both.monthly.millionths - alone.monthly.millionths, ..both.monthly })
+/// The price of the machine by itself, in the region of the volume's price; in any if the volume has none.
+fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> Option<Money> {
+    let config = Config { wraps: Vec::new(), volume: machine.clone(), machine: None };
+    let alone = assessor.catalogue.offer(&config, assessor.terms).ok()?;
+    let is_complete = |price: &Price| price.without.is_empty();
+    let price = match price_of(plain, assessor.terms) {
+        None => price_of(&alone, assessor.terms).filter(is_complete),
+        Some(volume) => alone.prices().into_iter().find(|price| {
+            let in_region = volume.region.is_none() || price.region.is_none() || price.region == volume.region;
+            in_region && price.monthly.currency == volume.monthly.currency && is_complete(price)
+        }),
+    };
+    price.map(|price| price.monthly)
 }
 
 /// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is
