@@ -89,7 +89,7 @@ pub enum ImportedPricesError {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Document {
+struct ImportedDocument {
     format: u32,
     vendor: String,
     region: Option<String>,
@@ -216,7 +216,7 @@ impl ImportedPrices {
             source: cites.iter().position(|cite| *cite == rate.cite).unwrap_or_default(),
         };
         let rates = self.rates.iter().flat_map(|(commitment, rates)| rates.iter().map(move |rate| (commitment, rate)));
-        let document = Document {
+        let document = ImportedDocument {
             format: FORMAT,
             vendor: self.vendor.clone(),
             region: self.region.as_deref().map(str::to_owned),
@@ -232,7 +232,7 @@ impl ImportedPrices {
 
     /// Reads the contents of its file.
     pub fn from_json(text: &str) -> Result<Self, ImportedPricesError> {
-        let document: Document = serde_json::from_str(text)?;
+        let document: ImportedDocument = serde_json::from_str(text)?;
         if document.format != FORMAT {
             return Err(ImportedPricesError::Format(document.format));
         }

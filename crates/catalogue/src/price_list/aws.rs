@@ -1,4 +1,4 @@
-//! Offer files of AWS (`AmazonEC2/current/<region>/index.json` and `index.csv`): products, then terms by SKU.
+//! OfferFile files of AWS (`AmazonEC2/current/<region>/index.json` and `index.csv`): products, then terms by SKU.
 //!
 //! Of the products only those that the catalogue bills are kept while the terms are read.
 
@@ -14,9 +14,9 @@ use crate::commitment::Commitment;
 use crate::decimal::Decimal;
 use crate::imported::MONTH_HOURS;
 
-/// Products whose terms are still to be read, and the best reservation of each.
+/// OfferProducts whose terms are still to be read, and the best reservation of each.
 #[derive(Default)]
-pub(super) struct Offer {
+pub(super) struct OfferFile {
     skus: HashMap<String, BilledSku>,
     reserved: HashMap<(String, Commitment), Reservation>,
     has_products: bool,
@@ -144,7 +144,7 @@ fn purchase(text: &str) -> Option<Purchase> {
     }
 }
 
-impl Offer {
+impl OfferFile {
     /// True after products of an offer.
     pub(super) const fn is_used(&self) -> bool {
         self.has_products
@@ -277,9 +277,9 @@ struct ProductEntry {
 }
 
 /// `products`: an object by SKU; a list in the offers of savings plans.
-pub(super) struct Products<'a, 's, 'c>(pub &'a mut State<'s, 'c>);
+pub(super) struct OfferProducts<'a, 's, 'c>(pub &'a mut State<'s, 'c>);
 
-impl<'de> DeserializeSeed<'de> for Products<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for OfferProducts<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -287,7 +287,7 @@ impl<'de> DeserializeSeed<'de> for Products<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Products<'_, '_, '_> {
+impl<'de> Visitor<'de> for OfferProducts<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -308,7 +308,7 @@ impl<'de> Visitor<'de> for Products<'_, '_, '_> {
     }
 }
 
-/// Terms of a SKU by offer.
+/// OfferTerms of a SKU by offer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TermEntry {
@@ -330,9 +330,9 @@ struct PriceDimension {
 }
 
 /// `terms`: `OnDemand` and `Reserved`, by SKU.
-pub(super) struct Terms<'a, 's, 'c>(pub &'a mut State<'s, 'c>);
+pub(super) struct OfferTerms<'a, 's, 'c>(pub &'a mut State<'s, 'c>);
 
-impl<'de> DeserializeSeed<'de> for Terms<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for OfferTerms<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -340,7 +340,7 @@ impl<'de> DeserializeSeed<'de> for Terms<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Terms<'_, '_, '_> {
+impl<'de> Visitor<'de> for OfferTerms<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -371,7 +371,7 @@ enum TermKind {
     Reserved,
 }
 
-/// Terms of one kind by SKU.
+/// OfferTerms of one kind by SKU.
 struct Skus<'a, 's, 'c> {
     state: &'a mut State<'s, 'c>,
     kind: TermKind,

@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
-use super::aws::{Attributes, Offer, TermAttributes, TermPrice};
+use super::aws::{Attributes, OfferFile, TermAttributes, TermPrice};
 use super::{Collector, PriceListError, PriceListForm};
 
-/// Columns of which a list has all.
+/// OfferColumns of which a list has all.
 const REQUIRED: [&str; 6] = ["sku", "termtype", "unit", "priceperunit", "currency", "usagetype"];
-/// Columns of other tables that are named in messages.
+/// OfferColumns of other tables that are named in messages.
 const COLUMNS_MAX: usize = 8;
 /// Maximum length of a line.
 const LINE_MAX: usize = 1 << 20;
 
 /// Positions of the columns, by name in lower case without spaces.
-struct Columns(HashMap<String, usize>);
+struct OfferColumns(HashMap<String, usize>);
 
-impl Columns {
+impl OfferColumns {
     fn of(cells: &[String]) -> Self {
         let plain =
             |cell: &String| cell.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_lowercase();
@@ -34,7 +34,7 @@ impl Columns {
 
 /// Reads the lines.
 pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Result<(), PriceListError> {
-    let (mut offer, mut columns, mut shown): (Offer, Option<Columns>, Vec<String>) = Default::default();
+    let (mut offer, mut columns, mut shown): (OfferFile, Option<OfferColumns>, Vec<String>) = Default::default();
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -54,7 +54,7 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
                     return Err(PriceListError::NotAList(text));
                 }
                 _ => {
-                    let found = Columns::of(&cells);
+                    let found = OfferColumns::of(&cells);
                     if found.are_complete() {
                         collector.found.form = Some(PriceListForm::AwsCsv);
                         columns = Some(found);
@@ -78,9 +78,9 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
 }
 
 fn price(
-    columns: &Columns,
+    columns: &OfferColumns,
     line: &[String],
-    offer: &mut Offer,
+    offer: &mut OfferFile,
     collector: &mut Collector<'_>,
 ) -> Result<(), PriceListError> {
     let get = |name: &str| columns.get(line, name).to_owned();

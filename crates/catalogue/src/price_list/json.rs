@@ -6,7 +6,7 @@ use std::io::BufRead;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::aws::{Products, Terms};
+use super::aws::{OfferProducts, OfferTerms};
 use super::entries;
 use super::{Collector, PriceListError, PriceListForm};
 
@@ -16,7 +16,7 @@ const KEYS_MAX: usize = 8;
 /// Reads one JSON value or several in a row, such as pages.
 pub(super) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<(), PriceListError> {
     let mut reader = serde_json::Deserializer::from_reader(from);
-    let mut state = State { collector, failed: None, offer: super::aws::Offer::default(), keys: Vec::new() };
+    let mut state = State { collector, failed: None, offer: super::aws::OfferFile::default(), keys: Vec::new() };
     loop {
         if let Err(error) = Top(&mut state).deserialize(&mut reader) {
             return Err(state.failed.take().unwrap_or(PriceListError::Json(error)));
@@ -45,7 +45,7 @@ pub(super) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<
 pub(super) struct State<'s, 'c> {
     pub collector: &'s mut Collector<'c>,
     pub failed: Option<PriceListError>,
-    pub offer: super::aws::Offer,
+    pub offer: super::aws::OfferFile,
     keys: Vec<String>,
 }
 
@@ -84,8 +84,8 @@ impl<'de> Visitor<'de> for Top<'_, '_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "Items" | "items" | "skus" => map.next_value_seed(Entries(state))?,
-                "products" => map.next_value_seed(Products(state))?,
-                "terms" => map.next_value_seed(Terms(state))?,
+                "products" => map.next_value_seed(OfferProducts(state))?,
+                "terms" => map.next_value_seed(OfferTerms(state))?,
                 "publicationDate" | "lastUpdated" => {
                     if let Some(text) = map.next_value::<Value>()?.as_str() {
                         state.collector.publish(text);
