@@ -239,9 +239,7 @@ impl Offer {
     }
 
     fn is_wanted(&self, list: &PriceList) -> bool {
-        let in_region = |region: &String| list.region.as_deref().is_none_or(|listed| listed == region.as_str());
-        self.terms.currency.is_none_or(|currency| currency == list.currency)
-            && self.terms.region.as_ref().is_none_or(in_region)
+        self.terms.currency.is_none_or(|currency| currency == list.currency) && self.terms.takes(list.region.as_deref())
     }
 
     fn wanted_words(&self) -> String {
@@ -257,8 +255,11 @@ impl Offer {
         bill.add(list, &self.volume, members)?;
         if let Some(machine) = &self.machine {
             let alike = |other: &&PriceList| {
-                let region = self.terms.region.as_deref().or(list.region.as_deref());
-                other.currency == list.currency && (other.region.is_none() || other.region.as_deref() == region)
+                let in_region = match &list.region {
+                    Some(region) => other.region.as_ref() == Some(region),
+                    None => self.terms.region.is_some() && self.terms.takes(other.region.as_deref()),
+                };
+                other.currency == list.currency && (other.region.is_none() || in_region)
             };
             let lists: Vec<&PriceList> = self.valid_lists(machine).filter(alike).collect();
             let with_machine = chosen(&lists).map(|list| {

@@ -222,8 +222,7 @@ pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec>
 /// one, so that further regions leave a ranking as it is.
 pub(crate) fn price_of(offer: &Offer, terms: &PriceTerms) -> Option<Price> {
     let fits = |price: &Price| {
-        terms.currency.is_none_or(|currency| currency == price.monthly.currency)
-            && terms.region.as_deref().is_none_or(|region| price.region.as_deref().is_none_or(|own| own == region))
+        terms.currency.is_none_or(|currency| currency == price.monthly.currency) && terms.takes(price.region.as_deref())
     };
     let prices = offer.prices().into_iter().filter(fits);
     prices.min_by_key(|price| !price.without.is_empty())

@@ -105,8 +105,7 @@ impl Offers {
     /// Fails for a region without prices.
     fn check_region(&self) -> Result<(), CliError> {
         let regions = self.catalogue.regions();
-        let unknown = self.terms.region.as_deref().filter(|region| !regions.contains(region));
-        let Some(region) = unknown else { return Ok(()) };
+        let Some(region) = self.terms.regions().find(|region| !regions.contains(region)) else { return Ok(()) };
         let known: Vec<&str> = regions.into_iter().collect();
         Err(CliError::usage(format!(
             "no price in the catalogue for region {region:?}: use one of {}, or omit --region",
@@ -135,8 +134,7 @@ impl Offers {
     pub fn price_of(&self, offer: &Offer) -> Option<Price> {
         let fits = |price: &Price| {
             let currency = self.terms.currency.is_none_or(|currency| currency == price.monthly.currency);
-            let region = self.terms.region.as_deref();
-            currency && region.is_none_or(|region| price.region.as_deref() == Some(region))
+            currency && self.terms.takes(price.region.as_deref())
         };
         let mut prices: Vec<Price> = offer.prices().into_iter().filter(fits).collect();
         let dollars = prices.iter().position(|price| price.monthly.currency.code() == "USD");

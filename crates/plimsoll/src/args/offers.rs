@@ -53,7 +53,7 @@ pub struct TermsArgs {
     /// Currency of prices, such as USD or JPY; prices are not converted
     #[arg(long, global = true, value_name = "CODE")]
     pub currency: Option<Currency>,
-    /// Region of prices, such as ap-northeast-1
+    /// Region of prices, such as ap-northeast-1; for several vendors with commas: eu-west-2,westeurope
     #[arg(long, global = true, value_name = "REGION")]
     pub region: Option<String>,
     /// Your own monthly price of a product or machine, instead of the catalogue's: a total, or an amount for each GiB,

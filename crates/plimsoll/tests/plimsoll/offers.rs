@@ -170,6 +170,9 @@ fn imported_prices_are_listed_and_used_by_all_commands() {
     let text = words(&folder.text(&quote));
     assert!(text.contains("505.50 USD a month, in westeurope (verified)"), "{text}");
     assert!(text.contains("Azure retail prices, page.json (2026-11-20, verified)"), "{text}");
+    let several = ["quote", config, "aws/gp3:100GiB", "--region", "us-east-1,westeurope", "--as-of", "2026-11-26"];
+    let text = words(&folder.text(&several));
+    assert!(text.contains("in westeurope (verified)") && text.contains("in us-east-1 (secondary)"), "{text}");
     // Without a region the first one of the product stays, and a date before the list has the prices of that time.
     let text = words(&folder.text(&["quote", config]));
     assert!(text.contains("in eastus"), "{text}");

@@ -124,7 +124,8 @@ pub(crate) fn cite(cite: &Cite) -> String {
 pub(crate) fn regions<'a>(prices: impl Iterator<Item = &'a Price>) -> Option<String> {
     let regions: BTreeSet<&str> = prices.filter_map(|price| price.region.as_deref()).collect();
     let named = || regions.iter().copied().collect::<Vec<_>>().join(", ");
-    (regions.len() > 1).then(|| format!("prices of several regions: {}; --region takes those of one", clean(&named())))
+    (regions.len() > 1)
+        .then(|| format!("prices of several regions: {}; --region A,B chooses for each vendor", clean(&named())))
 }
 
 /// Range of published drives at the lowest and the highest depth:
