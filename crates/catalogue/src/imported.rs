@@ -205,6 +205,19 @@ impl ImportedPrices {
         }
     }
 
+    /// Removes rates without an amount above zero; returns their number.
+    pub(crate) fn remove_free(&mut self) -> usize {
+        let is_free = |rate: &Rate| rate.steps.iter().all(|(_, amount)| *amount == Decimal::ZERO);
+        let count = |prices: &Self| prices.rates.values().map(BTreeMap::len).sum::<usize>();
+        let before = count(self);
+        self.rates.values_mut().for_each(|rates| rates.retain(|_, rate| !is_free(rate)));
+        before - count(self)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rates.values().all(BTreeMap::is_empty)
+    }
+
     /// Contents of its file.
     pub fn to_json(&self) -> String {
         let cites: Vec<Arc<Cite>> = self.sources().into_iter().map(|(cite, _)| cite).collect();

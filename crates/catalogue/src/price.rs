@@ -135,6 +135,11 @@ pub enum NoPrice {
 }
 
 impl Price {
+    /// True if no part of the configuration is without an amount.
+    pub fn is_complete(&self) -> bool {
+        self.without.is_empty()
+    }
+
     /// Days from the date of its oldest source to the date of the terms. `None` when a source has no date that can be
     /// read, and for terms of an earlier time.
     pub fn age_days(&self) -> Option<i64> {

@@ -283,6 +283,13 @@ impl Collector<'_> {
             // Some lists have their date after their entries.
             let cite = self.cite(form);
             self.found.prices.iter_mut().for_each(|prices| prices.set_cite(&cite));
+            // An amount of zero is a placeholder of the vendor: such a product is not free.
+            let free: usize = self.found.prices.iter_mut().map(ImportedPrices::remove_free).sum();
+            if free > 0 {
+                self.found.used -= free as u64;
+                self.found.skipped.insert("its amount is zero".to_owned(), free as u64);
+            }
+            self.found.prices.retain(|prices| !prices.is_empty());
         }
         if !self.units.is_empty() {
             let count = self.found.skipped.remove("its unit is not understood").unwrap_or_default();

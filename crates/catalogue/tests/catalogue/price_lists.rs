@@ -211,6 +211,9 @@ fn other_files_are_refused_with_their_looks() {
             && refused.contains("no product of the catalogue bills it"),
         "{refused}"
     );
+    // An amount of zero is not a price.
+    let free = read(&AZURE.replace("0.525", "0.0").replace("2400.0", "0.0").replace("0.21", "0.0")).unwrap();
+    assert_eq!(free.skipped.get("its amount is zero"), Some(&3), "{:?}", free.skipped);
     // A unit that is not known is no price, and is named.
     let other = AZURE.replace("1/Month", "1 Fortnight");
     let words = read(&other).unwrap().skipped_words();
