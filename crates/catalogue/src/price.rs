@@ -389,8 +389,8 @@ impl Bill {
             };
             let (per, cite) = (Arc::clone(&charge.per), Arc::clone(&charge.cite));
             let money = Money { millionths: 0, currency: self.currency };
-            let charged = Charge { name, per, quantity: charge.quantity, money, often: Often::Monthly, cite };
-            self.push(of, charge.cost, members, charged)?;
+            let part = Charge { name, per, quantity: charge.quantity, money, often: Often::Monthly, cite };
+            self.push(of, charge.cost, members, part)?;
         }
         Ok(found)
     }

@@ -1,4 +1,4 @@
-//! OfferFile files of AWS (`AmazonEC2/current/<region>/index.json` and `index.csv`): products, then terms by SKU.
+//! Offer files of AWS (`AmazonEC2/current/<region>/index.json` and `index.csv`): products, then terms by SKU.
 //!
 //! Of the products only those that the catalogue bills are kept while the terms are read.
 
@@ -14,7 +14,7 @@ use crate::commitment::Commitment;
 use crate::decimal::Decimal;
 use crate::imported::MONTH_HOURS;
 
-/// OfferProducts whose terms are still to be read, and the best reservation of each.
+/// Products whose terms are still to be read, and the best reservation of each.
 #[derive(Default)]
 pub(super) struct OfferFile {
     skus: HashMap<String, BilledSku>,
@@ -80,9 +80,9 @@ struct Reservation {
 /// Order of preference: without a payment in advance, which needs no assumption about its cost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Purchase {
-    NoUpfront,
-    PartialUpfront,
-    AllUpfront,
+    Monthly,
+    PartlyAhead,
+    Ahead,
 }
 
 /// Why a product is not read, or its meter.
@@ -137,9 +137,9 @@ fn commitment(lease: &str) -> Option<Commitment> {
 
 fn purchase(text: &str) -> Option<Purchase> {
     match text {
-        "No Upfront" => Some(Purchase::NoUpfront),
-        "Partial Upfront" => Some(Purchase::PartialUpfront),
-        "All Upfront" => Some(Purchase::AllUpfront),
+        "No Upfront" => Some(Purchase::Monthly),
+        "Partial Upfront" => Some(Purchase::PartlyAhead),
+        "All Upfront" => Some(Purchase::Ahead),
         _ => None,
     }
 }
@@ -308,7 +308,7 @@ impl<'de> Visitor<'de> for OfferProducts<'_, '_, '_> {
     }
 }
 
-/// OfferTerms of a SKU by offer.
+/// Terms of a SKU by offer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TermEntry {
@@ -371,7 +371,7 @@ enum TermKind {
     Reserved,
 }
 
-/// OfferTerms of one kind by SKU.
+/// Terms of one kind by SKU.
 struct Skus<'a, 's, 'c> {
     state: &'a mut State<'s, 'c>,
     kind: TermKind,

@@ -54,11 +54,10 @@ fn unit(text: &str) -> Option<(String, &'static str)> {
     let unit = |unit: &str, factor| Some((unit.to_owned(), factor));
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     match compact.to_lowercase().as_str() {
-        "1hour" => unit("hour", "1"),
+        "1hour" | "1/hour" => unit("hour", "1"),
         "1/month" => unit("month", "1"),
         "1gib/hour" | "1gb/hour" => unit("GiB-hour", "1"),
         "1gib/month" | "1gb/month" => unit("GiB-month", "1"),
-        "1/hour" => unit("hour", "1"),
         "10k" => unit("operation", "0.0001"),
         _ => None,
     }

@@ -6,9 +6,9 @@ use std::io::BufRead;
 use super::aws::{Attributes, OfferFile, TermAttributes, TermPrice};
 use super::{Collector, PriceListError, PriceListForm};
 
-/// OfferColumns of which a list has all.
+/// Columns of which a list has all.
 const REQUIRED: [&str; 6] = ["sku", "termtype", "unit", "priceperunit", "currency", "usagetype"];
-/// OfferColumns of other tables that are named in messages.
+/// Columns of other tables that are named in messages.
 const COLUMNS_MAX: usize = 8;
 /// Maximum length of a line.
 const LINE_MAX: usize = 1 << 20;
@@ -18,8 +18,7 @@ struct OfferColumns(HashMap<String, usize>);
 
 impl OfferColumns {
     fn of(cells: &[String]) -> Self {
-        let plain =
-            |cell: &String| cell.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_lowercase();
+        let plain = |cell: &String| cell.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
         Self(cells.iter().map(plain).enumerate().map(|(place, name)| (name, place)).collect())
     }
 

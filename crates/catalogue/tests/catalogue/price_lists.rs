@@ -15,8 +15,12 @@ const OCI: &str = include_str!("lists/oci.json");
 const GCP: &str = include_str!("lists/gcp.json");
 
 fn read(text: &str) -> Result<PriceListImport, String> {
-    let day = "2026-11-20".parse().unwrap();
-    let file = PriceListFile { name: "list".to_owned(), date: day, imported: "2026-11-26".parse().unwrap() };
+    let day = "2026-11-20".parse().expect("a test's own text");
+    let file = PriceListFile {
+        name: "list".to_owned(),
+        date: day,
+        imported: "2026-11-26".parse().expect("a test's own text"),
+    };
     // A small buffer: the lists are streams.
     let from = BufReader::with_capacity(7, text.as_bytes());
     read_price_list(from, &Catalogue::built_in().meters(), &file).map_err(|error| error.to_string())
@@ -24,9 +28,9 @@ fn read(text: &str) -> Result<PriceListImport, String> {
 
 fn catalogue(text: &str, commitment: Commitment) -> Catalogue {
     let mut catalogue = Catalogue::built_in();
-    for prices in read(text).unwrap().prices {
+    for prices in read(text).expect("a test's own text").prices {
         // As stored.
-        let stored = ImportedPrices::from_json(&prices.to_json()).unwrap();
+        let stored = ImportedPrices::from_json(&prices.to_json()).expect("a test's own text");
         assert_eq!(stored, prices);
         catalogue.add_imported(stored);
     }
@@ -36,8 +40,12 @@ fn catalogue(text: &str, commitment: Commitment) -> Catalogue {
 
 fn price(catalogue: &Catalogue, config: &str, region: &str, currency: &str) -> Result<Price, String> {
     let region = Some(region.to_owned()).filter(|region| !region.is_empty());
-    let terms = PriceTerms { as_of: "2026-11-26".parse().unwrap(), currency: Some(currency.parse().unwrap()), region };
-    let offer = catalogue.offer(&config.parse().unwrap(), &terms).unwrap();
+    let terms = PriceTerms {
+        as_of: "2026-11-26".parse().expect("a test's own text"),
+        currency: Some(currency.parse().expect("a test's own text")),
+        region,
+    };
+    let offer = catalogue.offer(&config.parse().expect("a test's own text"), &terms).expect("a test's own text");
     offer.price().map_err(|none| none.to_string())
 }
 
@@ -46,7 +54,7 @@ fn check(catalogue: &Catalogue, config: &str, region: &str, currency: &str, expe
     let shown = price(catalogue, config, region, currency).map_or_else(
         |none| none,
         |price| {
-            let without = price.without.iter().map(|part| format!(" without {part}")).collect::<String>();
+            let without = price.without.iter().map(|part| format!(" without {part}")).collect::<Vec<_>>().concat();
             format!("{}{without}", price.monthly.exact())
         },
     );
@@ -54,7 +62,7 @@ fn check(catalogue: &Catalogue, config: &str, region: &str, currency: &str, expe
 }
 
 fn check_aws(text: &str, form: PriceListForm) {
-    assert_eq!(read(text).unwrap().form, Some(form));
+    assert_eq!(read(text).expect("a test's own text").form, Some(form));
     let catalogue = catalogue(text, Commitment::None);
     // 100 GiB at 0.09, 1,000 IOPS at 0.0055, 75 MiB/s at 45.056/1,024.
     check(&catalogue, "aws/gp3:100GiB,iops=4000,throughput=200", "eu-west-2", "USD", "17.80");
@@ -69,7 +77,7 @@ fn check_aws(text: &str, form: PriceListForm) {
     check(&catalogue, "aws/gp3:100GiB on aws/r7i.large", "eu-west-2", "USD", "9.00 without aws/r7i.large");
     // Other regions keep the prices of the file.
     check(&catalogue, "aws/gp3:100GiB on aws/r7i.large", "us-east-1", "USD", "104.579");
-    let source = price(&catalogue, "aws/gp3:100GiB", "eu-west-2", "USD").unwrap().cite;
+    let source = price(&catalogue, "aws/gp3:100GiB", "eu-west-2", "USD").expect("a test's own text").cite;
     assert_eq!((source.date.as_str(), source.title.ends_with(", list")), ("2026-11-10", true));
 }
 
