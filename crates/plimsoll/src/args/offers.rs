@@ -137,7 +137,7 @@ pub struct PricesArgs {
 pub enum PricesCommand {
     /// List what has prices, from where and when, and how imported prices differ from the built-in ones
     List,
-    /// Import price lists that clouds publish: AWS offer files of AmazonEC2 (JSON or CSV), Azure retail prices, OCI
+    /// Import price lists that clouds publish: AWS offer files of EC2 (JSON or CSV), Azure retail prices, OCI
     /// products, GCP SKUs
     Import {
         /// Files, unpacked; `-` for standard input
