@@ -447,6 +447,17 @@ fn a_stripe_costs_the_sum_of_its_members() {
 }
 
 #[test]
+fn a_machine_has_a_price_with_a_volume_that_has_none() {
+    let sizing = sized(&database(100.0, Bytes::gib(50)), &["gcp/hyperdisk-ml", "gcp/hyperdisk-throughput"]);
+    assert!(!sizing.choices.is_empty(), "{:?}", sizing.rejected);
+    for choice in &sizing.choices {
+        let machine = choice.machine.as_ref().expect("a machine");
+        assert!(choice.price.is_none() && machine.monthly.is_some(), "{}", short(choice));
+        assert_eq!((choice.total(), choice.price_doubt()), (None, PriceDoubt::Unpriced));
+    }
+}
+
+#[test]
 fn an_unknown_name_has_suggestions() {
     let catalogue = Catalogue::built_in();
     let refused = Search::among(&catalogue, &["azur".into()]).unwrap_err();
