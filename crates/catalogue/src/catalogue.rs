@@ -9,13 +9,16 @@ use plimsoll_units::Bytes;
 
 use crate::built_in;
 use crate::ceilings::ceilings;
+use crate::commitment::Commitment;
 use crate::complaint::{Complaint, Complaints};
 use crate::config::{Config, Wrap};
 use crate::date::Date;
+use crate::imported::ImportedPrices;
 use crate::money::Currency;
 use crate::nearest::nearest;
 use crate::offer::{Kinds, Offer, PriceTerms};
 use crate::own_price::OwnPrice;
+use crate::price_list::Meters;
 use crate::product::{PriceList, Product, ProductKind};
 use crate::read::{self, Loaded};
 use crate::refusal::{ConfigRefusal, UnknownProduct};
@@ -29,6 +32,10 @@ pub struct Catalogue {
     names: Arc<HashMap<String, NameTarget>>,
     /// The user's own prices by the full name of the product or machine.
     own_prices: Arc<BTreeMap<Arc<str>, Arc<[PriceList]>>>,
+    /// Lists of imported prices by the name of the product or family of machines.
+    imported: Arc<BTreeMap<Arc<str>, Arc<[PriceList]>>>,
+    /// Commitment of all prices that have it.
+    commitment: Commitment,
 }
 
 /// Target of a name.
@@ -83,6 +90,43 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Adds imported prices: for each product of the vendor a list that goes before those of its file with the same region
+    /// and currency. Components without an imported rate keep the price of the file.
+    pub fn add_imported(&mut self, prices: ImportedPrices) {
+        let prices = Arc::new(prices);
+        let own = self.products.iter().filter(|product| provider(&product.name) == prices.vendor());
+        let own: Vec<(Arc<str>, PriceList)> =
+            own.filter_map(|product| Some((Arc::clone(&product.name), product.imported_list(&prices)?))).collect();
+        let lists = Arc::make_mut(&mut self.imported);
+        for (name, list) in own {
+            let known = lists.entry(name).or_insert_with(|| Arc::from([]));
+            *known = known.iter().cloned().chain([list]).collect();
+        }
+    }
+
+    /// Prices with this commitment where one is known, on demand otherwise.
+    pub const fn set_commitment(&mut self, commitment: Commitment) {
+        self.commitment = commitment;
+    }
+
+    /// Commitment of prices.
+    pub const fn commitment(&self) -> Commitment {
+        self.commitment
+    }
+
+    /// Meters of all products, to read price lists of their vendors.
+    pub fn meters(&self) -> Meters {
+        let mut meters = Meters::default();
+        for product in self.products() {
+            meters.by_vendor.entry(provider(&product.name).to_owned()).or_default().extend(product.meters());
+        }
+        meters
+    }
+
+    pub(crate) fn imported_lists(&self, product: &Product) -> impl Iterator<Item = &PriceList> {
+        self.imported.get(&product.name).into_iter().flat_map(|lists| lists.iter())
+    }
+
     /// All products and families of machines, in order of addition.
     pub fn products(&self) -> impl Iterator<Item = &Product> {
         self.products.iter().map(AsRef::as_ref)
@@ -95,13 +139,15 @@ impl Catalogue {
 
     /// Currencies of all prices.
     pub fn currencies(&self) -> BTreeSet<Currency> {
-        let own = self.own_prices.values().flat_map(|lists| lists.iter());
+        let own = self.own_prices.values().chain(self.imported.values()).flat_map(|lists| lists.iter());
         self.products().flat_map(|product| &product.prices).chain(own).map(|list| list.currency).collect()
     }
 
     /// Regions with prices; worldwide prices have none.
     pub fn regions(&self) -> BTreeSet<&str> {
-        self.products().flat_map(|product| &product.prices).filter_map(|list| list.region.as_deref()).collect()
+        let imported = self.imported.values().flat_map(|lists| lists.iter());
+        let lists = self.products().flat_map(|product| &product.prices).chain(imported);
+        lists.filter_map(|list| list.region.as_deref()).collect()
     }
 
     /// What a configuration offers under these terms.
@@ -129,6 +175,8 @@ impl Catalogue {
         let mut volume = resolve(&subject, &config.volume, Context { machine: machine.as_ref(), ..context })?;
         for part in [&mut volume].into_iter().chain(&mut machine) {
             part.own_price = self.own_prices.get(&part.name).cloned();
+            part.imported = self.imported.get(&part.product.name).cloned();
+            part.commitment = self.commitment;
         }
         let mut ceilings: Vec<_> = ceilings(&volume, terms.as_of).collect();
         if machine.as_ref().is_some_and(Resolved::answers_reads) {
@@ -242,6 +290,6 @@ pub fn built_in_files() -> impl Iterator<Item = &'static str> {
 }
 
 /// The part before the slash.
-fn provider(name: &str) -> &str {
+pub(crate) fn provider(name: &str) -> &str {
     name.split_once('/').map_or(name, |(provider, _)| provider)
 }

@@ -3,18 +3,22 @@
 //! Product files become a [`Catalogue`]; a [`Config`] and [`PriceTerms`] become an [`Offer`] or a [`ConfigRefusal`]. Products are
 //! data, not code. Pure: no clock, file or thread.
 
+mod billing;
 mod built_in;
 mod catalogue;
 mod ceilings;
 mod chain;
 mod cite;
+mod commitment;
 mod complaint;
 mod config;
+mod coverage;
 mod date;
 mod decimal;
 mod deviation;
 mod durability;
 mod expression;
+mod imported;
 mod iscsi;
 mod like;
 mod machine;
@@ -25,6 +29,7 @@ mod number;
 mod offer;
 mod own_price;
 mod price;
+mod price_list;
 mod product;
 mod read;
 mod refusal;
@@ -39,11 +44,14 @@ mod view;
 pub use catalogue::{Catalogue, built_in_files, check, check_built_in};
 pub use chain::NoModel;
 pub use cite::{Cite, Status};
+pub use commitment::{Commitment, CommitmentError};
 pub use complaint::Complaint;
 pub use config::{Config, ConfigError, Part, Setting, Wrap};
+pub use coverage::{PriceChange, PriceCoverage};
 pub use date::{Date, DateError};
 pub use deviation::{COMPARED_BLOCKS, Deviation, SaturatingLoad};
 pub use durability::Durability;
+pub use imported::{ImportedPrices, ImportedPricesError};
 pub use iscsi::IscsiFacts;
 pub use like::{Like, NoLike};
 pub use machine::MachineShape;
@@ -56,6 +64,7 @@ pub use offer::{
 pub use own_price::{OwnPrice, OwnPriceError};
 pub use plimsoll_model::Layout;
 pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Often, Price, SnapshotPrice};
+pub use price_list::{Meters, PriceListError, PriceListFile, PriceListForm, PriceListImport, read_price_list};
 pub use product::{Autotune, Product, ProductKind, Warning};
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use service_level::{ServiceLevel, ServiceSubject};

@@ -25,8 +25,21 @@ pub struct PriceTerms {
     pub as_of: Date,
     /// Currency of prices; optional if a product has a single currency.
     pub currency: Option<Currency>,
-    /// Region of the vendor; optional if prices are worldwide or listed for a single region.
+    /// Region of the vendor, or regions of several vendors separated by commas; optional if prices are worldwide or listed
+    /// for a single region.
     pub region: Option<String>,
+}
+
+impl PriceTerms {
+    /// The regions of the terms; empty for any.
+    pub fn regions(&self) -> impl Iterator<Item = &str> {
+        self.region.as_deref().unwrap_or_default().split(',').map(str::trim).filter(|region| !region.is_empty())
+    }
+
+    /// True for prices of one of the regions, and for worldwide prices.
+    pub fn takes(&self, listed: Option<&str>) -> bool {
+        listed.is_none_or(|listed| self.regions().next().is_none() || self.regions().any(|region| region == listed))
+    }
 }
 
 /// Offer of a configuration.

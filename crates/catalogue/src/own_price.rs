@@ -85,6 +85,7 @@ impl OwnPrice {
             }],
             snapshot: None,
             cite,
+            imported: None,
         }
     }
 }

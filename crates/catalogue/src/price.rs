@@ -7,6 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::cite::Cite;
+use crate::commitment::Commitment;
 use crate::date::Date;
 use crate::decimal::Decimal;
 use crate::expression::Expression;
@@ -30,8 +31,13 @@ pub struct Price {
     pub cite: Arc<Cite>,
     /// Statement of the list about taxes; may be empty.
     pub taxes: Arc<str>,
-    /// What is in the configuration and not in the price: a machine without a list, or without a price in it.
+    /// What is in the configuration and not in the price: a machine without a list, or without a price in it, and billed
+    /// components without an amount.
     pub without: Vec<String>,
+    /// Machines whose price is on demand, because the list has none for the commitment.
+    pub uncommitted: Vec<Arc<str>>,
+    /// Commitment of the other prices.
+    pub commitment: Commitment,
     /// The date of the offer's terms.
     as_of: Date,
 }
@@ -129,6 +135,11 @@ pub enum NoPrice {
 }
 
 impl Price {
+    /// True if no part of the configuration is without an amount.
+    pub fn is_complete(&self) -> bool {
+        self.without.is_empty()
+    }
+
     /// Days from the date of its oldest source to the date of the terms. `None` when a source has no date that can be
     /// read, and for terms of an earlier time.
     pub fn age_days(&self) -> Option<i64> {
@@ -144,9 +155,17 @@ impl Price {
         Some(Doubt { text, cite: Some(Arc::clone(&self.cite)) })
     }
 
-    /// What makes it questionable: its age, and that its amounts were not read with the vendor.
+    /// The doubt about machines that have no price for the commitment.
+    pub fn commitment_doubt(&self) -> Option<Doubt> {
+        let machine = self.uncommitted.first()?;
+        let text = format!("no committed price of {machine} is known for {}: its price is on demand", self.commitment);
+        Some(Doubt { text, cite: None })
+    }
+
+    /// What makes it questionable: its age, that its amounts were not read with the vendor, and that it is not the one of
+    /// the commitment.
     pub fn doubts(&self) -> Vec<Doubt> {
-        self.status_doubts().into_iter().chain(self.age_doubt()).collect()
+        self.status_doubts().into_iter().chain(self.age_doubt()).chain(self.commitment_doubt()).collect()
     }
 
     fn status_doubts(&self) -> Vec<Doubt> {
@@ -199,9 +218,8 @@ impl Offer {
 
     /// The one price list under the offer's terms.
     fn list(&self) -> Result<&PriceList, NoPrice> {
-        let lists = self.volume.price_lists();
         let name = || self.volume.product.name.to_string();
-        if lists.is_empty() {
+        if self.volume.price_lists().next().is_none() {
             return Err(NoPrice::None { product: name() });
         }
         let valid: Vec<&PriceList> = self.valid_lists(&self.volume).collect();
@@ -209,7 +227,7 @@ impl Offer {
         match chosen(&wanted) {
             Some(list) => Ok(list),
             None if wanted.is_empty() => {
-                let known = lists.iter().map(PriceList::words).collect();
+                let known = self.volume.price_lists().map(PriceList::words).collect();
                 Err(NoPrice::NotListed { product: name(), wanted: self.wanted_words(), known })
             }
             None => Err(NoPrice::Several { product: name(), known: wanted.iter().map(|list| list.words()).collect() }),
@@ -222,14 +240,11 @@ impl Offer {
     }
 
     fn valid_lists<'r>(&self, of: &'r Resolved) -> impl Iterator<Item = &'r PriceList> {
-        let as_of = self.terms.as_of;
-        of.price_lists().iter().filter(move |list| list.validity.holds(as_of))
+        of.valid_price_lists(self.terms.as_of)
     }
 
     fn is_wanted(&self, list: &PriceList) -> bool {
-        let in_region = |region: &String| list.region.as_deref().is_none_or(|listed| listed == region.as_str());
-        self.terms.currency.is_none_or(|currency| currency == list.currency)
-            && self.terms.region.as_ref().is_none_or(in_region)
+        self.terms.currency.is_none_or(|currency| currency == list.currency) && self.terms.takes(list.region.as_deref())
     }
 
     fn wanted_words(&self) -> String {
@@ -241,22 +256,24 @@ impl Offer {
 
     fn price_by(&self, list: &PriceList) -> Result<Price, NoPrice> {
         let members = self.config.wraps.iter().map(|wrap| i128::from(wrap.members())).product();
-        let mut bill = Bill { currency: list.currency, monthly: Decimal::ZERO, once: None, parts: Vec::new() };
+        let mut bill = Bill::new(list.currency);
         bill.add(list, &self.volume, members)?;
-        let mut without = Vec::new();
         if let Some(machine) = &self.machine {
             let alike = |other: &&PriceList| {
-                let region = self.terms.region.as_deref().or(list.region.as_deref());
-                other.currency == list.currency && (other.region.is_none() || other.region.as_deref() == region)
+                let in_region = match &list.region {
+                    Some(region) => other.region.as_ref() == Some(region),
+                    None => self.terms.region.is_some() && self.terms.takes(other.region.as_deref()),
+                };
+                other.currency == list.currency && (other.region.is_none() || in_region)
             };
             let lists: Vec<&PriceList> = self.valid_lists(machine).filter(alike).collect();
             let with_machine = chosen(&lists).map(|list| {
-                let mut whole = bill.clone();
-                whole.add(list, machine, 1).map(|()| whole)
+                let mut both = bill.clone();
+                both.add(list, machine, 1).map(|()| both)
             });
             match with_machine {
-                Some(Ok(whole)) => bill = whole,
-                Some(Err(NoPrice::NotCovered { .. })) | None => without.push(machine.name.to_string()),
+                Some(Ok(both)) => bill = both,
+                Some(Err(NoPrice::NotCovered { .. })) | None => bill.without.push(machine.name.to_string()),
                 Some(Err(other)) => return Err(other),
             }
         }
@@ -266,7 +283,10 @@ impl Offer {
         let cites = bill.parts.iter().map(|part| &part.cite).chain([&list.cite]);
         let cite = Arc::clone(cites.max_by_key(|cite| cite.status).unwrap_or(&list.cite));
         let (region, taxes) = (list.region.clone(), Arc::clone(&list.taxes));
-        Ok(Price { monthly, once, parts: bill.parts, region, cite, taxes, without, as_of: self.terms.as_of })
+        let Bill { parts, without, uncommitted, .. } = bill;
+        let commitment = self.volume.commitment;
+        let as_of = self.terms.as_of;
+        Ok(Price { monthly, once, parts, region, cite, taxes, without, uncommitted, commitment, as_of })
     }
 }
 
@@ -288,34 +308,134 @@ struct Bill {
     monthly: Decimal,
     once: Option<Decimal>,
     parts: Vec<Charge>,
+    without: Vec<String>,
+    uncommitted: Vec<Arc<str>>,
 }
 
 impl Bill {
-    fn add(&mut self, list: &PriceList, of: &Resolved, members: i128) -> Result<(), NoPrice> {
-        for part in &list.parts {
-            match part.when.as_ref().map(|when| when.truth(&of.values)) {
-                Some(Some(false)) => continue,
-                Some(None) => return Err(not_covered(of, part)),
-                _ => {}
-            }
-            let (quantity, exact) = cost(part, of).ok_or_else(|| not_covered(of, part))?;
-            let too_large = || NoPrice::TooLarge { product: of.name.to_string() };
-            let exact = exact.and_then(|exact| exact.times(Decimal::from_integer(members))).ok_or_else(too_large)?;
-            let money = self.money(exact).ok_or_else(too_large)?;
-            let sum = match part.often {
-                Often::Monthly => &mut self.monthly,
-                Often::Once => self.once.get_or_insert(Decimal::ZERO),
-            };
-            *sum = sum.plus(exact).ok_or_else(too_large)?;
-            self.parts.push(Charge {
-                name: Arc::clone(&part.name),
-                per: Arc::clone(&part.per),
-                quantity: quantity * members as f64,
-                money,
-                often: part.often,
-                cite: Arc::clone(&part.cite),
-            });
+    const fn new(currency: Currency) -> Self {
+        Self {
+            currency,
+            monthly: Decimal::ZERO,
+            once: None,
+            parts: Vec::new(),
+            without: Vec::new(),
+            uncommitted: Vec::new(),
         }
+    }
+
+    /// Adds the imported components first, then those of the file that have no imported rate. Fails without a price of the
+    /// first component; others are listed as missing.
+    fn add(&mut self, list: &PriceList, of: &Resolved, members: i128) -> Result<(), NoPrice> {
+        let before = self.parts.len();
+        let imported = self.add_imported(list, of, members)?;
+        let mut is_committed = !imported.is_empty() && !imported.iter().any(|(_, committed)| !committed);
+        for part in list.parts.iter().filter(|part| !imported.iter().any(|(name, _)| *name == part.name)) {
+            match part.applies(&of.values) {
+                Some(true) => {}
+                Some(false) => continue,
+                None => return Err(not_covered(of, &part.name)),
+            }
+            let Some((quantity, exact)) = cost(part, of) else {
+                if self.parts.len() == before {
+                    return Err(not_covered(of, &part.name));
+                }
+                self.without.push(missing(of, &part.name));
+                continue;
+            };
+            is_committed = false;
+            let (name, per, cite) = (Arc::clone(&part.name), Arc::clone(&part.per), Arc::clone(&part.cite));
+            let money = Money { millionths: 0, currency: self.currency };
+            self.push(of, exact, members, Charge { name, per, quantity, money, often: part.often, cite })?;
+        }
+        self.miss_components(list, of, &imported, before)?;
+        if of.commitment != Commitment::None && of.product.machines.is_some() && !is_committed {
+            self.uncommitted.push(Arc::clone(&of.name));
+        }
+        Ok(())
+    }
+
+    /// Adds the components with an imported rate; returns their names in lists, and whether the rate is the committed one.
+    /// A component within a part of lists counts if all within that part have a rate.
+    fn add_imported(
+        &mut self,
+        list: &PriceList,
+        of: &Resolved,
+        members: i128,
+    ) -> Result<Vec<(Arc<str>, bool)>, NoPrice> {
+        let Some(prices) = &list.imported else { return Ok(Vec::new()) };
+        let own = of.product.billed.iter().filter(|part| part.applies(&of.values) == Some(true));
+        let own: Vec<_> = own.collect();
+        let charge_all = |commitment| own.iter().map(|part| (*part, part.charge(of, prices, commitment))).collect();
+        let mut charges: Vec<_> = charge_all(of.commitment);
+        // A machine has a committed price for all its parts, or none.
+        if of.product.machines.is_some()
+            && charges.iter().any(|(_, charge)| charge.as_ref().is_some_and(|one| !one.committed))
+        {
+            charges = charge_all(Commitment::None);
+            charges.iter_mut().filter_map(|(_, charge)| charge.as_mut()).for_each(|charge| charge.committed = false);
+        }
+        let lacking: Vec<&Arc<str>> =
+            charges.iter().filter(|(_, charge)| charge.is_none()).map(|(part, _)| part.listed_name()).collect();
+        let mut found = Vec::new();
+        for (part, charge) in charges.iter().filter(|(part, _)| !lacking.contains(&part.listed_name())) {
+            let Some(charge) = charge else { continue };
+            found.push((Arc::clone(part.listed_name()), charge.committed));
+            let is_reserved = charge.committed && of.commitment != Commitment::None;
+            let name = if is_reserved {
+                format!("{}, for {}", part.name, of.commitment).into()
+            } else {
+                Arc::clone(&part.name)
+            };
+            let (per, cite) = (Arc::clone(&charge.per), Arc::clone(&charge.cite));
+            let money = Money { millionths: 0, currency: self.currency };
+            let part = Charge { name, per, quantity: charge.quantity, money, often: Often::Monthly, cite };
+            self.push(of, charge.cost, members, part)?;
+        }
+        Ok(found)
+    }
+
+    /// Lists components that the vendor bills and the list has not. Fails if the first is among them.
+    fn miss_components(
+        &mut self,
+        list: &PriceList,
+        of: &Resolved,
+        imported: &[(Arc<str>, bool)],
+        before: usize,
+    ) -> Result<(), NoPrice> {
+        if list.parts.iter().any(|part| matches!(part.amount, Amount::Flat(_) | Amount::PerGib(_))) {
+            // The user's own price is for all of it.
+            return Ok(());
+        }
+        for part in &of.product.billed {
+            let is_listed = imported.iter().any(|(name, _)| name == part.listed_name())
+                || list
+                    .parts
+                    .iter()
+                    .any(|listed| listed.name == *part.listed_name() && listed.applies(&of.values) != Some(false));
+            let is_free = part.quantity.number(&of.values) == Some(0.0);
+            if is_listed || is_free || part.applies(&of.values) == Some(false) {
+                continue;
+            }
+            if self.parts.len() == before {
+                return Err(not_covered(of, &part.name));
+            }
+            self.without.push(missing(of, &part.name));
+        }
+        Ok(())
+    }
+
+    /// Adds a charge for one member to the sums, with its money.
+    fn push(&mut self, of: &Resolved, cost: Option<Decimal>, members: i128, charge: Charge) -> Result<(), NoPrice> {
+        let too_large = || NoPrice::TooLarge { product: of.name.to_string() };
+        let exact = cost.and_then(|cost| cost.times(Decimal::from_integer(members))).ok_or_else(too_large)?;
+        let money = self.money(exact).ok_or_else(too_large)?;
+        let sum = match charge.often {
+            Often::Monthly => &mut self.monthly,
+            Often::Once => self.once.get_or_insert(Decimal::ZERO),
+        };
+        *sum = sum.plus(exact).ok_or_else(too_large)?;
+        self.parts.push(Charge { quantity: charge.quantity * members as f64, money, ..charge });
         Ok(())
     }
 
@@ -324,8 +444,13 @@ impl Bill {
     }
 }
 
-fn not_covered(of: &Resolved, part: &PricePart) -> NoPrice {
-    NoPrice::NotCovered { product: of.part().to_string(), part: part.name.to_string() }
+fn not_covered(of: &Resolved, component: &str) -> NoPrice {
+    NoPrice::NotCovered { product: of.part().to_string(), part: component.to_owned() }
+}
+
+/// A component without an amount, as a part of the product.
+fn missing(of: &Resolved, component: &str) -> String {
+    format!("{component} of {}", of.name)
 }
 
 /// Quantity and cost; `None` if the list has no price, `Some((_, None))` on overflow.

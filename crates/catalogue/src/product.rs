@@ -7,12 +7,14 @@ use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use crate::billing::{BilledPart, BilledSnapshot};
 use crate::cite::Cite;
 use crate::date::Date;
 use crate::decimal::Decimal;
 use crate::deviation::Deviation;
 use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
+use crate::imported::ImportedPrices;
 use crate::iscsi::IscsiRule;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
@@ -76,6 +78,9 @@ pub struct Product {
     pub(crate) model: Option<ModelText>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) prices: Vec<PriceList>,
+    /// Components that the vendor bills.
+    pub(crate) billed: Vec<BilledPart>,
+    pub(crate) billed_snapshot: Option<BilledSnapshot>,
     pub(crate) durability: Option<Durability>,
     pub(crate) service_levels: Vec<ServiceLevelRule>,
     pub(crate) sharing: Vec<SharingRule>,
@@ -313,6 +318,8 @@ pub(crate) struct PriceList {
     pub parts: Vec<PricePart>,
     pub snapshot: Option<SnapshotRate>,
     pub cite: Arc<Cite>,
+    /// Imported rates, before which the parts of the file give way.
+    pub imported: Option<Arc<ImportedPrices>>,
 }
 
 /// The price of stored snapshots.
@@ -340,6 +347,13 @@ pub(crate) struct PricePart {
     /// Hours per month, if paid by the hour.
     pub hours: Option<Decimal>,
     pub often: Often,
+}
+
+impl PricePart {
+    /// True if this configuration has the component. `None` if the configuration does not decide.
+    pub(crate) fn applies(&self, values: &[Value]) -> Option<bool> {
+        self.when.as_ref().map_or(Some(true), |when| when.truth(values))
+    }
 }
 
 /// Cost of a component.

@@ -2,6 +2,7 @@
 //!
 //! Knows the schema of the files; opens no file.
 
+mod billing;
 mod cites;
 mod facts;
 mod limits;
@@ -91,6 +92,8 @@ impl PartReader<'_> {
             latency: self.latency(&head),
             rules: self.rules(&head, kind),
             prices: self.prices(&head, tiers.as_ref()),
+            billed: self.billed(&head),
+            billed_snapshot: self.billed_snapshot(&head),
             durability: self.durability(&head),
             service_levels: self.service_levels(&head),
             sharing: self.sharing(&head),

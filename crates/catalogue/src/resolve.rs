@@ -6,6 +6,7 @@ mod settings;
 
 use std::sync::Arc;
 
+use crate::commitment::Commitment;
 use crate::config::{OWN_MACHINE, OWN_MACHINE_WORD, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
@@ -26,6 +27,9 @@ pub(crate) struct Resolved {
     pub tier: Option<usize>,
     /// The user's own price, instead of those of the file.
     pub own_price: Option<Arc<[PriceList]>>,
+    /// Imported lists of the product, which go before those of the file.
+    pub imported: Option<Arc<[PriceList]>>,
+    pub commitment: Commitment,
     /// Row of the machine in its family.
     row: Option<usize>,
     /// Values of the configuration.
@@ -71,6 +75,8 @@ pub(crate) fn resolve(subject: &ResolvedSubject, part: &Part, context: Context<'
         name: subject.name(),
         values: vec![Value::Absent; product.variables.len()],
         own_price: None,
+        imported: None,
+        commitment: Commitment::None,
         row: subject.row,
         tier: given.tier.or_else(|| product.tiers.as_ref()?.default),
         given,
@@ -89,9 +95,32 @@ pub(crate) fn resolve(subject: &ResolvedSubject, part: &Part, context: Context<'
 }
 
 impl Resolved {
-    /// The user's own price, or the lists of the product's file.
-    pub(crate) fn price_lists(&self) -> &[PriceList] {
-        self.own_price.as_deref().unwrap_or(&self.product.prices)
+    /// The user's own price, or the imported lists and those of the product's file.
+    pub(crate) fn price_lists(&self) -> impl Iterator<Item = &PriceList> {
+        let imported = self.imported.as_deref().filter(|_| self.own_price.is_none()).unwrap_or_default();
+        imported.iter().chain(self.own_price.as_deref().unwrap_or(&self.product.prices))
+    }
+
+    /// The price lists at a date, in the order of the file: an imported one takes the place of that of its region and
+    /// currency, those of other regions and currencies follow.
+    pub(crate) fn valid_price_lists(&self, as_of: Date) -> impl Iterator<Item = &PriceList> {
+        let is_valid = move |list: &&PriceList| list.validity.holds(as_of);
+        let (imported, of_file): (Vec<&PriceList>, Vec<&PriceList>) =
+            self.price_lists().filter(is_valid).partition(|list| list.imported.is_some());
+        let is_alike = |a: &PriceList, b: &PriceList| a.currency == b.currency && a.region == b.region;
+        let mut lists: Vec<&PriceList> = Vec::new();
+        for list in of_file {
+            let list = imported.iter().find(|imported| is_alike(imported, list)).copied().unwrap_or(list);
+            if list.imported.is_none() || !lists.iter().any(|known| std::ptr::eq(*known, list)) {
+                lists.push(list);
+            }
+        }
+        for list in imported {
+            if !lists.iter().any(|known| std::ptr::eq(*known, list)) {
+                lists.push(list);
+            }
+        }
+        lists.into_iter()
     }
 
     /// Bytes of a volume; of a product without a size, its unit.

@@ -80,9 +80,10 @@ impl Offer {
         self.options.iter().find(|option| &*option.name != "size" && is_number(option) && raises(option))
     }
 
-    /// Default price for comparisons: in US dollars if there is such a list, else the first.
+    /// Default complete price for comparisons: in US dollars if there is such a list, else the first.
     pub fn usual_price(&self) -> Option<Price> {
         let mut prices = self.prices();
+        prices.retain(Price::is_complete);
         let dollars = prices.iter().position(|price| price.monthly.currency.code() == "USD");
         (!prices.is_empty()).then(|| prices.swap_remove(dollars.unwrap_or(0)))
     }

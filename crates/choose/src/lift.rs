@@ -62,15 +62,16 @@ fn bound(offer: &Offer, ask: &Ask) -> Option<(String, f64)> {
 fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds, iops): (String, f64)) -> Lift {
     let shown =
         |offer: &Offer| option(offer, name).map(|(_, chosen)| crate::quote::value_of(chosen)).unwrap_or_default();
-    // The cost of a larger machine without a price is unknown.
-    let all_priced = |price: &Price| owner == Owner::Volume || price.without.is_empty();
+    // The cost of a larger machine without a price is unknown, and so is that of a component that only one has.
+    let is_alike = |before: &Price, after: &Price| {
+        let all_priced = owner == Owner::Volume || after.without.is_empty();
+        before.monthly.currency == after.monthly.currency && before.without == after.without && all_priced
+    };
     let costs = match (before.price(), after.price()) {
-        (Ok(before), Ok(after)) if before.monthly.currency == after.monthly.currency && all_priced(&after) => {
-            Some(Money {
-                millionths: after.monthly.millionths - before.monthly.millionths,
-                currency: after.monthly.currency,
-            })
-        }
+        (Ok(before), Ok(after)) if is_alike(&before, &after) => Some(Money {
+            millionths: after.monthly.millionths - before.monthly.millionths,
+            currency: after.monthly.currency,
+        }),
         _ => None,
     };
     Lift {

@@ -21,6 +21,8 @@ const OPERATIONS: u64 = 20_000;
 const FIRST_LOOK: u64 = 1_500;
 const BY_FAR: u64 = 2;
 const HALF: f64 = 0.5;
+/// Seconds of a month: the load is taken to go on.
+const MONTH: f64 = 730.0 * 3600.0;
 /// Maximum trials per product.
 const MAX_TRIALS: u32 = 3;
 
@@ -51,7 +53,7 @@ pub struct Rejected {
 /// Products by their suitability for a load.
 #[derive(Clone, Debug, Default)]
 pub struct Matches {
-    /// Suitable offers: by price, unpriced offers last.
+    /// Suitable offers: by price; those without a price, or with a part of it only, come last.
     pub suitable: Vec<SuitableOffer>,
     /// Priced offers with sufficient ceilings whose simulated latency misses the objective; by price.
     pub nearly: Vec<SuitableOffer>,
@@ -72,7 +74,7 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: us
         capacity,
         rooms,
         machine: None,
-        monthly_operations: None,
+        monthly_operations: Some(need.iops * MONTH),
         settings: &[],
     };
     for product in catalogue.products().filter(|product| product.ranked() && product.kind() != ProductKind::Machine) {
@@ -111,8 +113,10 @@ pub fn matching(catalogue: &Catalogue, need: &Need, terms: &PriceTerms, most: us
         matches.nearly.extend(attempt.nearly.map(|nearly| *nearly));
         matches.rejected.extend(attempt.rejected);
     }
-    let monthly =
-        |suitable: &SuitableOffer| suitable.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
+    let monthly = |suitable: &SuitableOffer| {
+        let complete = suitable.price.as_ref().filter(|price| price.without.is_empty());
+        complete.map_or(i128::MAX, |price| price.monthly.millionths)
+    };
     matches.nearly.sort_by_key(monthly);
     matches.nearly.truncate(most);
     matches
@@ -128,19 +132,26 @@ struct Attempt {
     rejected: Option<Rejected>,
 }
 
+/// Sort key of an offer without the price of a part.
+const PARTIAL_COST: f64 = 1e18;
+
 /// An offer with sufficient ceilings.
 struct Candidate {
     product: String,
     offer: Offer,
     price: Option<Price>,
-    /// Sort key; unpriced offers come last.
+    /// Sort key; offers without the price of a part come last, before unpriced ones.
     cost: f64,
 }
 
 impl Candidate {
     fn new(product: &str, offer: Offer, terms: &PriceTerms) -> Self {
         let price = price_of(&offer, terms);
-        let cost = price.as_ref().map_or(f64::MAX, |price| price.monthly.as_f64());
+        let cost = match &price {
+            Some(price) if price.without.is_empty() => price.monthly.as_f64(),
+            Some(_) => PARTIAL_COST,
+            None => f64::MAX,
+        };
         Self { product: product.into(), offer, price, cost }
     }
 
@@ -208,12 +219,12 @@ pub(crate) fn within(streams: &[StreamSpec], capacity: Bytes) -> Vec<StreamSpec>
     streams
 }
 
-/// The price in the terms' currency; the lowest of the complete ones if several regions have one.
+/// The price in the terms' currency; the first complete one in the order of the product's lists if several regions have
+/// one, so that further regions leave a ranking as it is.
 pub(crate) fn price_of(offer: &Offer, terms: &PriceTerms) -> Option<Price> {
     let fits = |price: &Price| {
-        terms.currency.is_none_or(|currency| currency == price.monthly.currency)
-            && terms.region.as_deref().is_none_or(|region| price.region.as_deref().is_none_or(|own| own == region))
+        terms.currency.is_none_or(|currency| currency == price.monthly.currency) && terms.takes(price.region.as_deref())
     };
     let prices = offer.prices().into_iter().filter(fits);
-    prices.min_by_key(|price| (!price.without.is_empty(), price.monthly.millionths))
+    prices.min_by_key(|price| !price.without.is_empty())
 }

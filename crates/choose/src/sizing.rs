@@ -187,6 +187,8 @@ pub struct Attachment {
     pub network_gbps: Option<f64>,
     /// Machines of the provider with the required processors and memory and sufficient limits.
     pub enough: usize,
+    /// Those of them without a price, which are taken only where no other suffices.
+    pub unpriced: usize,
     /// Machines of the provider in the catalogue; flexible machines count once per evaluated size.
     pub of: usize,
 }

@@ -42,8 +42,10 @@ use iscsi::ISCSI_EXAMPLES;
 pub use iscsi::{ChapArgs, IscsiArgs};
 use nbd::NBD_EXAMPLES;
 pub use nbd::{ImageArgs, NbdArgs, TlsArgs, TlsWord};
-use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, QUOTE_EXAMPLES};
-pub use offers::{CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, QuoteArgs, TermsArgs};
+use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, PRICES_EXAMPLES, QUOTE_EXAMPLES};
+pub use offers::{
+    CatalogueArgs, CatalogueCommand, ExplainArgs, FitArgs, MatchArgs, PricesArgs, PricesCommand, QuoteArgs, TermsArgs,
+};
 use size::SIZE_EXAMPLES;
 pub use size::{JobWord, SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
@@ -80,6 +82,9 @@ pub enum Command {
     /// List storage products, show a product, or check a product file
     #[command(after_help = CATALOGUE_EXAMPLES)]
     Catalogue(CatalogueArgs),
+    /// List the regions and dates of prices, or import price lists that clouds publish
+    #[command(after_help = PRICES_EXAMPLES)]
+    Prices(PricesArgs),
     /// List products that carry the load line of a run, cheapest first, and products that resemble the measured storage
     #[command(after_help = MATCH_EXAMPLES)]
     Match(MatchArgs),

@@ -31,6 +31,7 @@ mod output;
 mod plan;
 mod portals;
 mod preset;
+mod prices;
 mod probe;
 mod quote;
 mod replay;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(&args),
         Command::Quote(args) => quote::run(&args),
         Command::Catalogue(args) => catalogue::run(&args),
+        Command::Prices(args) => prices::run(&args),
         Command::Match(args) => matching::run(&args),
         Command::Demand(args) => demand::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),

@@ -10,6 +10,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
+use crate::prices;
 
 /// Environment variable with the directory of the user's product files.
 const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
@@ -75,6 +76,10 @@ impl Offers {
                 add(&mut catalogue, &path)?;
             }
         }
+        for prices in prices::imported()? {
+            catalogue.add_imported(prices);
+        }
+        catalogue.set_commitment(args.commitment);
         let as_of = args.as_of.unwrap_or_else(today);
         let currency = args.currency.unwrap_or_else(dollars);
         for own in &args.price {
@@ -100,8 +105,7 @@ impl Offers {
     /// Fails for a region without prices.
     fn check_region(&self) -> Result<(), CliError> {
         let regions = self.catalogue.regions();
-        let unknown = self.terms.region.as_deref().filter(|region| !regions.contains(region));
-        let Some(region) = unknown else { return Ok(()) };
+        let Some(region) = self.terms.regions().find(|region| !regions.contains(region)) else { return Ok(()) };
         let known: Vec<&str> = regions.into_iter().collect();
         Err(CliError::usage(format!(
             "no price in the catalogue for region {region:?}: use one of {}, or omit --region",
@@ -130,8 +134,7 @@ impl Offers {
     pub fn price_of(&self, offer: &Offer) -> Option<Price> {
         let fits = |price: &Price| {
             let currency = self.terms.currency.is_none_or(|currency| currency == price.monthly.currency);
-            let region = self.terms.region.as_deref();
-            currency && region.is_none_or(|region| price.region.as_deref() == Some(region))
+            currency && self.terms.takes(price.region.as_deref())
         };
         let mut prices: Vec<Price> = offer.prices().into_iter().filter(fits).collect();
         let dollars = prices.iter().position(|price| price.monthly.currency.code() == "USD");
@@ -220,7 +223,7 @@ fn is_product_file(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "toml")
 }
 
-fn today() -> Date {
+pub fn today() -> Date {
     let today = jiff::Zoned::now().date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
 }

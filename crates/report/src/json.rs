@@ -31,6 +31,7 @@ mod elapsed;
 mod explanation;
 mod matches;
 mod offer;
+mod prices;
 mod quote;
 mod runs;
 mod schema;
@@ -38,7 +39,7 @@ mod sizing;
 mod what_if;
 
 use plimsoll_analyse::{Comparison, Fitted};
-use plimsoll_catalogue::{Catalogue, Complaint, Product};
+use plimsoll_catalogue::{Catalogue, Complaint, PriceListImport, Product};
 use plimsoll_choose::diagnosis::Diagnosis;
 use plimsoll_choose::elapsed::JobTimes;
 use plimsoll_choose::sizing::Sizing;
@@ -104,6 +105,11 @@ pub fn product_json(product: &Product) -> Vec<u8> {
 /// Product files and their defects as `plimsoll.product-check/1`, ending in a newline.
 pub fn checked_products_json(files: &[(String, Vec<Complaint>)]) -> Vec<u8> {
     bytes(&catalogue::CheckedProducts::from(files))
+}
+
+/// What has prices, and the result of an import, as `plimsoll.prices/1`, ending in a newline.
+pub fn prices_json(catalogue: &Catalogue, imports: &[(String, PriceListImport)], folder: &str) -> Vec<u8> {
+    bytes(&prices::PricesResult::from((catalogue, imports, folder)))
 }
 
 /// Kept runs as `plimsoll.runs/1`, ending in a newline.

@@ -79,6 +79,9 @@ fn resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
         let source = format!("{}{}", price.cite.title, if price.cite.url.is_empty() { "" } else { ", " });
         let (month, date, url) = (price.monthly, &price.cite.date, &price.cite.url);
         out += &comment_line(&format!("{month} a month{region}, price list ({date}): {source}{url}"));
+        if !price.is_complete() {
+            out += &comment_line(&format!("without the price of {}", price.without.join(", ")));
+        }
     }
     out += &comment_line(&words::reason(choice));
     out += &format!("resource \"{}\" \"{name}\" {{\n", block.resource);

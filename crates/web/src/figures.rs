@@ -122,7 +122,11 @@ pub fn of_offer(offer: &Offer) -> ConfigFigures {
     let (small, large) = (bound(&SMALL), bound(&LARGE));
     let prices = offer.prices();
     let price = |code: &str| {
-        let monthly = prices.iter().map(|price| price.monthly).find(|monthly| monthly.currency.code() == code);
+        let monthly = prices
+            .iter()
+            .filter(|price| price.is_complete())
+            .map(|price| price.monthly)
+            .find(|monthly| monthly.currency.code() == code);
         monthly.map(|monthly| monthly.to_string())
     };
     ConfigFigures {

@@ -46,7 +46,7 @@ impl PartReader<'_> {
         let snapshot = self.snapshot(&section, &cite);
         section.finish(&mut self.to);
         let region = region.map(|region| region.text.into());
-        Some(PriceList { currency: read?, region, validity, taxes, parts, snapshot, cite })
+        Some(PriceList { currency: read?, region, validity, taxes, parts, snapshot, cite, imported: None })
     }
 
     fn snapshot(&mut self, list: &Section, cite: &Arc<Cite>) -> Option<SnapshotRate> {

@@ -39,7 +39,7 @@ impl PartReader<'_> {
     }
 
     /// Splits `window({queue}: ...)` into texts and expressions.
-    fn pieces(&mut self, stages: SpannedText, key: &'static str) -> Option<Vec<TemplatePiece>> {
+    pub(super) fn pieces(&mut self, stages: SpannedText, key: &'static str) -> Option<Vec<TemplatePiece>> {
         let mut pieces = Vec::new();
         let mut rest = stages.text;
         while let Some((before, after)) = rest.split_once('{') {

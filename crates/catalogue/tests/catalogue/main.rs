@@ -5,4 +5,5 @@ mod facts;
 mod files;
 mod offers;
 mod page;
+mod price_lists;
 mod steps;

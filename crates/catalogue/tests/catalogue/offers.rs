@@ -167,7 +167,7 @@ fn prices_are_exact() {
     check(
         "cloud:100GB,paravirtualized",
         "2026 JPY",
-        "the list of test/cloud:100GB,vpu=10,attachment=paravirtualized has no price for paravirtualized attachment",
+        "658.75 JPY and 100 JPY once without paravirtualized attachment of test/cloud",
     );
     check("mirror(2) of cloud:100GB@10vpu", "2026 JPY", "1317.50 JPY and 200 JPY once");
     check("cloud:100GB on test/VM.Flex", "2026 USD ashburn", "4.25 USD without test/VM.Flex");

@@ -91,6 +91,12 @@ fn every_key_is_described() {
     ] {
         describes(heading, &known_keys(|key| format!("{}\n{}", example(), keys.replace("PLANTED", key))));
     }
+    for (heading, keys) in [
+        ("`[[billed]]`", "[[billed]]\nPLANTED\nname = \"a\"\nquantity = \"1\""),
+        ("`[billed_snapshot]`", "[billed_snapshot]\nPLANTED\nmeter = \"a\"\nunit = \"GiB\""),
+    ] {
+        describes(heading, &known_keys(|key| format!("{}\n{}", example(), keys.replace("PLANTED", key))));
+    }
     let snapshot = "[price.snapshot]\nPLANTED\nper = \"TiB-month\"\namount = \"1\"\n[[published]]";
     describes(
         "`[price.snapshot]`",

@@ -1,7 +1,7 @@
 //! The levels to which a configuration can be set, each with price and model.
 
 use plimsoll_catalogue::{
-    Catalogue, Chosen, Config, ConfigRefusal, Money, NoModel, NoPrice, Offer, OptionValue, PriceTerms,
+    Catalogue, Chosen, Config, ConfigRefusal, Money, NoModel, NoPrice, Offer, OptionValue, Price, PriceTerms,
 };
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Span;
@@ -67,7 +67,7 @@ impl Levels {
             let config = with(config, Owner::Volume, &option.name, &value);
             // Intermediate levels may not be on offer.
             let Ok(offer) = catalogue.offer(&config, terms) else { continue };
-            let price = offer.price().map_err(|error| NoLevels::NoPrice(level, error))?;
+            let price = offer.price().and_then(complete).map_err(|error| NoLevels::NoPrice(level, error))?;
             let model = offer.model().map_err(|error| NoLevels::NoModel(level, error))?;
             levels.push(Level { level, monthly: price.monthly, offer, model });
         }
@@ -126,4 +126,12 @@ fn level_option(offer: &Offer) -> Option<&Chosen> {
 
 fn whole(value: &str) -> Option<u32> {
     value.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value >= 0.0).map(|value| value as u32)
+}
+
+/// The price, unless it is without a part.
+fn complete(price: Price) -> Result<Price, NoPrice> {
+    match price.without.first() {
+        None => Ok(price),
+        Some(part) => Err(NoPrice::NotCovered { product: "the configuration".to_owned(), part: part.clone() }),
+    }
 }

@@ -14,6 +14,10 @@ use crate::matching::price_of;
 
 /// Tried widths of stripes.
 const WIDTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+/// Added to prices without a part: they come after all complete ones.
+const PARTIAL_COST: f64 = 1e15;
+/// The same for unpriced offers.
+const UNKNOWN_COST: f64 = 1e18;
 /// Seconds of a month in billing by operations.
 const MONTH: f64 = 730.0 * 3600.0;
 
@@ -32,14 +36,19 @@ pub(super) struct Candidate {
     pub(super) price: Option<Price>,
     /// The group of which it is the cheapest at a headroom.
     pub(super) group: Group,
-    /// Monthly price in units of the currency; of unpriced offers a higher number that grows with their size.
+    /// Monthly price in units of the currency; a higher number without the price of a part, and a still higher one that
+    /// grows with the size for unpriced offers.
     pub(super) cost: f64,
 }
 
 impl Candidate {
     fn new(offer: Offer, group: Group, assessor: &Assessor<'_>) -> Self {
         let price = price_of(&offer, assessor.terms);
-        let cost = price.as_ref().map_or_else(|| 1e18 + offer.capacity.get() as f64, |price| price.monthly.as_f64());
+        let cost = match &price {
+            Some(price) if price.without.is_empty() => price.monthly.as_f64(),
+            Some(price) => PARTIAL_COST + price.monthly.as_f64(),
+            None => UNKNOWN_COST + offer.capacity.get() as f64,
+        };
         Self { offer, price, group, cost }
     }
 }

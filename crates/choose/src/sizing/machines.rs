@@ -3,9 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use plimsoll_catalogue::{
-    Chosen, Config, Money, Offer, OptionValue, Part, Price, PriceTerms, Product, ProductKind, Setting,
-};
+use plimsoll_catalogue::{Chosen, Config, Money, Offer, OptionValue, Part, Price, Product, ProductKind, Setting};
 
 use super::assess::Assessor;
 use super::product_facts::members;
@@ -134,6 +132,7 @@ impl Fleet {
                     .and_then(|shape| shape.network_bits_per_second)
                     .map(|bits| bits / 1e9),
                 enough: enough().count(),
+                unpriced: enough().filter(|machine| machine.monthly.is_none()).count(),
                 of,
                 offer,
             })
@@ -173,7 +172,7 @@ impl Machine {
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
         let sharing = assessor.wanted.sharing();
         let over = own_limits(assessor, &attached, sharing).first().map_or(f64::MAX, |tight| tight.over);
-        let monthly = price_of_machine(plain, &attached, assessor.terms);
+        let monthly = price_of_machine(assessor, plain, &part);
         let vcpus = attached.machine_shape().and_then(|shape| shape.vcpus);
         Some((Self { part, monthly, vcpus, over }, attached))
     }
@@ -309,12 +308,19 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<Tigh
     own
 }
 
-/// The price of the machine: the difference between both and the volume, in the same region.
-fn price_of_machine(volume: &Offer, attached: &Offer, terms: &PriceTerms) -> Option<Money> {
-    let both = price_of(attached, terms).filter(|price| price.without.is_empty())?;
-    let is_alike = |price: &Price| price.region == both.region && price.monthly.currency == both.monthly.currency;
-    let alone = volume.prices().into_iter().find(is_alike)?;
-    Some(Money { millionths: both.monthly.millionths - alone.monthly.millionths, ..both.monthly })
+/// The price of the machine by itself, in the region of the volume's price; in any if the volume has none.
+fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> Option<Money> {
+    let config = Config { wraps: Vec::new(), volume: machine.clone(), machine: None };
+    let alone = assessor.catalogue.offer(&config, assessor.terms).ok()?;
+    let is_complete = |price: &Price| price.without.is_empty();
+    let price = match price_of(plain, assessor.terms) {
+        None => price_of(&alone, assessor.terms).filter(is_complete),
+        Some(volume) => alone.prices().into_iter().find(|price| {
+            let in_region = volume.region.is_none() || price.region.is_none() || price.region == volume.region;
+            in_region && price.monthly.currency == volume.monthly.currency && is_complete(price)
+        }),
+    };
+    price.map(|price| price.monthly)
 }
 
 /// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is
@@ -374,7 +380,7 @@ fn sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_catalogue::{Catalogue, Date};
+    use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
     use plimsoll_ingest::Class;
     use plimsoll_units::Bytes;
 

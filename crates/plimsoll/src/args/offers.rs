@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use plimsoll_catalogue::{Currency, Date, OwnPrice};
+use plimsoll_catalogue::{Commitment, Currency, Date, OwnPrice};
 use plimsoll_choose::elapsed::StorageJob;
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops};
@@ -23,6 +23,12 @@ pub(super) const CATALOGUE_EXAMPLES: &str = "\
 Examples:
   plimsoll catalogue                              all products with limits and prices
   plimsoll catalogue show aws/gp3                 a product with the source of each figure";
+
+pub(super) const PRICES_EXAMPLES: &str = "\
+Examples:
+  plimsoll prices                                 regions, currencies and dates of all prices
+  plimsoll prices import index.json               AWS: AmazonEC2/current/eu-west-1/index.json or index.csv
+  plimsoll prices import page1.json page2.json    Azure: pages of prices.azure.com/api/retail/prices";
 
 pub(super) const MATCH_EXAMPLES: &str = "\
 Examples:
@@ -49,13 +55,17 @@ pub struct TermsArgs {
     /// Currency of prices, such as USD or JPY; prices are not converted
     #[arg(long, global = true, value_name = "CODE")]
     pub currency: Option<Currency>,
-    /// Region of prices, such as ap-northeast-1
+    /// Region of prices, such as ap-northeast-1; for several vendors with commas: eu-west-2,westeurope
     #[arg(long, global = true, value_name = "REGION")]
     pub region: Option<String>,
     /// Your own monthly price of a product or machine, instead of the catalogue's: a total, or an amount for each GiB,
     /// such as 'netapp/aff-c800=9500 USD' or 'netapp/aff-c800=0.12 USD/GiB'. Repeatable
     #[arg(long, global = true, value_name = "PRODUCT=AMOUNT[/GiB]")]
     pub price: Vec<OwnPrice>,
+    /// Price machines and disks with a commitment (reservation, savings plan, committed use) where an imported list has
+    /// it: none, 1y or 3y
+    #[arg(long, global = true, value_name = "TERM", default_value_t)]
+    pub commitment: Commitment,
     /// Directory with additional product files; by default `PLIMSOLL_PRODUCTS` or ~/.config/plimsoll/products
     #[arg(long, global = true, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
@@ -113,6 +123,35 @@ pub enum CatalogueCommand {
         /// Product files
         #[arg(required = true)]
         files: Vec<PathBuf>,
+    },
+}
+
+/// `plimsoll prices`
+#[derive(Debug, Args)]
+pub struct PricesArgs {
+    /// Subcommand; by default list
+    #[command(subcommand)]
+    pub command: Option<PricesCommand>,
+    #[command(flatten)]
+    pub terms: TermsArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+/// Subcommands of `plimsoll prices`.
+#[derive(Debug, Subcommand)]
+pub enum PricesCommand {
+    /// List what has prices, from where and when, and how imported prices differ from the built-in ones
+    List,
+    /// Import price lists that clouds publish: AWS offer files of EC2 (JSON or CSV), Azure retail prices, OCI
+    /// products, GCP SKUs
+    Import {
+        /// Files, unpacked; `-` for standard input
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Date of lists without a date of publication (Azure, GCP); by default that of the file
+        #[arg(long, value_name = "DATE")]
+        date: Option<Date>,
     },
 }
 

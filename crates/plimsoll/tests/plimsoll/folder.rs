@@ -100,7 +100,11 @@ impl Folder {
         let mut command = Command::new(PROGRAM);
         command.args(arguments).current_dir(&self.path).stdin(Stdio::null()).env("LC_ALL", "C.UTF-8");
         command.env("PLIMSOLL_RUNS", self.join("runs")).env("XDG_CONFIG_HOME", self.join("config"));
-        command.env_remove("PLIMSOLL_PRODUCTS").env_remove("NOTIFY_SOCKET").env_remove("LISTEN_FDS");
+        command
+            .env_remove("PLIMSOLL_PRODUCTS")
+            .env_remove("PLIMSOLL_PRICES")
+            .env_remove("NOTIFY_SOCKET")
+            .env_remove("LISTEN_FDS");
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -1,5 +1,7 @@
 //! Commands about products: output and refusals.
 
+use std::fs;
+
 use crate::folder::{Folder, stderr, words};
 use crate::forms::as_measured;
 
@@ -59,7 +61,7 @@ fn jobs_have_elapsed_times_in_every_form() {
         assert!(text.contains(part), "{part} in {text}");
     }
     folder.text(&[&quote[..], &["--html", "jobs.html"]].concat());
-    let html = std::fs::read_to_string(folder.file("jobs.html")).unwrap();
+    let html = fs::read_to_string(folder.file("jobs.html")).unwrap();
     assert!(html.contains("order entry") && html.contains("Elapsed times of jobs, simulated"));
     let json: serde_json::Value = serde_json::from_str(&folder.text(&[&quote[..], &["--json", "-"]].concat())).unwrap();
     let alone = |row: usize, job: usize| json["jobs"]["configurations"][row]["jobs"][job]["alone_ns"].as_f64().unwrap();
@@ -149,4 +151,89 @@ fn output_never_replaces_special_files() {
     let message = stderr(&output);
     assert!(!output.status.success() && message.contains("not a regular file"), "{message}");
     assert!(!socket.is_file() && socket.exists(), "it is a socket still");
+}
+
+/// A page of Azure's retail prices, with the fields of the vendor's own; amounts are examples.
+fn azure_page(disk: &str, machine: &str) -> String {
+    let item = |product: &str, meter: &str, service: &str, size: &str, unit: &str, amount: &str| {
+        format!(
+            r#"{{"currencyCode":"USD","tierMinimumUnits":0.0,"retailPrice":{amount},"unitPrice":{amount},
+            "armRegionName":"westeurope","location":"EU West","effectiveStartDate":"2023-01-01T00:00:00Z",
+            "meterName":"{meter}","productName":"{product}","skuName":"x","serviceName":"{service}",
+            "unitOfMeasure":"{unit}","type":"Consumption","isPrimaryMeterRegion":true,"armSkuName":"{size}"}}"#
+        )
+    };
+    let items = [
+        item("Premium SSD Managed Disks", "P30 LRS Disk", "Storage", "", "1/Month", disk),
+        item("Virtual Machines Ddsv5 Series", "D8ds v5", "Virtual Machines", "Standard_D8ds_v5", "1 Hour", machine),
+        item("Blob Storage", "Hot LRS Data Stored", "Storage", "", "1 GB/Month", "0.02"),
+    ];
+    format!(
+        r#"{{"BillingCurrency":"USD","CustomerEntityId":"Default","Items":[{}],"NextPageLink":null,"Count":3}}"#,
+        items.join(",")
+    )
+}
+
+#[test]
+fn imported_prices_are_listed_and_used_by_all_commands() {
+    let folder = Folder::new("prices");
+    let none = words(&folder.text(&["prices"]));
+    assert!(none.starts_with("All prices are built in"), "{none}");
+    fs::write(folder.join("page.json"), azure_page("140.5", "0.5")).unwrap();
+    let import = ["prices", "import", "page.json", "--date", "2026-11-20"];
+    let text = words(&folder.text(&import));
+    for expected in [
+        "page.json: Azure retail prices, 2 rates for westeurope USD",
+        "left out: 1 (no product of the catalogue bills it)",
+        "azure westeurope USD 2026-11-20 1 1",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let config = "azure/premium-ssd:P30 on azure/Standard_D8ds_v5";
+    let quote = ["quote", config, "--region", "westeurope", "--as-of", "2026-11-26"];
+    let text = words(&folder.text(&quote));
+    assert!(text.contains("505.50 USD a month, in westeurope (verified)"), "{text}");
+    assert!(text.contains("Azure retail prices, page.json (2026-11-20, verified)"), "{text}");
+    let several = ["quote", config, "aws/gp3:100GiB", "--region", "us-east-1,westeurope", "--as-of", "2026-11-26"];
+    let text = words(&folder.text(&several));
+    assert!(text.contains("in westeurope (verified)") && text.contains("in us-east-1 (secondary)"), "{text}");
+    // Without a region the first one of the product stays, and a date before the list has the prices of that time.
+    let text = words(&folder.text(&["quote", config]));
+    assert!(text.contains("in eastus"), "{text}");
+    let before = folder.run(&[&quote[..5], &["2026-11-19"]].concat());
+    assert!(
+        words(&String::from_utf8_lossy(&before.stdout))
+            .contains("no price of azure/premium-ssd in westeurope as of 2026-11-19"),
+        "{before:?}"
+    );
+    // A commitment that no list has is no other price in silence.
+    let text = words(&folder.text(&[&quote[..], &["--commitment", "3y"]].concat()));
+    assert!(text.contains("no committed price of azure/Standard_D8ds_v5 is known for 3y"), "{text}");
+    // A later page takes its place; the list of changes compares with the built-in prices of the same region only.
+    fs::write(folder.join("later.json"), azure_page("150", "0.5").replace("westeurope", "eastus")).unwrap();
+    let result = folder.json(&["prices", "import", "later.json"]);
+    let changes = result["changes"].as_array().unwrap();
+    let disk = changes.iter().find(|change| change["subject"] == "azure/premium-ssd:P30").unwrap();
+    assert_eq!((&disk["before"]["amount"], &disk["after"]["amount"]), (&"135.17".into(), &"150.00".into()));
+    assert!(changes.iter().all(|change| change["region"] == "eastus"), "{changes:?}");
+    let text = words(&folder.text(&["quote", "azure/premium-ssd:P30"]));
+    assert!(text.contains("150.00 USD a month, in eastus"), "{text}");
+}
+
+#[test]
+fn files_that_are_no_price_lists_are_refused_and_change_nothing() {
+    let folder = Folder::new("prices");
+    fs::write(folder.join("bill.csv"), "date,service,cost\n2026-11-01,EC2,3\n").unwrap();
+    fs::write(folder.join("page.json"), azure_page("140.5", "0.5")).unwrap();
+    let refuses = |files: &[&str], expected: &str| {
+        folder.refuses_usage(&[&["prices", "import"], files].concat(), expected);
+    };
+    refuses(&["page.json", "bill.csv"], "bill.csv: it looks like a table with date, service, cost");
+    refuses(&["nowhere.json"], "nowhere.json: No such file");
+    let text = words(&folder.text(&["prices"]));
+    assert!(text.starts_with("All prices are built in"), "{text}");
+    // A damaged file of imported prices is named.
+    folder.text(&["prices", "import", "page.json"]);
+    fs::write(folder.join("config/plimsoll/prices/azure_westeurope_USD.json"), "{}").unwrap();
+    folder.refuses_usage(&["quote", "oci:100GB"], "azure_westeurope_USD.json: not a file of imported prices");
 }

@@ -130,6 +130,9 @@ fn products_and_quotes_are_valid() {
     }
     let gp3 = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalogue/aws/gp3.toml");
     check(&folder, "product-check", &["catalogue", "check", gp3]);
+    check(&folder, "prices", &["prices"]);
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../catalogue/tests/catalogue/lists/azure.json");
+    check(&folder, "prices", &["prices", "import", list]);
     check(&folder, "quote", &["quote", "oci:256GB@20vpu on oci/VM.Standard.E4.Flex:2ocpu", "aws/gp2:100GiB"]);
     check(&folder, "quote", &["quote", "stripe(2,64KiB) of azure/premium-ssd:1TiB", "netapp/aff-a800"]);
 }

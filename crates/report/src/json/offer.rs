@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Bound, Charge, Cite, Counts, Doubt, Durability, Money, Offer, Peak, Price, Scope, ServiceLevel, Sharing,
-    SnapshotPrice, Standing,
+    Bound, Charge, Cite, Commitment, Counts, Doubt, Durability, Money, Offer, Peak, Price, Scope, ServiceLevel,
+    Sharing, SnapshotPrice, Standing,
 };
 use plimsoll_units::Bytes;
 
@@ -94,6 +94,10 @@ view! {
         taxes: Option<Arc<str>> = Some(Arc::clone(&price.taxes)).filter(|taxes| !taxes.is_empty()),
         /// Parts of the configuration that the price does not include.
         without: Vec<String> = price.without.clone(),
+        /// Commitment of the price.
+        commitment: Commitment = price.commitment,
+        /// Machines whose price is on demand, because none is known for the commitment.
+        uncommitted: Vec<Arc<str>> = price.uncommitted.clone(),
         /// Age of the oldest source in days; null if a source is undated, and for earlier terms.
         age_days: Option<i64> = price.age_days(),
         /// Source of the price list.

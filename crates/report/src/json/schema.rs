@@ -5,13 +5,13 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Map, Value};
 
-use super::{catalogue, comparison, demand, diagnosis, explanation, matches, quote, runs, sizing};
+use super::{catalogue, comparison, demand, diagnosis, explanation, matches, prices, quote, runs, sizing};
 
 /// A function that makes a schema.
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 14] = [
+const SCHEMAS: [(&str, MakeSchema); 15] = [
     ("run", || schema_for!(Curve)),
     ("suite", closed::<SuiteRun>),
     ("comparison", closed::<comparison::ComparisonResult>),
@@ -19,6 +19,7 @@ const SCHEMAS: [(&str, MakeSchema); 14] = [
     ("catalogue", closed::<catalogue::Products>),
     ("product", closed::<catalogue::ProductResult>),
     ("product-check", closed::<catalogue::CheckedProducts>),
+    ("prices", closed::<prices::PricesResult>),
     ("quote", closed::<quote::QuoteList>),
     ("explanation", closed::<explanation::ExplanationResult>),
     ("fit", closed::<comparison::FitResult>),

@@ -337,6 +337,8 @@ view! {
         network_gbps: Option<f64> = machine.network_gbps,
         /// Number of machines of the provider with sufficient limits.
         enough: usize = machine.enough,
+        /// Those of them without a price.
+        unpriced: usize = machine.unpriced,
         /// Number of machines of the provider.
         of: usize = machine.of,
     }

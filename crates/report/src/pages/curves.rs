@@ -197,7 +197,9 @@ fn place(sheet: &Sheet<'_>) -> Vec<Fact> {
 /// `52.30 USD a month, in us-east-1 (secondary)`.
 fn monthly(price: &Price) -> String {
     let region = price.region.as_ref().map(|region| format!(", in {region}")).unwrap_or_default();
-    format!("{} a month{region} ({})", price.monthly, price.cite.status.name())
+    let without = price.without.join(", ");
+    let without = if without.is_empty() { without } else { format!(", without the price of {without}") };
+    format!("{} a month{region}{without} ({})", price.monthly, price.cite.status.name())
 }
 
 /// Definitions of terms, the same for every curve.

@@ -1,7 +1,7 @@
 //! Products that carry a load, cheapest first; products that resemble the measured storage; rejected products with
 //! reasons.
 
-use plimsoll_catalogue::{Ceiling, Status};
+use plimsoll_catalogue::{Ceiling, Price, Status};
 use plimsoll_choose::{Matches, Need, Rejected, Resemblance, SuitableOffer};
 
 use super::limit;
@@ -21,6 +21,8 @@ pub enum Detail {
 
 /// Maximum number of doubts to list.
 const DOUBTS_MAX: usize = 5;
+/// Maximum number of documents of prices.
+const PRICE_LISTS_MAX: usize = 6;
 /// Maximum number of names for each reason.
 const NAMES_MAX: usize = 5;
 
@@ -104,9 +106,13 @@ fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
             binding(one).map(|ceiling| ceiling.cite.status.name())
         })
         .table();
+    let is_partial = |one: &SuitableOffer| one.price.as_ref().is_some_and(|price| !price.without.is_empty());
+    let partial = carries.iter().position(is_partial);
+    let partial = partial.map(|row| (row, "without the price of a part:".to_owned()));
     let unpriced = carries.iter().position(|one| one.price.is_none());
-    let groups = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
-    Table { groups: groups.into_iter().collect(), ..table }
+    let unpriced = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
+    let regions = offer::regions(carries.iter().filter_map(|one| one.price.as_ref()));
+    Table { groups: partial.into_iter().chain(unpriced).collect(), ..table.with_notes(regions) }
 }
 
 fn monthly(one: &SuitableOffer) -> Cell {
@@ -151,7 +157,25 @@ fn sources(matches: &Matches, detail: Detail) -> Vec<Fact> {
         offer::provenance(used)
     );
     facts.push(Fact::new("figures", figures));
+    let lists = price_sources(offered().filter_map(|one| one.price.as_ref()));
+    facts.extend((!lists.is_empty()).then(|| Fact::new("prices", lists.join("; "))));
     facts
+}
+
+/// Documents of the prices with their dates, in order of appearance.
+fn price_sources<'a>(prices: impl Iterator<Item = &'a Price>) -> Vec<String> {
+    let mut lists: Vec<String> = Vec::new();
+    for price in prices {
+        let region = price.region.as_deref().map(|region| format!("{region}: ")).unwrap_or_default();
+        let list = format!("{region}{} ({})", price.cite.title, price.cite.date);
+        if !lists.contains(&list) {
+            lists.push(list);
+        }
+    }
+    let more = lists.len().saturating_sub(PRICE_LISTS_MAX);
+    lists.truncate(PRICE_LISTS_MAX);
+    lists.extend((more > 0).then(|| format!("and {more} more")));
+    lists
 }
 
 /// Sentences with their products, the most common first.

@@ -121,7 +121,8 @@ fn section(quote: &Quote) -> PageSection {
     }));
     facts.extend(offer.needs().iter().map(|need| Fact::caution("needs", need.to_string())));
     let age = quote.price.as_ref().ok().and_then(Price::age_doubt);
-    let doubts = offer.doubts().into_iter().chain(age);
+    let commitment = quote.price.as_ref().ok().and_then(Price::commitment_doubt);
+    let doubts = offer.doubts().into_iter().chain(age).chain(commitment);
     facts.extend(doubts.map(|doubt| Fact::caution("doubt", doubt.text)));
     let outside = offer.model_fit().and_then(|fit| fit.outside(&quote.ask, &[]));
     facts.extend(outside.map(|what| Fact::caution("doubt", what)));

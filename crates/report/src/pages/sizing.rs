@@ -5,6 +5,8 @@ mod details;
 mod providers;
 mod verdict;
 
+use std::collections::BTreeMap;
+
 use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::elapsed::{JobTimes, WindowWork};
 use plimsoll_choose::sizing::{
@@ -33,7 +35,7 @@ const DOUBTS_MAX: usize = 3;
 /// Headings in the ranking.
 const GROUPS: [(PriceDoubt, &str); 3] = [
     (PriceDoubt::Unverified, "price not verified:"),
-    (PriceDoubt::Partial, "no price of a machine with sufficient limits:"),
+    (PriceDoubt::Partial, "without the price of a part, or of a machine with sufficient limits:"),
     (PriceDoubt::Unpriced, "no price in the catalogue for these terms:"),
 ];
 
@@ -232,6 +234,8 @@ impl Sized<'_> {
         let more = self.sizing.choices.len() - choices.len();
         let mut table = self.table("Choices, cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
+        table.notes.extend(unpriced_machines(choices));
+        table.notes.extend(offer::regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())
     }
@@ -397,6 +401,26 @@ enum Doubts {
     First,
     /// All, with kind and source.
     All,
+}
+
+/// Notes about sufficient machines that have no price, one for each provider.
+fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
+    let mut largest: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for choice in choices {
+        let Some(machine) = choice.machine.as_ref().filter(|machine| machine.unpriced > 0) else { continue };
+        let provider = choice.offer.product().name().split('/').next().unwrap_or_default();
+        let known = largest.entry(provider).or_default();
+        *known = (*known).max((machine.unpriced, machine.enough));
+    }
+    let note = |(provider, (unpriced, enough)): (&str, (usize, usize))| {
+        format!(
+            "{} of {} sufficient machines of {provider} have no price and are left out where a priced one suffices: \
+             plimsoll prices import adds prices",
+            number::whole(unpriced as f64),
+            number::whole(enough as f64)
+        )
+    };
+    largest.into_iter().map(note).collect()
 }
 
 /// A choice in full.

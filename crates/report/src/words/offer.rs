@@ -1,8 +1,10 @@
 //! Offers, ceilings and their sources as text.
 
+use std::collections::BTreeSet;
+
 use plimsoll_catalogue::{
-    Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, ServiceLevel, ServiceSubject, SnapshotPrice, Status,
-    TypicalRange, TypicalRates, Wrap,
+    Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, Price, ServiceLevel, ServiceSubject, SnapshotPrice,
+    Status, TypicalRange, TypicalRates, Wrap,
 };
 use plimsoll_choose::Lift;
 use plimsoll_units::Bytes;
@@ -116,6 +118,14 @@ pub(crate) fn snapshots(price: &SnapshotPrice) -> String {
 pub(crate) fn cite(cite: &Cite) -> String {
     let note = if cite.note.is_empty() { String::new() } else { format!(": {}", clean(&cite.note)) };
     format!("{}{note}", clean(&cite.to_string()))
+}
+
+/// A note for a comparison of prices of several regions; `None` for one region.
+pub(crate) fn regions<'a>(prices: impl Iterator<Item = &'a Price>) -> Option<String> {
+    let regions: BTreeSet<&str> = prices.filter_map(|price| price.region.as_deref()).collect();
+    let named = || regions.iter().copied().collect::<Vec<_>>().join(", ");
+    (regions.len() > 1)
+        .then(|| format!("prices of several regions: {}; --region A,B chooses for each vendor", clean(&named())))
 }
 
 /// Range of published drives at the lowest and the highest depth:

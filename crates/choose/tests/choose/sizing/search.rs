@@ -594,6 +594,17 @@ fn a_stripe_costs_the_sum_of_its_members() {
 }
 
 #[test]
+fn a_machine_has_a_price_with_a_volume_that_has_none() {
+    let sizing = sized(&database(100.0, Bytes::gib(50)), &["gcp/hyperdisk-ml", "gcp/hyperdisk-throughput"]);
+    assert!(!sizing.choices.is_empty(), "{:?}", sizing.rejected);
+    for choice in &sizing.choices {
+        let machine = choice.machine.as_ref().expect("a machine");
+        assert!(choice.price.is_none() && machine.monthly.is_some(), "{}", short(choice));
+        assert_eq!((choice.total(), choice.price_doubt()), (None, PriceDoubt::Unpriced));
+    }
+}
+
+#[test]
 fn an_unknown_name_has_suggestions() {
     let catalogue = Catalogue::built_in();
     let refused = Search::among(&catalogue, &["azur".into()]).unwrap_err();
@@ -614,8 +625,9 @@ fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
         let cheap = less.choices.iter().find(|choice| choice.offer.product().name() == product);
         let cheap =
             cheap.unwrap_or_else(|| panic!("{product} is chosen for more but not for less: {:?}", less.rejected));
-        // Unpriced choices rank last.
-        let ranked = |choice: &Choice| cost(choice).unwrap_or(i128::MAX);
+        // Choices without a price, or without that of a part, rank last.
+        let is_complete = |choice: &&Choice| choice.price.as_ref().is_some_and(|price| price.without.is_empty());
+        let ranked = |choice: &Choice| Some(choice).filter(is_complete).and_then(cost).unwrap_or(i128::MAX);
         assert!(ranked(cheap) <= ranked(dear), "{} costs more than {}", short(cheap), short(dear));
     }
 }

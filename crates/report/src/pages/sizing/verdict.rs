@@ -143,7 +143,7 @@ impl Sized<'_> {
         let Some(first) = self.sizing.choices.first() else { return rank.to_owned() };
         let why = match first.price_doubt() {
             PriceDoubt::Unverified => "its price is not verified",
-            PriceDoubt::Partial => "its machine has no price in the catalogue",
+            PriceDoubt::Partial => "a part of it has no price in the catalogue",
             _ => "it has no price in the catalogue for this currency and region",
         };
         format!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))

@@ -1,0 +1,217 @@
+//! Components that a vendor bills, and their prices by imported rates.
+
+use std::sync::Arc;
+
+use crate::cite::Cite;
+use crate::commitment::Commitment;
+use crate::decimal::Decimal;
+use crate::expression::{Expression, Value};
+use crate::imported::{ImportedPrices, MONTH_HOURS, Rate, meter_key};
+use crate::number::plain;
+use crate::product::{PriceList, Product, SnapshotRate, TableRow, TemplatePiece, Validity};
+use crate::resolve::Resolved;
+
+/// A component of the bill, with its meters in the vendor's price list.
+#[derive(Clone, Debug)]
+pub(crate) struct BilledPart {
+    /// Name, as that of the part in the price lists of the file.
+    pub name: Arc<str>,
+    /// The part of those lists that contains it, if that has another name.
+    pub within: Option<Arc<str>>,
+    /// Meters of rising ranges, each up to a quantity; a single one without limit for most components.
+    pub meters: Vec<(Option<Decimal>, Meter)>,
+    /// Unit without time; empty for a machine or disk itself.
+    pub unit: Arc<str>,
+    pub quantity: Expression,
+    pub when: Option<Expression>,
+}
+
+/// Names of a meter, with expressions; the first in the list is used.
+pub(crate) type Meter = Vec<Vec<TemplatePiece>>;
+
+/// The meter of stored snapshots.
+#[derive(Clone, Debug)]
+pub(crate) struct BilledSnapshot {
+    pub meter: String,
+    pub unit: Arc<str>,
+}
+
+/// Cost of a component in a month, for one member.
+pub(crate) struct ImportedCharge {
+    pub quantity: f64,
+    /// `None` on overflow.
+    pub cost: Option<Decimal>,
+    pub per: Arc<str>,
+    pub cite: Arc<Cite>,
+    /// Whether its rates are those of the commitment.
+    pub committed: bool,
+}
+
+impl BilledPart {
+    /// Name of the part in the price lists of the file.
+    pub(crate) fn listed_name(&self) -> &Arc<str> {
+        self.within.as_ref().unwrap_or(&self.name)
+    }
+
+    /// True if this configuration has the component. `None` if the configuration does not decide.
+    pub(crate) fn applies(&self, values: &[Value]) -> Option<bool> {
+        self.when.as_ref().map_or(Some(true), |when| when.truth(values))
+    }
+
+    /// Its cost by the imported rates; `None` if a rate or the quantity is missing.
+    pub(crate) fn charge(
+        &self,
+        of: &Resolved,
+        prices: &ImportedPrices,
+        commitment: Commitment,
+    ) -> Option<ImportedCharge> {
+        let quantity = self.quantity.number(&of.values)?;
+        let exact = Decimal::from_quantity(quantity)?;
+        let (mut cost, mut from) = (Some(Decimal::ZERO), Decimal::ZERO);
+        let (mut first, mut committed): (Option<&Rate>, bool) = (None, true);
+        for (end, meter) in &self.meters {
+            if first.is_some() && !from.is_less_than(exact) {
+                break;
+            }
+            let (rate, is_committed) = self.rate(meter, of, prices, commitment)?;
+            committed &= is_committed;
+            first.get_or_insert(rate);
+            let end = end.filter(|end| end.is_less_than(exact)).unwrap_or(exact);
+            let part = end.minus(from).and_then(|units| amount(rate, units));
+            cost = cost.zip(part).and_then(|(sum, part)| sum.plus(part));
+            from = end;
+        }
+        let rate = first?;
+        Some(ImportedCharge { quantity, cost, per: Arc::clone(&rate.per), cite: Arc::clone(&rate.cite), committed })
+    }
+
+    /// The rate of the commitment, or else that on demand, with true for the former.
+    fn rate<'p>(
+        &self,
+        meter: &Meter,
+        of: &Resolved,
+        prices: &'p ImportedPrices,
+        commitment: Commitment,
+    ) -> Option<(&'p Rate, bool)> {
+        let keys: Vec<String> = meter.iter().filter_map(|name| key(name, &of.values)).collect();
+        let find = |commitment| {
+            let mut rates = keys.iter().filter_map(|key| prices.rate(key, commitment));
+            rates.find(|rate| rate.unit() == &*self.unit)
+        };
+        let committed = find(commitment).map(|rate| (rate, true));
+        committed.or_else(|| find(Commitment::None).map(|rate| (rate, commitment == Commitment::None)))
+    }
+
+    /// All names of its meters for these values.
+    pub(crate) fn keys(&self, values: &[Value]) -> impl Iterator<Item = String> {
+        self.meters.iter().flat_map(|(_, meter)| meter).filter_map(|name| key(name, values))
+    }
+}
+
+/// Cost of a quantity in a month.
+fn amount(rate: &Rate, quantity: Decimal) -> Option<Decimal> {
+    let sum = match rate.flat() {
+        Some(amount) => quantity.times(amount)?,
+        None => graduated(&rate.steps, quantity)?,
+    };
+    if rate.is_hourly() { sum.times(Decimal::from_integer(MONTH_HOURS)) } else { Some(sum) }
+}
+
+fn graduated(steps: &[(Decimal, Decimal)], quantity: Decimal) -> Option<Decimal> {
+    let mut sum = Decimal::ZERO;
+    for (index, (from, amount)) in steps.iter().enumerate() {
+        let next = steps.get(index + 1).map(|(next, _)| *next);
+        let end = next.filter(|next| next.is_less_than(quantity)).unwrap_or(quantity);
+        if from.is_less_than(end) {
+            sum = sum.plus(end.minus(*from)?.times(*amount)?)?;
+        }
+    }
+    Some(sum)
+}
+
+/// The meter's name for these values; `None` if one is missing.
+fn key(name: &[TemplatePiece], values: &[Value]) -> Option<String> {
+    let mut text = String::new();
+    for piece in name {
+        match piece {
+            TemplatePiece::Text(piece) => text += piece,
+            TemplatePiece::Hole(expression) => match expression.value(values) {
+                Value::Number(number) => text += &plain(number),
+                Value::Text(word) => text += &word,
+                Value::Absent => return None,
+            },
+        }
+    }
+    Some(meter_key(&text))
+}
+
+/// A tier, a machine, or the product itself, with the values of its columns.
+pub(crate) struct ProductRow {
+    pub name: String,
+    /// Of the tier or machine.
+    pub index: Option<usize>,
+    pub values: Vec<Value>,
+}
+
+impl Product {
+    /// The list of imported prices for this product; `None` without a rate of it.
+    pub(crate) fn imported_list(&self, prices: &Arc<ImportedPrices>) -> Option<PriceList> {
+        if !self.meters().iter().any(|(meter, _)| prices.has(meter)) {
+            return None;
+        }
+        let alike = self.prices.iter().filter(|list| list.currency == prices.currency());
+        let alike = alike.filter(|list| list.region.as_deref() == prices.region());
+        let built_in = alike.max_by_key(|list| list.validity.from);
+        let (cite, _) = prices.sources().into_iter().next()?;
+        let snapshot = self.billed_snapshot.as_ref().and_then(|billed| {
+            let rate = prices.rate(&billed.meter, Commitment::None).filter(|rate| rate.unit() == &*billed.unit)?;
+            Some(SnapshotRate { amount: rate.flat()?, per: Arc::clone(&rate.per), cite: Arc::clone(&rate.cite) })
+        });
+        Some(PriceList {
+            currency: prices.currency(),
+            region: prices.region().map(Arc::from),
+            validity: Validity { from: prices.date(), until: None },
+            taxes: "".into(),
+            parts: built_in.map(|list| list.parts.clone()).unwrap_or_default(),
+            snapshot: snapshot.or_else(|| built_in?.snapshot.clone()),
+            cite,
+            imported: Some(Arc::clone(prices)),
+        })
+    }
+
+    /// Meters of its components for each tier or machine, and their units.
+    pub(crate) fn meters(&self) -> Vec<(String, Arc<str>)> {
+        let snapshot = self.billed_snapshot.iter().map(|billed| (billed.meter.clone(), Arc::clone(&billed.unit)));
+        let mut meters: Vec<(String, Arc<str>)> = snapshot.collect();
+        for row in self.rows() {
+            for part in &self.billed {
+                meters.extend(part.keys(&row.values).map(|key| (key, Arc::clone(&part.unit))));
+            }
+        }
+        meters
+    }
+
+    /// Its machines or tiers; itself without any.
+    pub(crate) fn rows(&self) -> Vec<ProductRow> {
+        let row = |(first, index, row): (usize, usize, &TableRow), name: String| {
+            let mut values = vec![Value::Absent; self.variables.len()];
+            values[first..first + row.cells.len()].clone_from_slice(&row.cells);
+            ProductRow { name, index: Some(index), values }
+        };
+        match (&self.machines, &self.tiers) {
+            (Some(machines), _) => {
+                let rows = machines.rows.iter().enumerate();
+                rows.map(|(index, one)| row((machines.first, index, one), format!("{}/{}", self.name, one.name)))
+                    .collect()
+            }
+            (None, Some(tiers)) => {
+                let rows = tiers.rows.iter().enumerate();
+                rows.map(|(index, one)| row((tiers.first, index, one), format!("{}:{}", self.name, one.name))).collect()
+            }
+            (None, None) => {
+                let values = vec![Value::Absent; self.variables.len()];
+                vec![ProductRow { name: self.name.to_string(), index: None, values }]
+            }
+        }
+    }
+}
