@@ -248,9 +248,9 @@ impl Loop<'_> {
             let op = load.take(now);
             let flight = OfferFlight { op, intended, submitted: now };
             if slot == unused {
-                self.flights.push(flight)
+                self.flights.push(flight);
             } else {
-                self.flights[slot.index()] = flight
+                self.flights[slot.index()] = flight;
             }
             self.batch.push((slot, op));
         };

@@ -129,19 +129,19 @@ impl<'a> Assessor<'a> {
             return fails(RejectionReason::Sustains { iops: done.iops, wanted: point.iops(), held_by });
         }
         choice.latency = latencies(point, &done);
-        let usual = self.wanted.usual.as_ref().unwrap_or(point);
         choice.usual = match &self.wanted.usual {
             Some(usual) => simulate(usual, OPERATIONS_FOR_MEANS).map_or_else(Vec::new, |done| latencies(usual, &done)),
             None => choice.latency.clone(),
         };
-        choice.slower = slower(&self.wanted.today, usual, &choice.usual);
-        choice.effect = self.wanted.effect(&choice.usual);
-        choice.reached =
-            self.wanted.objectives.iter().filter_map(|objective| objective.reached(point, &done)).collect();
-        self.judged(choice, &done)
+        self.judged(choice, point, &done)
     }
 
-    fn judged(&self, choice: Choice, done: &OpenTrial) -> Assessed {
+    /// Compares simulated response times with those of today and with the objectives.
+    fn judged(&self, mut choice: Choice, point: &DesignPoint, done: &OpenTrial) -> Assessed {
+        let usual = self.wanted.usual.as_ref().unwrap_or(point);
+        choice.slower = slower(&self.wanted.today, usual, &choice.usual);
+        choice.effect = self.wanted.effect(&choice.usual);
+        choice.reached = self.wanted.objectives.iter().filter_map(|objective| objective.reached(point, done)).collect();
         let is_slower = || self.wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower);
         if choice.meets() && (self.wanted.may_be_slower || !is_slower()) {
             return Assessed::Meets(Box::new(choice));

@@ -77,12 +77,11 @@ impl Wanted {
         let rank = |choice: &Choice| {
             // Simulated times are not more precise than a hundredth.
             const PRECISION: f64 = 0.01;
-            let excess = match &choice.effect {
-                Some(effect) => (-effect.saved() / self.tolerance.max(PRECISION)).ceil(),
-                None => {
-                    let [today, then] = self.waiting_today(choice);
-                    ((then / today - 1.0) / PRECISION).round()
-                }
+            let excess = if let Some(effect) = &choice.effect {
+                (-effect.saved() / self.tolerance.max(PRECISION)).ceil()
+            } else {
+                let [today, then] = self.waiting_today(choice);
+                ((then / today - 1.0) / PRECISION).round()
             };
             let excess = excess.max(0.0);
             (choice.price_doubt() > PriceDoubt::Unverified, excess)

@@ -232,51 +232,12 @@ impl Sized<'_> {
         );
         let choices = self.choices();
         let more = self.sizing.choices.len() - choices.len();
-        let mut table = self.table("Choices, cheapest first", choices);
+        let mut table = table("Choices, cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
         table.notes.extend(unpriced_machines(choices));
         table.notes.extend(offer::regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())
-    }
-
-    /// A row per configuration.
-    fn table(&self, label: &str, choices: &[Choice]) -> Table {
-        let columns = vec![
-            Column::configuration(),
-            Column::new("rank", "", ColumnKind::Share, 6),
-            Column::monthly("price", 0),
-            Column::monthly("with machine", 2),
-            Column::new("room", "above", ColumnKind::Share, 0),
-            Column::new("reached", "simulated", ColumnKind::Text, 1),
-            Column::new("reads", "mean", ColumnKind::Text, 3),
-            Column::new("first", "limit", ColumnKind::Text, 1),
-            Column::text("then", 5),
-            Column::new("database", "time", ColumnKind::Text, 5),
-            Column::text("doubts", 4),
-        ];
-        let row = |(index, one): (usize, &Choice)| {
-            let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
-            let with_machine = one.machine.as_ref().and_then(|_| one.total());
-            let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
-            vec![
-                Cell::text(offer::configuration(&one.offer)),
-                Cell::text((index + 1).to_string()),
-                Cell::money(one.price.as_ref().map(|price| price.monthly)),
-                Cell::money(with_machine),
-                Cell::or_unknown(one.binds.as_ref(), room),
-                Cell::or_unknown(reached, Cell::text),
-                Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
-                limit(one.binds.as_ref().map(|limit| &*limit.name)),
-                limit(one.next.as_ref().map(|limit| &*limit.name)),
-                Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::saved(effect))),
-                Cell::text(words::doubts(one)),
-            ]
-        };
-        let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);
-        let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
-        let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
-        Table { groups: GROUPS.into_iter().filter_map(group).collect(), ..table }
     }
 
     /// Price against waiting sessions; `None` for a single choice.
@@ -346,13 +307,13 @@ impl Sized<'_> {
         let (few, more) = nearly.split_at(nearly.len().min(FEW.min(self.most)));
         let misses = "Their ceilings suffice, but their simulated response times miss the objective. Few vendors publish \
                       response times, so measure before excluding them";
-        let table = |choices| Block::Table(self.table("Configurations that miss the objective", choices));
+        let block = |choices| Block::Table(table("Configurations that miss the objective", choices));
         vec![
             PageSection::bare(
                 "Carry the load, but miss the objective",
-                vec![Block::Text(misses.to_owned()), table(few)],
+                vec![Block::Text(misses.to_owned()), block(few)],
             ),
-            PageSection::detail("More configurations that miss the objective", vec![table(more)]),
+            PageSection::detail("More configurations that miss the objective", vec![block(more)]),
         ]
     }
 
@@ -374,6 +335,45 @@ impl Sized<'_> {
             PageSection::detail("Share of the design point carried", vec![Block::Table(table)]),
         ]
     }
+}
+
+/// A row per configuration.
+fn table(label: &str, choices: &[Choice]) -> Table {
+    let columns = vec![
+        Column::configuration(),
+        Column::new("rank", "", ColumnKind::Share, 6),
+        Column::monthly("price", 0),
+        Column::monthly("with machine", 2),
+        Column::new("room", "above", ColumnKind::Share, 0),
+        Column::new("reached", "simulated", ColumnKind::Text, 1),
+        Column::new("reads", "mean", ColumnKind::Text, 3),
+        Column::new("first", "limit", ColumnKind::Text, 1),
+        Column::text("then", 5),
+        Column::new("database", "time", ColumnKind::Text, 5),
+        Column::text("doubts", 4),
+    ];
+    let row = |(index, one): (usize, &Choice)| {
+        let room = |limit: &DesignLimit| Cell::text(words::room(limit.over)).with_gauge(1.0 / limit.over);
+        let with_machine = one.machine.as_ref().and_then(|_| one.total());
+        let reached = Some(words::reached(&one.reached)).filter(|reached| !reached.is_empty());
+        vec![
+            Cell::text(offer::configuration(&one.offer)),
+            Cell::text((index + 1).to_string()),
+            Cell::money(one.price.as_ref().map(|price| price.monthly)),
+            Cell::money(with_machine),
+            Cell::or_unknown(one.binds.as_ref(), room),
+            Cell::or_unknown(reached, Cell::text),
+            Cell::or_unknown(read(one), |class| Cell::text(class.mean.to_string())),
+            limit(one.binds.as_ref().map(|limit| &*limit.name)),
+            limit(one.next.as_ref().map(|limit| &*limit.name)),
+            Cell::or_unknown(one.effect.as_ref(), |effect| Cell::text(words::saved(effect))),
+            Cell::text(words::doubts(one)),
+        ]
+    };
+    let first = |doubt: PriceDoubt| choices.iter().position(|choice| choice.price_doubt() == doubt);
+    let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
+    let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
+    Table { groups: GROUPS.into_iter().filter_map(group).collect(), ..table }
 }
 
 /// The reads with the most operations, or the first class.

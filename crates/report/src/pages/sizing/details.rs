@@ -81,7 +81,7 @@ impl Sized<'_> {
             blocks.push(Block::Facts(facts(choice, Doubts::All)));
             let effect = choice.effect.as_ref();
             blocks.push(Block::Table(self.classes(&[choice], effect)));
-            blocks.extend(effect.map(|effect| Block::Note(database_time(&effect))));
+            blocks.extend(effect.map(|effect| Block::Note(database_time(effect))));
         }
         PageSection::detail("The load by class, and each choice in full", blocks)
     }
