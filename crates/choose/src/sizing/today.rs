@@ -70,27 +70,29 @@ impl Wanted {
         effect.after_s - effect.before_s > limit_s || effect.parts.iter().any(is_decisive)
     }
 
-    /// The cheapest of these choices that add least to the database's time, in steps of the tolerance; if that time is
-    /// unknown, with which no more sessions wait than with today's storage, to a hundredth, or else the fewest. Priced
-    /// choices come first.
+    /// The cheapest of these choices that add no more to the database's time than any other; if that time is unknown,
+    /// with no more waiting sessions. Simulated times are not more precise than a hundredth of either. Choices with a
+    /// price are preferred.
     pub(super) fn best_of_slower<'c>(&self, slower: impl IntoIterator<Item = &'c Choice>) -> Option<&'c Choice> {
-        let rank = |choice: &Choice| {
-            // Simulated times are not more precise than a hundredth.
-            const PRECISION: f64 = 0.01;
-            let excess = if let Some(effect) = &choice.effect {
-                (-effect.saved() / self.tolerance.max(PRECISION)).ceil()
-            } else {
-                let [today, then] = self.waiting_today(choice);
-                ((then / today - 1.0) / PRECISION).round()
-            };
-            let excess = excess.max(0.0);
-            (choice.price_doubt() > PriceDoubt::Unverified, excess)
+        const PRECISION: f64 = 0.01;
+        let excess = |choice: &Choice| {
+            let excess = choice.effect.as_ref().map_or_else(
+                || {
+                    let [today, then] = self.waiting_today(choice);
+                    then / today - 1.0
+                },
+                |effect| -effect.saved(),
+            );
+            excess.max(0.0)
         };
-        let order = |a: &&Choice, b: &&Choice| {
-            let ((is_incomplete, excess), (other_is_incomplete, other_excess)) = (rank(a), rank(b));
-            is_incomplete.cmp(&other_is_incomplete).then(excess.total_cmp(&other_excess)).then(by_rank(a, b))
-        };
-        slower.into_iter().min_by(order)
+        let is_incomplete = |choice: &Choice| choice.price_doubt() > PriceDoubt::Unverified;
+        let ranked: Vec<(&Choice, bool, f64)> =
+            slower.into_iter().map(|choice| (choice, is_incomplete(choice), excess(choice))).collect();
+        let has_complete = ranked.iter().any(|(_, is_incomplete, _)| !is_incomplete);
+        let eligible = || ranked.iter().filter(|(_, is_incomplete, _)| !(has_complete && *is_incomplete));
+        let least = eligible().map(|(.., excess)| *excess).fold(f64::INFINITY, f64::min);
+        let as_fast = eligible().filter(|(.., excess)| *excess <= least + PRECISION);
+        as_fast.map(|(choice, ..)| *choice).min_by(|a, b| by_rank(a, b))
     }
 }
 
