@@ -42,32 +42,32 @@ const ROWS: &[Row] = &[
     Row {
         name: "simulate, exponential station",
         arguments: &["simulate", "station(8, 80us, exponential)", "--depth", "32", "--duration", "40s", "--json", "-"],
-        ratio: 0.85,
+        ratio: 0.8,
     },
     Row {
         name: "simulate, constant station",
         arguments: &["simulate", "station(8, 80us)", "--depth", "32", "--duration", "40s", "--json", "-"],
-        ratio: 0.55,
+        ratio: 0.5,
     },
     Row {
         name: "simulate, all-flash array",
         arguments: &["simulate", "netapp/aff-a800", "--depth", "32", "--duration", "10s", "--json", "-"],
-        ratio: 1.15,
+        ratio: 1.1,
     },
     Row {
         name: "simulate, OCI volume",
         arguments: &["simulate", "oci:1024GB@20vpu", "--depth", "32", "--duration", "60s", "--json", "-"],
-        ratio: 1.5,
+        ratio: 1.45,
     },
     Row {
         name: "simulate, gp3 volume",
         arguments: &["simulate", "aws/gp3:500GiB,iops=12000", "--depth", "32", "--duration", "100s", "--json", "-"],
-        ratio: 0.42,
+        ratio: 0.4,
     },
     Row {
         name: "size, an AWR report",
         arguments: &["size", "samples/awr.html", "--capacity", "500GiB", "--json", "-"],
-        ratio: 5.6,
+        ratio: 3.6,
     },
     Row { name: "demand, four weeks of iostat", arguments: &["demand", IOSTAT, "--json", "-"], ratio: 0.8 },
 ];
