@@ -625,15 +625,29 @@ fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
         let cheap = less.choices.iter().find(|choice| choice.offer.product().name() == product);
         let cheap =
             cheap.unwrap_or_else(|| panic!("{product} is chosen for more but not for less: {:?}", less.rejected));
-        // Choices without a price, or without that of a part, rank last.
-        let is_complete = |choice: &&Choice| choice.price.as_ref().is_some_and(|price| price.without.is_empty());
-        let ranked = |choice: &Choice| Some(choice).filter(is_complete).and_then(cost).unwrap_or(i128::MAX);
+        let ranked = |choice: &Choice| choice.total().map_or(i128::MAX, |total| total.millionths);
         assert!(ranked(cheap) <= ranked(dear), "{} costs more than {}", short(cheap), short(dear));
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_unknown_price_never_ranks(provider in 0..4_usize, iops in 100.0..60_000.0_f64, gib in 50_u64..6_000) {
+        let priced = ["aws/gp3", "oci", "azure/premium-ssd", "gcp/hyperdisk-balanced"][provider];
+        let unpriced = ["netapp/aff-c800", "netapp/hdd-array", "netapp/aff-c250", "netapp/aff-a800"][provider];
+        let names = [priced, unpriced];
+        let sizing = sized(&database(iops, Bytes::gib(gib)), &names);
+        let has_total = |choice: &Choice| choice.total().is_some();
+        prop_assert!(sizing.choices.is_sorted_by_key(|choice| !has_total(choice)), "known totals come first");
+        prop_assert!(sizing.frontier.iter().chain(sizing.providers.iter().flat_map(|one| &one.choices)).all(has_total));
+        let is_any_known = sizing.choices.iter().any(has_total);
+        let best = sizing.best();
+        if let Some(Best::Single(best) | Best::Slower(best) | Best::Doubtful(best)) = best {
+            prop_assert!(has_total(best) || !is_any_known, "{}", short(best));
+        }
+    }
 
     #[test]
     fn more_demand_is_never_cheaper(product in 0..6_usize, iops in 100.0..80_000.0_f64, more in 1.0..3.0_f64, gib in 50_u64..6_000) {
