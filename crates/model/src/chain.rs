@@ -233,6 +233,17 @@ impl Chain {
                         Kind::Flush => flush,
                     };
                 }
+                ProgramStep::Locate { boundary, rest } => {
+                    let size = self.program.boundary(base + boundary);
+                    (passage.step, passage.op.offset) = match passage.op.offset.checked_sub(size) {
+                        None => (passage.step + 1, passage.op.offset),
+                        Some(offset) => (rest, offset),
+                    };
+                }
+                ProgramStep::Relocate { boundary } => {
+                    passage.op.offset += self.program.boundary(base + boundary);
+                    passage.step += 1;
+                }
                 ProgramStep::Choose { cache, miss } => {
                     let hit = match &mut self.program.resources[usize::from(base + cache)] {
                         Resource::HitRatio(shares) => shares.hit(&passage.op),

@@ -49,6 +49,7 @@ fn frame(stage: &StageSpec) -> StageSpec {
             (*read, *write, *flush) = Default::default();
         }
         StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => (*hit, *miss) = Default::default(),
+        StageSpec::Concat { first, rest, .. } => (*first, *rest) = Default::default(),
         _ => {}
     }
     frame

@@ -54,6 +54,15 @@ pub(crate) enum ProgramStep {
         write: u16,
         flush: u16,
     },
+    /// Operations on the first device continue, the others jump, with addresses on theirs.
+    Locate {
+        boundary: u16,
+        rest: u16,
+    },
+    /// Restores the addresses of operations that jumped.
+    Relocate {
+        boundary: u16,
+    },
     /// Hits continue, the others jump.
     Choose {
         cache: u16,
@@ -107,6 +116,8 @@ pub(crate) enum Resource {
     Window(AdmissionWindow),
     HitRatio(HitRatio),
     Clock(ClockCache),
+    /// Bytes of the first device.
+    Boundary(u64),
     Array(Array),
     WriteBack(WriteBack),
     /// Splits and pieces are stateless.
@@ -167,6 +178,14 @@ impl Program {
         Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, paths, entry }
     }
 
+    /// Bytes of the first device of a concatenation.
+    pub(crate) fn boundary(&self, resource: u16) -> u64 {
+        match self.resources[usize::from(resource)] {
+            Resource::Boundary(size) => size,
+            _ => unreachable!("only a concatenation has a boundary"),
+        }
+    }
+
     /// The number of a path of a stage; that of the stage if it has a single path.
     #[inline]
     pub(crate) fn path_of(&self, stage: Stage, path: u8) -> Stage {
@@ -182,8 +201,11 @@ fn remaining(steps: &[ProgramStep], mut step: usize) -> Remaining {
         match steps[step] {
             ProgramStep::End => return remaining,
             ProgramStep::Jump(to) => step = usize::from(to),
-            // No delay at the end of a write-back memory, of read-ahead or of pieces.
-            ProgramStep::Through { .. } | ProgramStep::Fetched(_) | ProgramStep::Rejoin { .. } => step += 1,
+            // No delay at the end of a write-back memory, of read-ahead, of pieces or of a concatenation.
+            ProgramStep::Through { .. }
+            | ProgramStep::Fetched(_)
+            | ProgramStep::Rejoin { .. }
+            | ProgramStep::Relocate { .. } => step += 1,
             ProgramStep::Leave(_) => {
                 remaining = Remaining::Effects;
                 step += 1;
@@ -258,6 +280,15 @@ impl Writer {
                 self.step(ProgramStep::Rejoin { cut }, stage);
             }
             StageSpec::Split { read, write, flush } => self.split([read, write, flush], stage, frame),
+            StageSpec::Concat { first, rest, .. } => {
+                let locate = self.step(ProgramStep::Locate { boundary: number, rest: 0 }, stage);
+                self.chain(first, frame);
+                let jump = self.step(ProgramStep::Jump(0), stage);
+                self.steps[locate] = ProgramStep::Locate { boundary: number, rest: self.here() };
+                self.chain(rest, frame);
+                self.step(ProgramStep::Relocate { boundary: number }, stage);
+                self.steps[jump] = ProgramStep::Jump(self.here());
+            }
             StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
                 let choose = self.step(ProgramStep::Choose { cache: number, miss: 0 }, stage);
                 self.chain(hit, frame);
@@ -340,6 +371,7 @@ fn resource(spec: &StageSpec, seed: u64, service: &mut Option<Variate>) -> Resou
         StageSpec::Buffer { capacity, drain, flushing } => Resource::Buffer(Buffer::new(*capacity, *drain, *flushing)),
         StageSpec::Window { slots, paths, .. } => Resource::Window(AdmissionWindow::new(*slots, *paths)),
         StageSpec::Split { .. } | StageSpec::Pieces { .. } => Resource::None,
+        StageSpec::Concat { size, .. } => Resource::Boundary(size.get()),
         StageSpec::Cache { hits, .. } => Resource::HitRatio(HitRatio::new(*hits, seed)),
         StageSpec::Clock { capacity, grain, .. } => Resource::Clock(ClockCache::new(*capacity, *grain)),
         StageSpec::Array { layout, members, interleave, .. } => {

@@ -33,6 +33,7 @@ impl StageSpec {
             Self::Window { slots, paths, .. } => alloc::format!("window({slots}{})", OnPaths(*paths)),
             Self::Pieces { size, .. } => alloc::format!("pieces({})", Compact(*size)),
             Self::Split { .. } => "split".into(),
+            Self::Concat { size, .. } => alloc::format!("concat({})", Compact(*size)),
             Self::Cache { hits, .. } => alloc::format!("cache({}%)", hits * 100.0),
             Self::Clock { capacity, .. } => alloc::format!("clock({})", Compact(*capacity)),
             Self::Array { layout, members, .. } => alloc::format!("{}({members})", layout.word()),
@@ -95,6 +96,9 @@ impl fmt::Display for StageSpec {
             Self::Window { slots, paths, inside } => write!(f, "window({slots}{}: {inside})", OnPaths(*paths)),
             Self::Pieces { size, inside } => write!(f, "pieces({}: {inside})", Compact(*size)),
             Self::Split { read, write, flush } => write!(f, "split(read: {read}; write: {write}; flush: {flush})"),
+            Self::Concat { size, first, rest } => {
+                write!(f, "concat({}, first: {first}; rest: {rest})", Compact(*size))
+            }
             Self::Cache { hits, hit, miss } => write!(f, "cache({}%, hit: {hit}; miss: {miss})", hits * 100.0),
             Self::Clock { capacity, grain, hit, miss } => {
                 write!(f, "clock({} of {}, hit: {hit}; miss: {miss})", Compact(*capacity), Compact(*grain))

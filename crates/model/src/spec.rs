@@ -223,6 +223,16 @@ pub enum StageSpec {
         /// Flushes.
         flush: ChainSpec,
     },
+    /// Two devices with adjacent addresses, as the disks of a server or the parts of a linear volume: an operation takes
+    /// the device on which it begins. More devices are nested in `rest`.
+    Concat {
+        /// Bytes of the first device.
+        size: Bytes,
+        /// Stages of the first device.
+        first: ChainSpec,
+        /// Stages of the addresses from `size` on, which count from 0 again.
+        rest: ChainSpec,
+    },
     /// A cache with a given hit ratio (Che 2002 derives it from a working set). Only reads hit; other operations take
     /// the miss path.
     Cache {

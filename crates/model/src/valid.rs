@@ -155,9 +155,9 @@ impl ChainSpec {
             // Space is freed only by stages that take time: these limit a load of writes in the long run.
             StageSpec::WriteBack { inside, flushing, .. } => *flushing == Flushing::Honoured && inside.takes_time(),
             StageSpec::Split { read, write, flush } => [read, write, flush].iter().all(|way| way.takes_time()),
-            StageSpec::Cache { hit, miss, .. } | StageSpec::Clock { hit, miss, .. } => {
-                hit.takes_time() && miss.takes_time()
-            }
+            StageSpec::Cache { hit, miss, .. }
+            | StageSpec::Clock { hit, miss, .. }
+            | StageSpec::Concat { first: hit, rest: miss, .. } => hit.takes_time() && miss.takes_time(),
         })
     }
 }
@@ -193,6 +193,7 @@ impl StageSpec {
             Self::Array { member, .. } => alloc::vec![member],
             Self::Split { read, write, flush } => alloc::vec![read, write, flush],
             Self::Cache { hit, miss, .. } | Self::Clock { hit, miss, .. } => alloc::vec![hit, miss],
+            Self::Concat { first, rest, .. } => alloc::vec![first, rest],
             _ => Vec::new(),
         }
     }
@@ -259,6 +260,7 @@ impl StageSpec {
                 "2 to 1,024 members (3 for RAID 5, 4 for RAID 6 and 10, there an even number), an interleave of at least 512 bytes",
             ),
             Self::Link { paths, .. } => (*paths > 0, "a link has at least 1 path"),
+            Self::Concat { size, .. } => (*size > Bytes::ZERO, "the first device has a size"),
             Self::Split { .. } => (true, ""),
         };
         (!holds).then_some(rule)

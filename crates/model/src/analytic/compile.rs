@@ -187,6 +187,15 @@ impl<'a> Compiler<'a> {
                 let hits = if flow.kind == Kind::Read { *hits } else { 0.0 };
                 self.choose(hits, (hit, miss), inner, flow, at)
             }
+            StageSpec::Concat { size, first, rest } => {
+                let size = size.get() as f64;
+                let share = if flow.space > size { size / flow.space } else { 1.0 };
+                let spaces = [flow.space.min(size), (flow.space - size).max(0.0)];
+                let [first_flow, rest_flow] = spaces.map(|space| CentreFlow { space, ..flow });
+                let begun = self.chain(first, inner, first_flow, at.share(share));
+                let others = self.chain(rest, inner + count(first), rest_flow, at.share(1.0 - share));
+                Node::Mix(vec![(share, begun), (1.0 - share, others)])
+            }
             StageSpec::Clock { capacity, grain, hit, miss } => {
                 let hits = clock_hits(capacity.get() as f64, grain.get() as f64, &flow);
                 self.choose(hits, (hit, miss), inner, flow, at)

@@ -40,9 +40,9 @@ impl StageForm {
 }
 
 /// Labels of nested chains.
-pub(super) const LABELS: [&str; 5] = ["read", "write", "flush", "hit", "miss"];
+pub(super) const LABELS: [&str; 7] = ["read", "write", "flush", "first", "rest", "hit", "miss"];
 
-const FORMS: [StageForm; 24] = [
+const FORMS: [StageForm; 25] = [
     StageForm {
         name: "limit",
         takes: "limit(IOPS [per SIZE] or MB/s [, burst OPERATIONS or SIZE]), such as limit(3000) or limit(480MB/s)",
@@ -103,6 +103,11 @@ const FORMS: [StageForm; 24] = [
         name: "split",
         takes: "split(read: STAGES; write: STAGES; flush: STAGES), such as split(read: link(80us); write: link(20us))",
         reads: Reads::Nested(split),
+    },
+    StageForm {
+        name: "concat",
+        takes: "concat(SIZE, first: STAGES; rest: STAGES), such as concat(2TB, first: link(8ms); rest: link(90us))",
+        reads: Reads::Nested(concat),
     },
     StageForm {
         name: "cache",
@@ -285,6 +290,12 @@ fn split(arguments: &Arguments<'_>) -> Read {
     }
     let [read, write, flush] = ["read", "write", "flush"].map(|label| arguments.chain(label));
     Ok(Some(StageSpec::Split { read: read?, write: write?, flush: flush? }))
+}
+
+fn concat(arguments: &Arguments<'_>) -> Read {
+    let ([size], true) = (&arguments.values[..], arguments.only(&["first", "rest"])) else { return Ok(None) };
+    let (first, rest) = (arguments.chain("first")?, arguments.chain("rest")?);
+    Ok(size.parse().ok().map(|size| StageSpec::Concat { size, first, rest }))
 }
 
 fn cache(arguments: &Arguments<'_>) -> Read {

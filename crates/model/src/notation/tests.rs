@@ -25,6 +25,7 @@ fn displayed_models_can_be_parsed_again() {
         "buffer(8GB, drain 6000MB/s, flush immediate) then link(1us)",
         "window(32: station(64, 1ms) \"media\") \"queue of the host\"",
         "split(read: link(1us); write: link(2us) then limit(300); flush: link(1ms))",
+        "concat(2TB, first: link(8ms); rest: limit(500) then link(90us)) then limit(600)",
         "cache(30%, hit: link(20us); miss: bank(8 of 16KiB, 90us)) then link(20us)",
         "clock(512MB of 4KiB, hit: link(2us); miss: link(90us))",
         "stripe(2, 64KiB: mirror(2: limit(500) then link(10ms)))",

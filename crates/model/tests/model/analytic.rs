@@ -194,6 +194,7 @@ fn splits_and_caches() {
                 "split(read: station(4, 80us, lognormal 0.5); write: station(2, 40us, exponential)) then link(20us, 2000MB/s)",
             ),
             ("f=0.2 r=0.5", "split(read: bank(16, 80us); write: link(20us); flush: station(1, 200us)) then link(5us)"),
+            ("", "concat(256MiB, first: station(1, 200us); rest: station(4, 90us, exponential)) then link(10us)"),
             ("", "cache(60%, hit: link(5us); miss: station(2, 90us, exponential)) then link(10us)"),
             ("g=0.002", "clock(1MiB of 8KiB, hit: link(2us); miss: station(2, 90us, exponential)) then link(10us)"),
             ("g=0.002 r=0.6", "clock(1MiB of 8KiB, hit: link(2us); miss: station(4, 90us)) then link(10us)"),

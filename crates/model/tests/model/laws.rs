@@ -29,6 +29,7 @@ const MODELS: &[&str] = &[
     "link(60us) \"path\" then station(3, 30us, exponential) then writeback(256KiB: station(2, 300us, exponential))",
     "link(200us, 1GB/s) then window(2: disk(1GiB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s))",
     "split(read: station(2, 100us, exponential); write: limit(2000); flush: station(1, 2ms)) then link(1us)",
+    "concat(512MiB, first: station(1, 300us); rest: window(2: link(90us, 100MB/s)) then limit(3000)) then link(1us)",
     "pieces(64KiB: limit(5000) then limit(50MB/s)) then station(4, 100us, exponential)",
     "station(2, 50us) then pieces(32KiB: window(2: link(20us, 100MB/s)))",
     "link(50us) then pieces(256KiB: pieces(96KiB: bank(4 of 64KiB, 100us)) then stripe(2, 64KiB: pieces(96KiB: link(9us))))",

@@ -225,6 +225,20 @@ fn a_split_separates_kinds() {
 }
 
 #[test]
+fn concatenated_devices_have_their_own_addresses() {
+    let model = "concat(1MiB, first: link(1us); rest: concat(1MiB, first: link(2us); rest: link(3us)))";
+    let reads = [0, MIB - 4096, MIB, 2 * MIB - 4096, 2 * MIB, 9 * MIB].map(|offset| op(Kind::Read, offset, 4096));
+    assert_eq!(together(model, &reads), [1_000, 1_000, 2_000, 2_000, 3_000, 3_000]);
+    // The second disk is as fast at its beginning as the first; behind both, addresses count on.
+    let disk = "disk(1GiB, 7200rpm, seek 8ms to 8ms, 200MB/s to 100MB/s)";
+    let quarter_from = |start: u64| (0..256).map(move |i| op(Kind::Read, start + i * MIB, MIB));
+    let two = format!("concat(1GiB, first: {disk}; rest: {disk})");
+    near(one_by_one(&two, quarter_from(1 << 30)), one_by_one(disk, quarter_from(0)), 0.01);
+    let shared = format!("concat(512MiB, first: link(1us); rest: link(1us)) then {disk}");
+    near(one_by_one(&shared, quarter_from(512 * MIB)), one_by_one(disk, quarter_from(512 * MIB)), 0.01);
+}
+
+#[test]
 fn a_full_duplex_link_carries_its_rate_in_each_direction() {
     let ops: Vec<Op> = (0..20).map(|i| op(if i % 2 == 0 { Kind::Read } else { Kind::Write }, i * MIB, MIB)).collect();
     let last = |model: &str| *together(model, &ops).iter().max().unwrap() as f64 / 1e9;
