@@ -9,6 +9,7 @@ mod place;
 mod plan;
 mod report;
 mod run;
+mod server;
 mod status;
 mod steady;
 mod tell;
@@ -33,7 +34,7 @@ use crate::site::Site;
 use disks::{Disks, ProcessorTicks};
 use notes::Notes;
 use place::Laid;
-use plan::{Around, Ground, StagePlan, Whereabouts, plan};
+use plan::{Around, Ground, NamedDisk, StagePlan, Whereabouts, plan};
 use report::{FioReportInput, Results};
 use run::{Ran, Since};
 use watch::JobObserver;
@@ -60,7 +61,12 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     }
     let mut site = Stead::new(&command).map_err(as_fio)?;
     let around = Around {
-        whereabouts: Whereabouts { at: &place::at, is_directory: &place::is_directory, ground: site.ground },
+        whereabouts: Whereabouts {
+            at: &place::at,
+            is_directory: &place::is_directory,
+            ground: site.ground,
+            disks: &site.disks,
+        },
         fresh_seed: run::unix_ms().wrapping_mul(0x9e37_79b9_7f4a_7c15),
         ring_refused: Engine::Ring.refused(),
         aio_refused: Engine::Aio.refused(),
@@ -84,18 +90,24 @@ fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
 struct Stead {
     on: Box<dyn plimsoll_suite::Ground>,
     ground: Ground,
+    /// Disks of a simulated server.
+    disks: Vec<NamedDisk>,
 }
 
 impl Stead {
     /// Files and devices of this host, or the target of `--on`.
     fn new(command: &FioCommand) -> Result<Self, CliError> {
         let destroy: Vec<PathBuf> = command.flags.destroy.iter().map(PathBuf::from).collect();
-        let Some(on) = &command.flags.on else {
+        if let Some((model, disks)) = server::server(&command.flags)? {
+            let space = Ground::Space(plimsoll_suite::Ground::facts(&model).space);
+            return Ok(Self { on: Box::new(model), ground: space, disks });
+        }
+        let Some(on) = command.flags.on.first() else {
             let source = Source::Measured { engine: "fio jobs".into() };
             let subject =
                 Subject { name: "files of jobs".into(), kind: "files".into(), size: Bytes::ZERO, device: None };
             let facts = Facts { space: Bytes::new(u64::MAX), ..Facts::new(Nature::Directory, source, subject) };
-            return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths });
+            return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths, disks: Vec::new() });
         };
         let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), page_cache: None };
         let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
@@ -110,7 +122,7 @@ impl Stead {
             return Err(CliError::usage(format!("{on}: {why}")));
         }
         let space = Ground::Space(facts.space);
-        Ok(Self { on: ground, ground: space })
+        Ok(Self { on: ground, ground: space, disks: Vec::new() })
     }
 }
 

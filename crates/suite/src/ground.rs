@@ -61,6 +61,8 @@ pub struct Facts {
     pub host: Option<Host>,
     /// Bytes that files may take.
     pub space: Bytes,
+    /// Sizes of its devices in the order of their addresses, if a model has several; else empty.
+    pub devices: Vec<Bytes>,
     /// Alignment of direct I/O in bytes; 1 for none.
     pub grid: u64,
     /// Its kind.
@@ -84,6 +86,7 @@ impl Facts {
             source,
             host: None,
             space: subject.size,
+            devices: Vec::new(),
             subject,
             grid: 1,
             nature,
@@ -199,20 +202,37 @@ pub trait Ground {
 /// The result of a step, or the fault that ended it early with the result until then.
 pub type StepOutcome = Result<StepResult, Box<PartialRun<Option<StepResult>>>>;
 
-/// Places files contiguously from the start of a space, each aligned to 1 MiB.
-fn end_to_end(files: &[FileSpec], subject: &str, space: Bytes) -> Result<Vec<Region>, Unfit> {
-    let mut start = 0;
-    let mut regions = Vec::new();
-    for file in files {
-        if file.path.is_some() {
-            return Err(Unfit::Names(subject.into()));
-        }
-        regions.push(Region { start, length: file.size });
-        start += file.size.get().next_multiple_of(1 << 20);
+/// Places files contiguously from the start of their devices, each aligned to 1 MiB. Devices have adjacent addresses;
+/// without devices, all files are on one.
+pub fn place_files(files: &[FileSpec], devices: &[Bytes]) -> Vec<Region> {
+    let start_of = |device: usize| devices.iter().take(device).map(|size| size.get()).sum::<u64>();
+    let mut used: Vec<u64> = Vec::new();
+    let place = |file: &FileSpec| {
+        used.resize(used.len().max(file.device + 1), 0);
+        let start = start_of(file.device) + used[file.device];
+        used[file.device] += file.size.get().next_multiple_of(1 << 20);
+        Region { start, length: file.size }
+    };
+    files.iter().map(place).collect()
+}
+
+/// The places of files within the devices of a ground, or in its space.
+fn fit_files(files: &[FileSpec], facts: &Facts) -> Result<Vec<Region>, Unfit> {
+    let subject = || facts.subject.name.clone();
+    if files.iter().any(|file| file.path.is_some()) {
+        return Err(Unfit::Names(subject()));
     }
-    let needed = regions.last().map_or(0, |last| last.start + last.length.get());
-    if needed > space.get() {
-        return Err(Unfit::Space { subject: subject.into(), needed: Bytes::new(needed), space });
+    let regions = place_files(files, &facts.devices);
+    let whole = [facts.space];
+    let devices = if facts.devices.is_empty() { &whole[..] } else { &facts.devices };
+    let mut start = 0;
+    for (device, &space) in devices.iter().enumerate() {
+        let last = files.iter().zip(&regions).rfind(|(file, _)| file.device == device);
+        let needed = Bytes::new(last.map_or(0, |(_, last)| last.start + last.length.get() - start));
+        if needed > space {
+            return Err(Unfit::Space { subject: subject(), needed, space });
+        }
+        start += space.get();
     }
     Ok(regions)
 }

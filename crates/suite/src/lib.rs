@@ -17,7 +17,7 @@ pub mod workers;
 pub use below::{LocalStorage, StorageSample, UnderlyingStorage};
 pub use conduct::{Conduct, Signal, ToleratedErrors};
 pub use ground::{
-    DatabaseGround, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, StepOutcome, Unfit,
+    DatabaseGround, Disk, DiskPlace, Export, Facts, Ground, Model, Nature, Paths, Sink, StepOutcome, Unfit, place_files,
 };
 pub use options::{SuiteOptions, Surroundings, percent};
 pub use recipe::{

@@ -21,17 +21,19 @@ pub struct FileSpec {
     pub reserved: bool,
     /// Whether any worker writes to it.
     pub writes: bool,
+    /// Index of its device, where the ground has several ([`Facts::devices`](crate::Facts::devices)).
+    pub device: usize,
 }
 
 impl FileSpec {
     /// A temporary file that grows as it is written.
     pub const fn growing(size: Bytes) -> Self {
-        Self { path: None, size, reserved: false, writes: true }
+        Self { path: None, size, reserved: false, writes: true, device: 0 }
     }
 
     /// A temporary file with reserved space.
     pub const fn reserved(size: Bytes) -> Self {
-        Self { path: None, size, reserved: true, writes: true }
+        Self { path: None, size, reserved: true, writes: true, device: 0 }
     }
 }
 

@@ -90,8 +90,10 @@ pub struct Flags {
     pub lenient: bool,
     /// `--destroy`: exact paths of existing files that may be overwritten.
     pub destroy: Vec<String>,
-    /// `--on`: simulate on this configuration instead of measuring.
-    pub on: Option<String>,
+    /// `--on`: simulate on this configuration instead of measuring; several as `PATH=CONFIG`.
+    pub on: Vec<String>,
+    /// `--machine`: the machine whose limits the configurations share.
+    pub machine: Option<String>,
     /// `--seed`: seed of all random numbers.
     pub seed: Option<u64>,
     /// `--notes`: file for notes; `-` is standard error.
@@ -124,7 +126,8 @@ impl Default for Flags {
             question: None,
             lenient: false,
             destroy: Vec::new(),
-            on: None,
+            on: Vec::new(),
+            machine: None,
             seed: None,
             notes: None,
             html: None,
@@ -212,7 +215,8 @@ pub(super) const FLAGS: &[Flag] = &[
     flag("enghelp", Perhaps, Ask(Question::Engine)),
     flag("lenient", Nothing, Set(|flags| flags.lenient = true)),
     flag("destroy", Value, Read(|flags, text| more(&mut flags.destroy, text))),
-    flag("on", Value, Read(|flags, text| some(&mut flags.on, text))),
+    flag("on", Value, Read(|flags, text| more(&mut flags.on, text))),
+    flag("machine", Value, Read(|flags, text| some(&mut flags.machine, text))),
     flag("seed", Value, Read(|flags, text| number(text, 0).map(|seed| flags.seed = Some(seed)))),
     flag("notes", Value, Read(|flags, text| some(&mut flags.notes, text))),
     flag("html", Value, Read(|flags, text| some(&mut flags.html, text))),

@@ -31,6 +31,8 @@ Options of plimsoll:
                                 the job: ITS DATA ARE LOST. Not needed for files created by jobs
   --on=CONFIG                   run on a product or stages in virtual time, or on an
                                 export of an NBD server (nbd://HOST/NAME), instead of the jobs' files
+  --on=PATH=CONFIG              the files below PATH are on this disk of the server (repeatable)
+  --machine=CONFIG              the machine whose limits these disks share
   --lenient                     ignore unsupported options, with a note
   --notes=FILE                  write notes on the jobs to this file, - for standard error
   --seed=NUMBER                 seed of all random numbers

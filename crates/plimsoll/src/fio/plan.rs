@@ -22,7 +22,7 @@ use plimsoll_units::{Bytes, Span};
 
 pub use contents::{Checks, Filling};
 pub use slices::slice;
-pub use space::{Existing, FilePlan, Ground, Whereabouts, bases};
+pub use space::{Existing, FilePlan, Ground, NamedDisk, Whereabouts, bases};
 
 /// The plan by stage.
 #[derive(Debug, Default)]
@@ -83,6 +83,7 @@ pub fn plan(command: &FioCommand, around: &Around<'_>) -> Result<StagePlan, Vec<
     {
         planner.faults.push("more than 256 concurrent clones with --on; use a lower numjobs or a stonewall".into());
     }
+    space::set_bases(&mut planner.plan.files, &around.whereabouts);
     if planner.faults.is_empty() {
         planner.fill_buffers();
     }
@@ -250,7 +251,7 @@ impl Planner<'_> {
         let engine = job.flow.engine;
         let name = engine.name();
         match (engine, self.issuer(engine)) {
-            _ if self.command.flags.on.is_some() => None,
+            _ if !self.command.flags.on.is_empty() => None,
             (Engine::Libaio | Engine::Windowsaio, Issuer::Ring) => {
                 Some(format!("ioengine={name}: replaced by io_uring"))
             }

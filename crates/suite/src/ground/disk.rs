@@ -15,7 +15,7 @@ use plimsoll_units::Bytes;
 
 use super::opening::{claim_existing, covered, for_worker, on_storage, reopening, uncache};
 use super::side_by_side::Targets;
-use super::{Facts, Ground, Unfit, end_to_end, joined, placed};
+use super::{Facts, Ground, Unfit, fit_files, joined, placed};
 use crate::files::FileTree;
 use crate::result::{IoResult, StepResult};
 use crate::step::{Before, FileSpec, FilesStep, IoStep, Worker};
@@ -183,7 +183,7 @@ impl Ground for Disk {
                 if claim.is_none() && files.iter().any(|file| file.writes) {
                     return Err(Unfit::ReadOnly(subject));
                 }
-                self.regions = end_to_end(files, &subject, self.facts.space)?;
+                self.regions = fit_files(files, &self.facts)?;
             }
             DiskPlace::Directory(directory) => {
                 self.files.clear();

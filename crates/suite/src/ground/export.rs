@@ -8,7 +8,7 @@ use plimsoll_drive::{Fault, Observe, Partial, Target};
 use plimsoll_load::{JobSpec, Region};
 
 use super::side_by_side::{Targets, run};
-use super::{Facts, Ground, Unfit, end_to_end, placed_durable};
+use super::{Facts, Ground, Unfit, fit_files, placed_durable};
 use crate::result::IoResult;
 use crate::step::{FileSpec, IoStep, Worker};
 
@@ -41,7 +41,7 @@ impl Ground for Export {
     }
 
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
-        self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
+        self.regions = fit_files(files, &self.facts)?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use plimsoll_record::{Finding, Slice};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
 use super::side_by_side::{TrackedJob, rules};
-use super::{Facts, Ground, Unfit, end_to_end, misfit, placed_durable};
+use super::{Facts, Ground, Unfit, fit_files, misfit, placed_durable};
 use crate::conduct::Signal;
 use crate::result::{IoResult, LoggedOperation, WorkerResult};
 use crate::step::{Before, FileSpec, IoStep, WorkerOrder};
@@ -178,7 +178,7 @@ impl Ground for Model {
     }
 
     fn prepare_files(&mut self, files: &[FileSpec]) -> Result<(), Unfit> {
-        self.regions = end_to_end(files, &self.facts.subject.name, self.facts.space)?;
+        self.regions = fit_files(files, &self.facts)?;
         if let Some(cache) = self.line.cache() {
             cache.set_files(&self.regions);
         }

@@ -528,7 +528,7 @@ impl Recipe for Loads {
     }
 
     fn files(&self) -> Vec<FileSpec> {
-        vec![FileSpec { path: None, size: self.size, reserved: self.writes, writes: self.writes }]
+        vec![FileSpec { writes: self.writes, reserved: self.writes, ..FileSpec::growing(self.size) }]
     }
 
     fn steps(&self) -> &[Step] {

@@ -389,7 +389,7 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
         // A mapped file must have its full length.
         let reserved = options.access_path() == AccessPath::Mapping;
         let directory = options.directories.get(index as usize % options.directories.len().max(1));
-        FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true }
+        FileSpec { path: directory.cloned(), size: sizes.max().unwrap_or_default(), reserved, writes: true, device: 0 }
     };
     (0..threads).map(file).collect()
 }

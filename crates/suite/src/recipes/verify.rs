@@ -268,7 +268,7 @@ impl Recipe for Verify {
 
     fn files(&self) -> Vec<FileSpec> {
         let writes = self.options.mode == VerifyMode::WriteAndCheck;
-        vec![FileSpec { path: self.options.file.clone(), size: self.size, reserved: writes, writes }]
+        vec![FileSpec { path: self.options.file.clone(), size: self.size, reserved: writes, writes, device: 0 }]
     }
 
     fn steps(&self) -> &[Step] {

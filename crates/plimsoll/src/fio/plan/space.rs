@@ -6,11 +6,11 @@
 //! of `filesize`; without a size, existing files are used completely.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plimsoll_fio::{Allocation, Engine, Extent, FioJob};
 use plimsoll_load::Region;
-use plimsoll_suite::{FilePart, FileSpec};
+use plimsoll_suite::{FilePart, FileSpec, place_files};
 use plimsoll_units::Bytes;
 
 use super::contents::Filling;
@@ -41,6 +41,30 @@ pub struct Whereabouts<'a> {
     pub is_directory: &'a dyn Fn(&str) -> bool,
     /// Meaning of paths.
     pub ground: Ground,
+    /// Disks of the space, in the order of their addresses. Empty if all files are on one.
+    pub disks: &'a [NamedDisk],
+}
+
+/// A disk of a simulated server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedDisk {
+    /// Its files are below this path.
+    pub path: PathBuf,
+    /// Its capacity.
+    pub size: Bytes,
+}
+
+impl Whereabouts<'_> {
+    /// The index of the disk with the longest path above a file.
+    fn disk_of(&self, file: &str) -> Result<usize, String> {
+        let above = |disk: &&NamedDisk| Path::new(file).starts_with(&disk.path);
+        let found = self.disks.iter().filter(above).max_by_key(|disk| disk.path.components().count());
+        match found {
+            Some(disk) => Ok(self.disks.iter().position(|other| other == disk).unwrap_or_default()),
+            None if self.disks.is_empty() => Ok(0),
+            None => Err(format!("{file}: on none of the disks; add --on {file}=CONFIG, or --on of a path above it")),
+        }
+    }
 }
 
 /// A file of the plan.
@@ -67,6 +91,10 @@ pub struct FilePlan {
     pub may_create: bool,
     /// True if it is removed at the end, provided that a job created it.
     pub unlink: bool,
+    /// Index of its disk in a space.
+    pub disk: usize,
+    /// Its first address in a space, known once all files are planned.
+    pub base: u64,
 }
 
 impl FilePlan {
@@ -77,7 +105,8 @@ impl FilePlan {
             _ => self.size,
         };
         let path = self.path.as_ref().filter(|_| ground == Ground::Paths).map(PathBuf::from);
-        FileSpec { path, size, reserved: false, writes: self.writes || self.lacks_from().is_some() }
+        let writes = self.writes || self.lacks_from().is_some();
+        FileSpec { path, size, reserved: false, writes, device: self.disk }
     }
 
     /// Offset from which data are missing before jobs can read it; `None` if it is complete.
@@ -97,6 +126,7 @@ impl FilePlan {
 struct Stretch {
     path: Option<String>,
     existing: Option<Existing>,
+    disk: usize,
     start: u64,
     /// Used bytes: whole blocks.
     length: Bytes,
@@ -112,11 +142,20 @@ pub(super) struct Spread {
     size: Option<Bytes>,
 }
 
+/// Sets the first address of each file in a space.
+pub(super) fn set_bases(files: &mut [FilePlan], whereabouts: &Whereabouts<'_>) {
+    let specs: Vec<_> = files.iter().map(|file| file.spec(whereabouts.ground)).collect();
+    let disks: Vec<_> = whereabouts.disks.iter().map(|disk| disk.size).collect();
+    for (file, region) in files.iter_mut().zip(place_files(&specs, &disks)) {
+        file.base = region.start;
+    }
+}
+
 /// Regions of a worker's parts in the common address space.
 pub fn bases(parts: &[FilePart], files: &[FilePlan], ground: Ground) -> Vec<Region> {
     let size = |file: usize| files[file].spec(ground).size.get();
     let base = |part: &FilePart| match ground {
-        Ground::Space(_) => (0..part.file).map(|file| size(file).next_multiple_of(1 << 20)).sum::<u64>(),
+        Ground::Space(_) => files[part.file].base,
         Ground::Paths => {
             let mut before: Vec<usize> = Vec::new();
             for other in parts.iter().take_while(|other| other.file != part.file) {
@@ -149,15 +188,19 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabou
     }
     let mut found = Vec::new();
     for path in paths {
+        let disk = if is_null { 0 } else { whereabouts.disk_of(&path)? };
         let existing = match whereabouts.ground {
             _ if is_null => None,
-            Ground::Space(_) if path.starts_with("/dev/") || job.files.size.is_none() => space_of(whereabouts, job),
+            Ground::Space(space) if path.starts_with("/dev/") || job.files.size.is_none() => {
+                let space = whereabouts.disks.get(disk).map_or(space, |disk| disk.size);
+                Some(Existing::Device(Bytes::new(space.get() / job.files.count.max(1))))
+            }
             Ground::Space(_) => None,
             Ground::Paths => (whereabouts.at)(&path)?,
         };
-        found.push(((!is_null).then_some(path), existing));
+        found.push(((!is_null).then_some(path), existing, disk));
     }
-    let there: Bytes = found.iter().filter_map(|(_, existing)| existing.map(length)).fold(Bytes::ZERO, sum);
+    let there: Bytes = found.iter().filter_map(|(_, existing, _)| existing.map(length)).fold(Bytes::ZERO, sum);
     let size = match job.files.size {
         Some(Extent::Bytes(size)) => Some(size),
         Some(Extent::Percent(_)) if there == Bytes::ZERO && job.files.each.is_none() => return Err(lacks_size()),
@@ -172,7 +215,7 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabou
     };
     let count = found.len() as u64;
     let mut stretches = Vec::new();
-    for (index, (path, existing)) in found.into_iter().enumerate() {
+    for (index, (path, existing, disk)) in found.into_iter().enumerate() {
         let start = offset(job, copy, existing.map_or(Bytes::ZERO, length), smallest);
         let wanted = match (job.files.each, size) {
             (Some((low, high)), _) => {
@@ -198,20 +241,13 @@ pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabou
             ));
         }
         let end = Bytes::new(start.saturating_add(wanted));
-        stretches.push(Stretch { path, existing, start, length: Bytes::new(usable), end });
+        stretches.push(Stretch { path, existing, disk, start, length: Bytes::new(usable), end });
     }
     Ok(Spread { stretches, size })
 }
 
 fn lacks_size() -> String {
     "size= is required, or the name of an existing file or device".into()
-}
-
-fn space_of(whereabouts: &Whereabouts<'_>, job: &FioJob) -> Option<Existing> {
-    match whereabouts.ground {
-        Ground::Space(space) => Some(Existing::Device(Bytes::new(space.get() / job.files.count.max(1)))),
-        Ground::Paths => None,
-    }
 }
 
 const fn length(existing: Existing) -> Bytes {
@@ -307,6 +343,8 @@ impl Stretch {
             whole: is_mapped,
             may_create: files.may_create,
             unlink: files.unlink,
+            disk: self.disk,
+            base: 0,
         })
     }
 }

@@ -29,6 +29,36 @@ fn a_station_gives_what_it_has() {
     assert_eq!(folder.names("."), ["job.fio"], "no file is made");
 }
 
+/// The disk of the system takes 10 ms, that of the data 1 ms; the machine lets 500 operations a second pass.
+#[test]
+fn disks_of_a_server_serve_their_own_files_within_the_limits_of_the_machine() {
+    let folder = JobFolder::new("server");
+    let text = "[global]\nrw=randread\nbs=8k\nsize=1g\nruntime=10\ntime_based\n[os]\nfilename=/var/os\n\
+                [data]\ndirectory=/data\n[more]\nfilename=/data/x/more\n";
+    let disks = "--on /=station(1,10ms) --on /data=station(4,1ms)";
+    let rates = |words: &str| {
+        let report = folder.json(words, text);
+        ["os", "data", "more"].map(|name| real(job(&report, name), "read.iops"))
+    };
+    let near = |rates: [f64; 3], expected: [f64; 3]| {
+        let is_near = rates.iter().zip(expected).all(|(rate, expected)| (rate / expected - 1.0).abs() < 0.02);
+        assert!(is_near, "{rates:?} instead of {expected:?}");
+    };
+    near(rates(disks), [100.0, 1_000.0, 1_000.0]);
+    let shared = rates(&format!("{disks} --machine limit(500)"));
+    assert!((shared.iter().sum::<f64>() - 500.0).abs() < 10.0 && shared[0] < 100.0, "{shared:?}");
+    folder.write("job.fio", text);
+    for (words, expected) in [
+        ("--on /data=station(4,1ms) job.fio", "/var/os: on none of the disks"),
+        ("--on station(1,1ms) --on station(1,1ms) job.fio", "need the path of each disk"),
+        ("--on station(1,1ms) --machine limit(500) job.fio", "--machine needs disks"),
+        ("--on /=station(1,1ms) --machine aws/gp3:1GiB job.fio", "not a machine"),
+    ] {
+        let refused = folder.run(words);
+        assert!(!refused.status.success() && stderr(&refused).contains(expected), "{words}: {}", stderr(&refused));
+    }
+}
+
 /// Each job has one operation of a millisecond in flight: 1,000 per second.
 #[test]
 fn a_page_has_the_rates_of_groups_and_the_latencies_of_jobs() {

@@ -1,0 +1,91 @@
+//! The disks of a simulated server: several `--on PATH=CONFIG`, and the machine whose limits they share.
+
+use std::path::PathBuf;
+
+use plimsoll_catalogue::{Like, ProductKind};
+use plimsoll_fio::Flags;
+use plimsoll_model::{ChainSpec, Named, StageSpec};
+use plimsoll_record::{Source, Subject};
+use plimsoll_suite::{Facts, Model, Nature};
+use plimsoll_units::Bytes;
+
+use super::plan::NamedDisk;
+use crate::args::TermsArgs;
+use crate::cli_error::CliError;
+use crate::offers::{NamedModel, Offers};
+
+/// `PATH=CONFIG`; `None` for a configuration alone, whose options have a colon or comma before them.
+fn split_path(on: &str) -> Option<(&str, &str)> {
+    on.split_once('=').filter(|(path, _)| !path.is_empty() && !path.contains([':', '(', ',']))
+}
+
+/// The model of a server and its disks; `None` if the flags name no disk by its path.
+pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError> {
+    let with_paths: Vec<_> = flags.on.iter().filter_map(|on| split_path(on)).collect();
+    match (with_paths.len(), flags.on.len(), &flags.machine) {
+        (0, 0 | 1, None) => return Ok(None),
+        (0, 0 | 1, Some(machine)) => {
+            let remedy = format!("with a single configuration write --on 'CONFIG on {machine}'");
+            return Err(CliError::usage(format!("--machine needs disks, as in --on /data=CONFIG; {remedy}")));
+        }
+        (with_paths, all, _) if with_paths < all => {
+            let why = "several --on need the path of each disk, as in --on /=CONFIG --on /data=CONFIG";
+            return Err(CliError::usage(why));
+        }
+        _ => {}
+    }
+    let mut offers = Offers::new(&TermsArgs::default())?;
+    let (mut disks, mut models, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    for (path, config) in with_paths {
+        let path = PathBuf::from(path);
+        if disks.iter().any(|disk: &NamedDisk| disk.path == path) {
+            return Err(CliError::usage(format!("--on {}=...: given twice", path.display())));
+        }
+        let model = NamedModel::read(config, || Ok(&mut offers))?;
+        names.push(format!("{} = {}", path.display(), model.name));
+        disks.push(NamedDisk { path, size: model.size() });
+        models.push(model.model);
+    }
+    let shared = flags.machine.as_deref().map(|machine| machine_limits(machine, &mut offers)).transpose()?;
+    if let Some((machine, _)) = &shared {
+        names.push(format!("on {machine}"));
+    }
+    let model = concat(models, &disks, shared.map(|(_, limits)| limits))?;
+    let size = Bytes::new(disks.iter().map(|disk| disk.size.get()).sum());
+    let subject = Subject { name: names.join(", "), kind: "server".into(), size, device: None };
+    let source = Source::Simulated { model: model.to_string() };
+    let devices = disks.iter().map(|disk| disk.size).collect();
+    let facts = Facts { stages: model.names(), devices, ..Facts::new(Nature::Model, source, subject) };
+    Ok(Some((Model::new(&model, flags.seed.unwrap_or(1), facts), disks)))
+}
+
+/// The name and limits of a machine, or stages.
+fn machine_limits(text: &str, offers: &mut Offers) -> Result<(String, ChainSpec), CliError> {
+    if let Ok(Like::Stages(model)) = text.parse() {
+        return Ok((model.to_string(), model));
+    }
+    let offer = offers.offer(text)?;
+    if offer.product().kind() != ProductKind::Machine {
+        let example = "azure/Standard_D16s_v5";
+        return Err(CliError::usage(format!(
+            "--machine {text}: not a machine; write one, such as {example}, or stages"
+        )));
+    }
+    let limits = offer.limits().map_err(|why| CliError::usage(format!("--machine {text}: {why}")))?;
+    Ok((offer.short().to_string(), limits))
+}
+
+/// Disks with adjacent addresses behind the limits of the machine.
+fn concat(models: Vec<ChainSpec>, disks: &[NamedDisk], shared: Option<ChainSpec>) -> Result<ChainSpec, CliError> {
+    let first_to_last = models.into_iter().zip(disks);
+    let all = first_to_last.rev().fold(None, |rest: Option<ChainSpec>, (first, disk)| match rest {
+        None => Some(first),
+        Some(rest) => {
+            let both = StageSpec::Concat { size: disk.size, first, rest };
+            Some(ChainSpec::nested(vec![both.into()]))
+        }
+    });
+    let limits = shared.map(|chain| chain.stages().to_vec()).unwrap_or_default();
+    let stages: Vec<Named> = limits.into_iter().chain(all.unwrap_or_default().stages().to_vec()).collect();
+    ChainSpec::new(stages).map_err(|why| CliError::usage(format!("--on: {}", why.0)))
+}
