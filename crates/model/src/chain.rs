@@ -233,23 +233,13 @@ impl Chain {
                         Kind::Flush => flush,
                     };
                 }
-                ProgramStep::Locate { boundary, rest } => {
-                    let size = self.program.boundary(base + boundary);
-                    (passage.step, passage.op.offset) = match passage.op.offset.checked_sub(size) {
-                        None => (passage.step + 1, passage.op.offset),
-                        Some(offset) => (rest, offset),
-                    };
-                }
+                ProgramStep::Locate { boundary, rest } => locate(passage, self.program.boundary(base + boundary), rest),
                 ProgramStep::Relocate { boundary } => {
                     passage.op.offset += self.program.boundary(base + boundary);
                     passage.step += 1;
                 }
                 ProgramStep::Choose { cache, miss } => {
-                    let hit = match &mut self.program.resources[usize::from(base + cache)] {
-                        Resource::HitRatio(shares) => shares.hit(&passage.op),
-                        Resource::Clock(clock) => clock.hit(&passage.op),
-                        _ => unreachable!("only caches choose"),
-                    };
+                    let hit = self.program.hits(base + cache, &passage.op);
                     passage.step = if hit { passage.step + 1 } else { miss };
                 }
                 ProgramStep::Jump(to) => passage.step = to,
@@ -678,6 +668,14 @@ fn pass(resource: &mut Resource, now: Instant, op: &Op, path: OnPath) -> Instant
         Resource::Cold(cold) => cold.enter(now, op),
         _ => unreachable!("not a pass-through stage"),
     }
+}
+
+/// Sends an operation to the first device, or to the rest with its address there.
+fn locate(passage: &mut Passage, size: u64, rest: u16) {
+    (passage.step, passage.op.offset) = match passage.op.offset.checked_sub(size) {
+        None => (passage.step + 1, passage.op.offset),
+        Some(offset) => (rest, offset),
+    };
 }
 
 #[inline]

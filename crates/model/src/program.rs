@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use plimsoll_units::{Span, splitmix64};
+use plimsoll_units::{Op, Span, splitmix64};
 
 use crate::Stage;
 use crate::array::Array;
@@ -176,6 +176,16 @@ impl Program {
         };
         let paths = spec.paths().into_iter().map(numbered).collect();
         Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, paths, entry }
+    }
+
+    /// Whether a cache has the data of an operation.
+    #[inline]
+    pub(crate) fn hits(&mut self, resource: u16, op: &Op) -> bool {
+        match &mut self.resources[usize::from(resource)] {
+            Resource::HitRatio(shares) => shares.hit(op),
+            Resource::Clock(clock) => clock.hit(op),
+            _ => unreachable!("only caches choose"),
+        }
     }
 
     /// Bytes of the first device of a concatenation.

@@ -1,6 +1,7 @@
 //! A model in the notation of `parse`; parsing the text gives the same model.
 
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
 use plimsoll_units::{Bytes, Span, Throughput};
@@ -67,11 +68,9 @@ impl fmt::Display for StageSpec {
                 write!(f, "{})", OnPaths(*paths))
             }
             Self::Curve { points } => {
-                f.write_str("curve(")?;
-                for (index, (number, iops)) in points.iter().enumerate() {
-                    write!(f, "{}{number}: {}", if index > 0 { ", " } else { "" }, iops.as_f64())?;
-                }
-                f.write_str(")")
+                let pairs: Vec<String> =
+                    points.iter().map(|(n, iops)| alloc::format!("{n}: {}", iops.as_f64())).collect();
+                write!(f, "curve({})", pairs.join(", "))
             }
             Self::Prefetch { window, unit, streams, inside } => {
                 write!(f, "prefetch({} of {}, streams {streams}: {inside})", Compact(*window), Compact(*unit))
