@@ -27,6 +27,8 @@ pub struct MemoryFirst {
     pub total: Money,
     /// The same for the cheapest choice with the present cache.
     pub present: Money,
+    /// Whether the cache costs nothing, as the machine of the cheapest choice has the memory.
+    pub is_paid: bool,
     /// Waiting sessions with the cheapest choice, and with the larger cache.
     pub waiting: [f64; 2],
     /// The cheapest configuration of the same provider that leaves as few sessions waiting with the present cache, and
@@ -36,14 +38,18 @@ pub struct MemoryFirst {
 
 /// Maximum remaining share of the waiting sessions.
 const LEFT: f64 = 0.75;
+/// Minimum saved share of the database's time by memory that is paid already.
+const WORTH_SETTING: f64 = 0.01;
+/// Share of a machine's memory that a cache can use.
+const MEMORY_SHARE: f64 = 0.8;
 /// Minimum saved share of the database's time, and minimum number of saved waiting sessions if that is unknown.
 const NOTABLE: f64 = 0.05;
 const SESSIONS: f64 = 0.25;
 /// Maximum ratio to the present price if no storage saves as much.
 const AFFORDABLE: f64 = 1.5;
 
-/// The smallest larger cache that is worth more than faster storage. `None` if there is none, or if the machine or the
-/// storage has no price.
+/// The smallest larger cache that is worth more than faster storage; else the largest that fits in the memory of the
+/// cheapest choice and saves time. `None` if there is none, or if the machine or the storage has no price.
 pub fn memory_first(
     catalogue: &Catalogue,
     terms: &PriceTerms,
@@ -81,12 +87,32 @@ pub fn memory_first(
             choice,
             total,
             present,
+            is_paid: total == present,
             waiting: [waiting, left],
             storage,
         };
         found.is_worth_it().then_some(found)
     };
-    steps.into_iter().filter(|(_, more_bytes, _)| *more_bytes > 0.0).find_map(larger)
+    let paid = |&(bytes, more_bytes, reads): &CacheStep| {
+        let needed = memory.get() as f64 + more_bytes / instances as f64 / MEMORY_SHARE;
+        let saved = saved(&sizing.wanted, first, reads).filter(|saved| *saved >= WORTH_SETTING)?;
+        let left = first.waiting(&with_reads(&sizing.wanted, by, reads).points[0])?;
+        (needed <= shape.get() as f64).then(|| MemoryFirst {
+            by,
+            bytes,
+            more_bytes,
+            reads,
+            saved: Some(saved),
+            choice: first.clone(),
+            total: present,
+            present,
+            is_paid: true,
+            waiting: [waiting, left],
+            storage: None,
+        })
+    };
+    let larger_steps: Vec<CacheStep> = steps.into_iter().filter(|(_, more_bytes, _)| *more_bytes > 0.0).collect();
+    larger_steps.iter().copied().find_map(larger).or_else(|| larger_steps.iter().rev().find_map(paid))
 }
 
 /// The cheapest choice with a price; the best of those that are slower than today, if there is no other.
@@ -109,7 +135,9 @@ impl MemoryFirst {
 
 /// A cache of all data, for inputs without an estimate.
 fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSource, Vec<CacheStep>)> {
-    let stored = sizing.wanted.capacity.get() as f64 * (1.0 - sizing.wanted.free);
+    let capacity = sizing.wanted.capacity.get() as f64 * (1.0 - sizing.wanted.free);
+    let stated = account.and_then(|account| account.stored_bytes).unwrap_or(0.0);
+    let stored = capacity.max(stated);
     let cached = account.and_then(|account| account.cache_bytes).unwrap_or(0.0);
     (stored > cached).then(|| (EstimateSource::AllData, vec![(stored, stored - cached, 0.0)]))
 }

@@ -48,6 +48,8 @@ view! {
         total_monthly: Money = first.total,
         /// The same for the first choice with the present cache.
         present_monthly: Money = first.present,
+        /// Whether the machine of the first choice has the memory, so that the cache costs nothing.
+        is_paid: bool = first.is_paid,
         /// Mean number of waiting sessions with the first choice.
         present_waiting_sessions: f64 = first.waiting[0],
         /// Mean number of waiting sessions with the larger cache.

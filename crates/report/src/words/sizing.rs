@@ -38,6 +38,21 @@ pub(crate) fn answer(wanted: &Wanted) -> Option<String> {
     })
 }
 
+/// A capacity below the size of the database that its reports state.
+pub(crate) fn smaller_than_stored(wanted: &Wanted) -> Option<String> {
+    let stored = wanted.account.as_ref()?.stored_bytes?;
+    let room = wanted.capacity.get() as f64 * (1.0 - wanted.free);
+    let gib = |bytes: f64| number::three(bytes / f64::from(1 << 30));
+    (stored > room * 1.01).then(|| {
+        format!(
+            "Too small for the database: its reports state {} GiB of data, and the given capacity has room for {} GiB. \
+             Without --capacity all data are sized; prices and limits below are those of the smaller capacity",
+            gib(stored),
+            gib(room)
+        )
+    })
+}
+
 /// The reason why the measured load is below the demand, and the range that the sizing covers.
 pub(crate) fn censored(wanted: &Wanted) -> Option<String> {
     let censored = wanted.censored.as_ref()?;
@@ -437,6 +452,18 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
         EstimateSource::Trace => "computed from the trace",
         EstimateSource::AllData => "all data in memory",
     };
+    let machine = first.choice.machine.as_ref().and_then(Attachment::name).map(|machine| clean(&machine));
+    if first.is_paid {
+        return format!(
+            "{} GiB instead of {} GiB fit in the memory of {}; {} of the reads remain ({by}), which saves a further {} of the \
+             database's time",
+            gib(first.bytes),
+            gib(first.bytes - first.more_bytes),
+            machine.unwrap_or_else(|| "the machine".to_owned()),
+            number::percent(first.reads),
+            share(first.saved.unwrap_or_default()),
+        );
+    }
     let more = first.total.millionths - first.present.millionths;
     let money = Money { millionths: more.abs(), ..first.total };
     let sign = if more < 0 { "less" } else { "more" };
@@ -446,8 +473,7 @@ pub(crate) fn memory_first(first: &MemoryFirst) -> String {
             format!("storage with as few waiting sessions, {}, costs {total}", offer::configuration(&choice.offer))
         },
     );
-    let machine = first.choice.machine.as_ref().and_then(Attachment::name);
-    let machine = machine.map_or_else(String::new, |machine| format!(" on {}", clean(&machine)));
+    let machine = machine.map_or_else(String::new, |machine| format!(" on {machine}"));
     format!(
         "a cache of {} GiB, {} GiB more, leaves {} of the reads ({by}), reduces waiting sessions from {} to \
          {}{saved}: {}{machine} for {} a month with the machine, {money} {sign} than the cheapest choice with the \

@@ -177,6 +177,7 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
         saved: Some(0.2),
         total,
         present,
+        is_paid: false,
         waiting: [6.0, 2.0],
         storage: None,
         choice: choice.clone(),

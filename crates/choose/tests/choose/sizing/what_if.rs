@@ -185,14 +185,18 @@ fn a_trace_determines_misses_by_share_of_its_working_set() {
     assert!((writes_alone - 3_000.0).abs() < 1e-6, "{writes_alone}");
 }
 
-/// The memory to buy for random reads per second that sessions wait for, with a cache of 8 GiB.
-fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
-    let search = among(&["aws"]);
+/// Random reads per second that sessions wait for, and a third as many writes.
+fn single_blocks(reads: f64) -> DatabaseDemand {
     let of = |class: &str, rate: f64| {
         format!("08:00 3600 {class} iops mean {rate}\n08:00 3600 {class} bytes mean {}\n", rate * 8_192.0)
     };
-    let subject = subject(&(of("random-reads", reads) + &of("data-writes", reads / 3.0)));
-    let mut sizing = sized(&subject, &plain(), &search);
+    subject(&(of("random-reads", reads) + &of("data-writes", reads / 3.0)))
+}
+
+/// The memory to buy for random reads, with a cache of 8 GiB.
+fn memory(reads: f64, account: Option<&Account>) -> Option<MemoryFirst> {
+    let search = among(&["aws"]);
+    let mut sizing = sized(&single_blocks(reads), &plain(), &search);
     sizing.wanted.account = account.cloned().map(Arc::new);
     memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None)
 }
@@ -227,6 +231,25 @@ fn memory_is_bought_if_it_saves_more_than_storage_for_the_money() {
         assert!(found.total.millionths < price.millionths, "{found:?}");
     }
     assert!(memory(20_000.0, Some(&reading(0.01))).is_none(), "reads of 1 % of the time are not worth memory");
+}
+
+#[test]
+fn memory_that_is_paid_already_is_used() {
+    // Reads of a tenth of the database's time; twice the cache of 8 GiB leaves a quarter of them.
+    let with_memory = |gib: u64| {
+        let compute = Compute { processors: Some(8.0), memory: Some(Bytes::gib(gib)) };
+        let search = among(&["aws"]);
+        let mut sizing = sized(&single_blocks(400.0), &Design { compute, ..plain() }, &search);
+        sizing.wanted.account = Some(Arc::new(reading(0.1)));
+        let shape = sizing.choices[0].machine.as_ref().unwrap().offer.machine_shape().unwrap().memory.unwrap();
+        (memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None), shape)
+    };
+    let (found, shape) = with_memory(17);
+    assert_eq!(shape, Bytes::gib(32));
+    let found = found.expect("10 GiB more fit");
+    assert!(found.is_paid && found.total == found.present && found.reads == 0.25, "{found:?}");
+    let (found, _) = with_memory(31);
+    assert!(found.is_none_or(|found| !found.is_paid), "8 GiB more do not fit");
 }
 
 #[test]

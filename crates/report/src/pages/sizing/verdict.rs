@@ -28,13 +28,16 @@ impl Sized<'_> {
         let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
         let cautions = self.unsupported().into_iter().chain(cautions);
         let memory = self.memory.map(words::memory_first);
+        let is_paid = self.memory.is_some_and(|memory| memory.is_paid);
         let is_cheaper =
             self.memory.zip(self.sizing.best_total()).is_none_or(|(memory, best)| is_less(memory.total, best));
-        let (memory, more_memory) = if is_cheaper { (memory, None) } else { (None, memory) };
+        let (memory, more_memory) = if is_cheaper && !is_paid { (memory, None) } else { (None, memory) };
         let memory = memory.map(|memory| format!("Memory first: {memory}"));
-        let more_memory = more_memory.map(|memory| format!("More memory instead: {memory}"));
+        let label = if is_paid { "A larger cache at no price" } else { "More memory instead" };
+        let more_memory = more_memory.map(|memory| format!("{label}: {memory}"));
         let censored = words::censored(&self.sizing.wanted);
-        let first = cautions.chain(censored).chain(memory);
+        let small = words::smaller_than_stored(&self.sizing.wanted);
+        let first = small.into_iter().chain(cautions).chain(censored).chain(memory);
         let mut sentences = first.chain([self.verdict()]).chain(self.refused()).chain(notes.map(words::cluster));
         let text = sentences.next().unwrap_or_default();
         let details = self.details().into_iter().chain(more_memory);
