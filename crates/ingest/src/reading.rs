@@ -410,6 +410,8 @@ pub enum Class {
     TempWrite,
     /// Copies of logs.
     Archive,
+    /// Reads of backups and copies, where they are counted apart from those of the database.
+    BackupRead,
     /// Backups and restores.
     Backup,
     /// Control files, and everything without another class.
@@ -426,12 +428,13 @@ pub enum Class {
 
 impl Class {
     /// Every class in display order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::All,
         Self::Read,
         Self::RandomRead,
         Self::SequentialRead,
         Self::TempRead,
+        Self::BackupRead,
         Self::Write,
         Self::DataWrite,
         Self::RedoWrite,
@@ -454,6 +457,7 @@ impl Class {
             Self::TempRead => "temp reads",
             Self::TempWrite => "temp writes",
             Self::Archive => "archive",
+            Self::BackupRead => "backup reads",
             Self::Backup => "backup",
             Self::Other => "other",
             Self::Write => "writes",

@@ -50,7 +50,10 @@ pub(super) struct Hidden {
 /// True for scans, sorts, archiving and backups: they use the throughput that there is, and take longer without a higher
 /// one, so that no hidden peak is assumed for them.
 pub(super) const fn is_elastic(class: Class) -> bool {
-    matches!(class, Class::SequentialRead | Class::TempRead | Class::TempWrite | Class::Archive | Class::Backup)
+    matches!(
+        class,
+        Class::SequentialRead | Class::TempRead | Class::TempWrite | Class::Archive | Class::Backup | Class::BackupRead
+    )
 }
 
 /// Median factors for windows of this length: 1 up to a minute; otherwise interpolated and extrapolated over the

@@ -136,12 +136,12 @@ impl<'a> ClassWindows<'a> {
 
     /// Reads or writes: their parts, and the remainder of the total.
     fn direction(&mut self, slot: usize, whole: Class, total: ClassRate) -> Vec<ClassLoad> {
-        let parts = match whole {
-            Class::Read => [Class::RandomRead, Class::SequentialRead, Class::TempRead],
-            _ => [Class::DataWrite, Class::RedoWrite, Class::TempWrite],
+        let parts: &[Class] = match whole {
+            Class::Read => &[Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::BackupRead],
+            _ => &[Class::DataWrite, Class::RedoWrite, Class::TempWrite],
         };
         let mut loads: Vec<ClassLoad> = Vec::new();
-        for class in parts {
+        for &class in parts {
             let rate = self.rate(slot, class);
             loads.extend(rate.iops.map(|iops| self.load(class, iops, rate.bytes)));
         }
@@ -165,7 +165,12 @@ impl<'a> ClassWindows<'a> {
 
     fn load(&mut self, class: Class, iops: f64, bytes: Option<f64>) -> ClassLoad {
         let size = match class {
-            Class::SequentialRead | Class::TempRead | Class::TempWrite | Class::Archive | Class::Backup => SCAN,
+            Class::SequentialRead
+            | Class::TempRead
+            | Class::TempWrite
+            | Class::Archive
+            | Class::Backup
+            | Class::BackupRead => SCAN,
             Class::RedoWrite => REDO,
             _ => BLOCK,
         };
@@ -175,7 +180,7 @@ impl<'a> ClassWindows<'a> {
             );
         }
         let reads = match class {
-            Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead => 1.0,
+            Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead | Class::BackupRead => 1.0,
             Class::All => READS,
             Class::Archive | Class::Backup | Class::Other => 0.5,
             _ => 0.0,
@@ -193,6 +198,7 @@ impl<'a> ClassWindows<'a> {
                     | Class::RedoWrite
                     | Class::Archive
                     | Class::Backup
+                    | Class::BackupRead
             ),
             durable: class == Class::RedoWrite,
         }

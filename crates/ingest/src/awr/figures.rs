@@ -190,6 +190,7 @@ fn parts(report: &Report, out: &mut Builder) {
 fn traffic(page: &mut Page<'_>) {
     totals(page);
     kinds_of_reads(page);
+    backup_reads(page);
     file_types(page);
     functions(page);
     redo(page);
@@ -268,7 +269,9 @@ fn rates_in(page: &mut Page<'_>, class: Class, section: AwrSection, [iops, bytes
 /// logs: those of the table of file types are subtracted, unless the bytes show that they were not included.
 fn kinds_of_reads(page: &mut Page<'_>) {
     let names = ["physical read IO requests", "physical read total multi block requests", "physical read bytes"];
-    let [Some(total), Some(multiple), Some(bytes)] = names.map(|name| page.statistic(name)) else { return };
+    let [Some(total), Some(multiple), Some(bytes)] = names.map(|name| page.statistic(name)) else {
+        return direct_reads(page);
+    };
     let Some(block) = page.block_bytes() else { return };
     let counted = multiple.value / page.seconds;
     let reads = total.value / page.seconds;
@@ -300,6 +303,51 @@ fn kinds_of_reads(page: &mut Page<'_>) {
         page.put(Class::SequentialRead, Measure::Size, large(several) / several, section, bytes);
     }
 }
+
+/// Emits multi-block reads past the buffer cache, for reports without the counter of multi-block reads. Each block read
+/// into the cache is at most one read, so the others are direct ones.
+fn direct_reads(page: &mut Page<'_>) {
+    let names = ["physical read IO requests", "physical reads direct", "physical reads cache"];
+    let [Some(reads), Some(direct), Some(cached)] = names.map(|name| page.statistic(name)) else { return };
+    let Some(block) = page.block_bytes() else { return };
+    let requests = reads.value - cached.value;
+    if cached.value <= MOST_CACHED * reads.value && direct.value >= 2.0 * requests {
+        let section = page.statistics();
+        let bytes = direct.value * block;
+        page.put(Class::SequentialRead, Measure::Iops, requests / page.seconds, section, reads);
+        page.put(Class::SequentialRead, Measure::Throughput, bytes / page.seconds, section, direct);
+        page.put(Class::SequentialRead, Measure::Size, bytes / requests, section, direct);
+    }
+}
+
+/// Share of reads into the cache up to which the size of the others is known.
+const MOST_CACHED: f64 = 0.05;
+
+/// Emits the reads of backups: all reads but those of the database, if they are large. Those of control files are small.
+fn backup_reads(page: &mut Page<'_>) {
+    let pairs = [
+        ("physical read total IO requests", "physical read IO requests"),
+        ("physical read total bytes", "physical read bytes"),
+    ];
+    let [Some((requests, more_requests)), Some((bytes, more_bytes))] = pairs.map(|(all, own)| {
+        let all = page.statistic(all)?;
+        Some((all, (all.value - page.statistic(own)?.value) / page.seconds))
+    }) else {
+        return;
+    };
+    let is_notable = more_bytes * page.seconds > LEAST_BACKUP * bytes.value;
+    if is_notable && more_requests > 0.0 && more_bytes / more_requests >= COPY_SIZE {
+        let section = page.statistics();
+        page.put(Class::BackupRead, Measure::Iops, more_requests, section, requests);
+        page.put(Class::BackupRead, Measure::Throughput, more_bytes, section, bytes);
+        page.put(Class::BackupRead, Measure::Size, more_bytes / more_requests, section, bytes);
+    }
+}
+
+/// Share of all bytes read below which other reads are those of control files and headers.
+const LEAST_BACKUP: f64 = 0.02;
+/// Bytes of the smallest mean read of a backup.
+const COPY_SIZE: f64 = 32_768.0;
 
 /// Bytes of the largest read of a database, plus a quarter for rounding.
 const MAX_READ: f64 = 1.25 * 1_048_576.0;
@@ -403,7 +451,7 @@ fn redo(page: &mut Page<'_>) {
 fn latencies(page: &mut Page<'_>) {
     const EVENTS: [(Class, bool, &[&str]); 5] = [
         (Class::RandomRead, true, &["db file sequential read", "cell single block physical read"]),
-        (Class::SequentialRead, true, &["db file scattered read", "cell multiblock physical read"]),
+        (Class::SequentialRead, true, &["db file scattered read", "cell multiblock physical read", "direct path read"]),
         (Class::RedoWrite, false, &["log file parallel write"]),
         (Class::TempRead, true, &["direct path read temp"]),
         (Class::TempWrite, true, &["direct path write temp"]),

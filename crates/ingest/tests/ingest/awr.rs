@@ -63,6 +63,62 @@ fn a_generated_report_yields_its_workload() {
     }
 }
 
+/// Replaces the total of a statistic in the tables of a report.
+fn restate(report: &str, statistic: &str, total: u64) -> String {
+    let row = report.find(&format!(">{statistic}<")).expect("the statistic");
+    let cell = row + report[row..].find("<td class='awrc'>").expect("its total");
+    let begin = cell + "<td class='awrc'>".len();
+    let end = begin + report[begin..].find('<').expect("its end");
+    format!("{}{total}{}", &report[..begin], &report[end..])
+}
+
+#[test]
+fn reads_of_backups_are_separate() {
+    let work = workload(9, 3_600_000);
+    let report = work.awr_html();
+    // 50 reads a second of 1 MiB in the hour, beside 1,100 of the database.
+    let with = |reads: u64, bytes: u64| {
+        let more = restate(&report, "physical read total IO requests", 3_960_000 + reads);
+        let database_bytes = (3_600_000 + 360_000 * 64) * 8_192;
+        read(&restate(&more, "physical read total bytes", database_bytes + bytes))
+    };
+    let backup = with(180_000, 180_000 << 20);
+    near(value(&backup, Class::BackupRead, Measure::Iops), 50.0, 1e-9);
+    near(value(&backup, Class::BackupRead, Measure::Throughput), 50.0 * 1_048_576.0, 1e-9);
+    near(value(&backup, Class::RandomRead, Measure::Iops), 1_000.0, 1e-9);
+    let has_backup = |reading: &Reading| reading.figures.iter().any(|figure| figure.class == Class::BackupRead);
+    assert!(!has_backup(&with(180_000, 180_000 * 16_384)), "control files");
+    assert!(!has_backup(&read(&report)));
+}
+
+#[test]
+fn direct_reads_without_a_counter_of_multi_block_reads_are_sequential() {
+    let work = workload(9, 3_600_000);
+    let without = work.awr_html().replace("physical read total multi block requests", "physical reads direct");
+    let direct = |blocks: u64, cached: u64| {
+        let text =
+            restate(&without, "physical reads direct", blocks).replace(">redo writes<", ">physical reads cache<");
+        read(&restate(&text, "physical reads cache", cached))
+    };
+    let reading = direct(3_960_000 * 8, 36_000);
+    near(value(&reading, Class::SequentialRead, Measure::Iops), 1_090.0, 1e-9);
+    near(value(&reading, Class::SequentialRead, Measure::Size), 8.0 * 8_192.0 * 3_960.0 / 3_924.0, 1e-9);
+    let has_kinds = |reading: &Reading| {
+        reading.figures.iter().any(|f| f.class == Class::SequentialRead && f.measure == Measure::Iops)
+    };
+    assert!(!has_kinds(&direct(3_960_000 * 8, 3_960_000)), "reads into the cache are of unknown size");
+    assert!(!has_kinds(&direct(3_960_000, 36_000)), "single blocks, also if they are direct");
+}
+
+#[test]
+fn waits_for_direct_reads_are_the_latency_of_sequential_reads() {
+    let single = workload(9, 3_600_000).awr_html();
+    let direct = single.replace("db file sequential read", "direct path read");
+    near(value(&read(&direct), Class::SequentialRead, Measure::Latency), 850e-6, 1e-9);
+    let temp = read(&single.replace("db file sequential read", "direct path read temp"));
+    near(value(&temp, Class::TempRead, Measure::Latency), 850e-6, 1e-9);
+}
+
 #[test]
 fn several_reports_are_combined_into_a_demand() {
     let second = Workload { instance: "shop2".to_owned(), ..workload(9, 7_200_000) };
