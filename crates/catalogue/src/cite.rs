@@ -11,6 +11,8 @@ use serde::{Serialize, Serializer};
 pub enum Status {
     /// Read in the named source, the vendor's text.
     Verified,
+    /// Stated by the user.
+    Own,
     /// Published by a person who measured or bought it.
     Published,
     /// Read in a text that cites the vendor.
@@ -23,12 +25,13 @@ pub enum Status {
 
 impl Status {
     /// All statuses, most reliable first.
-    pub const ALL: [Self; 5] = [Self::Verified, Self::Published, Self::Secondary, Self::Inferred, Self::Unverified];
+    pub const ALL: [Self; 6] = [Self::Verified, Self::Own, Self::Published, Self::Secondary, Self::Inferred, Self::Unverified];
 
     /// Name in product files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Verified => "verified",
+            Self::Own => "own",
             Self::Published => "published",
             Self::Secondary => "secondary",
             Self::Inferred => "inferred",
@@ -39,7 +42,7 @@ impl Status {
     /// Caveat of figures with this status; `None` if verified.
     pub const fn doubt(self) -> Option<&'static str> {
         match self {
-            Self::Verified | Self::Published => None,
+            Self::Verified | Self::Own | Self::Published => None,
             Self::Secondary => Some("is known at second hand"),
             Self::Inferred => Some("is inferred from other figures"),
             Self::Unverified => Some("is recalled from memory, not read anywhere"),

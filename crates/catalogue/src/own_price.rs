@@ -61,8 +61,8 @@ impl OwnPrice {
             title: "your own price".to_owned(),
             url: String::new(),
             date: as_of.to_string(),
-            status: Status::Published,
-            note: String::new(),
+            status: Status::Own,
+            note: self.currency.map_or_else(|| format!("taken as {default_currency}"), |_| String::new()),
         });
         let (per, amount) = if self.per_gib {
             ("GiB-month", Amount::PerGib(self.amount))

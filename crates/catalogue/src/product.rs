@@ -502,6 +502,11 @@ impl Product {
         self.model.is_some()
     }
 
+    /// True if it has an option of this name.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.option(name).is_some()
+    }
+
     /// True if its size is an option.
     pub fn has_size(&self) -> bool {
         self.option("size").is_some()

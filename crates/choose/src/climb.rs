@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use plimsoll_catalogue::{
     Catalogue, Ceiling, Chosen, Config, Offer, Part, PriceTerms, Product, ProductKind, Setting, Wrap,
@@ -37,8 +38,8 @@ pub(crate) struct Goal<'a> {
     pub(crate) machine: Option<&'a Part>,
     /// Operations per month, if known.
     pub(crate) monthly_operations: Option<f64>,
-    /// Options with their values, for products that have them.
-    pub(crate) settings: &'a [(&'a str, &'a str)],
+    /// Options with their values, for products that have them. They are not raised.
+    pub(crate) settings: &'a [(String, String)],
 }
 
 /// The result for a product.
@@ -70,7 +71,7 @@ pub(crate) fn offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, S
         offers.filter(|offer| seen.insert(offer.config.to_string())).collect::<Vec<Offer>>()
     };
     let single = plain(of_width(goal, product, 1)?);
-    if !single.is_empty() || product.kind() == ProductKind::Server {
+    if !single.is_empty() || matches!(product.kind(), ProductKind::Server | ProductKind::Array) {
         return Ok(single);
     }
     for members in STRIPES {
@@ -89,7 +90,7 @@ pub(crate) fn of_width(goal: &Goal<'_>, product: &Product, members: u32) -> Resu
         return Err(format!("it holds {}", start.capacity));
     }
     let mut found = ClimbResult::default();
-    for (level, offer) in levels(goal.catalogue, &start, goal.terms).into_iter().enumerate() {
+    for (level, offer) in goal.levels(&start).into_iter().enumerate() {
         for room in 0..goal.rooms.len() {
             let mut climb = Climb { goal, room, level, found: &mut found };
             climb.from(&offer, MAX_RAISED);
@@ -123,18 +124,31 @@ impl Goal<'_> {
         }
         Ok(offer)
     }
-}
 
-/// The configuration as it is, and with each value of its first option with few values that raises some ceiling: an
-/// explicit tier limits the size, while a tier that follows the size does not.
-fn levels(catalogue: &Catalogue, start: &Offer, terms: &PriceTerms) -> Vec<Offer> {
-    let named = start.ceilings.iter().flat_map(|ceiling| ceiling.lift.iter());
-    let options = named.filter_map(|name| option(start, name)).filter(|(owner, _)| *owner == Owner::Volume);
-    let few = options.map(|(_, chosen)| chosen).find(|chosen| (2..=FEW).contains(&OptionValues::all(chosen).count()));
-    let Some(chosen) = few else { return vec![start.clone()] };
-    let values = OptionValues::all(chosen);
-    let at = |n| catalogue.offer(&with(&start.short(), Owner::Volume, &chosen.name, &values.value(n)), terms).ok();
-    std::iter::once(start.clone()).chain((1..=values.count()).filter_map(at)).collect()
+    /// The configuration as it is, and with each value of its first option with few values that raises some ceiling: an
+    /// explicit tier limits the size, while a tier that follows the size does not.
+    fn levels(&self, start: &Offer) -> Vec<Offer> {
+        let named = start.ceilings.iter().flat_map(|ceiling| self.raising(ceiling));
+        let options = named.filter_map(|name| option(start, name)).filter(|(owner, _)| *owner == Owner::Volume);
+        let few =
+            options.map(|(_, chosen)| chosen).find(|chosen| (2..=FEW).contains(&OptionValues::all(chosen).count()));
+        let Some(chosen) = few else { return vec![start.clone()] };
+        let values = OptionValues::all(chosen);
+        let at = |n| {
+            let config = with(&start.short(), Owner::Volume, &chosen.name, &values.value(n));
+            self.catalogue.offer(&config, self.terms).ok()
+        };
+        std::iter::once(start.clone()).chain((1..=values.count()).filter_map(at)).collect()
+    }
+
+    /// The options that raise a ceiling and have no given value.
+    fn raising<'c>(&self, ceiling: &'c Ceiling) -> impl Iterator<Item = &'c Arc<str>> {
+        ceiling.lift.iter().filter(|name| !self.is_given(name))
+    }
+
+    fn is_given(&self, name: &str) -> bool {
+        self.settings.iter().any(|(given, _)| given == name)
+    }
 }
 
 /// Raises the options named by the tightest ceiling until all ceilings suffice, following every alternative.
@@ -158,7 +172,7 @@ impl Climb<'_, '_> {
         }
         let ceiling = &offer.ceilings[tight.bound.ceiling];
         let mut raised: Vec<Offer> =
-            ceiling.lift.iter().filter_map(|name| self.lifted(offer, name, &ceiling.name)).collect();
+            self.goal.raising(ceiling).filter_map(|name| self.lifted(offer, name, &ceiling.name)).collect();
         if raised.is_empty() {
             raised = self.opened(offer, ceiling);
         }
@@ -177,12 +191,12 @@ impl Climb<'_, '_> {
             return self.found.offers.push(((self.room, self.level), offer.clone()));
         }
         let ceiling = &offer.ceilings[tight.bound.ceiling];
-        let most = |name: &std::sync::Arc<str>| {
+        let most = |name: &Arc<str>| {
             let (owner, chosen) = option(offer, name)?;
             let raised = highest(self.goal.catalogue, self.goal.terms, (&offer.short(), owner, chosen))?;
             Some((self.goal.requirements.tightest(&raised)?, raised))
         };
-        let higher = ceiling.lift.iter().filter_map(most).filter(|(raised, _)| raised.over > tight.over);
+        let higher = self.goal.raising(ceiling).filter_map(most).filter(|(raised, _)| raised.over > tight.over);
         match higher.max_by(|a, b| a.0.over.total_cmp(&b.0.over)) {
             Some((tight, raised)) if left > 0 => self.missed(&raised, tight, left - 1),
             _ => {
@@ -213,10 +227,10 @@ impl Climb<'_, '_> {
     /// the other options can lift the ceiling.
     fn opened(&self, offer: &Offer, ceiling: &Ceiling) -> Vec<Offer> {
         let opening = |chosen: &Chosen| {
-            let rest = || ceiling.lift.iter().filter(|name| **name != chosen.name);
+            let rest = || self.goal.raising(ceiling).filter(|name| **name != chosen.name);
             let liftable = |raised: &Offer| rest().any(|name| self.lifted(raised, name, &ceiling.name).is_some());
             lowest(self.goal.catalogue, self.goal.terms, (&offer.short(), Owner::Volume, chosen), &liftable)
         };
-        offer.options.iter().filter_map(opening).collect()
+        offer.options.iter().filter(|chosen| !self.goal.is_given(&chosen.name)).filter_map(opening).collect()
     }
 }

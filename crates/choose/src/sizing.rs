@@ -13,6 +13,7 @@ mod classes;
 mod compute;
 mod design;
 mod frontier;
+mod hits;
 mod layout;
 mod licences;
 mod machines;
@@ -40,6 +41,7 @@ pub(crate) use classes::ClassWindows;
 pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
 pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, Wanted};
 pub use frontier::ProviderFrontier;
+pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use licences::fewer_processors;
 pub use objective::{ClassObjective, Reached};
@@ -48,7 +50,7 @@ pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;
 pub use product_facts::unsupported_rac;
-pub use search::{Search, UnknownProvider};
+pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
 pub use today::Best;
 pub use wanted::{DesignError, check_counted, wanted};
@@ -89,6 +91,8 @@ pub struct Sizing {
     /// For a database that is licensed by processors: a machine for the recommended configuration that has fewer of them
     /// than its own, at a higher price.
     pub fewer_processors: Option<Attachment>,
+    /// What the recommended configuration assumes of the memory of an array; `None` from [`size`].
+    pub hits: Option<HitAssumption>,
     /// The cost of today's configuration, if stated.
     pub present: Option<PresentCost>,
     /// Number of evaluated configurations.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Config, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Compute, Design, DesignError, Growth, PresentCost, Search, UnknownProvider, check_counted, fewer_processors,
-    layouts, size, wanted,
+    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, check_counted,
+    fewer_processors, layouts, size, wanted,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand};
 use plimsoll_units::Bytes;
@@ -45,6 +45,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     sizing.present = present;
+    sizing.hits = HitAssumption::of(&offers.catalogue, &terms, &sizing);
     if search.machine.is_none() {
         sizing.fewer_processors = fewer_processors(&offers.catalogue, &terms, &sizing);
     }
@@ -72,8 +73,8 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
 }
 
 fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
-    let unknown = |unknown: UnknownProvider| CliError::usage(unknown.to_string());
-    let among = Search::among(&offers.catalogue, &args.provider).map_err(unknown)?;
+    let unclear = |error: ScopeError| CliError::usage(format!("--provider: {error}"));
+    let among = Search::among(&offers.catalogue, &args.provider).map_err(unclear)?;
     let machine = args.machine.as_deref().map(|text| machine(text, offers)).transpose()?;
     Ok(Search {
         machine,

@@ -74,6 +74,9 @@ pub(super) fn candidates(
     rooms: &[f64],
 ) -> Result<Vec<Candidate>, Rejection> {
     let rooms: Vec<f64> = rooms.iter().map(|room| room * assessor.wanted.room()).collect();
+    let needs_512 = assessor.wanted.platform.needs_512_byte_sectors() == Some(true);
+    let sector = needs_512.then(|| (SECTOR.to_owned(), "512".to_owned()));
+    let settings: Vec<(String, String)> = search.settings(product).iter().cloned().chain(sector).collect();
     let goal = Goal {
         catalogue: assessor.catalogue,
         terms: assessor.terms,
@@ -82,13 +85,11 @@ pub(super) fn candidates(
         rooms: &rooms,
         machine: search.machine.as_ref(),
         monthly_operations: Some(assessor.wanted.mean_iops * MONTH),
-        settings: if assessor.wanted.platform.needs_512_byte_sectors() == Some(true) {
-            &[(SECTOR, "512")]
-        } else {
-            &[]
-        },
+        settings: &settings,
     };
-    let widest = if product.kind() == ProductKind::Server { 1 } else { search.widest.max(1) };
+    // A stripe over arrays would be several of them.
+    let is_whole = matches!(product.kind(), ProductKind::Server | ProductKind::Array);
+    let widest = if is_whole { 1 } else { search.widest.max(1) };
     let (mut found, mut reason) = (ClimbResult::default(), None);
     for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
         match of_width(&goal, product, members) {

@@ -1,8 +1,9 @@
 //! The scope of a search: products by provider or name, the machine, the width of stripes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Part, Product, ProductKind};
+use plimsoll_catalogue::{Catalogue, Config, ConfigError, Part, Product, ProductKind, Setting};
 use thiserror::Error;
 
 use super::pool::{InOrder, Pool};
@@ -16,6 +17,8 @@ const DEFAULT_WIDTH: u32 = 4;
 pub struct Search {
     /// Names of products; empty for all ranked products.
     pub products: Vec<String>,
+    /// Given values of options, by product. They are not varied.
+    pub settings: BTreeMap<String, Vec<(String, String)>>,
     /// The machine for the volumes; restricts the search to its provider.
     pub machine: Option<Part>,
     /// Maximum width of stripes; 1 for no stripes.
@@ -31,12 +34,29 @@ impl Default for Search {
     fn default() -> Self {
         Self {
             products: Vec::new(),
+            settings: BTreeMap::new(),
             machine: None,
             widest: DEFAULT_WIDTH,
             has_unsupported: false,
             pool: Arc::new(InOrder),
         }
     }
+}
+
+/// A scope that cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScopeError {
+    /// A name that is neither a provider nor a product.
+    #[error(transparent)]
+    Unknown(#[from] UnknownProvider),
+    /// A product whose given options are invalid.
+    #[error("{text}: {reason}")]
+    Options {
+        /// As given.
+        text: String,
+        /// The reason, with the remedy.
+        reason: String,
+    },
 }
 
 /// A name that is neither a provider nor a product.
@@ -61,29 +81,40 @@ pub(super) fn provider(name: &str) -> &str {
 }
 
 impl Search {
-    /// Searches the given providers, with all their ranked products, and products. All ranked products if `names` is
-    /// empty.
-    pub fn among(catalogue: &Catalogue, names: &[String]) -> Result<Self, UnknownProvider> {
+    /// Searches the given providers, with all their ranked products, and products, which may have options as in
+    /// `netapp/aff-c800:hits=0`. All ranked products if `names` is empty.
+    pub fn among(catalogue: &Catalogue, names: &[String]) -> Result<Self, ScopeError> {
         let ranked = || catalogue.products().filter(|product| is_storage(product) && product.ranked());
-        let mut products = Vec::new();
-        for name in names {
+        let (mut products, mut settings) = (Vec::new(), BTreeMap::new());
+        for text in names {
+            let (name, options) = text.split_once(':').map_or((text.as_str(), None), |(name, _)| (name, Some(text)));
             let lower = name.to_lowercase();
             let of_provider: Vec<String> = ranked()
                 .filter(|product| provider(product.name()) == lower)
                 .map(|product| product.name().into())
                 .collect();
-            if !of_provider.is_empty() {
+            if !of_provider.is_empty() && options.is_none() {
                 products.extend(of_provider);
                 continue;
             }
             match catalogue.find(name) {
-                Ok(product) if is_storage(product) => products.push(product.name().into()),
-                _ => return Err(unknown(catalogue, name)),
+                Ok(product) if is_storage(product) => {
+                    if let Some(text) = options {
+                        settings.insert(product.name().to_owned(), given_options(product, text)?);
+                    }
+                    products.push(product.name().into());
+                }
+                _ => return Err(unknown(catalogue, name).into()),
             }
         }
         products.sort();
         products.dedup();
-        Ok(Self { products, ..Self::default() })
+        Ok(Self { products, settings, ..Self::default() })
+    }
+
+    /// The given options of a product.
+    pub(super) fn settings(&self, product: &Product) -> &[(String, String)] {
+        self.settings.get(product.name()).map_or(&[], Vec::as_slice)
     }
 
     /// The same products without the machine.
@@ -113,6 +144,25 @@ impl Search {
             && (if self.products.is_empty() { product.ranked() } else { named() })
             && self.machine.as_ref().is_none_or(attachable)
     }
+}
+
+/// The options in `PRODUCT:option=value,...`.
+fn given_options(product: &Product, text: &str) -> Result<Vec<(String, String)>, ScopeError> {
+    let failed = |reason: String| ScopeError::Options { text: text.to_owned(), reason };
+    let config: Config = text.parse().map_err(|error: ConfigError| failed(error.to_string()))?;
+    let option = |setting: Setting| match setting {
+        Setting::Option { name, value } if name != "size" && product.has_option(&name) => Ok((name, value)),
+        Setting::Option { name, .. } if name != "size" => Err(failed(format!(
+            "{} has no option {name:?}; plimsoll catalogue show {0} lists its options",
+            product.name()
+        ))),
+        Setting::Word(tier) if product.has_option("tier") => Ok(("tier".to_owned(), tier)),
+        Setting::Word(word) => Err(failed(format!("{word:?} is no option: write option=value"))),
+        Setting::Size { .. } | Setting::Option { .. } => {
+            Err(failed("the size follows from --capacity: give other options only".to_owned()))
+        }
+    };
+    config.volume.settings.into_iter().map(option).collect()
 }
 
 fn is_storage(product: &Product) -> bool {

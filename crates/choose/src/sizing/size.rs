@@ -51,6 +51,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
         layouts: Vec::new(),
         rejected,
         fewer_processors: None,
+        hits: None,
         present: None,
         evaluated: assessor.requirements.evaluated(),
     }

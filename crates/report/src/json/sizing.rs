@@ -42,10 +42,24 @@ view! {
         /// For Oracle Database: machine for the recommended configuration with fewer processors to license; null if there is
         /// none.
         fewer_processors: Option<Machine> = view(sizing.fewer_processors.as_ref()),
+        /// What the recommended configuration assumes of the memory of an array; null if nothing.
+        hit_assumption: Option<HitAssumption> = view(sizing.hits.as_ref()),
         /// The cost of today's configuration, and the difference; null if it was not stated.
         today_cost: Option<TodayCost> = sizing.present.as_ref().map(|present| (sizing, present).into()),
         /// Results of the requested what-ifs.
         what_ifs: what_if::WhatIfResults = what_ifs.into(),
+    }
+
+    /// The share of reads that the memory of an array answers.
+    struct HitAssumption from hits: &sized::HitAssumption {
+        /// Assumed share, 0 to 1.
+        share: f64 = hits.share,
+        /// Mean response time of reads with it; null without reads.
+        mean_ns: Option<Span> = hits.mean,
+        /// Mean response time of reads without hits; null if the configuration does not carry the load then.
+        mean_without_hits_ns: Option<Span> = hits.mean_without(),
+        /// True if the configuration is suitable without hits.
+        is_suitable_without_hits: bool = hits.is_suitable,
     }
 
     /// The cost of today's configuration.

@@ -145,6 +145,7 @@ pub(crate) fn typical(rates: &TypicalRates) -> String {
 pub(crate) const fn status(status: Status) -> &'static str {
     match status {
         Status::Verified => "from the vendor's own document",
+        Status::Own => "stated by you",
         Status::Published => "published by a third party that measured or bought it",
         Status::Secondary => "from a third party that cites the vendor",
         Status::Inferred => "derived from other figures",

@@ -1,10 +1,10 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
-use plimsoll_catalogue::{Counts, Money};
+use plimsoll_catalogue::{Counts, Money, ProductKind, Status};
 use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
-    DesignPoint, Exadata, GrowthStep, MemoryOrigin, ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing,
+    DesignPoint, Exadata, GrowthStep, HitAssumption, MemoryOrigin, ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing,
     Slower, VolumeLayout, Wanted,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
@@ -428,8 +428,38 @@ pub(crate) fn price(choice: &Choice) -> String {
             None => format!(", without the price of {name}"),
         }
     });
-    let doubt = if choice.has_unverified_price() { " (unverified price)" } else { "" };
-    format!("{monthly}{}{doubt}", machine.unwrap_or_default())
+    let is_attached = matches!(choice.offer.product().kind(), ProductKind::Array | ProductKind::Drive);
+    let host = if is_attached && choice.machine.is_none() { ", without hosts" } else { "" };
+    format!("{monthly}{}{host}{}", machine.unwrap_or_default(), price_origin(choice))
+}
+
+/// The origin of a price that is not from a document: ` (your price, taken as USD)`.
+fn price_origin(choice: &Choice) -> String {
+    match &choice.price {
+        Some(price) if price.cite.status == Status::Own && price.cite.note.is_empty() => " (your price)".to_owned(),
+        Some(price) if price.cite.status == Status::Own => format!(" (your price, {})", price.cite.note),
+        Some(_) if choice.has_unverified_price() => " (unverified price)".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// What the response times of the recommended configuration assume of the memory of an array.
+pub(crate) fn hit_assumption(hits: &HitAssumption) -> String {
+    let HitAssumption { share, product, .. } = hits;
+    let share = number::percent(*share);
+    let with = hits.mean.map_or_else(String::new, |mean| format!(": {mean} for a read"));
+    let without = match (&hits.without, hits.mean_without()) {
+        (Err(reason), _) => format!("without hits it does not carry the load: {}", why(reason)),
+        (Ok(_), mean) => {
+            let mean = mean.map_or_else(String::new, |mean| format!(" {mean}, with which"));
+            let is_suitable = if hits.is_suitable { "it is suitable as well" } else { "it would not be suitable" };
+            format!("without hits{mean} {is_suitable}")
+        }
+    };
+    format!(
+        "Assumed: {share} of the reads hit the memory of the controllers{with}; {without}. --provider {product}:hits=0.5 \
+         states the share"
+    )
 }
 
 /// The part of a choice without a price: `aws/r6i.xlarge has no price in the catalogue for these terms`.

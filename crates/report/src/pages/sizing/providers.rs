@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_choose::sizing::{Choice, ProviderFrontier};
+use plimsoll_choose::sizing::{Choice, PriceDoubt, ProviderFrontier};
 
 use super::{Sized, read};
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
@@ -24,9 +24,10 @@ impl Sized<'_> {
             groups.push((rows.len(), self.group(frontier, shown.len())));
             rows.extend(shown.into_iter().map(|choice| (choice, &frontier.choices[0])));
         }
+        let has_machines = rows.iter().any(|(choice, _)| choice.machine.is_some());
         let columns = [
             Column::configuration(),
-            Column::monthly("with machine", 0),
+            Column::monthly(if has_machines { "with machine" } else { "without hosts" }, 0),
             Column::new("database", "time", ColumnKind::Text, 0),
             Column::new("sessions", "waiting", ColumnKind::Share, 1),
             Column::new("reads", "in peaks", ColumnKind::Text, 2),
@@ -138,17 +139,28 @@ impl Sized<'_> {
 
     /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD`
     pub(super) fn other_providers(&self) -> Option<String> {
-        let others: Vec<String> = self
-            .sizing
-            .providers
-            .iter()
-            .filter(|other| !other.is_slower)
-            .skip(1)
-            .filter_map(|other| Some(format!("{} from {}", other.provider, other.choices[0].total()?)))
-            .collect();
-        let list = others.join(", ");
-        (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
+        let mut others: Vec<(f64, String)> =
+            self.sizing.providers.iter().filter(|other| !other.is_slower).skip(1).filter_map(from_price).collect();
+        others.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let list = others.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
+        (!others.is_empty()).then(|| format!("Other providers, with machine, by month: {list}"))
     }
+}
+
+/// The lowest total of a provider in units of the currency, and as text: that with a complete, verified price, and a lower
+/// one with its doubt.
+fn from_price(other: &ProviderFrontier) -> Option<(f64, String)> {
+    let lowest = |worst: PriceDoubt| {
+        let of = other.choices.iter().filter(|choice| choice.price_doubt() <= worst);
+        of.filter_map(Choice::total).min_by(|a, b| a.as_f64().total_cmp(&b.as_f64()))
+    };
+    let (firm, any) = (lowest(PriceDoubt::Firm), lowest(PriceDoubt::Unpriced)?);
+    let name = &other.provider;
+    Some(match firm {
+        Some(firm) if firm.as_f64() <= any.as_f64() => (firm.as_f64(), format!("{name} from {firm}")),
+        Some(firm) => (firm.as_f64(), format!("{name} from {firm} ({any} with an unverified price)")),
+        None => (any.as_f64(), format!("{name} from {any} (unverified price)")),
+    })
 }
 
 /// The provider in the name of a product or configuration: `aws` of `stripe(4,64KiB) of aws/gp3:100GiB`.

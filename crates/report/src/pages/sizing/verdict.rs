@@ -133,6 +133,7 @@ impl Sized<'_> {
             }
             None => {}
         }
+        details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
         details.extend(words::answer(&self.sizing.wanted).map(|answer| answer.trim_end_matches('.').to_owned()));
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
