@@ -25,7 +25,8 @@ pub enum Status {
 
 impl Status {
     /// All statuses, most reliable first.
-    pub const ALL: [Self; 6] = [Self::Verified, Self::Own, Self::Published, Self::Secondary, Self::Inferred, Self::Unverified];
+    pub const ALL: [Self; 6] =
+        [Self::Verified, Self::Own, Self::Published, Self::Secondary, Self::Inferred, Self::Unverified];
 
     /// Name in product files.
     pub const fn name(self) -> &'static str {

@@ -45,7 +45,7 @@ pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use licences::fewer_processors;
 pub use objective::{ClassObjective, Reached};
-pub use platform::{Cluster, Exadata, Platform};
+pub use platform::{Cluster, Exadata, ForeignPlatform, Platform};
 pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;

@@ -109,6 +109,11 @@ impl Builder {
         self.reading.oracle_release = Some(release.to_owned());
     }
 
+    /// Sets the platform of the host, as Oracle Database writes it. Some inputs write underscores for spaces.
+    pub(crate) fn platform(&mut self, platform: &str) {
+        self.reading.platform = Some(platform.replace('_', " "));
+    }
+
     /// Converts a timestamp to UTC; without an offset it is in the zone of the input.
     pub(crate) fn instant(&mut self, stamp: Stamp) -> DateTime {
         match stamp.parts() {

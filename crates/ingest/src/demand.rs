@@ -45,6 +45,9 @@ pub struct DatabaseDemand {
     pub account: Option<Account>,
     /// Release of its Oracle Database, the lowest of its inputs; none for other databases and if unknown.
     pub oracle_release: Option<String>,
+    /// Operating system and processors of its hosts in the words of Oracle Database; none for other databases and if
+    /// unknown.
+    pub platform: Option<String>,
     /// Memory and processors of its instances and hosts, where known.
     pub resources: Vec<InstanceResource>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
@@ -156,6 +159,7 @@ impl DatabaseDemand {
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
         let oracle_release = oracle_release(readings, is_own);
+        let platform = own_readings(readings, is_own).find_map(|reading| reading.platform.clone());
         let resources = resources::resources(readings, is_own);
         let works = work::works(readings, is_own);
         let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
@@ -180,6 +184,7 @@ impl DatabaseDemand {
             totals,
             account,
             oracle_release,
+            platform,
             resources,
             works,
             caps,
@@ -471,11 +476,18 @@ struct Placed {
     slot_of: BTreeMap<WindowKey, usize>,
 }
 
+/// The readings with scopes selected by `is_own`.
+fn own_readings<'r>(
+    readings: &[&'r Reading],
+    is_own: impl Fn(&Reading, u32) -> bool,
+) -> impl Iterator<Item = &'r Reading> {
+    readings.iter().copied().filter(move |reading| (0..reading.scopes.len() as u32).any(|scope| is_own(reading, scope)))
+}
+
 /// The lowest release among the readings with scopes selected by `is_own`.
 fn oracle_release(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Option<String> {
-    let has_own = |reading: &&&Reading| (0..reading.scopes.len() as u32).any(|scope| is_own(reading, scope));
     let numbers = |release: &&String| -> Vec<u32> { release.split('.').map_while(|part| part.parse().ok()).collect() };
-    let releases = readings.iter().filter(has_own).filter_map(|reading| reading.oracle_release.as_ref());
+    let releases = own_readings(readings, is_own).filter_map(|reading| reading.oracle_release.as_ref());
     releases.min_by_key(numbers).cloned()
 }
 

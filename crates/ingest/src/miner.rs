@@ -264,6 +264,7 @@ impl MinerHistory {
         match row.text("stat_name") {
             "DB_NAME" => value.clone_into(&mut self.database),
             "VERSION" => out.oracle_release(value),
+            "PLATFORM_NAME" => out.platform(value),
             "HOSTS" => self.hosts = value.split(',').map(|host| host.trim().to_owned()).collect(),
             name => self.keep(row, name, row.number("stat_value")),
         }

@@ -24,6 +24,8 @@ pub struct Reading {
     pub version: Option<String>,
     /// The release of Oracle Database that it is about, if known.
     pub oracle_release: Option<String>,
+    /// The operating system and processors of its host in the words of Oracle Database, if known.
+    pub platform: Option<String>,
     /// The subjects of its figures.
     pub scopes: Vec<ReadingScope>,
     /// The windows of its figures, in the order of the input.

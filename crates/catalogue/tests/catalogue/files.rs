@@ -48,7 +48,11 @@ fn keys_and_words_are_known_ones() {
     check("step = 1\n", "stap = 1\n", "LINE:1: [options.NAME] has no key \"stap\"; did you mean step?: choices, date,");
     check("kind = \"volume\"", "kind = \"volum\"", "LINE:8: kind is \"volum\"; did you mean volume?: volume, machine,");
     check("scope = \"volume\"", "scope = \"disk\"", "LINE:9: scope is \"disk\": volume, level, attachment, machine,");
-    check("status = \"verified\"", "status = \"sure\"", "LINE:10: status is \"sure\": verified, published, secondary,");
+    check(
+        "status = \"verified\"",
+        "status = \"sure\"",
+        "LINE:10: status is \"sure\": verified, own, published, secondary,",
+    );
     check("title = \"Test cloud volume\"", "", "1:1: the file has no title: title = \"...\"");
     check("title = \"Price list\"", "", "21:1: [sources.NAME] has no title");
     check("kind = \"size\"", "kind = \"sise\"", "LINE:8: kind \"sise\" does not go with the other keys of \"size\"");

@@ -29,17 +29,21 @@ pub struct HitAssumption {
 impl HitAssumption {
     /// The assumption of the recommended configuration; `None` without such a memory, or if the share was stated.
     pub fn of(catalogue: &Catalogue, terms: &PriceTerms, sizing: &Sizing) -> Option<Self> {
-        let (Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) = sizing.best()? else { return None };
+        let (Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) = sizing.best()? else {
+            return None;
+        };
         let (_, chosen) = option(&choice.offer, HITS)?;
         if chosen.value.is_some() {
             return None;
         }
         let share = assumed_hits(&choice.offer.model().ok()?).filter(|share| *share > 0.0)?;
         let config = with(&choice.offer.short(), Owner::Volume, HITS, "0");
-        let without = judge(catalogue, &config, &sizing.wanted, terms).map(Box::new).map_err(|rejection| rejection.reason);
+        let without =
+            judge(catalogue, &config, &sizing.wanted, terms).map(Box::new).map_err(|rejection| rejection.reason);
         let wanted = &sizing.wanted;
         let is_suitable = without.as_ref().is_ok_and(|choice| {
-            choice.meets() && (wanted.may_be_slower || !wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower))
+            choice.meets()
+                && (wanted.may_be_slower || !wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower))
         });
         let product = choice.offer.product().name().to_owned();
         Some(Self { share, product, mean: reads_mean(choice), without, is_suitable })

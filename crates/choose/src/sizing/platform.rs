@@ -11,6 +11,31 @@ pub struct Platform {
     pub exadata: Option<Exadata>,
     /// Release of Oracle Database; `None` for other databases and if unknown.
     pub oracle_release: Option<String>,
+    /// Operating system and processors of the present hosts, if they are not those of cloud machines.
+    pub foreign: Option<ForeignPlatform>,
+}
+
+/// A platform whose processors are not x86-64 or Arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignPlatform {
+    /// In the words of the input.
+    pub name: String,
+    /// Whether its byte order differs from that of cloud machines, so that data files are converted.
+    pub is_big_endian: bool,
+}
+
+impl ForeignPlatform {
+    /// The platforms of `V$TRANSPORTABLE_PLATFORM` with other processors.
+    fn of(name: &str) -> Option<Self> {
+        let lower = name.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let is_foreign =
+            has(&["aix", "hp-ux", "sparc", "solaris[tm]", "zseries", "s390", "power", "itanium", "tru64", "vms"]);
+        let is_intel = has(&["x86", "amd64"]);
+        // Itanium under Linux and Windows, Tru64, OpenVMS and POWER under Linux since 2015 have the same byte order.
+        let is_little = has(&["tru64", "vms", "linux ia", "windows ia", "power le", "ppc64le"]);
+        (is_foreign && !is_intel).then(|| Self { name: name.to_owned(), is_big_endian: !is_little })
+    }
 }
 
 /// Instances that share a database.
@@ -47,6 +72,7 @@ impl Platform {
             cluster: cluster(subject, account),
             exadata: account.and_then(exadata),
             oracle_release: subject.oracle_release.clone(),
+            foreign: subject.platform.as_deref().and_then(ForeignPlatform::of),
         }
     }
 

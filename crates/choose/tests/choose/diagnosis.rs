@@ -349,6 +349,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         totals: [None, None],
         account: None,
         oracle_release: None,
+        platform: None,
         resources: Vec::new(),
         works: Vec::new(),
         caps: Vec::new(),

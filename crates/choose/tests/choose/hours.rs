@@ -33,6 +33,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         totals: [None, None],
         account: None,
         oracle_release: None,
+        platform: None,
         resources: Vec::new(),
         works: Vec::new(),
         caps: Vec::new(),

@@ -41,6 +41,9 @@ pub(super) fn make(report: &Report, out: &mut Builder) -> Result<(), Refusal> {
     if let Some(release) = releases.into_iter().find(|release| !release.is_empty()) {
         out.oracle_release(release);
     }
+    if !report.platform.is_empty() {
+        out.platform(&report.platform);
+    }
     let scope = out.scope(scope(report));
     let begin = report.begin.or_else(|| report.members.iter().find_map(|member| member.begin));
     let begin = begin.map(|at| out.local(at));
@@ -451,26 +454,39 @@ fn redo(page: &mut Page<'_>) {
 fn latencies(page: &mut Page<'_>) {
     const EVENTS: [(Class, bool, &[&str]); 5] = [
         (Class::RandomRead, true, &["db file sequential read", "cell single block physical read"]),
-        (Class::SequentialRead, true, &["db file scattered read", "cell multiblock physical read", "direct path read"]),
+        (Class::SequentialRead, true, &["db file scattered read", "cell multiblock physical read"]),
         (Class::RedoWrite, false, &["log file parallel write"]),
         (Class::TempRead, true, &["direct path read temp"]),
         (Class::TempWrite, true, &["direct path write temp"]),
     ];
     for (class, foreground, names) in EVENTS {
-        let busiest = busiest(&page.report.events, foreground, names);
-        // A mean below the resolution of its unit is printed as zero.
-        if let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) {
-            let section = wait_section(page, foreground);
-            let stated = StatedValue { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
-            page.put(class, Measure::Latency, seconds, section, &stated);
-        } else if let (Some(data), section) = (row(page, "Data File"), file_section(page)) {
-            match class {
-                Class::RandomRead => page.put_said(class, Measure::Latency, section, data.small_read_s.as_ref()),
-                Class::SequentialRead => page.put_said(class, Measure::Latency, section, data.large_read_s.as_ref()),
-                _ => {}
-            }
+        let data = row(page, "Data File");
+        let of_files = match class {
+            Class::RandomRead => data.and_then(|data| data.small_read_s.as_ref()),
+            Class::SequentialRead => data.and_then(|data| data.large_read_s.as_ref()),
+            _ => None,
+        };
+        if wait_latency(page, class, foreground, names) {
+            continue;
+        }
+        if of_files.is_some() {
+            page.put_said(class, Measure::Latency, file_section(page), of_files);
+        } else if class == Class::SequentialRead {
+            // Direct reads are asynchronous, and a wait for one may be shorter than the read.
+            wait_latency(page, class, foreground, &["direct path read"]);
         }
     }
+}
+
+/// Emits the mean wait of the most frequent of these events; false if there is none.
+fn wait_latency(page: &mut Page<'_>, class: Class, foreground: bool, names: &[&str]) -> bool {
+    let busiest = busiest(&page.report.events, foreground, names);
+    // A mean below the resolution of its unit is printed as zero.
+    let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) else { return false };
+    let section = wait_section(page, foreground);
+    let stated = StatedValue { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
+    page.put(class, Measure::Latency, seconds, section, &stated);
+    true
 }
 
 /// The section of waits of sessions, or of background processes.

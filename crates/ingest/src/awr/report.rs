@@ -185,6 +185,8 @@ pub(super) struct Report {
     pub(super) container_id: String,
     pub(super) instance: String,
     pub(super) host: String,
+    /// Operating system and processors of the host.
+    pub(super) platform: String,
     pub(super) release: String,
     pub(super) startup: Option<DateTime>,
     pub(super) begin: Option<DateTime>,

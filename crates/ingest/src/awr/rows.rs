@@ -127,6 +127,7 @@ fn names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
         }
         _ => {
             keep(&mut report.host, if table.column("host name").is_some() { "host name" } else { "name" });
+            keep(&mut report.platform, "platform");
             // Unknown values are printed as zero.
             let found = |column| cells.found(row, "host", column).filter(|stated| stated.value > 0.0);
             report.processors = found(table.column("cpus"));

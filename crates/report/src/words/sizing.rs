@@ -4,8 +4,8 @@ use plimsoll_catalogue::{Counts, Money, ProductKind, Status};
 use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
-    DesignPoint, Exadata, GrowthStep, HitAssumption, MemoryOrigin, ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing,
-    Slower, VolumeLayout, Wanted,
+    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, ProcessorOrigin, Reached,
+    RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 use plimsoll_ingest::{InstanceResource, Resource};
@@ -441,6 +441,33 @@ fn price_origin(choice: &Choice) -> String {
         Some(_) if choice.has_unverified_price() => " (unverified price)".to_owned(),
         _ => String::new(),
     }
+}
+
+/// Processors that are not comparable, and the byte order of the data files.
+pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
+    let bytes = if platform.is_big_endian {
+        "; its byte order differs, so data files are converted (transportable tablespaces, Data Pump)"
+    } else {
+        ""
+    };
+    format!(
+        "The database runs on {}: its processors are not comparable with vCPUs, which are counted one to one: state --vcpus \
+         from a benchmark{bytes}",
+        clean(&platform.name)
+    )
+}
+
+/// Processors from a mean over hours: shorter peaks are unknown. `None` for other origins and shorter windows.
+pub(crate) fn processors_without_peaks(origin: &ComputeOrigin) -> Option<String> {
+    const LONG_S: f64 = 2.0 * 3_600.0;
+    let Some(ProcessorOrigin::Database(used)) = &origin.processors else { return None };
+    let seconds = used.window.as_secs_f64();
+    (used.resource != Resource::PeakProcessors && seconds > LONG_S).then(|| {
+        format!(
+            "Processors are from the mean of {}, without its peaks: provide reports of an hour, or state --vcpus",
+            length(seconds)
+        )
+    })
 }
 
 /// What the response times of the recommended configuration assume of the memory of an array.

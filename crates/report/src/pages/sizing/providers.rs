@@ -143,7 +143,7 @@ impl Sized<'_> {
             self.sizing.providers.iter().filter(|other| !other.is_slower).skip(1).filter_map(from_price).collect();
         others.sort_by(|a, b| a.0.total_cmp(&b.0));
         let list = others.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
-        (!others.is_empty()).then(|| format!("Other providers, with machine, by month: {list}"))
+        (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
     }
 }
 

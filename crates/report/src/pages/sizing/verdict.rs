@@ -25,7 +25,8 @@ impl Sized<'_> {
         let cluster = platform.cluster.as_ref();
         let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1 || cluster.count > cluster.covered);
         let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
-        let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster));
+        let foreign = platform.foreign.iter().map(words::foreign_platform);
+        let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster)).chain(foreign);
         let cautions = self.unsupported().into_iter().chain(cautions);
         let memory = self.memory.map(words::memory_first);
         let is_paid = self.memory.is_some_and(|memory| memory.is_paid);
@@ -134,6 +135,7 @@ impl Sized<'_> {
             None => {}
         }
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
+        details.extend(words::processors_without_peaks(&self.sizing.wanted.compute_origin));
         details.extend(words::answer(&self.sizing.wanted).map(|answer| answer.trim_end_matches('.').to_owned()));
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
