@@ -17,6 +17,8 @@ pub struct MachineShape {
     pub name: Arc<str>,
     /// Virtual processors: hardware threads, or cores where the machine has one thread for each core.
     pub vcpus: Option<f64>,
+    /// The mean number of them that may run without end: less on burstable machines, whose credits run out.
+    pub sustained_vcpus: Option<f64>,
     /// Memory.
     #[serde(rename = "memory_bytes")]
     pub memory: Option<Bytes>,
@@ -33,11 +35,12 @@ impl Offer {
     pub fn machine_shape(&self) -> Option<MachineShape> {
         let is_machine = self.volume.product.kind == ProductKind::Machine;
         let machine = self.machine.as_ref().or_else(|| is_machine.then_some(&self.volume))?;
-        let Machines { vcpus, memory_gib, network_gbps, volumes, arm, .. } = machine.product.machines.as_ref()?;
+        let Machines { vcpus, sustained_vcpus, memory_gib, network_gbps, volumes, arm, .. } = machine.product.machines.as_ref()?;
         let number = |expression: &Option<Expression>| expression.as_ref()?.number(&machine.values);
         Some(MachineShape {
             name: Arc::clone(&machine.name),
             vcpus: number(vcpus),
+            sustained_vcpus: number(sustained_vcpus).or_else(|| number(vcpus)),
             memory: number(memory_gib).map(|gib| Bytes::new((gib * 1_073_741_824.0).round() as u64)),
             network_bits_per_second: number(network_gbps).map(|gbps| gbps * 1e9),
             volumes: number(volumes).map(|volumes| volumes as u32),

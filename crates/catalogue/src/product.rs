@@ -197,6 +197,8 @@ pub(crate) struct Machines {
     pub first: usize,
     pub rows: Vec<TableRow>,
     pub vcpus: Option<Expression>,
+    /// Those that run all the time; fewer on burstable machines.
+    pub sustained_vcpus: Option<Expression>,
     pub memory_gib: Option<Expression>,
     /// Of the network that carries the volumes.
     pub network_gbps: Option<Expression>,

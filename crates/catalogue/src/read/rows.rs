@@ -92,11 +92,21 @@ impl PartReader<'_> {
         };
         let _ = self.cites.cite(&section, &mut self.to);
         let first = table.as_ref().and_then(|table| self.declare_columns(table, ""));
-        let keys = ["vcpus", "memory_gib", "network_gbps", "volumes", "arm", "cached_reads"];
-        let [vcpus, memory_gib, network_gbps, volumes, arm, cached_reads] =
+        let keys = ["vcpus", "sustained_vcpus", "memory_gib", "network_gbps", "volumes", "arm", "cached_reads"];
+        let [vcpus, sustained_vcpus, memory_gib, network_gbps, volumes, arm, cached_reads] =
             keys.map(|key| self.expression(&section, key, Type::Number));
         section.finish(&mut self.to);
-        Some(Machines { first: first?, rows: table?.rows, vcpus, memory_gib, network_gbps, volumes, arm, cached_reads })
+        Some(Machines {
+            first: first?,
+            rows: table?.rows,
+            vcpus,
+            sustained_vcpus,
+            memory_gib,
+            network_gbps,
+            volumes,
+            arm,
+            cached_reads,
+        })
     }
 
     /// Declares the columns as variables, and returns the number of the first.

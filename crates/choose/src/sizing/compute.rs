@@ -3,6 +3,8 @@
 use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
+use super::design::{GrowthStep, Wanted};
+
 /// The smallest machine for a database: operating system, log writer and sessions share less than two processors
 /// badly, and 8 GiB are the least that vendors of databases recommend.
 const LEAST_PROCESSORS: f64 = 2.0;
@@ -98,6 +100,20 @@ impl Compute {
         let (processors, needed) = self.required();
         let is_enough = |memory: Bytes| memory.get() as f64 >= needed.get() as f64 * 0.98;
         vcpus.is_none_or(|vcpus| vcpus >= processors) && memory.is_none_or(is_enough)
+    }
+}
+
+impl Wanted {
+    /// Processors in use all the time: the mean of the busiest window, grown; otherwise what the required ones run at
+    /// the allowed utilisation.
+    pub(super) fn steady_processors(&self) -> f64 {
+        let used = match &self.compute_origin.processors {
+            Some(ProcessorOrigin::Database(used)) if used.resource == Resource::Processors => Some(used.value),
+            Some(ProcessorOrigin::Busy(busy)) => Some(*busy),
+            _ => None,
+        };
+        let grown = self.steps.iter().find(|step| step.name == GrowthStep::GROWTH).map_or(1.0, |step| step.small);
+        used.map_or_else(|| self.compute.required().0 * UTILISATION, |used| used * grown)
     }
 }
 

@@ -232,6 +232,8 @@ pub struct GrowthStep {
 impl GrowthStep {
     /// The name of the step to the rate without a stall.
     pub const WITHOUT_STALL: &'static str = "without the stall";
+    /// Name of the step of growth.
+    pub const GROWTH: &'static str = "growth";
 }
 
 impl Wanted {

@@ -151,14 +151,19 @@ impl Fleet {
 }
 
 impl Machine {
-    /// `None` if it cannot be had with the volume, has too few processors or too little memory, or is an Arm machine:
-    /// programs for x86-64, as most databases of today are, do not run there.
+    /// `None` if it cannot be had with the volume, has too few processors or too little memory, is a burstable machine
+    /// whose processors do not run all the time that the load takes, or is an Arm machine: programs for x86-64, as most
+    /// databases of today are, do not run there.
     fn of(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<Self> {
         let (machine, attached) = Self::attached(assessor, plain, part)?;
         let shape = attached.machine_shape();
         let is_arm = shape.as_ref().is_some_and(|shape| shape.arm);
+        let is_tired = shape.as_ref().is_some_and(|shape| {
+            shape.sustained_vcpus < shape.vcpus
+                && shape.sustained_vcpus.is_some_and(|sustained| sustained < assessor.wanted.steady_processors())
+        });
         let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        (!is_arm && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
+        (!is_arm && !is_tired && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
     }
 
     /// False if no limit of the machine for these volumes is known.

@@ -413,7 +413,7 @@ fn maxima(
 fn growth(design: &Design) -> Option<GrowthStep> {
     let times = design.growth.times();
     (design.growth.months > 0 && design.growth.yearly != 0.0).then(|| GrowthStep {
-        name: "growth".to_owned(),
+        name: GrowthStep::GROWTH.to_owned(),
         small: times,
         large: times,
         scans: times,
