@@ -35,7 +35,8 @@ impl Offer {
     pub fn machine_shape(&self) -> Option<MachineShape> {
         let is_machine = self.volume.product.kind == ProductKind::Machine;
         let machine = self.machine.as_ref().or_else(|| is_machine.then_some(&self.volume))?;
-        let Machines { vcpus, sustained_vcpus, memory_gib, network_gbps, volumes, arm, .. } = machine.product.machines.as_ref()?;
+        let Machines { vcpus, sustained_vcpus, memory_gib, network_gbps, volumes, arm, .. } =
+            machine.product.machines.as_ref()?;
         let number = |expression: &Option<Expression>| expression.as_ref()?.number(&machine.values);
         Some(MachineShape {
             name: Arc::clone(&machine.name),

@@ -87,7 +87,12 @@ fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
 
 /// The cost of today's configurations.
 fn present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result<Option<PresentCost>, CliError> {
-    let config = |text: &String| text.parse::<Config>().map_err(|error| CliError::usage(format!("--today: {error}")));
+    let config = |text: &String| match text.split_once('@').filter(|(_, machine)| machine.contains('/')) {
+        Some((volume, machine)) => {
+            Err(CliError::usage(format!("--today: a machine follows \" on \": write '{volume} on {machine}'")))
+        }
+        None => text.parse::<Config>().map_err(|error| CliError::usage(format!("--today: {error}"))),
+    };
     let configs: Vec<Config> = args.today.iter().map(config).collect::<Result<_, CliError>>()?;
     let cost = PresentCost::of(&offers.catalogue, &configs, terms);
     let cost = cost.map_err(|refusal| CliError::usage(format!("--today: {refusal}")))?;

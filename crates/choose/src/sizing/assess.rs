@@ -10,6 +10,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::objective::class_for;
 use super::product_facts::{members, rac_note, yearly_loss};
+use super::search::Search;
 use super::series::DemandSeries;
 use super::{
     Choice, ClassLatency, ClassLoad, DesignLimit, DesignPoint, Rejection, RejectionReason, Risk, RiskKind, Slower,
@@ -46,6 +47,8 @@ pub(super) struct Assessor<'a> {
     pub(super) wanted: &'a Wanted,
     /// The machine of each instance of a cluster, if given.
     pub(super) machine: Option<&'a Part>,
+    /// Given options of products, which keep their values.
+    pub(super) given: Option<&'a Search>,
     pub(super) requirements: Requirements,
     series: DemandSeries,
 }
@@ -67,7 +70,15 @@ pub(super) enum Assessed {
 impl<'a> Assessor<'a> {
     pub(super) fn new(catalogue: &'a Catalogue, terms: &'a PriceTerms, wanted: &'a Wanted) -> Self {
         let requirements = Requirements::of(wanted.points.iter().map(DesignPoint::asks));
-        Self { catalogue, terms, wanted, machine: None, requirements, series: DemandSeries::of(&wanted.series) }
+        Self {
+            catalogue,
+            terms,
+            wanted,
+            machine: None,
+            given: None,
+            requirements,
+            series: DemandSeries::of(&wanted.series),
+        }
     }
 
     /// Simulates the expected load at the point nearest to the ceilings.

@@ -158,12 +158,12 @@ impl Machine {
         let (machine, attached) = Self::attached(assessor, plain, part)?;
         let shape = attached.machine_shape();
         let is_arm = shape.as_ref().is_some_and(|shape| shape.arm);
-        let is_tired = shape.as_ref().is_some_and(|shape| {
+        let lacks_base = shape.as_ref().is_some_and(|shape| {
             shape.sustained_vcpus < shape.vcpus
                 && shape.sustained_vcpus.is_some_and(|sustained| sustained < assessor.wanted.steady_processors())
         });
         let (vcpus, memory) = shape.map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        (!is_arm && !is_tired && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
+        (!is_arm && !lacks_base && assessor.wanted.compute.fits(vcpus, memory)).then_some(machine)
     }
 
     /// False if no limit of the machine for these volumes is known.
@@ -245,7 +245,10 @@ pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &A
     let lifts: BTreeSet<&str> =
         offer.ceilings.iter().flat_map(|ceiling| ceiling.lift.iter().map(|name| &**name)).collect();
     let mut reduced = offer.clone();
-    for name in offer.options.iter().map(|chosen| &*chosen.name).filter(|name| lifts.contains(name)) {
+    let given = assessor.given.map_or(&[][..], |search| search.settings(offer.product()));
+    let is_given = |name: &str| given.iter().any(|(given, _)| given == name);
+    let names = offer.options.iter().map(|chosen| &*chosen.name);
+    for name in names.filter(|name| lifts.contains(name) && !is_given(name)) {
         reduced = reduced_option(assessor, &reduced, name, &is_enough).unwrap_or(reduced);
     }
     let is_less = reduced.short().to_string() != offer.short().to_string();

@@ -38,6 +38,15 @@ impl PresentCost {
         self.parts.iter().any(|(offer, _)| offer.config.machine.is_some())
     }
 
+    /// Processors and bytes of memory of its machines; `None` if one is not named or not known.
+    pub fn machines(&self) -> Option<(f64, f64)> {
+        let shapes = self.parts.iter().map(|(offer, _)| {
+            let shape = offer.machine_shape()?;
+            Some((shape.vcpus?, shape.memory?.get() as f64))
+        });
+        shapes.reduce(|sum, one| sum.zip(one).map(|(sum, one)| (sum.0 + one.0, sum.1 + one.1)))?
+    }
+
     /// Names of the parts without a price: configurations, or their machines.
     pub fn unpriced(&self) -> Vec<String> {
         let missing = |(offer, price): &(Offer, Option<Price>)| match price {
@@ -74,6 +83,17 @@ impl Sizing {
                 choice.price.as_ref().filter(|price| price.without.is_empty()).map(|price| price.monthly)
             }
         }
+    }
+
+    /// Processors and bytes of memory of the recommended machines; `None` if unknown.
+    pub fn best_machines(&self) -> Option<(f64, f64)> {
+        let machine = match self.best()? {
+            Best::Layout(layout) => layout.machine.as_ref()?,
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.machine.as_ref()?,
+        };
+        let shape = machine.offer.machine_shape()?;
+        let count = f64::from(machine.count);
+        Some((shape.vcpus? * count, shape.memory?.get() as f64 * count))
     }
 
     /// The monthly cost of today minus that of the recommended configuration: negative if the latter is dearer. `None`

@@ -31,6 +31,7 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
     } else {
         search
     };
+    assessor.given = Some(search);
     let products: Vec<&Product> = catalogue.products().filter(|product| search.has(product)).collect();
     let mut found = Found::default();
     for of_product in map(&*search.pool, &products, |product| best_of(&assessor, search, product)) {

@@ -70,6 +70,16 @@ impl Wanted {
         effect.after_s - effect.before_s > limit_s || effect.parts.iter().any(is_decisive)
     }
 
+    /// The tolerance with which a choice is not slower, as a share of the database's time; `None` without a split of that
+    /// time.
+    pub fn tolerance_for(&self, choice: &Choice) -> Option<f64> {
+        let effect = choice.effect.as_ref()?;
+        let is_slower = |part: &&PartEffect| choice.slower.iter().any(|slower| slower.class == part.class);
+        let added_s = |part: &PartEffect| part.after_s - part.before_s;
+        let of_parts = effect.parts.iter().filter(is_slower).map(added_s);
+        Some(of_parts.fold(effect.after_s - effect.before_s, f64::max) / effect.before_s)
+    }
+
     /// The cheapest of these choices that add no more to the database's time than any other; if that time is unknown,
     /// with no more waiting sessions. Simulated times are not more precise than a hundredth of either. Choices with a
     /// price are preferred.

@@ -64,9 +64,12 @@ fn notes(found: &JobTimes, has_others: bool) -> Vec<String> {
 /// `batch: 1,000,000 reads of 8 KiB, 1 in flight, and 1,200 s of processor time`.
 fn describe(job: &StorageJob) -> String {
     let order = if job.sequential { "sequential " } else { "" };
-    let count = |count: f64, name: &str| (count > 0.0).then(|| format!("{} {order}{name}", number::whole(count)));
+    let count = |count: f64, name: &str| {
+        let plural = if count == 1.0 { "" } else { "s" };
+        (count > 0.0).then(|| format!("{} {order}{name}{plural}", number::whole(count)))
+    };
     let operations: Vec<String> =
-        [count(job.reads, "reads"), count(job.writes, "writes")].into_iter().flatten().collect();
+        [count(job.reads, "read"), count(job.writes, "write")].into_iter().flatten().collect();
     let cpu = (job.cpu > Span::ZERO).then(|| format!(" and {} of processor time", time(job.cpu)));
     let sessions = match (job.sessions, job.think) {
         (sessions, Some(think)) => format!("; {sessions} sessions, each again after {}", time(think)),

@@ -4,8 +4,8 @@ use plimsoll_catalogue::{Counts, Money, ProductKind, Status};
 use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
-    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, ProcessorOrigin, Reached,
-    RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
+    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorOrigin,
+    Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 use plimsoll_ingest::{InstanceResource, Resource};
@@ -309,9 +309,26 @@ pub(crate) fn saving(sizing: &Sizing) -> Option<String> {
             let amount = Money { millionths: saving.millionths.abs(), ..saving };
             let share = number::percent(saving.as_f64().abs() / today.as_f64());
             let change = if saving.millionths >= 0 { "saves" } else { "costs more by" };
-            format!("{head}: the recommendation {change} {amount} a month{scope} ({share})")
+            let machines = unequal_machines(sizing, present).unwrap_or_default();
+            format!("{head}: the recommendation {change} {amount} a month{scope} ({share}){machines}")
         }
     })
+}
+
+/// `; today's machines have 16 vCPUs and 128 GiB, those of the recommendation 2 vCPUs and 16 GiB`, if they differ.
+fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
+    let (today, then) = (present.machines()?, sizing.best_machines()?);
+    let shown = |(processors, bytes): (f64, f64)| {
+        format!("{} and {} GiB", vcpus(processors), number::three(bytes / f64::from(1 << 30)))
+    };
+    (today != then)
+        .then(|| format!("; today's machines have {}, those of the recommendation {}", shown(today), shown(then)))
+}
+
+/// The option that accepts a slower choice: ` (--slower 3%)`.
+pub(crate) fn accepted_by(wanted: &Wanted, choice: &Choice) -> String {
+    let percent = wanted.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
+    percent.map_or_else(|| "--may-be-slower".to_owned(), |percent| format!("--slower {percent}% accepts it"))
 }
 
 /// Processors of all machines, which Oracle licenses, and a machine with fewer of them: `16 vCPUs in 2 machines; ...`.
@@ -466,6 +483,17 @@ pub(crate) fn processors_without_peaks(origin: &ComputeOrigin) -> Option<String>
         format!(
             "Processors are from the mean of {}, without its peaks: provide reports of an hour, or state --vcpus",
             length(seconds)
+        )
+    })
+}
+
+/// Most of the suitable machines have no price, so that the cheapest is unknown.
+pub(crate) fn unpriced_machines(machine: &Attachment) -> Option<String> {
+    let Attachment { unpriced, enough, .. } = machine;
+    (*unpriced * 2 > *enough).then(|| {
+        format!(
+            "{unpriced} of {enough} suitable machines have no price for these terms, and a cheaper one may be among them: \
+             plimsoll prices import reads the provider's list"
         )
     })
 }

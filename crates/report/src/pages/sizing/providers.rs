@@ -93,7 +93,8 @@ impl Sized<'_> {
         }
         for choice in &sizing.slower {
             let name = offer::configuration(&choice.offer);
-            let text = format!("{name} is slower than today: {} (--may-be-slower)", words::slower(choice));
+            let accepted = words::accepted_by(&self.sizing.wanted, choice);
+            let text = format!("{name} is slower than today: {} ({accepted})", words::slower(choice));
             add(choice.offer.product().name(), text);
         }
         for choice in &sizing.nearly {

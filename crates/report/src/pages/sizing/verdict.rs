@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{
-    Best, Choice, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unsupported_rac,
+    Attachment, Best, Choice, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unsupported_rac,
 };
 
 use super::Sized;
@@ -135,12 +135,20 @@ impl Sized<'_> {
             None => {}
         }
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
+        details.extend(self.best_machine().and_then(words::unpriced_machines));
         details.extend(words::processors_without_peaks(&self.sizing.wanted.compute_origin));
         details.extend(words::answer(&self.sizing.wanted).map(|answer| answer.trim_end_matches('.').to_owned()));
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
         details.extend(self.other_providers());
         details
+    }
+
+    fn best_machine(&self) -> Option<&Attachment> {
+        match self.sizing.best()? {
+            Best::Layout(layout) => layout.machine.as_ref(),
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.machine.as_ref(),
+        }
     }
 
     /// How to rank slower configurations, and the first that is not slower, if any.
@@ -176,7 +184,8 @@ impl Sized<'_> {
         let total = choice.total()?;
         let is_cheaper = total.currency == best.currency && total.as_f64() <= MUCH_CHEAPER * best.as_f64();
         let (name, slower) = (offer::configuration(&choice.offer), words::slower(choice));
-        is_cheaper.then(|| format!("Cheaper, but slower: {name}, {}: {slower} (--may-be-slower)", self.price(choice)))
+        let accepted = words::accepted_by(&self.sizing.wanted, choice);
+        is_cheaper.then(|| format!("Cheaper, but slower: {name}, {}: {slower} ({accepted})", self.price(choice)))
     }
 }
 
