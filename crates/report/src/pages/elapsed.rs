@@ -65,8 +65,9 @@ fn notes(found: &JobTimes, has_others: bool) -> Vec<String> {
 fn describe(job: &StorageJob) -> String {
     let order = if job.sequential { "sequential " } else { "" };
     let count = |count: f64, name: &str| {
-        let plural = if count == 1.0 { "" } else { "s" };
-        (count > 0.0).then(|| format!("{} {order}{name}{plural}", number::whole(count)))
+        let number = number::whole(count);
+        let plural = if number == "1" { "" } else { "s" };
+        (count > 0.0).then(|| format!("{number} {order}{name}{plural}"))
     };
     let operations: Vec<String> =
         [count(job.reads, "read"), count(job.writes, "write")].into_iter().flatten().collect();
