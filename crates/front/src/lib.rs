@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod codec;
+pub mod descriptors;
 mod files;
 mod floor;
 pub mod fuse;

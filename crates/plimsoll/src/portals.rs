@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plimsoll_front::iscsi::{Chap, Credentials};
 use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess};
+use plimsoll_service::http::check_private;
 
 use crate::args::ChapArgs;
 use crate::cli_error::CliError;
@@ -54,6 +55,7 @@ pub fn chap(args: &ChapArgs) -> Result<Option<Chap>, CliError> {
 fn credentials(name: Option<&str>, file: Option<&Path>) -> Result<Option<Credentials>, CliError> {
     let (Some(name), Some(file)) = (name, file) else { return Ok(None) };
     let shown = file.display();
+    check_private(file).map_err(|error| CliError::usage(error.to_string()))?;
     let content = std::fs::read(file).map_err(|error| CliError::usage(format!("{shown}: {error}")))?;
     let secret = content.trim_ascii_end().to_vec();
     if secret.len() < SECRET_MIN {

@@ -35,6 +35,8 @@ const FLOOR: Span = Span::from_millis(500);
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs) -> Result<(), CliError> {
+    // Not permitted in some containers; the present limit holds then.
+    let _ = plimsoll_front::descriptors::raise_limit();
     let stop = Stop::new().context("waiting for signals")?;
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;

@@ -265,6 +265,7 @@ impl Service {
             (server.volumes().0.health(), readings)
         })?;
         self.watch_health(&mut state, health);
+        self.watch_descriptors(&mut state);
         self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {

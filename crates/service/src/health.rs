@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use plimsoll_front::descriptors;
 use plimsoll_volume::{Durability, Errno, StoreHealth};
 
 use crate::api;
@@ -31,6 +32,19 @@ impl Service {
                 trouble.as_deref().unwrap_or("the store accepts changes again, and all that were answered are durable");
             (self.inner.options.log)(line);
             state.trouble = trouble;
+        }
+    }
+
+    /// Logs how many connections were refused for want of descriptors since the last call.
+    pub(crate) fn watch_descriptors(&self, state: &mut ServiceState) {
+        let all = descriptors::refused();
+        let new = all - std::mem::replace(&mut state.refused_connections, all);
+        if new > 0 {
+            let limit = descriptors::limit().unwrap_or(u64::MAX);
+            (self.inner.options.log)(&format!(
+                "connections refused: {new}, since the limit of {limit} open files leaves only those of the volumes; raise \
+                 it (ulimit -Hn, or LimitNOFILE= of systemd)"
+            ));
         }
     }
 }

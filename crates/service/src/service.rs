@@ -99,6 +99,8 @@ pub(crate) struct ServiceState {
     pub damages: Damages,
     /// The failure of the store that was logged last; `None` if it accepts changes.
     pub trouble: Option<String>,
+    /// Connections refused for want of descriptors that were logged.
+    pub refused_connections: u64,
 }
 
 impl ServiceState {

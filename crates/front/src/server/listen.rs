@@ -11,6 +11,7 @@ use super::connection::{Connection, Lifecycle};
 use super::ring::Token;
 use super::{Limits, Server};
 use crate::codec::{Entropy, Protocol, SocketProtocol};
+use crate::descriptors;
 use crate::iscsi::Targets;
 
 /// Send buffer of a Unix socket in bytes: large replies leave in few pieces.
@@ -151,6 +152,9 @@ impl Server {
         let socket = unsafe { OwnedFd::from_raw_fd(result) };
         if closed {
             return Ok(());
+        }
+        if !descriptors::admits(&socket) {
+            return self.accept_clients();
         }
         let listener = ListenerId { number, serial };
         if self.has_room(listener) {

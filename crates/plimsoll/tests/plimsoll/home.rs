@@ -44,7 +44,14 @@ impl Home {
 
     /// Starts the service and waits until it is ready; returns its output.
     pub fn serve(&mut self, flags: &[&str]) -> String {
-        let service = self.command(&["serve"]).arg(self.data()).args(flags).stdout(Stdio::piped()).spawn();
+        let mut command = self.command(&["serve"]);
+        command.arg(self.data()).args(flags);
+        self.serve_by(&mut command)
+    }
+
+    /// Like `serve`, with a prepared command.
+    pub fn serve_by(&mut self, command: &mut Command) -> String {
+        let service = command.stdout(Stdio::piped()).spawn();
         let service = self.service.insert(service.expect("the service starts"));
         let mut lines = BufReader::new(service.stdout.take().expect("it is piped"));
         let mut said = String::new();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -59,6 +60,7 @@ impl Scratch {
     fn new(name: &str, content: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("plimsoll-iscsi-{name}-{}", std::process::id()));
         fs::write(&path, content).expect("it can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
         Self(path)
     }
 

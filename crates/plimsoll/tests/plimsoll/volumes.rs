@@ -5,5 +5,6 @@ mod commands;
 mod data;
 mod guest;
 mod iscsi;
+mod limits;
 mod record;
 mod serve;

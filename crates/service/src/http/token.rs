@@ -21,7 +21,7 @@ pub struct Token(String);
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file is missing or unreadable.
-    #[error("reading the token in {}: {source}", path.display())]
+    #[error("reading the secret in {}: {source}", path.display())]
     Io {
         /// Path of the file.
         path: PathBuf,
@@ -39,16 +39,25 @@ pub enum TokenError {
     Unfit(PathBuf),
 }
 
+/// Checks that only its owner can read the file of a secret; its length.
+///
+/// # Errors
+/// The file is missing, or others can read it.
+pub fn check_private(path: &Path) -> Result<u64, TokenError> {
+    let found = path.metadata().map_err(|source| TokenError::Io { path: path.to_owned(), source })?;
+    if found.mode() & 0o077 != 0 {
+        return Err(TokenError::Open(path.to_owned()));
+    }
+    Ok(found.len())
+}
+
 impl Token {
     /// Reads the only line of a file that only its owner can read.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
         let failed = |source| TokenError::Io { path: path.to_owned(), source };
-        let found = path.metadata().map_err(failed)?;
-        if found.mode() & 0o077 != 0 {
-            return Err(TokenError::Open(path.to_owned()));
-        }
+        let length = check_private(path)?;
         let unfit = || TokenError::Unfit(path.to_owned());
-        if found.len() > MAX_FILE_BYTES {
+        if length > MAX_FILE_BYTES {
             return Err(unfit());
         }
         let text = std::fs::read_to_string(path).map_err(failed)?;

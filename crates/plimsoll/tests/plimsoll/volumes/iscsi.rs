@@ -1,5 +1,7 @@
 //! Volumes of a service over iSCSI: what libiscsi's tools see, and the commands for initiators.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::Value;
 
 use crate::home::{Home, program};
@@ -61,6 +63,11 @@ fn initiators_without_the_secret_are_refused() {
     let secret = home.path().join("secret");
     std::fs::write(&secret, "a secret of the service\n").expect("it can be written");
     let file = secret.to_str().expect("a plain path");
+    let mode = |mode| std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    mode(0o640);
+    let refusal = "secret can be read by others, so it is not secret: chmod 600 it";
+    home.refuses(&["serve", "elsewhere", "--chap-user", "db1", "--chap-secret-file", file], refusal);
+    mode(0o600);
     let flags = [&["--slow", "20", "--chap-user", "db1", "--chap-secret-file", file], &PORTALS[..2]].concat();
     let portal = portals(&home.serve(&flags)).remove(0);
     home.does(&["volume", "create", "data", "--like", "limit(3000)", "--size", "64MiB"]);
