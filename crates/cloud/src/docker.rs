@@ -111,8 +111,14 @@ impl Docker {
             None => None,
             Some(text) => Some(text.parse::<plimsoll_units::Bytes>().map_err(|error| error.to_string())?.get()),
         };
-        let create =
-            Create { name: call.name.clone(), like, size_bytes, group: options.get("group").cloned(), seed: None };
+        let create = Create {
+            name: call.name.clone(),
+            like,
+            size_bytes,
+            group: options.get("group").cloned(),
+            seed: None,
+            force: false,
+        };
         let initial = Initial { tags: Tags::from([(TAG.to_owned(), filesystem.to_owned())]), autotune: None };
         self.service.create_with(&create, initial).map_err(|refusal| refusal.message)?;
         Ok(json!({}))

@@ -79,6 +79,10 @@ pub fn floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> {
     measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))?
 }
 
+fn remeasured(realtime: bool) -> Option<Floor> {
+    floor(realtime).ok().map(|floor| told(&floor))
+}
+
 const fn told(floor: &plimsoll_front::Floor) -> Floor {
     Floor {
         round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
@@ -196,6 +200,7 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<S
         products: Offers::new(&terms)?.catalogue,
         realtime: args.rt,
         floor: Floor::default(),
+        measure_floor: if args.rt { || remeasured(true) } else { || remeasured(false) },
         checksums: if args.checksums { Checksums::Wanted } else { Checksums::AsMade },
         level_changes: if args.cloud.online_uhp { LevelChanges::Online } else { LevelChanges::Detached },
         durability: if args.durability.durable_writes { Durability::Changes } else { Durability::Flushes },

@@ -44,10 +44,11 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
     }
     let desk = Desk::new(&args.reach)?;
     match &args.command {
-        VolumeCommand::Create { name, like, size, group, seed } => {
+        VolumeCommand::Create { name, like, size, group, seed, force } => {
             let size_bytes = size.map(plimsoll_units::Bytes::get);
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
-            let answer = desk.client.post("/v1/volumes", &Create { name, like, size_bytes, group, seed: *seed });
+            let create = Create { name, like, size_bytes, group, seed: *seed, force: *force };
+            let answer = desk.client.post("/v1/volumes", &create);
             desk.tell(&answer?, show::made)
         }
         VolumeCommand::List => desk.list(),

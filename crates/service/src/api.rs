@@ -25,6 +25,9 @@ pub struct Create {
     /// Seed of the model's service times; derived from the name when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Creates the volume even if its response times are below the timer lateness of this host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// `POST /v1/volumes/{name}/level`: changes level or product.
@@ -188,6 +191,12 @@ pub struct Volume {
     /// Time dilation of all figures: the factor by which model time is slower than the clock; absent in real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow: Option<u32>,
+    /// Limit of this host, if it is below that of the product: the first limit that clients meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostCeiling>,
+    /// Created by force, although its response times are below the timer lateness of the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forced: bool,
     /// Limitations of the figures, as sentences. Every figure is *emulated*.
     #[serde(default)]
     pub doubts: Vec<String>,
@@ -220,6 +229,15 @@ pub struct Volume {
     /// Failure of the store with its remedy; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+}
+
+/// The IOPS that this host carries, of those that the product has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostCeiling {
+    /// Half of the IOPS that this host carries without a model, in model time.
+    pub host_iops: u64,
+    /// Maximum 4 KiB IOPS of the product.
+    pub product_iops: u64,
 }
 
 /// When changes become durable, at the latest: they survive a crash of the service and of the host.

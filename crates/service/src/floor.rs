@@ -4,7 +4,7 @@ use plimsoll_model::analytic::{Workload, capacity, iops_at};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_volume::Slow;
 
-use crate::api::Floor;
+use crate::api::{Floor, HostCeiling};
 use crate::product::Product;
 use crate::refusal::Refusal;
 
@@ -13,29 +13,41 @@ const LENGTH: Bytes = Bytes::kib(4);
 /// Depth for products without a limit, as in the measurement of the floor.
 const DEPTH: u32 = 32;
 
-/// Refuses a product whose IOPS exceed half of the host's, or whose response time is below the timer lateness.
+/// Refuses a product whose response time at depth 1 is below the timer lateness: every reply would be late. A ceiling of
+/// IOPS is no reason, as clients need not reach it: see [`ceiling`].
 pub(crate) fn check(product: &Product, size: u64, floor: &Floor, slow: Slow) -> Result<(), Refusal> {
     if floor.iops == 0 {
         return Ok(());
     }
-    let (iops, answer) = at_best(product, size);
-    let for_iops = (iops * 2.0 / floor.iops as f64).ceil();
-    let for_timers = (floor.timer_p50_ns as f64 / answer).ceil();
-    let times = for_iops.max(for_timers);
+    let (_, answer) = at_best(product, size);
+    let times = (floor.timer_p50_ns as f64 / answer).ceil();
     if times <= f64::from(slow.times()) {
         return Ok(());
     }
-    let reason = if for_iops >= for_timers {
-        let (host, safe) = (floor.iops, floor.iops / 2);
-        format!("carries {iops:.0} IOPS, and this host {host} without a model, of which half ({safe}) is safe")
-    } else {
-        let (answer, late) = (Span::from_nanos(answer as u64), Span::from_nanos(floor.timer_p50_ns));
-        format!("answers after {answer}, and timers of this host are late by {late} as a rule")
-    };
+    let (answer, late) = (Span::from_nanos(answer as u64), Span::from_nanos(floor.timer_p50_ns));
     Err(Refusal::bad(format!(
-        "{} {reason}: start the service with --slow {times:.0}, which makes time {times:.0} times slower",
+        "{} answers after {answer}, and timers of this host are late by {late} as a rule: start the service with --slow \
+         {times:.0}, which makes time {times:.0} times slower, or create the volume with --force",
         product.like
     )))
+}
+
+/// The limit of this host, if the IOPS of a product exceed half of those of the host.
+pub(crate) fn ceiling(product: &Product, size: u64, floor: &Floor, slow: Slow) -> Option<HostCeiling> {
+    let host_iops = floor.iops / 2 * u64::from(slow.times());
+    let (product_iops, _) = if floor.iops == 0 { return None } else { at_best(product, size) };
+    (product_iops > host_iops as f64).then_some(HostCeiling { host_iops, product_iops: product_iops as u64 })
+}
+
+/// The better of two measurements: a host that is busy meanwhile seems slower than it is.
+pub(crate) fn better(a: Floor, b: Floor) -> Floor {
+    Floor {
+        round_trip_p50_ns: a.round_trip_p50_ns.min(b.round_trip_p50_ns),
+        round_trip_p99_ns: a.round_trip_p99_ns.min(b.round_trip_p99_ns),
+        timer_p50_ns: a.timer_p50_ns.min(b.timer_p50_ns),
+        timer_p99_ns: a.timer_p99_ns.min(b.timer_p99_ns),
+        iops: a.iops.max(b.iops),
+    }
 }
 
 /// Maximum IOPS and minimum response time in nanoseconds (depth 1), over reads and writes.
@@ -65,22 +77,26 @@ mod tests {
         iops: 100_000,
     };
 
-    fn refusal(like: &str, slow: u32) -> Option<String> {
-        let product = Product::read(like, &Catalogue::built_in(), None).unwrap();
-        check(&product, 64 << 30, &FLOOR, Slow::by(slow)).err().map(|refusal| refusal.message)
+    #[test]
+    fn iops_beyond_the_host_are_a_ceiling_and_no_refusal() {
+        let beyond = |like: &str, slow: u32| {
+            let product = Product::read(like, &Catalogue::built_in(), None).unwrap();
+            check(&product, 64 << 30, &FLOOR, Slow::by(slow)).unwrap();
+            ceiling(&product, 64 << 30, &FLOOR, Slow::by(slow)).map(|found| (found.host_iops, found.product_iops))
+        };
+        assert_eq!(beyond("oci:50GB@0vpu", 1), None);
+        assert_eq!(beyond("limit(50000) then link(1ms)", 1), None);
+        assert_eq!(beyond("oci:2000GB@120vpu", 1), Some((50_000, 300_000)));
+        assert_eq!(beyond("oci:2000GB@120vpu", 6), None);
+        assert_eq!(beyond("station(512, 1us)", 12).map(|(host, _)| host), Some(600_000));
+        let product = Product::read("station(512, 1us)", &Catalogue::built_in(), None).unwrap();
+        assert_eq!(ceiling(&product, 64 << 30, &Floor::default(), Slow::NOT), None, "the host was not measured");
     }
 
     #[test]
-    fn too_fast_product_is_refused_with_required_dilation() {
-        assert_eq!(refusal("oci:50GB@0vpu", 1), None);
-        assert_eq!(refusal("limit(50000) then link(1ms)", 1), None);
-        let message = refusal("oci:2000GB@120vpu", 1).unwrap();
-        assert!(message.contains("300000 IOPS") && message.contains("--slow 6,"), "{message}");
-        assert_eq!(refusal("oci:2000GB@120vpu", 6), None);
-        let message = refusal("link(2us) then limit(20000)", 1);
-        assert_eq!(message, None, "one at a time it answers every 50 us");
-        let message = refusal("window(1: link(5us)) then station(1, 1us)", 1).unwrap();
-        assert!(message.contains("IOPS") && message.contains("--slow 4,"), "{message}");
+    fn better_measurement_is_kept() {
+        let busy = Floor { timer_p50_ns: 90_000, iops: 150_000, ..FLOOR };
+        assert_eq!(better(FLOOR, busy), Floor { iops: 150_000, ..FLOOR });
     }
 
     #[test]

@@ -48,7 +48,9 @@ impl Service {
                 product.like
             )));
         }
-        self.can_emulate(&product, volume.size)?;
+        if !volume.metadata.forced {
+            self.can_emulate(&product, volume.size)?;
+        }
         let why = self.detached_only(&volume.product, &product);
         Ok((product, why))
     }

@@ -1,6 +1,6 @@
 //! Creation, growth, copies and deletion of volumes.
 
-use std::sync::MutexGuard;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use plimsoll_front::Server;
@@ -22,6 +22,8 @@ use crate::watch::RecentSeconds;
 
 /// Grace period for the disconnection of the last client.
 const DISCONNECT_GRACE: Duration = Duration::from_secs(1);
+/// Pause between measurements of the host's speed, which disturb volumes.
+const REMEASURE_PAUSE: Duration = Duration::from_secs(60);
 /// Timeout for requests in flight.
 pub(crate) const IN_FLIGHT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Poll interval.
@@ -40,11 +42,16 @@ impl Service {
         state.free(&create.name)?;
         let product = Product::read(&create.like, self.products(), create.size_bytes)?;
         let size = product.size(create.size_bytes)?;
-        self.can_emulate(&product, size)?;
+        let too_fast = self.can_emulate(&product, size);
+        let forced = create.force && too_fast.is_err();
+        if !forced {
+            too_fast?;
+        }
         state.fits(&product, create.group.as_deref(), self.products())?;
         let mut metadata = VolumeMetadata::new(&create.name, &product.like, &product.model.to_string(), moment::now());
         metadata.seed = create.seed.unwrap_or(metadata.seed);
         metadata.group.clone_from(&create.group);
+        metadata.forced = forced;
         metadata.tags = initial.tags;
         metadata.autotune = self.checked(&state, initial.autotune, &product, create.group.as_deref())?;
         metadata.bill = Some(Bill::new(moment::now_ns(), &product.like, product.offer.as_deref()));
@@ -158,9 +165,30 @@ impl Service {
         shown
     }
 
-    /// Refuses a configuration that is too fast for this host.
+    /// Refuses a configuration that is too fast for the timers of this host, according to a second measurement, too.
     pub(crate) fn can_emulate(&self, product: &Product, size: u64) -> Result<(), Refusal> {
-        floor::check(product, size, &self.inner.options.floor, self.inner.options.slow)
+        let slow = self.inner.options.slow;
+        floor::check(product, size, &self.floor(), slow).or_else(|refusal| {
+            let mut floor = self.inner.floor.lock().unwrap_or_else(PoisonError::into_inner);
+            if floor.again.is_some_and(|again| again.elapsed() < REMEASURE_PAUSE) {
+                return Err(refusal);
+            }
+            let measured = (self.inner.options.measure_floor)();
+            floor.again = Some(Instant::now());
+            let Some(measured) = measured else { return Err(refusal) };
+            floor.best = floor::better(floor.best, measured);
+            floor::check(product, size, &floor.best, slow)
+        })
+    }
+
+    /// The best measurement of the host's speed.
+    pub(crate) fn floor(&self) -> api::Floor {
+        self.inner.floor.lock().unwrap_or_else(PoisonError::into_inner).best
+    }
+
+    /// The limit of this host, if it is below that of the product.
+    pub(crate) fn ceiling(&self, product: &Product, size: u64) -> Option<api::HostCeiling> {
+        floor::ceiling(product, size, &self.floor(), self.inner.options.slow)
     }
 
     /// Enlarges a volume; clients see the new size when they query it again. A product that is too small grows, too.
@@ -178,7 +206,9 @@ impl Service {
         let size = capacity.map_or(size, |capacity| size.max(capacity));
         if let Some(product) = &product {
             state.fits(product, volume.metadata.group.as_deref(), self.products())?;
-            self.can_emulate(product, size)?;
+            if !volume.metadata.forced {
+                self.can_emulate(product, size)?;
+            }
         }
         let volume = state.volume_mut(name)?;
         self.grow(volume, size, product)?;

@@ -43,6 +43,9 @@ pub(crate) struct VolumeMetadata {
     /// Instance to which a control plane has attached it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
+    /// Created by force, although too fast for the timers of the host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forced: bool,
     /// Initiators that may log in over iSCSI.
     #[serde(default, skip_serializing_if = "Initiators::are_usual")]
     pub initiators: Initiators,
@@ -86,6 +89,7 @@ impl VolumeMetadata {
             rests_from: None,
             tags: Tags::new(),
             instance: None,
+            forced: false,
             initiators: Initiators::OfService,
         }
     }

@@ -18,7 +18,7 @@ use crate::metadata::{StoredMetadata, VolumeMetadata};
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::OpenError;
-use crate::service::{Inner, Service, ServiceOptions, ServiceState};
+use crate::service::{Inner, MeasuredFloor, Service, ServiceOptions, ServiceState};
 use crate::volume::{RingVolume, Volume};
 
 /// A volume found in the store.
@@ -76,6 +76,7 @@ pub(crate) fn open(options: ServiceOptions) -> Result<(Service, Server), OpenErr
     volumes.set_capacity(capacity(&options, volumes.store().usage().taken));
     let state = serve_all(&mut server, &directory, &options)?;
     let store = server.store_id().unwrap_or_default();
+    let floor = Mutex::new(MeasuredFloor { best: options.floor, again: None });
     let inner = Inner {
         handle: server.handle(),
         options,
@@ -86,6 +87,7 @@ pub(crate) fn open(options: ServiceOptions) -> Result<(Service, Server), OpenErr
         ticker: Ticker::default(),
         scrub: Mutex::default(),
         notices,
+        floor,
     };
     let service = Service { inner: Arc::new(inner) };
     service.inner.ticker.start(&service.inner).map_err(OpenError::Thread)?;

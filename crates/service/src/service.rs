@@ -54,6 +54,8 @@ pub struct ServiceOptions {
     pub realtime: bool,
     /// Measured speed of the host. Faster products are refused; `iops` of 0 disables the check.
     pub floor: api::Floor,
+    /// Measures the speed of the host again, before a product is refused.
+    pub measure_floor: fn() -> Option<api::Floor>,
     /// Whether data must have checksums.
     pub checksums: Checksums,
     /// Rule for level changes of attached volumes.
@@ -87,6 +89,15 @@ pub(crate) struct Inner {
     pub ticker: Ticker,
     pub scrub: Mutex<api::ScrubState>,
     pub notices: Vec<String>,
+    pub floor: Mutex<MeasuredFloor>,
+}
+
+/// The best measurement of the host's speed.
+#[derive(Debug)]
+pub(crate) struct MeasuredFloor {
+    pub best: api::Floor,
+    /// Time of the last measurement after the start.
+    pub again: Option<std::time::Instant>,
 }
 
 /// All named objects.
@@ -170,14 +181,14 @@ impl Service {
             let usage = server.volumes().0.store().usage();
             (usage, server.has_checksums())
         })?;
-        let ServiceOptions { directory, slow, listens, iscsi, realtime, floor, made_by, .. } = &self.inner.options;
+        let ServiceOptions { directory, slow, listens, iscsi, realtime, made_by, .. } = &self.inner.options;
         Ok(api::About {
             made_by: made_by.clone(),
             directory: directory.display().to_string(),
             started: self.inner.started.clone(),
             slow: slow.times(),
             realtime: *realtime,
-            floor: *floor,
+            floor: self.floor(),
             capacity_bytes: usage.capacity,
             used_bytes: usage.taken,
             checksums,
@@ -233,6 +244,7 @@ impl Service {
             iscsi,
             durability,
             trouble,
+            host: self.ceiling(&volume.product, volume.size),
             ..volume.shown(&self.inner.options.listens, clients, self.inner.options.slow)
         }
     }

@@ -178,6 +178,8 @@ impl Volume {
             model: self.product.model.to_string(),
             slow: None,
             iscsi: None,
+            host: None,
+            forced: self.metadata.forced,
             doubts: self.product.doubts(),
             uris: listens.iter().map(|listen| uri(listen, name)).collect(),
             clients,

@@ -194,6 +194,9 @@ pub enum VolumeCommand {
         /// Seed of the model's service times; by default derived from the name
         #[arg(long)]
         seed: Option<u64>,
+        /// Create it even if it answers faster than the timers of this host; the volume shows this
+        #[arg(long)]
+        force: bool,
     },
     /// List volumes and snapshots
     List,

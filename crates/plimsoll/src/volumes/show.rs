@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Currency, Money};
 use plimsoll_service::api::{
-    Attachment, Autotune, Bin, Cost, DurabilityTerms, Faults, Floor, IscsiTarget, Recorded, Stats, Volume,
+    Attachment, Autotune, Bin, Cost, DurabilityTerms, Faults, Floor, HostCeiling, IscsiTarget, Recorded, Stats, Volume,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -17,6 +17,7 @@ pub struct Facts {
 pub fn made(volume: &Volume) -> Facts {
     let mut facts = vec![
         ("size", size(volume)),
+        ("host", host(volume)),
         ("model", volume.model.clone()),
         ("cost", volume.cost.as_ref().map(monthly).unwrap_or_default()),
         ("reach", volume.uris.join(", ")),
@@ -38,6 +39,7 @@ pub fn made(volume: &Volume) -> Facts {
 pub fn changed(volume: &Volume) -> Facts {
     let facts = vec![
         ("size", size(volume)),
+        ("host", host(volume)),
         ("level", level(volume)),
         ("model", volume.model.clone()),
         ("cost", volume.cost.as_ref().map(cost).unwrap_or_default()),
@@ -54,6 +56,7 @@ pub fn attached(volume: &Volume) -> Facts {
     let Attachment { file, device, mountpoint, .. } = volume.attachment.clone().unwrap_or_default();
     let facts = vec![
         ("size", size(volume)),
+        ("host", host(volume)),
         ("model", volume.model.clone()),
         ("file", file.unwrap_or_default()),
         ("device", device.unwrap_or_default()),
@@ -87,6 +90,7 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
     };
     let mut facts = vec![
         ("size", size(volume)),
+        ("host", host(volume)),
         ("level", level(volume)),
         ("group", volume.group.clone().unwrap_or_default()),
         ("of", volume.of.as_ref().map(|of| format!("the content of {of} at its beginning")).unwrap_or_default()),
@@ -197,6 +201,16 @@ fn quantile(bins: &[Bin], share: f64) -> Option<Span> {
 fn title(volume: &Volume) -> String {
     let kind = if volume.writable { "emulated, like" } else { "a snapshot, emulated like" };
     format!("{}: {kind} {}", volume.name, volume.like)
+}
+
+/// The limit of the host, and response times that it cannot keep.
+fn host(volume: &Volume) -> String {
+    let ceiling = volume.host.map(|HostCeiling { host_iops, product_iops }| {
+        let [carried, possible] = [host_iops, product_iops].map(plimsoll_units::Iops::per_second);
+        format!("this host carries about {carried} of the product's {possible}")
+    });
+    let forced = volume.forced.then(|| "made by force: responses are later than the model has them".to_owned());
+    ceiling.into_iter().chain(forced).collect::<Vec<_>>().join("; ")
 }
 
 fn size(volume: &Volume) -> String {

@@ -137,7 +137,9 @@ pub async fn accept_clients(
         while clients.try_join_next().is_some() {}
     }
     drop(listener);
-    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, clients.join_all()).await;
+    // Not `join_all`, which panics for a disconnected client.
+    let ended = async { while clients.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, ended).await;
 }
 
 /// The stream after its TLS handshake, if there is TLS.
@@ -219,14 +221,12 @@ async fn serve_client(
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut connection = std::pin::pin!(connection);
     let within = async {
-        match age_max {
-            Some(age_max) => tokio::time::timeout(age_max, connection.as_mut()).await.is_ok(),
-            None => {
-                // A broken connection has ended as well.
-                let _ = connection.as_mut().await;
-                true
-            }
+        if let Some(age_max) = age_max {
+            return tokio::time::timeout(age_max, connection.as_mut()).await.is_ok();
         }
+        // A broken connection has ended as well.
+        let _ = connection.as_mut().await;
+        true
     };
     if unless_stopped(&mut stopped, within).await == Some(true) {
         return;

@@ -33,6 +33,7 @@ pub fn options(directory: &Path) -> ServiceOptions {
         iscsi: None,
         realtime: false,
         floor: api::Floor::default(),
+        measure_floor: || None,
         checksums: Checksums::AsMade,
         level_changes: LevelChanges::Detached,
         durability: Durability::Flushes,

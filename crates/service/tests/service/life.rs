@@ -100,6 +100,7 @@ fn group_limits_are_shared() {
             size_bytes: Some(1 << 20),
             group: Some("vm".into()),
             seed: None,
+            force: false,
         };
         home.service.create(&create).unwrap();
     }
@@ -179,13 +180,32 @@ fn dilation_is_reported() {
     let took = home.client("data").reads(2, 1);
     assert!(took >= Duration::from_millis(200), "{took:?}");
     assert_eq!((home.service.stats("data").unwrap().slow, home.service.about().unwrap().slow), (10, 10));
-    let refused = home.service.create(&api::Create {
-        name: "fast".into(),
-        like: "oci:2000GB@120vpu".into(),
-        ..api::Create::default()
-    });
-    let message = refused.unwrap_err().message;
-    assert!(message.contains("300000 IOPS") && message.contains("--slow 15"), "{message}");
+    let fast = home.create("fast", "oci:2000GB@120vpu");
+    assert_eq!(fast.host, Some(api::HostCeiling { host_iops: 200_000, product_iops: 300_000 }));
+    assert_eq!((home.service.volume("data").unwrap().host, fast.forced), (None, false));
+}
+
+#[test]
+fn too_fast_responses_are_refused_after_a_second_measurement_or_forced() {
+    const SLOW: api::Floor =
+        api::Floor { iops: 40_000, timer_p50_ns: 50_000, round_trip_p50_ns: 0, round_trip_p99_ns: 0, timer_p99_ns: 0 };
+    let mut busy = options(&directory());
+    busy.floor = SLOW;
+    let create = |name: &str, like: &str, force| {
+        let (name, like, size_bytes) = (name.into(), like.into(), Some(64 << 20));
+        api::Create { name, like, size_bytes, force, ..api::Create::default() }
+    };
+    busy.measure_floor = || Some(api::Floor { timer_p50_ns: 20_000, ..SLOW });
+    let home = Home::open(busy);
+    home.service.create(&create("measured", "link(30us)", false)).unwrap();
+    assert_eq!(home.service.about().unwrap().floor.timer_p50_ns, 20_000);
+    let refused = home.service.create(&create("fast", "link(5us)", false)).unwrap_err().message;
+    assert!(refused.contains("late by 20") && refused.contains("--slow 4") && refused.contains("--force"), "{refused}");
+    assert!(home.service.create(&create("fast", "link(5us)", true)).unwrap().forced);
+    assert!(!home.service.create(&create("fit", "link(5ms)", true)).unwrap().forced, "it is not necessary");
+    home.level("fast", "link(6us)").unwrap();
+    let home = home.again();
+    assert!(home.service.volume("fast").unwrap().forced, "the mark is durable");
 }
 
 #[test]

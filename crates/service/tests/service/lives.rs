@@ -59,6 +59,7 @@ fn metadata_survives_kill() {
         size_bytes: Some(10 << 20),
         group: Some("vm".into()),
         seed: Some(9),
+        force: false,
     };
     home.service.create(&create).unwrap();
     home.service.resize("data", api::Resize { size_bytes: 20 << 20 }).unwrap();

@@ -68,6 +68,7 @@ fn unavailable_configuration_is_refused() {
         size_bytes: Some(1 << 20),
         group: Some("none".into()),
         seed: None,
+        force: false,
     };
     check(home.service.create(&create), RefusalKind::NotFound, &["no group \"none\""]);
     assert_eq!(home.service.list().unwrap(), []);
@@ -303,5 +304,5 @@ fn volume_too_fast_for_host_can_be_copied() {
     home.service.snapshot("fast", &fork("before", None)).unwrap();
     home.service.clone_volume("fast", &fork("test", None)).unwrap();
     assert_eq!(home.client("test").read(0, 512), [5; 512]);
-    check(home.service.clone_volume("fast", &fork("other", Some("oci:256GB@100vpu"))), RefusalKind::Bad, &["--slow"]);
+    check(home.service.clone_volume("fast", &fork("other", Some("link(5us)"))), RefusalKind::Bad, &["--slow"]);
 }
