@@ -57,7 +57,7 @@ fn jobs_have_elapsed_times_in_every_form() {
         "name=order entry,sessions=50,reads=5,writes=1,cpu=20ms,think=10s",
     ];
     let text = words(&folder.text(&quote));
-    for part in ["order entry", "together", "50 sessions, each again after 10 s", "5 reads and 1 writes of 8 KiB"] {
+    for part in ["order entry", "together", "50 sessions, each again after 10 s", "5 reads and 1 write of 8 KiB"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     folder.text(&[&quote[..], &["--html", "jobs.html"]].concat());
