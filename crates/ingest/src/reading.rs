@@ -420,6 +420,8 @@ pub enum Class {
     Other,
     /// Writes of unknown kind.
     Write,
+    /// Large writes apart from those of the database writers, the log and sorts: archived logs, backups, direct loads.
+    BulkWrite,
     /// Commands that make data durable (flush).
     Flush,
     /// Discarded space (discard, trim).
@@ -430,7 +432,7 @@ pub enum Class {
 
 impl Class {
     /// Every class in display order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::All,
         Self::Read,
         Self::RandomRead,
@@ -441,6 +443,7 @@ impl Class {
         Self::DataWrite,
         Self::RedoWrite,
         Self::TempWrite,
+        Self::BulkWrite,
         Self::Archive,
         Self::Backup,
         Self::Other,
@@ -458,6 +461,7 @@ impl Class {
             Self::RedoWrite => "redo",
             Self::TempRead => "temp reads",
             Self::TempWrite => "temp writes",
+            Self::BulkWrite => "bulk writes",
             Self::Archive => "archive",
             Self::BackupRead => "backup reads",
             Self::Backup => "backup",

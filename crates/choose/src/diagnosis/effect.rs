@@ -62,7 +62,7 @@ impl DatabaseEffect {
 pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Option<DatabaseEffect> {
     scaled(&account.whole, 1.0, |class, operation_s| {
         let then = latencies.0.get(&class)?;
-        let is_awaited = !matches!(class, Class::DataWrite | Class::TempWrite | Class::Write);
+        let is_awaited = !matches!(class, Class::DataWrite | Class::TempWrite | Class::BulkWrite | Class::Write);
         let now = today.0.get(&class).copied().or(operation_s.filter(|_| is_awaited))?;
         (now >= FLOOR_S).then_some(then / now)
     })

@@ -52,7 +52,13 @@ pub(super) struct Hidden {
 pub(super) const fn is_elastic(class: Class) -> bool {
     matches!(
         class,
-        Class::SequentialRead | Class::TempRead | Class::TempWrite | Class::Archive | Class::Backup | Class::BackupRead
+        Class::SequentialRead
+            | Class::TempRead
+            | Class::TempWrite
+            | Class::BulkWrite
+            | Class::Archive
+            | Class::Backup
+            | Class::BackupRead
     )
 }
 

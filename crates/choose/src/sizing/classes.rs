@@ -13,6 +13,8 @@ use super::design::ClassLoad;
 const BLOCK: f64 = 8192.0;
 const SCAN: f64 = 131_072.0;
 const REDO: f64 = 4096.0;
+/// Minimum mean bytes of copies and direct loads, which write up to a megabyte at once.
+const BULK: f64 = 131_072.0;
 /// Assumed share of reads.
 const READS: f64 = 0.7;
 /// A remainder below this share of a total is due to rounding.
@@ -154,7 +156,11 @@ impl<'a> ClassWindows<'a> {
         let rest = total_iops - iops;
         if loads.is_empty() || rest > ROUNDED * total_iops {
             let rest_bytes = total.bytes.map(|total| total - bytes).filter(|rest| *rest > 0.0);
-            loads.push(self.load(whole, rest, rest_bytes));
+            let is_bulk = whole == Class::Write
+                && loads.iter().any(|load| load.class == Class::RedoWrite)
+                && rest_bytes.is_some_and(|bytes| bytes >= BULK * rest);
+            let class = if is_bulk { Class::BulkWrite } else { whole };
+            loads.push(self.load(class, rest, rest_bytes));
         } else if let Some(more) = total.bytes.map(|total| total / bytes).filter(|more| *more > 1.0) {
             for load in &mut loads {
                 load.bytes_per_second *= more;
@@ -170,7 +176,8 @@ impl<'a> ClassWindows<'a> {
             | Class::TempWrite
             | Class::Archive
             | Class::Backup
-            | Class::BackupRead => SCAN,
+            | Class::BackupRead
+            | Class::BulkWrite => SCAN,
             Class::RedoWrite => REDO,
             _ => BLOCK,
         };
@@ -199,6 +206,7 @@ impl<'a> ClassWindows<'a> {
                     | Class::Archive
                     | Class::Backup
                     | Class::BackupRead
+                    | Class::BulkWrite
             ),
             durable: class == Class::RedoWrite,
         }

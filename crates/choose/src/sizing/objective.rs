@@ -91,7 +91,7 @@ impl Reached {
 pub(super) fn class_for(loads: &[ClassLoad], class: Class) -> Option<Class> {
     let whole = match class {
         Class::RandomRead | Class::SequentialRead | Class::TempRead => Class::Read,
-        Class::DataWrite | Class::RedoWrite | Class::TempWrite => Class::Write,
+        Class::DataWrite | Class::RedoWrite | Class::TempWrite | Class::BulkWrite => Class::Write,
         other => other,
     };
     [class, whole, Class::All].into_iter().find(|class| loads.iter().any(|load| load.class == *class))

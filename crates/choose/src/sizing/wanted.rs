@@ -144,7 +144,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
 }
 
 const fn is_write(class: Class) -> bool {
-    matches!(class, Class::Write | Class::DataWrite | Class::RedoWrite | Class::TempWrite)
+    matches!(class, Class::Write | Class::DataWrite | Class::RedoWrite | Class::TempWrite | Class::BulkWrite)
 }
 
 /// Processors and memory of a machine, and where they come from.

@@ -155,6 +155,22 @@ fn scans_have_no_hidden_peaks() {
 }
 
 #[test]
+fn large_writes_apart_from_log_and_data_have_no_hidden_peaks() {
+    let report = |log: f64| {
+        format!(
+            "08:00 3600 redo iops mean 100\n 08:00 3600 redo bytes mean 409600
+            08:00 3600 writes iops mean {}\n 08:00 3600 writes bytes mean 5652480",
+            log + 10.0
+        )
+    };
+    let auto = Design { burst: Burst::Auto, ..plain() };
+    // 10 writes of 512 KiB: archived logs and backups.
+    check(&report(100.0), &auto, &[(Class::RedoWrite, 313.0, 1_282_048.0), (Class::BulkWrite, 10.0, 5_242_880.0)]);
+    // 110 of 46.5 KiB may be the log's second member: small writes have peaks.
+    check(&report(200.0), &auto, &[(Class::Write, 344.3, 16_410_214.4), (Class::RedoWrite, 313.0, 1_282_048.0)]);
+}
+
+#[test]
 fn growth_is_compounded_and_the_capacity_grows_as_well() {
     let growth = Growth { yearly: 0.5, months: 24 };
     let design = Design { growth, burst: Burst::Times(2.0), headroom: 0.2, ..plain() };
