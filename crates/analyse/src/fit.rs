@@ -250,8 +250,8 @@ fn fit_points(points: &[FitPoint], has_limits: bool, mut doubts: Vec<String>) ->
     })
 }
 
-/// The measured rates themselves, if they predict left-out depths clearly better than the best form: a disk that reorders
-/// from a depth on, or a controller with two regimes, follows no form.
+/// The measured rates themselves, if they predict left-out depths clearly better than the best form: a controller with two
+/// regimes follows no form.
 fn table(best: &Candidate, points: &[FitPoint], has_limits: bool) -> Option<Candidate> {
     let is_single = points.windows(2).all(|pair| pair[0].workload == pair[1].workload);
     let is_closed = points.iter().all(|point| point.closed().is_some());

@@ -2,7 +2,7 @@
 //!
 //! A seek over a share `d` of the disk takes `settle + b * sqrt(d)` (Ruemmler and Wilkes 1994, their short seeks; the
 //! mean of `sqrt(d)` between two random places is 8/15). Choosing from `n` waiting operations shortens positioning by
-//! `n^gain`: a power law, which fits measurements of SATA disks better than an ideal order. The choice is made shortly
+//! `n^gain` (from a depth on): a power law, which fits measurements of SATA disks better than an ideal order. The choice is made shortly
 //! after the previous operation: the client of a closed load has submitted its next one by then, while a member of an
 //! array rarely receives it. An operation a short way ahead is not sought: its place comes by at the rate of a transfer,
 //! after the time in which the head settles for a write. A write that has to be durable, or follows a flush, waits for
@@ -161,7 +161,6 @@ impl Disk {
         let slope = (self.spec.seek.as_nanos() as f64 - settle) / MEAN_ROOT;
         let seek = settle + slope * libm::sqrt((place - from).abs());
         let rotation = self.rng.f64() * self.spec.turn.as_nanos() as f64;
-        let choice = choice.min(self.spec.queue);
-        (seek + rotation) * libm::pow(f64::from(choice), -self.spec.gain)
+        (seek + rotation) * self.spec.positioning_share(choice)
     }
 }

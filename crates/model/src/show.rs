@@ -153,6 +153,9 @@ impl fmt::Display for DiskSpec {
         let capacity = Compact(self.capacity);
         write!(f, "disk({capacity}, {}rpm, seek {settle} to {seek}, {outer} to {inner}", libm::round(rpm))?;
         write!(f, ", queue {} gain {}", self.queue, self.gain)?;
+        if self.reorders_from > 1.0 {
+            write!(f, " from {}", self.reorders_from)?;
+        }
         self.idle.map_or(Ok(()), |idle| write!(f, ", idle {}", CompactSpan(idle)))?;
         f.write_str(")")
     }

@@ -69,13 +69,24 @@ pub struct DiskSpec {
     pub outer: Throughput,
     /// Transfer rate at the inner edge.
     pub inner: Throughput,
-    /// With `n` operations waiting, positioning takes `n^-gain` of its time: 0 for none (NCQ gives about 0.2).
+    /// With `n` operations waiting, positioning takes `(n / reorders_from)^-gain` of its time: 0 for none (NCQ gives
+    /// about 0.2).
     pub gain: f64,
+    /// Operations waiting up to which the order gains nothing, at least 1.
+    pub reorders_from: f64,
     /// Operations that it can choose from, at least 1.
     pub queue: u32,
     /// Idle time after which the next operation is positioned anew even if sequential; `None` if no other client moves
     /// the head.
     pub idle: Option<Span>,
+}
+
+impl DiskSpec {
+    /// Positioning with `waiting` operations to choose from, as a share of that of one operation alone.
+    pub fn positioning_share(&self, waiting: u32) -> f64 {
+        let choices = f64::from(waiting.min(self.queue)) / self.reorders_from;
+        libm::pow(choices.max(1.0), -self.gain)
+    }
 }
 
 /// Placement and protection of data in an array.

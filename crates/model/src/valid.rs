@@ -221,8 +221,9 @@ impl StageSpec {
                 disk.queue > 0
                     && disk.capacity > Bytes::ZERO
                     && disk.settle <= disk.seek
-                    && (0.0..=1.0).contains(&disk.gain),
-                "a capacity, a queue of at least 1, a gain between 0 and 1, the shorter seek first",
+                    && (0.0..=1.0).contains(&disk.gain)
+                    && (1.0..=65_536.0).contains(&disk.reorders_from),
+                "a capacity, a queue of at least 1, a gain between 0 and 1 from a depth of at least 1, the shorter seek first",
             ),
             Self::Stall { every, length } => (length < every, "a stall is shorter than its period"),
             Self::Pressure { burst, .. } => (*burst > 0, "the burst is at least 1"),

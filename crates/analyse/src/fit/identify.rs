@@ -76,7 +76,7 @@ fn words(shape: ModelShape, shows: Shows, points: &[FitPoint]) -> String {
     match shows {
         Shows::First => format!("{}: mean {:.1} us", first.words(), first.mean_ns / 1e3),
         Shows::Last => format!("{}: {:.0} IOPS, the most", last.words(), last.iops),
-        Shows::Growth if matches!(shape, ModelShape::Disk) => {
+        Shows::Growth if shape.rotates() => {
             format!("from {} to {}: {:.0} to {:.0} IOPS", first.words(), last.words(), first.iops, last.iops)
         }
         Shows::Sizes => {

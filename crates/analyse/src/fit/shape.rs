@@ -1,6 +1,6 @@
 //! Shapes of models: their stages, parameters and starting values.
 
-use plimsoll_model::{ChainSpec, Demand, DiskSpec, Duplex, Named, Rate, Service, StageSpec};
+use plimsoll_model::{ChainSpec, Demand, DiskSpec, Duplex, Layout, Named, Rate, Service, StageSpec};
 use plimsoll_units::{Bytes, Iops, Span, Throughput};
 
 use super::points::FitPoint;
@@ -15,6 +15,10 @@ pub(super) enum ModelShape {
     Limit,
     /// A disk with reordering: a power law of the queue depth.
     Disk,
+    /// A disk that gains nothing from a short queue.
+    LateDisk,
+    /// Disks that reorder a queue each: a stripe, or an array.
+    Disks,
     /// Servers with a shared queue.
     Servers(Service),
     /// A path followed by servers.
@@ -73,12 +77,14 @@ const TURN_NS: f64 = 8_333_333.0;
 
 impl ModelShape {
     /// Every shape with parameters, with the default spread.
-    pub(super) fn all() -> [Self; 8] {
+    pub(super) fn all() -> [Self; 10] {
         let spread = SPREADS[0];
         [
             Self::Delay,
             Self::Limit,
             Self::Disk,
+            Self::LateDisk,
+            Self::Disks,
             Self::Servers(spread),
             Self::PathAndServers(spread),
             Self::Dies(spread),
@@ -94,8 +100,13 @@ impl ModelShape {
         let turns = points.first().is_some_and(|point| point.mean_ns >= DISK_RESPONSE_NS_MIN);
         let is_flat = loads < 3 || !rises(points);
         (self.free(loads) <= most || self.is_determined(loads))
-            && (turns || self != Self::Disk)
+            && (turns || !self.rotates())
             && (is_flat || self != Self::Delay)
+    }
+
+    /// True for disks.
+    pub(super) const fn rotates(self) -> bool {
+        matches!(self, Self::Disk | Self::LateDisk | Self::Disks)
     }
 
     /// True if the loads give the parameters and leave none to test the shape: three loads show the latency, the
@@ -129,7 +140,7 @@ impl ModelShape {
     /// The same shape with the other spreads.
     pub(super) fn other_spreads(self) -> Vec<Self> {
         let with = |spread: Service| match self {
-            Self::Delay | Self::Limit | Self::Disk | Self::Table => None,
+            Self::Delay | Self::Limit | Self::Disk | Self::LateDisk | Self::Disks | Self::Table => None,
             Self::Servers(_) => Some(Self::Servers(spread)),
             Self::PathAndServers(_) => Some(Self::PathAndServers(spread)),
             Self::Dies(_) => Some(Self::Dies(spread)),
@@ -144,6 +155,8 @@ impl ModelShape {
             Self::Delay => "a time that no load changes",
             Self::Limit => "a latency and a limit",
             Self::Disk => "a disk that reorders its queue",
+            Self::LateDisk => "a disk that reorders its queue from a depth on",
+            Self::Disks => "disks that reorder a queue each",
             Self::Servers(_) => "servers with one queue",
             Self::PathAndServers(_) => "a path and servers with one queue",
             Self::Dies(_) => "dies with a queue each",
@@ -161,20 +174,19 @@ impl ModelShape {
             Meaning { name, unit: "", shows }
         }
         const PATH: Meaning = time("path, time of one operation", Shows::First);
+        const ALONE: Meaning = time("disk, time of one operation alone", Shows::First);
+        const EXPONENT: Meaning = count("disk, exponent of the queue", Shows::Growth);
         match self {
             Self::Table => const { &[] },
             Self::Delay => const { &[PATH] },
             Self::Limit => {
                 const { &[PATH, Meaning { name: "limit, operations", unit: "per second", shows: Shows::Last }] }
             }
-            Self::Disk => {
-                const {
-                    &[
-                        time("disk, time of one operation alone", Shows::First),
-                        count("disk, exponent of the queue", Shows::Growth),
-                    ]
-                }
+            Self::Disk => const { &[ALONE, EXPONENT] },
+            Self::LateDisk => {
+                const { &[ALONE, EXPONENT, count("disk, queue up to which it gains nothing", Shows::Growth)] }
             }
+            Self::Disks => const { &[ALONE, EXPONENT, count("disks, number", Shows::Growth)] },
             Self::Servers(_) => {
                 const { &[time("servers, time of one operation", Shows::First), count("servers, number", Shows::Last)] }
             }
@@ -209,9 +221,9 @@ impl ModelShape {
     /// Index of the integer parameter.
     pub(super) const fn counts(self) -> Option<usize> {
         match self {
-            Self::Delay | Self::Limit | Self::Disk | Self::Table => None,
+            Self::Delay | Self::Limit | Self::Disk | Self::LateDisk | Self::Table => None,
             Self::Servers(_) | Self::Dies(_) => Some(1),
-            Self::PathAndServers(_) | Self::PathAndDies(_) | Self::Device(_) => Some(2),
+            Self::Disks | Self::PathAndServers(_) | Self::PathAndDies(_) | Self::Device(_) => Some(2),
         }
     }
 
@@ -238,7 +250,7 @@ impl ModelShape {
     /// Distribution of service times.
     pub(super) const fn spread(self) -> Option<Service> {
         match self {
-            Self::Delay | Self::Limit | Self::Disk | Self::Table => None,
+            Self::Delay | Self::Limit | Self::Disk | Self::LateDisk | Self::Disks | Self::Table => None,
             Self::Servers(spread)
             | Self::PathAndServers(spread)
             | Self::Dies(spread)
@@ -270,6 +282,11 @@ impl ModelShape {
             Self::Delay => vec![vec![alone_ns]],
             Self::Limit => vec![vec![alone_ns, most]],
             Self::Disk => vec![vec![alone_ns, 0.2]],
+            Self::LateDisk => vec![vec![alone_ns, 0.2, 1.5], vec![alone_ns, 0.3, 4.0]],
+            Self::Disks => {
+                let busy = most * alone_ns / 1e9;
+                [0.4, 0.7, 1.0].into_iter().map(|share| vec![alone_ns, 0.2, (share * busy).max(2.0)]).collect()
+            }
             Self::Servers(_) | Self::Dies(_) => vec![vec![alone_ns, (most * alone_ns / 1e9).max(1.0)]],
             Self::PathAndServers(_) => parts(&|path, time, busy| vec![path, time, busy.max(1.0)]),
             Self::PathAndDies(_) => parts(&|path, time, busy| vec![path, time, (1.2 * busy).max(1.0)]),
@@ -321,9 +338,18 @@ impl ModelShape {
                 let rate = Rate::Operations(Iops::from_f64(numbers[1].max(1e-3)));
                 vec![named("limit", StageSpec::Limit { rate, burst: 1, unit: None }), path()]
             }
-            Self::Disk => {
-                let space = points.iter().map(|point| point.workload.space).max().unwrap_or(Bytes::gib(1));
-                vec![named("disk", StageSpec::Disk(disk(numbers[0], numbers[1], space)))]
+            Self::Disk => vec![named("disk", StageSpec::Disk(disk(numbers[0], numbers[1], space(points))))],
+            Self::LateDisk => {
+                let reorders_from = numbers[2].clamp(1.0, f64::from(DISK_QUEUE));
+                let late = DiskSpec { reorders_from, ..disk(numbers[0], numbers[1], space(points)) };
+                vec![named("disk", StageSpec::Disk(late))]
+            }
+            Self::Disks => {
+                let members = whole(numbers[2]).max(2);
+                let space = Bytes::new(space(points).get().div_ceil(u64::from(members)));
+                let disk = named("disk", StageSpec::Disk(disk(numbers[0], numbers[1], space)));
+                let member = ChainSpec::new(vec![disk]).expect("a disk is a stage");
+                vec![named("disks", StageSpec::Array { layout: Layout::Stripe, members, interleave: grain, member })]
             }
             Self::Servers(spread) => vec![servers(0, spread)],
             Self::PathAndServers(spread) => vec![path(), servers(1, spread)],
@@ -408,6 +434,11 @@ fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
     Demand { write, spread, ..Demand::constant(nanos(ns)) }
 }
 
+/// The largest space of the loads.
+fn space(points: &[FitPoint]) -> Bytes {
+    points.iter().map(|point| point.workload.space).max().unwrap_or(Bytes::gib(1))
+}
+
 /// A disk with a known sum of seek, half a rotation and transfer.
 fn disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
     let turn = TURN_NS.min(alone_ns);
@@ -421,6 +452,7 @@ fn disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
         outer: rate,
         inner: rate,
         gain: gain.clamp(0.0, 1.0),
+        reorders_from: 1.0,
         queue: DISK_QUEUE,
         idle: None,
     }

@@ -129,6 +129,31 @@ fn a_measured_disk_is_a_power_law() {
     assert!(gain.interval.is_none() && fitted.doubts.iter().any(|doubt| doubt.contains("no intervals")));
 }
 
+/// A published 7,200 rpm disk (Samsung F1, 1 TB), 4 KiB random reads with 1 to 32 in flight: the order of its queue
+/// gains from some 4 on.
+#[test]
+fn a_measured_disk_gains_from_a_depth_on() {
+    let iops = [72.1, 72.7, 75.4, 86.5, 111.0, 131.0];
+    let runs = (0..6).map(|power| run(1 << power, iops[power], None)).collect();
+    let curve = curve(Source::Published { document: "fio-plot".into() }, 1.0, runs);
+    let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
+    let from = named(&fitted, "disk, queue up to which it gains nothing");
+    assert!((3.0..6.0).contains(&from.value), "{fitted:#?}");
+    assert!(fitted.error.worst < 0.06, "{fitted:#?}");
+}
+
+/// RAID 5 of eight disks (fio-plot), 4 KiB random reads with 1 to 64 in flight.
+#[test]
+fn a_measured_array_is_disks_that_reorder() {
+    let iops = [106.1, 203.1, 357.8, 576.2, 845.7, 1140.3, 1466.7];
+    let runs = (0..7).map(|power| run(1 << power, iops[power], None)).collect();
+    let curve = curve(Source::Published { document: "fio-plot".into() }, 1.0, runs);
+    let fitted = fit(&[Evidence::try_from(&curve).unwrap()], None).unwrap();
+    let disks = named(&fitted, "disks, number");
+    assert!((5.0..=9.0).contains(&disks.value), "{fitted:#?}");
+    assert!(fitted.held_out.unwrap().worst < 0.05, "{fitted:#?}");
+}
+
 #[test]
 fn single_depth_identifies_a_single_time() {
     let fitted = fit_to("link(20us) then bank(32, 80us) then station(1, 2us)", &[1]);
@@ -235,15 +260,28 @@ fn workload(length: Bytes) -> plimsoll_model::analytic::Workload {
     }
 }
 
-/// A disk whose queue is reordered from 8 in flight on: no power law of the depth follows it.
+/// A controller with two regimes, one up to 16 in flight and one from 32 on: no form follows both.
 #[test]
 fn rates_without_a_form_are_fitted_as_a_table() {
-    let rates = [(1, 120.0), (2, 121.0), (4, 122.0), (8, 150.0), (16, 230.0), (32, 330.0)];
+    let rates = [
+        (1, 120.0),
+        (2, 150.0),
+        (3, 190.0),
+        (4, 230.0),
+        (6, 280.0),
+        (8, 300.0),
+        (12, 310.0),
+        (16, 315.0),
+        (24, 340.0),
+        (32, 430.0),
+        (48, 560.0),
+        (64, 600.0),
+    ];
     let fitted = fit_to_rates(&rates);
     assert_eq!(fitted.spec.names(), ["measured rates"], "{fitted:#?}");
     assert!(fitted.uncertainty < 0.15 && fitted.parameters.is_empty(), "{fitted:#?}");
     let predicted = plimsoll_model::analytic::iops_at(&fitted.spec, &workload(Bytes::kib(8)), &[1, 8, 32]);
-    for (predicted, measured) in predicted.iter().zip([120.0, 150.0, 330.0]) {
+    for (predicted, measured) in predicted.iter().zip([120.0, 300.0, 430.0]) {
         assert!((predicted / measured - 1.0).abs() < 0.02, "{predicted} and {measured}");
     }
 }

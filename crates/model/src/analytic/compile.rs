@@ -346,7 +346,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn disk(&mut self, stage: usize, disk: &DiskSpec, flow: CentreFlow, at: NetworkPosition) -> Node {
-        let centre = self.centre(stage, CentreForm::Disk { queue: disk.queue, gain: disk.gain }, at, 1.0);
+        let centre = self.centre(stage, CentreForm::Disk(*disk), at, 1.0);
         let (positioning, transfer, variance) = disk_time(disk, &flow);
         let mean = positioning + transfer;
         let work = self.work(centre, at);

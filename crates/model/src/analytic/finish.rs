@@ -47,9 +47,8 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
         _ if visits <= 0.0 => Vec::new(),
         CentreForm::Servers(servers) if mean > 0.0 => each(*servers, mean),
         CentreForm::Paced { .. } if mean > 0.0 => vec![1.0 / mean],
-        CentreForm::Disk { queue, gain } if mean > 0.0 => {
-            let position = |j: u32| time * libm::pow(f64::from(j), -*gain);
-            (1..=*queue).map(|j| 1.0 / (position(j) + transfer)).collect()
+        CentreForm::Disk(disk) if mean > 0.0 => {
+            (1..=disk.queue).map(|j| 1.0 / (time * disk.positioning_share(j) + transfer)).collect()
         }
         CentreForm::Curve(rates) => rates.clone(),
         CentreForm::Window { slots, inside, visits, network: made } => {

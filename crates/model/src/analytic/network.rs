@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use plimsoll_units::Kind;
 
-use crate::spec::ChainSpec;
+use crate::spec::{ChainSpec, DiskSpec};
 
 /// A class of equal operations.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ pub(super) enum CentreForm<'a> {
     /// A fixed pace, with a tolerance for bursts.
     Paced { ahead: f64 },
     /// A disk with a queue to choose from.
-    Disk { queue: u32, gain: f64 },
+    Disk(DiskSpec),
     /// A rate for each number of operations present.
     Curve(Vec<f64>),
     /// Nested stages with a limited number inside, and the flows that visit them.

@@ -60,7 +60,7 @@ const FORMS: [StageForm; 25] = [
     },
     StageForm {
         name: "disk",
-        takes: "disk(SIZE, RPM, seek SHORTEST to MEAN, MB/s to MB/s [, queue DEPTH gain EXPONENT] [, idle TIME]), such as disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)",
+        takes: "disk(SIZE, RPM, seek SHORTEST to MEAN, MB/s to MB/s [, queue DEPTH gain EXPONENT [from DEPTH]] [, idle TIME]), such as disk(1TB, 7200rpm, seek 0.8ms to 8.5ms, 150MB/s to 75MB/s)",
         reads: Reads::Plain(disk),
     },
     StageForm {
@@ -189,13 +189,15 @@ fn disk(values: &[&str]) -> Option<StageSpec> {
     let rpm: f64 = rpm.strip_suffix("rpm")?.trim().parse().ok()?;
     let (settle, seek) = seek.strip_prefix("seek ")?.split_once(" to ")?;
     let (outer, inner) = rates.split_once(" to ")?;
-    let (mut queue, mut gain, mut idle) = (1, 0.0, None);
+    let (mut queue, mut gain, mut reorders_from, mut idle) = (1, 0.0, 1.0, None);
     for option in rest {
         if let Some(time) = option.strip_prefix("idle ") {
             idle = Some(span(time)?);
         } else {
             let (depth, exponent) = option.strip_prefix("queue ")?.split_once(" gain ")?;
+            let (exponent, from) = exponent.split_once(" from ").unwrap_or((exponent, "1"));
             (queue, gain) = (depth.trim().parse().ok()?, exponent.trim().parse().ok()?);
+            reorders_from = from.trim().parse().ok()?;
         }
     }
     (rpm >= 1.0).then_some(())?;
@@ -207,6 +209,7 @@ fn disk(values: &[&str]) -> Option<StageSpec> {
         outer: throughput(outer.trim())?,
         inner: throughput(inner.trim())?,
         gain,
+        reorders_from,
         queue,
         idle,
     }))

@@ -34,6 +34,7 @@ fn displayed_models_can_be_parsed_again() {
         "link(25us, 1200MB/s, full duplex)",
         "window(32 on 5 paths: link(1us, 690MB/s on 5 paths) then station(64, 1ms)) then link(1us, 1MB/s, full duplex on 2 paths)",
         "disk(1TB, 7200rpm, seek 800us to 8500us, 150MB/s to 75MB/s, queue 1 gain 0, idle 2ms)",
+        "disk(1TB, 7200rpm, seek 800us to 8500us, 150MB/s to 75MB/s, queue 32 gain 0.29 from 4.4)",
         "curve(1: 6614, 2: 13516, 8: 30829.5)",
         "prefetch(8MiB of 256KiB, streams 4: bank(8 of 256KiB, 2ms)) then link(1us)",
     ] {
