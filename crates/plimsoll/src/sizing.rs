@@ -64,6 +64,11 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
             "configurations that carry the demand are slower than the present storage: use --slower or --may-be-slower to accept them, or widen --provider"
         )));
     }
+    if !is_carried && sizing.evaluated == 0 {
+        return Err(CliError::Failed(anyhow::anyhow!(
+            "no configuration is eligible: widen --provider; --unsupported includes platforms that the database's vendor does not support"
+        )));
+    }
     if !is_carried {
         return Err(CliError::Failed(anyhow::anyhow!(
             "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, use --percentile, or --burst none if the load is constant"

@@ -315,9 +315,13 @@ fn platforms_without_support_are_refused_in_the_headline() {
     let search = Search { products, ..Search::default() };
     let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1 };
     let platform = Platform { cluster: Some(cluster), ..Platform::default() };
-    let sizing = size(&Catalogue::built_in(), &Wanted { platform, ..wanted(6_000.0, "") }, &terms, &search);
+    let cluster_wanted = Wanted { platform, ..wanted(6_000.0, "") };
+    let sizing = size(&Catalogue::built_in(), &cluster_wanted, &terms, &search);
     let headline = page(&sizing).headline.unwrap();
     assert!(headline.text.contains("oci/block-volume") && headline.text.contains("2 x oci/"), "{headline:?}");
     let refused = "Refused, as Oracle does not support RAC there: aws, azure (--unsupported includes them)";
     assert!(headline.details[0].contains(refused), "{headline:?}");
+    let search = Search { products: vec!["aws/io2".to_owned()], ..Search::default() };
+    let headline = page(&size(&Catalogue::built_in(), &cluster_wanted, &terms, &search)).headline.unwrap();
+    assert!(headline.text.contains("No configuration is eligible"), "{headline:?}");
 }

@@ -84,6 +84,9 @@ impl Sized<'_> {
 
     fn no_choice(&self, meets: &str) -> String {
         let Sizing { nearly, evaluated, .. } = self.sizing;
+        if *evaluated == 0 {
+            return "No configuration is eligible: the reasons are below, for each product".to_owned();
+        }
         let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
         let near = near.map_or_else(String::new, |near| {
             format!(": the nearest has {}, so consider looser objectives", words::reached(&near.reached))
@@ -169,7 +172,8 @@ impl Sized<'_> {
         let (name, slower) = (offer::configuration(&first.offer), words::slower(choice));
         let price = self.price(first);
         Some(format!(
-            "It appears slower ({slower}), but its response times are inferred, as are those of the next, {name}, {price}:              the difference is within the doubt, so the cheaper is first"
+            "It appears slower ({slower}), but its response times are inferred, as are those of the next, {name}, {price}: \
+             the difference is within the doubt, so the cheaper is first"
         ))
     }
 
