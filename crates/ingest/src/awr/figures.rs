@@ -273,7 +273,8 @@ fn rates_in(page: &mut Page<'_>, class: Class, section: AwrSection, [iops, bytes
 fn kinds_of_reads(page: &mut Page<'_>) {
     let names = ["physical read IO requests", "physical read total multi block requests", "physical read bytes"];
     let [Some(total), Some(multiple), Some(bytes)] = names.map(|name| page.statistic(name)) else {
-        return direct_reads(page);
+        direct_reads(page);
+        return;
     };
     let Some(block) = page.block_bytes() else { return };
     let counted = multiple.value / page.seconds;
@@ -289,9 +290,13 @@ fn kinds_of_reads(page: &mut Page<'_>) {
     let section = page.statistics();
     let Some(several) = [counted - aside, counted].into_iter().map(|several| several.min(reads).max(0.0)).find(fits)
     else {
-        let origin = page.origin(section, multiple);
-        let text = "the counter of multi-block reads is inconsistent with the bytes: random and sequential reads are not separated";
-        return page.out.caution(Some(origin), text);
+        // The counter lacks direct reads of few blocks.
+        if !direct_reads(page) {
+            let origin = page.origin(section, multiple);
+            let text = "the counter of multi-block reads is inconsistent with the bytes: random and sequential reads are not separated";
+            page.out.caution(Some(origin), text);
+        }
+        return;
     };
     let single = reads - several;
     page.put(Class::RandomRead, Measure::Iops, single, section, total);
@@ -307,20 +312,22 @@ fn kinds_of_reads(page: &mut Page<'_>) {
     }
 }
 
-/// Emits multi-block reads past the buffer cache, for reports without the counter of multi-block reads. Each block read
-/// into the cache is at most one read, so the others are direct ones.
-fn direct_reads(page: &mut Page<'_>) {
+/// Emits multi-block reads past the buffer cache, for reports without a usable counter of multi-block reads: nearly all
+/// reads are direct ones of several blocks. Each block read into the cache is at most one read. False if they are not.
+fn direct_reads(page: &mut Page<'_>) -> bool {
     let names = ["physical read IO requests", "physical reads direct", "physical reads cache"];
-    let [Some(reads), Some(direct), Some(cached)] = names.map(|name| page.statistic(name)) else { return };
-    let Some(block) = page.block_bytes() else { return };
+    let [Some(reads), Some(direct), Some(cached)] = names.map(|name| page.statistic(name)) else { return false };
+    let Some(block) = page.block_bytes() else { return false };
     let requests = reads.value - cached.value;
-    if cached.value <= MOST_CACHED * reads.value && direct.value >= 2.0 * requests {
+    let are_direct = cached.value <= MOST_CACHED * reads.value && direct.value >= 2.0 * requests;
+    if are_direct {
         let section = page.statistics();
         let bytes = direct.value * block;
         page.put(Class::SequentialRead, Measure::Iops, requests / page.seconds, section, reads);
         page.put(Class::SequentialRead, Measure::Throughput, bytes / page.seconds, section, direct);
         page.put(Class::SequentialRead, Measure::Size, bytes / requests, section, direct);
     }
+    are_direct
 }
 
 /// Share of reads into the cache up to which the size of the others is known.

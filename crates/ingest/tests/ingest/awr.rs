@@ -111,6 +111,19 @@ fn direct_reads_without_a_counter_of_multi_block_reads_are_sequential() {
 }
 
 #[test]
+fn direct_reads_that_the_counter_of_multi_block_reads_lacks_are_sequential() {
+    let report = workload(9, 3_600_000).awr_html();
+    let direct = restate(&report, "physical read total multi block requests", 0)
+        .replace(">redo size<", ">physical reads direct<")
+        .replace(">redo writes<", ">physical reads cache<");
+    let direct = restate(&direct, "physical reads direct", 3_960_000 * 8);
+    let reading = read(&restate(&direct, "physical reads cache", 0));
+    near(value(&reading, Class::SequentialRead, Measure::Iops), 1_100.0, 1e-9);
+    near(value(&reading, Class::SequentialRead, Measure::Size), 65_536.0, 1e-9);
+    assert!(reading.cautions.is_empty(), "{:?}", reading.cautions);
+}
+
+#[test]
 fn waits_for_direct_reads_are_the_latency_of_sequential_reads() {
     let single = workload(9, 3_600_000).awr_html();
     let direct = single.replace("db file sequential read", "direct path read");
