@@ -51,6 +51,8 @@ pub fn docker(service: &Service, mounts: Arc<dyn PluginMounts>) -> Router {
 }
 
 impl Plane for Docker {
+    const NAME: &str = "docker";
+
     fn reply(&self, request: &Request) -> Reply {
         if request.method != Method::POST {
             return self.unreadable(StatusCode::METHOD_NOT_ALLOWED, "the plugin is called with POST");

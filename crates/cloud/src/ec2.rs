@@ -24,6 +24,9 @@ use crate::web::{Plane, Reply, Request};
 /// Objects of a page without `MaxResults`, and at most.
 const PAGE_MAX: usize = 1_000;
 
+/// Maximum characters of an action in the log.
+const MAX_LOGGED_ACTION: usize = 64;
+
 type Ec2Result = Result<Vec<Element>, Ec2Error>;
 
 /// The API of EC2.
@@ -36,6 +39,12 @@ pub fn ec2(cloud: &Cloud) -> Router {
 }
 
 impl Plane for Ec2 {
+    const NAME: &str = "ec2";
+
+    fn operation(request: &Request) -> String {
+        Query::read(request).get("Action").unwrap_or_default().chars().take(MAX_LOGGED_ACTION).collect()
+    }
+
     fn reply(&self, request: &Request) -> Reply {
         let id = request_id();
         match self.signed(request) {

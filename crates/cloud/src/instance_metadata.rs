@@ -28,6 +28,8 @@ pub fn instance_metadata(cloud: &Cloud, instance: &str) -> Router {
 }
 
 impl Plane for InstanceMetadata {
+    const NAME: &str = "oci-metadata";
+
     fn reply(&self, request: &Request) -> Reply {
         if request.header("authorization") != Some(AUTHORIZATION) {
             return error(StatusCode::FORBIDDEN, "the header authorization: Bearer Oracle is required");

@@ -44,6 +44,8 @@ pub fn oci(cloud: &Cloud) -> Router {
 }
 
 impl Plane for Oci {
+    const NAME: &str = "oci";
+
     fn reply(&self, request: &Request) -> Reply {
         let done = self.signed(request);
         let reply = done.unwrap_or_else(|error| error.reply());

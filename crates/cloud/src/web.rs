@@ -37,6 +37,12 @@ pub(crate) struct Reply {
 
 /// Answers a request; called on a thread that may block.
 pub(crate) trait Plane: Clone + Send + Sync + 'static {
+    /// Name in the log.
+    const NAME: &str;
+    /// The operation that a request names, for the log.
+    fn operation(request: &Request) -> String {
+        format!("{} {}", request.method, request.path())
+    }
     /// The reply to a request.
     fn reply(&self, request: &Request) -> Reply;
     /// The reply to a request that is too long or incomplete.
@@ -106,6 +112,9 @@ impl IntoResponse for Reply {
     }
 }
 
+/// Maximum characters of a refusal in the log.
+const MAX_LOGGED_REASON: usize = 400;
+
 type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// Router that passes all requests to a plane.
@@ -128,6 +137,18 @@ async fn respond(plane: impl Plane, request: axum::extract::Request) -> Reply {
         return plane.unreadable(StatusCode::BAD_REQUEST, "the path is not UTF-8");
     };
     let failed = plane.clone();
-    let done = tokio::task::spawn_blocking(move || plane.reply(&request)).await;
+    let done = tokio::task::spawn_blocking(move || logged_reply(&plane, &request)).await;
     done.unwrap_or_else(|_| failed.unreadable(StatusCode::INTERNAL_SERVER_ERROR, "the service failed: see its output"))
+}
+
+/// Replies, and logs a refusal.
+fn logged_reply<P: Plane>(plane: &P, request: &Request) -> Reply {
+    let _span = tracing::info_span!("request", door = P::NAME, operation = P::operation(request)).entered();
+    let reply = plane.reply(request);
+    if reply.status.is_client_error() || reply.status.is_server_error() {
+        let reason = String::from_utf8_lossy(&reply.body);
+        let reason: String = reason.chars().take(MAX_LOGGED_REASON).collect();
+        tracing::warn!(status = reply.status.as_u16(), reason, "refused");
+    }
+    reply
 }

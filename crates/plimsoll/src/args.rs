@@ -51,8 +51,8 @@ pub use size::{JobWord, SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
 pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, SuiteArgs, SuiteTarget};
 pub use volumes::{
-    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, MakeFs, ReachArgs, ServeArgs, VolumeArgs, VolumeCommand,
-    WebArgs,
+    AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, VolumeArgs,
+    VolumeCommand, WebArgs,
 };
 use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES, WEB_EXAMPLES};
 

@@ -21,6 +21,7 @@ mod image;
 mod imports;
 mod inputs;
 mod iscsi;
+mod log;
 mod matching;
 mod measure;
 mod nbd;

@@ -24,6 +24,7 @@ use self::clouds::Clouds;
 use self::doors::Doors;
 use crate::args::{ServeArgs, TermsArgs};
 use crate::cli_error::CliError;
+use crate::log;
 use crate::offers::Offers;
 use crate::output::{Outputs, print};
 use crate::systemd;
@@ -35,6 +36,7 @@ const FLOOR: Span = Span::from_millis(500);
 
 /// Serves until a signal.
 pub fn run(args: &ServeArgs) -> Result<(), CliError> {
+    log::install(args.log_format);
     // Not permitted in some containers; the present limit holds then.
     let _ = plimsoll_front::descriptors::raise_limit();
     let stop = Stop::new().context("waiting for signals")?;
@@ -104,7 +106,7 @@ fn attend(
     console: Option<ConsoleOptions>,
 ) -> Result<(), CliError> {
     for notice in service.notices() {
-        tell(notice);
+        tracing::warn!("{notice}");
     }
     recordings.map_or(Ok(()), |folder| record_all(service, folder))?;
     let controls: Vec<ListenAddress> = entrances.iter().map(|entrance| entrance.listening.place.clone()).collect();
@@ -115,22 +117,19 @@ fn attend(
     let console = console.map(WebConsole::open).transpose().context("opening the web console")?;
     let url = console.as_ref().map(WebConsole::url).transpose().context("opening the web console")?;
     print(greeting(&about, volumes, &controls, planes.places(), url).as_bytes())?;
+    tracing::info!(volumes, directory = about.directory, made_by = about.made_by, "serving");
     systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
     if reattach {
         reattach_all(service, &controls);
     }
     stop.wait();
+    tracing::info!("stopping");
     systemd::tell(News::Stopping);
     drop(console);
     warn_of_attached(service);
     drop(planes);
     drop(control);
     Ok(())
-}
-
-/// A line for the user that is no result.
-fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "plimsoll: {line}");
 }
 
 /// A client of the control socket of this service.
@@ -145,13 +144,14 @@ fn control_client(controls: &[ListenAddress]) -> Option<Client> {
 /// Attaches again what an earlier run left attached. One that fails stays as it is.
 fn reattach_all(service: &Service, controls: &[ListenAddress]) {
     let Some(client) = control_client(controls) else {
-        return tell("--reattach needs a control socket: use --control PATH");
+        tracing::warn!("--reattach needs a control socket: use --control PATH");
+        return;
     };
     let is_left = |volume: &Volume| volume.attachment.as_ref().is_some_and(|attachment| attachment.dead);
     for volume in service.list().unwrap_or_default().iter().filter(|volume| is_left(volume)) {
         match volumes::reattached(&client, volume) {
-            Ok(place) => tell(&format!("{} is attached again: {place}", volume.name)),
-            Err(trouble) => tell(&format!("{} is not attached again: {trouble}", volume.name)),
+            Ok(place) => tracing::info!(volume = volume.name, place, "reattached"),
+            Err(trouble) => tracing::error!(volume = volume.name, reason = %trouble, "not reattached"),
         }
     }
 }
@@ -160,11 +160,12 @@ fn reattach_all(service: &Service, controls: &[ListenAddress]) {
 fn warn_of_attached(service: &Service) {
     for volume in service.list().unwrap_or_default() {
         if let Some(device) = volume.attachment.and_then(|attachment| attachment.device) {
-            let name = volume.name;
-            tell(&format!(
-                "{name} is attached at {device}, which fails from now on: plimsoll serve --reattach attaches it again, \
-                 plimsoll volume detach {name} --offline clears it"
-            ));
+            tracing::warn!(
+                volume = volume.name,
+                device,
+                "still attached, so the device fails from now on: plimsoll serve --reattach attaches it again, plimsoll \
+                 volume detach NAME --offline clears it"
+            );
         }
     }
 }
@@ -205,7 +206,6 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<S
         level_changes: if args.cloud.online_uhp { LevelChanges::Online } else { LevelChanges::Detached },
         durability: if args.durability.durable_writes { Durability::Changes } else { Durability::Flushes },
         commit_interval: args.durability.commit_interval.0,
-        log: tell,
         made_by: crate::MADE_BY.into(),
     })
 }

@@ -416,6 +416,13 @@ pub struct KindCount {
     pub bytes: u64,
     /// Requests completed with an error.
     pub errors: u64,
+    /// Response times of requests without error, as clients have them: upper bounds and counts, ascending. Those of more
+    /// than 10 s are in no bin.
+    #[serde(default)]
+    pub responses: Vec<Bin>,
+    /// Sum of these response times.
+    #[serde(default)]
+    pub response_sum_ns: u64,
 }
 
 /// Number of replies held longest by a limit.

@@ -44,6 +44,7 @@ impl Service {
         state.mounted.insert(name.to_owned(), mountpoint);
         let volume = state.volume_mut(name)?;
         let file = Some(file.display().to_string());
+        tracing::info!(volume = name, file, "volume mounted");
         volume.attachment = Some(api::Attachment { file, ..api::Attachment::default() });
         self.show(volume)
     }
@@ -73,6 +74,7 @@ impl Service {
             return Err(attached(name, &present));
         }
         let [file, device, mountpoint] = pairs.map(|(present, new)| present.as_ref().or(new.as_ref()).cloned());
+        tracing::info!(volume = name, device, mountpoint, "volume attached");
         volume.attachment = Some(api::Attachment { file, device, mountpoint, dead: false });
         self.show(volume)
     }
@@ -101,6 +103,7 @@ impl Service {
         let _ = std::fs::remove_dir(point);
         let volume = state.volume_mut(name)?;
         volume.attachment = None;
+        tracing::info!(volume = name, "volume detached");
         self.show(volume)
     }
 }

@@ -11,6 +11,7 @@ use plimsoll_volume::{AutotuneState, Detached, IntervalLoad, Ladder, LevelModel,
 
 use crate::api;
 use crate::floor;
+use crate::health::{StoreState, watch_descriptors};
 use crate::metadata::VolumeMetadata;
 use crate::open::capacity;
 use crate::product::Product;
@@ -252,7 +253,7 @@ impl Service {
             .collect();
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
-        let (health, readings) = self.inner.handle.call(move |server| {
+        let (store, readings) = self.inner.handle.call(move |server| {
             let (volumes, ..) = server.volumes();
             volumes.set_capacity(fixed.unwrap_or(free.saturating_add(volumes.store().usage().taken)));
             let read = |(export, from, follows)| {
@@ -262,14 +263,15 @@ impl Service {
                 Reading { clients, fresh: fresh(volumes, export, from), totals }
             };
             let readings = queries.into_iter().map(read).collect::<Vec<Reading>>();
-            (server.volumes().0.health(), readings)
+            (StoreState::of(server.volumes().0), readings)
         })?;
-        self.watch_health(&mut state, health);
-        self.watch_descriptors(&mut state);
+        self.watch_health(&mut state, store);
+        watch_descriptors(&mut state);
         self.watch_damage(&mut state)?;
         let now = self.model_now();
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
+            volume.watch_clients(reading.clients);
             let is_device = volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
             let used = reading.clients > 0 || is_device || volume.metadata.instance.is_some();
             if self.run_automation(now, volume, used, reading.totals).is_err() {
@@ -321,8 +323,7 @@ impl Service {
             return self.change_product(volume, product, None);
         };
         if !std::mem::replace(&mut volume.automation.is_held, true) {
-            let name = volume.name();
-            (self.inner.options.log)(&format!("the level of {name} does not follow the load to {level}: {why}"));
+            tracing::warn!(volume = volume.name(), level, reason = why, "the level does not follow the load");
         }
         if let (Some(Tune { tune, .. }), Some(present)) = (&mut volume.automation.tune, volume.product.level()) {
             tune.set_level(now, present);

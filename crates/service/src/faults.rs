@@ -31,6 +31,12 @@ impl Service {
             let (volumes, now, _) = server.volumes();
             volumes.inject(now, export, suffered);
         })?;
+        if let Some(faults) = &requested {
+            let api::Faults { errors_ppm, spikes_ppm, spike_ns, tears_ppm, stall_ns, .. } = faults;
+            tracing::warn!(volume = name, errors_ppm, spikes_ppm, spike_ns, tears_ppm, stall_ns, "faults injected");
+        } else {
+            tracing::info!(volume = name, "faults cleared");
+        }
         volume.faults = requested;
         self.show(volume)
     }

@@ -70,6 +70,7 @@ impl Service {
         let id = self.inner.handle.call(move |server| server.volumes().0.group(&model, seed))?;
         let made = ServedGroup { id, volume, metadata, stages };
         let shown = made.shown();
+        tracing::info!(group = group.name, like = group.like, "group created");
         state.groups.insert(group.name.clone(), made);
         Ok(shown)
     }
@@ -87,6 +88,7 @@ impl Service {
         let edit = Edit::Delete { volume };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
         state.groups.remove(name);
+        tracing::info!(group = name, "group deleted");
         // Dissolving cannot fail: the group is empty.
         self.inner.handle.call(move |server| server.volumes().0.dissolve(id))?;
         Ok(())

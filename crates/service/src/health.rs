@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use plimsoll_front::descriptors;
-use plimsoll_volume::{Durability, Errno, StoreHealth};
+use plimsoll_volume::{Durability, Errno, StoreHealth, Usage, Volumes};
 
 use crate::api;
-use crate::refusal::{Refusal, RefusalKind};
+use crate::refusal::{Refusal, RefusalKind, shown};
 use crate::service::{Service, ServiceOptions, ServiceState};
 
 impl Service {
@@ -20,39 +20,68 @@ impl Service {
 
     /// The failure of the store with its remedy; `None` without one.
     pub(crate) fn trouble(&self) -> Result<Option<String>, Refusal> {
-        let health = self.inner.handle.call(|server| server.volumes().0.health())?;
-        Ok(describe(health, &self.inner.options.directory))
+        let state = self.inner.handle.call(|server| StoreState::of(server.volumes().0))?;
+        Ok(describe(state, &self.inner.options.directory))
     }
 
     /// Logs a change of the health.
-    pub(crate) fn watch_health(&self, state: &mut ServiceState, health: StoreHealth) {
-        let trouble = describe(health, &self.inner.options.directory);
+    pub(crate) fn watch_health(&self, state: &mut ServiceState, store: StoreState) {
+        let trouble = describe(store, &self.inner.options.directory);
         if trouble != state.trouble {
-            let line =
-                trouble.as_deref().unwrap_or("the store accepts changes again, and all that were answered are durable");
-            (self.inner.options.log)(line);
+            if let Some(reason) = &trouble {
+                tracing::error!(reason, "changes fail or are not durable");
+            } else {
+                tracing::info!("the store accepts changes again, and all that were answered are durable");
+            }
             state.trouble = trouble;
-        }
-    }
-
-    /// Logs how many connections were refused for want of descriptors since the last call.
-    pub(crate) fn watch_descriptors(&self, state: &mut ServiceState) {
-        let all = descriptors::refused();
-        let new = all - std::mem::replace(&mut state.refused_connections, all);
-        if new > 0 {
-            let limit = descriptors::limit().unwrap_or(u64::MAX);
-            (self.inner.options.log)(&format!(
-                "connections refused: {new}, since the limit of {limit} open files leaves only those of the volumes; raise \
-                 it (ulimit -Hn, or LimitNOFILE= of systemd)"
-            ));
         }
     }
 }
 
+/// Logs how many connections were refused for want of descriptors since the last call.
+pub(crate) fn watch_descriptors(state: &mut ServiceState) {
+    let all = descriptors::refused();
+    let new = all - std::mem::replace(&mut state.refused_connections, all);
+    if new > 0 {
+        let limit = descriptors::limit().unwrap_or(u64::MAX);
+        tracing::warn!(
+            connections = new,
+            limit,
+            "connections were refused, since the limit of open files leaves only those of the volumes: raise it \
+             (ulimit -Hn, or LimitNOFILE= of systemd)"
+        );
+    }
+}
+
+/// Health and space of the store at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoreState {
+    health: StoreHealth,
+    usage: Usage,
+    cluster: u32,
+}
+
+impl StoreState {
+    pub fn of(volumes: &Volumes) -> Self {
+        let store = volumes.store();
+        Self { health: volumes.health(), usage: store.usage(), cluster: store.geometry().cluster_bytes }
+    }
+}
+
+/// Space below which writes to new places may fail, unless it is more than a sixteenth of all.
+const MIN_SPACE: u64 = 1 << 20;
+
 /// A failure of the store with its remedy.
-fn describe(health: StoreHealth, directory: &Path) -> Option<String> {
+fn describe(StoreState { health, usage, cluster }: StoreState, directory: &Path) -> Option<String> {
     let directory = directory.display();
     match health {
+        StoreHealth::Good if usage.available < MIN_SPACE.min(usage.capacity / 16) => Some(format!(
+            "{} of {} of space are taken: writes to new places fail. Space is taken in clusters of {}, so that a scattered \
+             block of 4 KiB takes a whole one. Raise --capacity, trim, or delete volumes or snapshots",
+            shown(usage.taken),
+            shown(usage.capacity),
+            shown(cluster.into()),
+        )),
         StoreHealth::Good => None,
         StoreHealth::Stalled(Errno::NoSpc) => Some(format!(
             "the filesystem of {directory} is full: answered changes do not become durable until there is room, and then \

@@ -89,6 +89,7 @@ impl Service {
     ) -> Result<(), Refusal> {
         let metadata = volume.metadata_like(&product, rests_from, self.inner.options.slow);
         self.store_metadata(volume, metadata)?;
+        tracing::info!(volume = volume.name(), from = volume.product.like, to = product.like, "level changed");
         self.apply_product(volume, product)
     }
 

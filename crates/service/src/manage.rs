@@ -161,6 +161,8 @@ impl Service {
         let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
         let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
         let shown = self.show(&volume);
+        let Volume { metadata, size, .. } = &volume;
+        tracing::info!(volume = name, like = metadata.like, bytes = size, of = metadata.of, "volume created");
         state.volumes.insert(name, volume);
         shown
     }
@@ -222,6 +224,7 @@ impl Service {
         let edit = Edit::Grow { volume: volume.id, size, text: Some(metadata.text()) };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(volume.name(), &error))?;
         (volume.size, volume.metadata) = (size, metadata);
+        tracing::info!(volume = volume.name(), bytes = size, "volume resized");
         self.apply_product(volume, product)?;
         volume.automation = Automation::new(self.model_now(), &volume.metadata, &volume.product, &self.inner.options);
         Ok(())
@@ -244,6 +247,7 @@ impl Service {
         }
         let edit = Edit::Restore { volume: volume.id, from: from.id };
         self.inner.handle.edit(edit).map_err(|error| Refusal::of_edit(name, &error))?;
+        tracing::info!(volume = name, from = restore.from, "volume restored");
         self.show(volume)
     }
 
@@ -276,6 +280,7 @@ impl Service {
             return Err(Refusal::of_edit(name, &error));
         }
         state.volumes.remove(name);
+        tracing::info!(volume = name, "volume deleted");
         Ok(())
     }
 

@@ -31,6 +31,7 @@ impl Service {
         let (export, slow) = (volume.export, self.inner.options.slow);
         let begun = self.inner.handle.call(move |server| server.record(export, slow, file))?;
         begun.map_err(|error| Refusal::new(RefusalKind::Failed, error.to_string()))?;
+        tracing::info!(volume = name, file = recording.file, "recording started");
         volume.recording = Some(recording.file.clone());
         self.show(volume)
     }
@@ -48,7 +49,10 @@ impl Service {
         let ended = self.inner.handle.stop_recording(volume.export)?;
         match ended {
             None => Ok(None),
-            Some(Ok(RecordedTrace { operations, dropped })) => Ok(Some(api::Recorded { file, operations, dropped })),
+            Some(Ok(RecordedTrace { operations, dropped })) => {
+                tracing::info!(volume = volume.name(), file, operations, dropped, "recording ended");
+                Ok(Some(api::Recorded { file, operations, dropped }))
+            }
             Some(Err(error)) => Err(Refusal::new(
                 RefusalKind::Failed,
                 format!("{file} ends before the recording did ({error}): record again where there is room"),

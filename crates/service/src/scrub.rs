@@ -166,10 +166,12 @@ impl Service {
             known.1 = reads;
             let Some(blocks) = blocks else { continue };
             for DamagedBlock { volume, offset } in &blocks {
-                (self.inner.options.log)(&format!(
-                    "volume {volume} is damaged at byte {offset}: the 4 KiB there differ from their checksum, and reads of \
-                     them fail (EIO) until they are overwritten or restored"
-                ));
+                tracing::error!(
+                    volume,
+                    offset,
+                    "damaged: the 4 KiB there differ from their checksum, and reads of them fail (EIO) until they are \
+                     overwritten or restored"
+                );
             }
             known.0 = blocks;
         }

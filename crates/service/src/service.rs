@@ -64,8 +64,6 @@ pub struct ServiceOptions {
     pub durability: Durability,
     /// Maximum time until acknowledged changes become durable without a flush; `None` for no maximum.
     pub commit_interval: Option<Span>,
-    /// Receives log lines for the user.
-    pub log: fn(&str),
     /// Program and version.
     pub made_by: String,
 }

@@ -1,5 +1,7 @@
 //! A served volume: its metadata and its present state.
 
+use std::cmp::Ordering;
+
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::iscsi::{Admission, Controller, UnitIdentity};
 use plimsoll_front::{Offer, Server};
@@ -35,6 +37,8 @@ pub(crate) struct Volume {
     pub unit: Option<Box<UnitIdentity>>,
     /// Controller with the optimized paths, if they are asymmetric.
     pub owner: Controller,
+    /// Number of clients that was logged last.
+    pub clients: usize,
 }
 
 /// Everything that is sent to the ring loop to serve a volume.
@@ -101,11 +105,22 @@ impl Volume {
             watch,
             unit,
             owner,
+            clients: 0,
         }
     }
 
     pub fn name(&self) -> &str {
         &self.metadata.name
+    }
+
+    /// Logs a change of the number of clients since the last call.
+    pub fn watch_clients(&mut self, clients: usize) {
+        let before = std::mem::replace(&mut self.clients, clients);
+        match clients.cmp(&before) {
+            Ordering::Greater => tracing::info!(volume = self.name(), clients, "clients connected"),
+            Ordering::Less => tracing::info!(volume = self.name(), clients, "clients disconnected"),
+            Ordering::Equal => {}
+        }
     }
 
     /// Returns itself, or a refusal if another volume has taken the name since `id` was read.

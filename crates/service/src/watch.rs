@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use plimsoll_record::Bins;
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Breach, Class, Export, FidelityVerdict, Period, Totals, VolumeAccess, Volumes};
+use plimsoll_volume::{Breach, Class, Export, FidelityVerdict, Period, ResponseCounts, Totals, VolumeAccess, Volumes};
 
 use crate::api;
 use crate::moment;
@@ -150,6 +150,8 @@ fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> 
         ops: totals.ops[class.index()],
         bytes: totals.bytes[class.index()],
         errors: totals.errors[class.index()],
+        responses: bins(&totals.responses[class.index()]),
+        response_sum_ns: totals.responses[class.index()].sum_ns(),
     };
     let (damaged, damaged_reads) = state.damages.of(volume.name());
     let periods: Vec<api::Period> = volume.watch.periods.iter().cloned().collect();
@@ -168,6 +170,12 @@ fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> 
         damaged_reads,
         lateness: lateness.upper_bounds().map(|(upto, count)| api::Bin { upto_ns: upto.as_nanos(), count }).collect(),
     }
+}
+
+/// The buckets with responses.
+fn bins(responses: &ResponseCounts) -> Vec<api::Bin> {
+    let all = responses.buckets().map(|(upto_ns, count)| api::Bin { upto_ns, count });
+    all.filter(|bin| bin.count > 0).collect()
 }
 
 /// Replies by the limit that held them longest.

@@ -38,7 +38,7 @@ pub use store::{
     Unrecoverable, Unreferenced, Usage, VolumeId,
 };
 pub use superblock::{BLOCK_BYTES, BlockError, FileKind, Superblock, SuperblockData, header, read_header};
-pub use totals::{Label, Totals};
+pub use totals::{BUCKET_BOUNDS_NS, Label, ResponseCounts, Totals};
 pub use volumes::{
     Bound, Edited, Export, GroupId, Lead, Limits, NotAccepted, NotServed, Reply, Serving, Then, Volumes,
 };

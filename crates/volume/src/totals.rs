@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use plimsoll_units::Span;
+
 use crate::request::Class;
 use crate::volumes::Bound;
 
@@ -12,6 +14,59 @@ const LABELS_MAX: usize = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u16);
 
+/// Upper bounds of the buckets of response times, in nanoseconds: 1, 2 and 5 of each decade from 1 us to 10 s.
+pub const BUCKET_BOUNDS_NS: [u64; 22] = [
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    20_000,
+    50_000,
+    100_000,
+    200_000,
+    500_000,
+    1_000_000,
+    2_000_000,
+    5_000_000,
+    10_000_000,
+    20_000_000,
+    50_000_000,
+    100_000_000,
+    200_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+    5_000_000_000,
+    10_000_000_000,
+];
+
+/// Response times of successful requests, counted in buckets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResponseCounts {
+    counts: [u64; BUCKET_BOUNDS_NS.len()],
+    sum_ns: u64,
+}
+
+impl ResponseCounts {
+    /// Counts by the upper bound of their bucket, in nanoseconds; longer responses are in none.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        BUCKET_BOUNDS_NS.into_iter().zip(self.counts)
+    }
+
+    /// Sum of all response times in nanoseconds, with those in no bucket.
+    pub const fn sum_ns(&self) -> u64 {
+        self.sum_ns
+    }
+
+    fn record(&mut self, response: Span) {
+        let ns = response.as_nanos();
+        if let Some(count) = self.counts.get_mut(BUCKET_BOUNDS_NS.partition_point(|bound| *bound < ns)) {
+            *count += 1;
+        }
+        self.sum_ns = self.sum_ns.saturating_add(ns);
+    }
+}
+
 /// Operations, bytes and errors by class ([`Class::index`]), and binding stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -21,6 +76,8 @@ pub struct Totals {
     pub bytes: [u64; 4],
     /// Failed requests.
     pub errors: [u64; 4],
+    /// Response times of successful requests as clients have them, in model time; of volumes with a model.
+    pub responses: [ResponseCounts; 4],
     /// Requests by binding stage of the group's model.
     pub bound_by_group: Vec<u64>,
     /// Requests affected by an injected fault.
@@ -48,6 +105,11 @@ impl Totals {
             self.bound_by_volume.len() - 1
         });
         Label(place as u16)
+    }
+
+    /// Counts the response time of a successful request.
+    pub(crate) fn respond(&mut self, class: Class, response: Span) {
+        self.responses[class.index()].record(response);
     }
 
     pub(crate) fn count(&mut self, class: Class, bytes: u64, is_error: bool, bound_by: Bound) {

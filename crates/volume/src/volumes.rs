@@ -673,6 +673,9 @@ impl Volumes {
         served.totals.count(class, payload, outcome.is_err(), bound_by);
         if flight.delay.is_none() {
             let seen = now + served.path;
+            if outcome.is_ok() {
+                served.totals.respond(class, seen.since(self.pace.submitted(Slot(slot))));
+            }
             served.fidelity.handed_out(seen, seen.since(due), payload);
         }
         let (real, seen) = (self.slow.real(due), self.now + self.slow.real_span(served.path));

@@ -78,7 +78,8 @@ pub struct ServeArgs {
     /// File with the token of the control API over TCP: a single line, readable by its owner only
     #[arg(long, value_name = "FILE", requires = "control_tcp")]
     pub token_file: Option<PathBuf>,
-    /// Maximum bytes of data; by default limited by the filesystem
+    /// Maximum space of data, in clusters of 64 KiB: a scattered block of 4 KiB takes a whole one; by default limited by
+    /// the filesystem
     #[arg(long, value_name = "SIZE")]
     pub capacity: Option<Bytes>,
     /// Store a checksum for each 4 KiB of data and never serve damaged data; set permanently when the data directory is
@@ -100,6 +101,9 @@ pub struct ServeArgs {
     /// volume record
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
+    /// Format of the log on standard error: a line for each change, refusal, failure, and change of the number of clients
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
     /// Directory with additional product files
     #[arg(long, value_name = "FOLDER")]
     pub products: Option<PathBuf>,
@@ -116,6 +120,15 @@ pub struct ServeArgs {
     pub tls: TlsArgs,
     #[command(flatten)]
     pub chap: ChapArgs,
+}
+
+/// Format of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// Time, level, message and fields.
+    Text,
+    /// An object in each line.
+    Json,
 }
 
 /// When writes become durable.

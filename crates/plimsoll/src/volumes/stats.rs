@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn counts_and_the_last_seconds_are_shown() {
-        let count = KindCount { kind: "read".into(), ops: 1_234, bytes: 1_234 << 12, errors: 1 };
+        let count =
+            KindCount { kind: "read".into(), ops: 1_234, bytes: 1_234 << 12, errors: 1, ..KindCount::default() };
         let period = |start_s| Period {
             start_s,
             ops: 3_000,

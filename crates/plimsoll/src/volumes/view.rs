@@ -110,7 +110,7 @@ mod tests {
 
     fn seen(ops: u64, held: u64) -> VolumeView {
         let stats = Stats {
-            counts: vec![KindCount { kind: "read".into(), ops, bytes: ops * 8_192, errors: 0 }],
+            counts: vec![KindCount { kind: "read".into(), ops, bytes: ops * 8_192, ..KindCount::default() }],
             bound_by: vec![
                 BoundCount { limit: "link".into(), count: 90 },
                 BoundCount { limit: "IOPS".into(), count: held },

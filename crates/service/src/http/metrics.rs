@@ -2,37 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::api::{About, Stats, Volume};
+use plimsoll_volume::BUCKET_BOUNDS_NS;
+
+use crate::api::{About, Bin, Stats, Volume};
 use crate::{Refusal, RefusalKind, Service};
 
 /// Media type.
 pub(super) const TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-
-/// Upper bounds of the lateness buckets, in nanoseconds: 1, 2 and 5 of each decade from 1 us to 10 s.
-const BUCKETS_NS: [u64; 22] = [
-    1_000,
-    2_000,
-    5_000,
-    10_000,
-    20_000,
-    50_000,
-    100_000,
-    200_000,
-    500_000,
-    1_000_000,
-    2_000_000,
-    5_000_000,
-    10_000_000,
-    20_000_000,
-    50_000_000,
-    100_000_000,
-    200_000_000,
-    500_000_000,
-    1_000_000_000,
-    2_000_000_000,
-    5_000_000_000,
-    10_000_000_000,
-];
 
 /// A volume and its counters.
 type VolumeCounters = (Volume, Stats);
@@ -190,21 +166,33 @@ impl Page<'_> {
             "histogram",
             "How long after the moment of the model clients have answers: the way to them is estimated.",
         );
+        for (volume, Stats { lateness, lateness_sum_ns, .. }) in self.volumes {
+            let count = lateness.iter().map(|bin| bin.count).sum();
+            self.histogram(name, &[("volume", &volume.name)], lateness, (*lateness_sum_ns, count));
+        }
+        let name = "plimsoll_volume_response_histogram_seconds";
+        self.family(name, "histogram", "Response times of successful requests, as clients have them.");
         for (volume, stats) in self.volumes {
-            self.lateness(name, &volume.name, stats);
+            for of in &stats.counts {
+                let labels = [("volume", volume.name.as_str()), ("kind", &of.kind)];
+                self.histogram(name, &labels, &of.responses, (of.response_sum_ns, of.ops));
+            }
         }
     }
 
-    fn lateness(&mut self, name: &str, volume: &str, stats: &Stats) {
+    /// Writes the samples of a histogram with a sum in nanoseconds and a count.
+    fn histogram(&mut self, name: &str, labels: &[(&str, &str)], bins: &[Bin], (sum_ns, count): (u64, u64)) {
         let bucket = format!("{name}_bucket");
-        for bound in BUCKETS_NS {
-            let within = stats.lateness.iter().filter(|bin| bin.upto_ns <= bound).map(|bin| bin.count).sum::<u64>();
-            self.sample(&bucket, &[("volume", volume), ("le", &seconds(bound).to_string())], within as f64);
+        let mut put = |bound: &str, within: u64| {
+            self.sample(&bucket, &[labels, &[("le", bound)]].concat(), within as f64);
+        };
+        for bound in BUCKET_BOUNDS_NS {
+            let within = bins.iter().filter(|bin| bin.upto_ns <= bound).map(|bin| bin.count).sum();
+            put(&seconds(bound).to_string(), within);
         }
-        let count = stats.lateness.iter().map(|bin| bin.count).sum::<u64>() as f64;
-        self.sample(&bucket, &[("volume", volume), ("le", "+Inf")], count);
-        self.sample(&format!("{name}_sum"), &[("volume", volume)], seconds(stats.lateness_sum_ns));
-        self.sample(&format!("{name}_count"), &[("volume", volume)], count);
+        put("+Inf", count);
+        self.sample(&format!("{name}_sum"), labels, seconds(sum_ns));
+        self.sample(&format!("{name}_count"), labels, count as f64);
     }
 
     fn cost(&mut self) {

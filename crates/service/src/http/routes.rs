@@ -358,8 +358,13 @@ impl Route {
             Ok(body) => body,
             Err((status, why)) => return refused(status, why),
         };
-        let Self { act, content, status, .. } = self;
-        let done = tokio::task::spawn_blocking(move || act(&service, &RouteInput { name, number, body })).await;
+        let Self { act, content, status, id, .. } = self;
+        let logged_act = move || {
+            let _span = tracing::info_span!("request", door = "control", operation = id).entered();
+            let done = act(&service, &RouteInput { name, number, body });
+            done.inspect_err(|refusal| tracing::warn!(reason = refusal.message, "refused"))
+        };
+        let done = tokio::task::spawn_blocking(logged_act).await;
         let media = match content {
             ResponseContent::Json(_) | ResponseContent::Document => "application/json",
             ResponseContent::Text(media) => media,

@@ -3,13 +3,13 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plimsoll_front::{Checksums, DirectoryError};
 use plimsoll_service::{AddChecksums, DamagedBlock, OpenError, Repair, Service, ServiceOptions, api, fsck};
 
 use crate::home::{Home, TIMEOUT, copy, directory, options};
+use crate::logged;
 
 const EIO: u32 = 5;
 const KIB: u64 = 1 << 10;
@@ -64,14 +64,12 @@ fn scrub(home: &Home, volume: Option<&str>) -> api::ScrubState {
     }
 }
 
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
 #[test]
 fn flipped_bit_fails_reads_and_is_reported() {
     let data = pattern(1, 1 << 20);
     let directory = damaged(&data);
-    let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
-    let home = Home::open(ServiceOptions { log, ..options(&directory) });
+    logged::keep();
+    let home = Home::open(options(&directory));
     assert!(home.service.about().unwrap().checksums, "it stays as it was made");
     let mut client = home.client("data");
     assert!(client.read(0, 512 << 10) == data[..512 << 10]);
@@ -89,9 +87,7 @@ fn flipped_bit_fails_reads_and_is_reported() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!((stats.damaged, stats.damaged_reads), (vec![512 * KIB], 3));
-    let lines = LINES.lock().unwrap().clone();
-    let of_data: Vec<_> = lines.iter().filter(|line| line.contains("volume data ")).collect();
-    assert!(of_data.len() == 1 && of_data[0].contains("damaged at byte 524288"), "{lines:?}");
+    assert!(logged::has(&["damaged", "volume=\"data\"", "offset=524288"]));
 
     let block = |volume: &str| DamagedBlock { volume: volume.into(), offset: 512 * KIB };
     let endless = api::Scrub { rate_bytes: Some(0), ..api::Scrub::default() };

@@ -1,6 +1,5 @@
 //! Failures of the store are visible, and durability is stated.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use plimsoll_service::{RefusalKind, ServiceOptions, api};
@@ -8,21 +7,7 @@ use plimsoll_units::Span;
 use plimsoll_volume::{Durability, Errno, Io};
 
 use crate::home::{Client, Home, TIMEOUT, directory, options};
-
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-fn log(line: &str) {
-    LINES.lock().unwrap().push(line.to_owned());
-}
-
-/// Waits until a line with `text` is in the log.
-fn is_logged(text: &str) {
-    let end = Instant::now() + TIMEOUT;
-    while !LINES.lock().unwrap().iter().any(|line| line.contains(text)) {
-        assert!(Instant::now() < end, "{:?}", LINES.lock().unwrap());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use crate::logged;
 
 /// Writes, and fails the sync of the commit that follows. The end of the returned client begins another one.
 fn fail_sync(home: &Home, errno: Errno) -> Client {
@@ -43,7 +28,8 @@ fn fail_sync(home: &Home, errno: Errno) -> Client {
 
 #[test]
 fn failed_store_is_visible_everywhere() {
-    let home = Home::open(ServiceOptions { log, ..options(&directory()) });
+    logged::keep();
+    let home = Home::new();
     home.create("data", "link(10us)");
     let healthy = home.service.health().unwrap();
     assert!(healthy.healthy && home.service.volume("data").unwrap().trouble.is_none());
@@ -51,10 +37,10 @@ fn failed_store_is_visible_everywhere() {
     let mut client = fail_sync(&home, Errno::NoSpc);
     let full = home.service.health().unwrap_err();
     assert!(full.kind == RefusalKind::Unavailable && full.message.contains("is full"), "{full:?}");
-    is_logged("is full");
+    logged::until(&["is full"]);
     client.write(0, &[8; 4096]);
     assert!(home.service.health().is_ok(), "a flush repeats the commit");
-    is_logged("accepts changes again");
+    logged::until(&["accepts changes again"]);
 
     let mut client = fail_sync(&home, Errno::Io);
     let remedy = "restart the service";
@@ -63,7 +49,7 @@ fn failed_store_is_visible_everywhere() {
     assert!(shown(home.service.volume("data").unwrap().trouble));
     assert!(shown(home.service.list().unwrap().remove(0).trouble));
     assert!(shown(home.service.about().unwrap().trouble));
-    is_logged(remedy);
+    logged::until(&[remedy]);
     assert_ne!(client.try_write(0, &[9; 4096]), 0);
     let home = home.again();
     let mut client = home.client("data");

@@ -38,7 +38,6 @@ pub fn options(directory: &Path) -> ServiceOptions {
         level_changes: LevelChanges::Detached,
         durability: Durability::Flushes,
         commit_interval: None,
-        log: |_| (),
         made_by: "test".into(),
     }
 }

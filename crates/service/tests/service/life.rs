@@ -1,6 +1,5 @@
 //! Automation, faults and groups of volumes.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -8,6 +7,7 @@ use plimsoll_service::{ServiceOptions, api};
 use plimsoll_volume::Slow;
 
 use crate::home::{Home, directory, options};
+use crate::logged;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -42,19 +42,16 @@ fn level_follows_load() {
     assert_eq!(home.service.clear_autotune("data").unwrap().autotune, None);
 }
 
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
 #[test]
 fn level_of_a_used_volume_does_not_follow_the_load_to_30() {
     const TIMES: u32 = 20;
-    let log = |line: &str| LINES.lock().unwrap().push(line.to_owned());
-    let home = Home::open(ServiceOptions { slow: Slow::by(TIMES), log, ..options(&directory()) });
+    logged::keep();
+    let home = Home::open(ServiceOptions { slow: Slow::by(TIMES), ..options(&directory()) });
     home.create("data", "oci:50GB@20vpu");
     let up_after_ns = Some(SECOND_NS / u64::from(TIMES));
     let autotune = api::Autotune { default: Some(20), most: Some(40), up_after_ns, ..api::Autotune::default() };
     home.service.set_autotune("data", &autotune).unwrap();
     let busy = AtomicBool::new(true);
-    let is_logged = || LINES.lock().unwrap().iter().any(|line| line.contains("does not follow the load to 30"));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut client = home.client("data");
@@ -62,7 +59,7 @@ fn level_of_a_used_volume_does_not_follow_the_load_to_30() {
                 client.reads(50, 16);
             }
         });
-        home.until("data", |_| is_logged());
+        home.until("data", |_| logged::has(&["does not follow the load", "level=30"]));
         assert_eq!(home.service.volume("data").unwrap().level, Some(20));
         busy.store(false, Ordering::Relaxed);
     });

@@ -142,6 +142,20 @@ fn full_store_is_reported_and_recovers() {
     client.write(0, &vec![1; 512 << 10]);
     assert_eq!(client.try_write(1 << 20, &vec![2; 1 << 20]), 28, "ENOSPC");
     assert_eq!(client.read(0, 512 << 10), vec![1; 512 << 10]);
+    assert!(home.service.health().is_ok(), "half of the space is left");
+    // Scattered blocks take a cluster of 64 KiB each.
+    for block in 8..16 {
+        client.write(block << 20, &[3; 4096]);
+    }
+    let trouble = home.service.health().unwrap_err().message;
+    assert!(
+        trouble.contains("1 MiB of 1 MiB of space are taken") && trouble.contains("clusters of 64 KiB"),
+        "{trouble}"
+    );
+    assert_eq!(client.try_write(16 << 20, &[3; 4096]), 28, "ENOSPC");
+    for block in 8..16 {
+        client.trim(block << 20, 64 << 10);
+    }
     client.trim(0, 512 << 10);
     let end = std::time::Instant::now() + crate::home::TIMEOUT;
     while client.try_write(1 << 20, &vec![2; 768 << 10]) != 0 {

@@ -15,6 +15,7 @@ mod kills;
 mod levels;
 mod life;
 mod lives;
+mod logged;
 mod recordings;
 mod refusals;
 mod targets;

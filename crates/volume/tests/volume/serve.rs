@@ -498,7 +498,12 @@ fn changed_rates_keep_queues_and_credits() {
     let due: Vec<u64> = world.drain(at(1_000_000_000)).iter().map(|reply| reply.due.as_nanos() / 1_000_000).collect();
     assert_eq!(due, [0, 1, 101, 201], "the first was let through at the old rate, and charged for");
     assert_eq!(bound(&world, export), [("size".to_owned(), 0), ("level".to_owned(), 4)]);
-    assert_eq!(world.volumes.totals(export).unwrap().ops[Class::Read.index()], 4);
+    let totals = world.volumes.totals(export).unwrap();
+    assert_eq!(totals.ops[Class::Read.index()], 4);
+    // 0, 1, 101 and 201 ms, as the drain came only after a second.
+    let responses = &totals.responses[Class::Read.index()];
+    assert_eq!(responses.buckets().filter(|bucket| bucket.1 > 0).collect::<Vec<_>>(), [(1_000_000_000, 4)]);
+    assert!(responses.sum_ns() <= 4_000_000_000, "{responses:?}");
 }
 
 #[test]

@@ -4,6 +4,9 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -41,6 +44,65 @@ fn a_signal_ends_it_cleanly() {
         home.serve(&[]);
         assert!(home.does(&["volume", "list"]).contains("data"));
     }
+}
+
+/// The log of a service, as objects.
+fn logged(path: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(path).expect("the log is there");
+    // The last line may be incomplete.
+    text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(parse).collect()
+}
+
+fn parse(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+/// Waits for a line with this message, and returns it.
+fn until_logged(path: &Path, message: &str) -> serde_json::Value {
+    for _ in 0..6_000 {
+        if let Some(line) = logged(path).into_iter().find(|line| line["message"] == message) {
+            return line;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("no {message:?} in {:?}", logged(path));
+}
+
+#[test]
+fn log_has_a_line_for_each_change_refusal_and_client() {
+    let mut home = Home::new("log");
+    let path = home.path().join("log.json");
+    let mut command = home.command(&["serve"]);
+    command.arg(home.data()).args(SLOWLY).args(["--log-format", "json"]);
+    command.stderr(fs::File::create(&path).expect("it can be written"));
+    home.serve_by(&mut command);
+    home.does(&["volume", "create", "db", "--like", "oci:50GB@10vpu"]);
+    home.refuses(&["volume", "create", "db", "--like", "oci:50GB@10vpu"], "already");
+    home.does(&["volume", "level", "db", "20"]);
+    let client = home.command(&["measure", &home.uri("db"), "--duration", "60s"]).stdout(Stdio::null()).spawn();
+    let client = Running(client.expect("it starts"));
+    assert_eq!(until_logged(&path, "clients connected")["volume"], "db");
+    drop(client);
+    assert_eq!(until_logged(&path, "clients disconnected")["clients"], 0);
+    home.does(&["volume", "delete", "db", "--yes"]);
+    assert_eq!(home.signal(Signal::INT).code(), Some(0));
+    let lines = logged(&path);
+    let messages: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
+    let expected = [
+        "serving",
+        "volume created",
+        "refused",
+        "level changed",
+        "clients connected",
+        "clients disconnected",
+        "volume deleted",
+        "stopping",
+    ];
+    assert_eq!(messages, expected);
+    assert!(lines[2]["reason"].as_str().is_some_and(|reason| reason.contains("already")), "{}", lines[2]);
+    let span = &lines[3]["span"];
+    assert_eq!((&span["door"], &span["operation"]), (&"control".into(), &"changeLevel".into()));
+    assert!(lines.iter().all(|line| line["timestamp"].as_str().is_some_and(|time| time.ends_with('Z'))));
 }
 
 #[test]
@@ -145,8 +207,8 @@ fn sockets_that_the_starter_made_are_used() {
     let service = std::process::Command::new("/bin/sh")
         .args(["-c", script, program, "said"])
         .current_dir(home.path())
-        .stdin(std::process::Stdio::from(OwnedFd::from(control)))
-        .stdout(std::process::Stdio::from(OwnedFd::from(nbd)))
+        .stdin(Stdio::from(OwnedFd::from(control)))
+        .stdout(Stdio::from(OwnedFd::from(nbd)))
         .spawn()
         .expect("it starts");
     let to = socket("control");

@@ -6,7 +6,10 @@ use super::*;
 use crate::api::{Bin, BoundCount, Cost, Floor, KindCount, Period};
 
 fn counted() -> VolumeCounters {
-    let count = |kind: &str, ops, bytes| KindCount { kind: kind.into(), ops, bytes, errors: 1 };
+    let count = |kind: &str, ops, bytes| {
+        let responses = vec![Bin { upto_ns: 500_000, count: 4 }, Bin { upto_ns: 1_000_000, count: 2 }];
+        KindCount { kind: kind.into(), ops, bytes, errors: 1, responses, response_sum_ns: 12_000_000_000 }
+    };
     let volume = Volume {
         name: "data".into(),
         like: "limit(3000) then station(1, \"x\\y\")".into(),
@@ -86,6 +89,12 @@ fn metrics_follow_prometheus_naming() {
         "plimsoll_volume_lateness_seconds_bucket{volume=\"data\",le=\"0.0001\"} 5",
         "plimsoll_volume_lateness_seconds_bucket{volume=\"data\",le=\"+Inf\"} 5",
         "plimsoll_volume_lateness_seconds_sum{volume=\"data\"} 0.00015",
+        "plimsoll_volume_response_histogram_seconds_bucket{volume=\"data\",kind=\"read\",le=\"0.0002\"} 0",
+        "plimsoll_volume_response_histogram_seconds_bucket{volume=\"data\",kind=\"read\",le=\"0.0005\"} 4",
+        "plimsoll_volume_response_histogram_seconds_bucket{volume=\"data\",kind=\"read\",le=\"10\"} 6",
+        "plimsoll_volume_response_histogram_seconds_bucket{volume=\"data\",kind=\"read\",le=\"+Inf\"} 7",
+        "plimsoll_volume_response_histogram_seconds_sum{volume=\"data\",kind=\"read\"} 12",
+        "plimsoll_volume_response_histogram_seconds_count{volume=\"data\",kind=\"read\"} 7",
         "plimsoll_volume_cost_total{volume=\"data\",currency=\"USD\"} 0.004512",
     ] {
         assert!(page.lines().any(|shown| shown == line), "no {line} in\n{page}");
