@@ -312,6 +312,9 @@ pub struct Stats {
     pub at: String,
     /// Time dilation: all figures are in model time, which is slower than the clock by this factor.
     pub slow: u32,
+    /// Second of reading, in the time of the periods.
+    #[serde(default)]
+    pub now_s: u64,
     /// Counts by kind: read, write, flush, trim.
     pub counts: Vec<KindCount>,
     /// Replies by the limit that held them longest.
@@ -423,6 +426,15 @@ pub struct KindCount {
     /// Sum of these response times.
     #[serde(default)]
     pub response_sum_ns: u64,
+}
+
+/// A change of a volume's level or product since the start of the service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LevelChange {
+    /// Time in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Level or configuration from then on.
+    pub to: String,
 }
 
 /// Number of replies held longest by a limit.

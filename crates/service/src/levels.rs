@@ -31,6 +31,11 @@ impl Service {
         self.show(volume)
     }
 
+    /// The last changes of a volume's level or product since the start, oldest first.
+    pub fn level_changes(&self, name: &str) -> Result<Vec<api::LevelChange>, Refusal> {
+        Ok(self.state().volume(name)?.level_changes.iter().cloned().collect())
+    }
+
     /// The new product of a volume, and the reason if the vendor makes this change only on detached volumes.
     fn leveled(
         &self,
@@ -89,7 +94,7 @@ impl Service {
     ) -> Result<(), Refusal> {
         let metadata = volume.metadata_like(&product, rests_from, self.inner.options.slow);
         self.store_metadata(volume, metadata)?;
-        tracing::info!(volume = volume.name(), from = volume.product.like, to = product.like, "level changed");
+        volume.note_change(&product);
         self.apply_product(volume, product)
     }
 

@@ -1,6 +1,7 @@
 //! A served volume: its metadata and its present state.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 use plimsoll_device::nbd::Emulation;
 use plimsoll_front::iscsi::{Admission, Controller, UnitIdentity};
@@ -17,6 +18,9 @@ use crate::watch::RecentSeconds;
 
 /// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.
 const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 64 << 20, block: 1 };
+
+/// Changes of level or product kept for each volume.
+const MAX_LEVEL_CHANGES: usize = 128;
 
 /// A volume or a snapshot.
 #[derive(Debug)]
@@ -39,6 +43,8 @@ pub(crate) struct Volume {
     pub owner: Controller,
     /// Number of clients that was logged last.
     pub clients: usize,
+    /// The last changes of level or product, oldest first.
+    pub level_changes: VecDeque<api::LevelChange>,
 }
 
 /// Everything that is sent to the ring loop to serve a volume.
@@ -106,11 +112,25 @@ impl Volume {
             unit,
             owner,
             clients: 0,
+            level_changes: VecDeque::new(),
         }
     }
 
     pub fn name(&self) -> &str {
         &self.metadata.name
+    }
+
+    /// Logs and keeps a change of level or product.
+    pub fn note_change(&mut self, to: &Product) {
+        if to.like == self.product.like {
+            return;
+        }
+        tracing::info!(volume = self.name(), from = self.product.like, to = to.like, "level changed");
+        if self.level_changes.len() == MAX_LEVEL_CHANGES {
+            self.level_changes.pop_front();
+        }
+        let to = to.level().map_or_else(|| to.like.clone(), |level| level.to_string());
+        self.level_changes.push_back(api::LevelChange { at_ms: moment::now_ns() / 1_000_000, to });
     }
 
     /// Logs a change of the number of clients since the last call.

@@ -86,7 +86,8 @@ impl Service {
         })?;
         volume.watch.absorb(&reading.fresh);
         let (volume, slow) = (state.volume(name)?, self.inner.options.slow.times());
-        Ok(stats(&state, volume, reading, slow))
+        let now_s = self.model_now().as_nanos() / 1_000_000_000;
+        Ok(api::Stats { now_s, ..stats(&state, volume, reading, slow) })
     }
 }
 
@@ -158,6 +159,7 @@ fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> 
     api::Stats {
         at: moment::now(),
         slow,
+        now_s: 0,
         counts: Class::ALL.map(count).to_vec(),
         bound_by: bound_by(state, volume, &totals),
         in_flight,

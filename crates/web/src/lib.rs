@@ -39,6 +39,7 @@ use tokio::sync::watch;
 pub use origin::WebTls;
 
 pub use commands::{AttachRequest, Commands, CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
+pub use session::add_link;
 pub use threads::Threads;
 
 use crate::jobs::Jobs;
@@ -100,7 +101,7 @@ impl WebConsole {
         let ConsoleOptions { listener, tls, directory, runs, service, products, commands } = options;
         let origin = WebOrigin::new(listener.local_addr()?, tls.as_ref())?;
         session::make_private(&directory)?;
-        let sessions = Sessions::open(&directory)?;
+        let sessions = Sessions::open(&directory, &origin.url())?;
         let reports = Reports::open(&directory)?;
         let live = Live::new(service.clone());
         let shared = ConsoleState {
@@ -133,9 +134,9 @@ impl WebConsole {
 }
 
 impl ConsoleState {
-    /// A URL that opens the console once. The token is in the fragment, which browsers do not send.
+    /// A URL that opens the console once.
     pub fn link(&self) -> io::Result<String> {
-        Ok(format!("{}/enter#{}", self.origin.url(), self.sessions.link()?))
+        Ok(session::link_url(&self.origin.url(), &self.sessions.link()?))
     }
 }
 

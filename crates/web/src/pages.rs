@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use maud::{Markup, html};
-use plimsoll_service::api::{Stats, Volume};
+use plimsoll_service::api::{LevelChange, Volume};
 use plimsoll_units::Bytes;
 use serde::Serialize;
 
@@ -340,27 +340,29 @@ fn details(l: Language, volume: &Volume) -> Markup {
 /// History of a volume, compact.
 #[derive(Serialize)]
 struct VolumeHistory {
-    /// Time of the newest second in milliseconds since 1970.
-    at_ms: u64,
-    /// Model seconds, IOPS, bytes per second, p50 and p99 in nanoseconds, and whether the second is faithful.
+    /// Present second since 1970.
+    now_s: u64,
+    /// Length of a second of the model, in seconds.
+    step_s: u64,
+    /// Second since 1970, IOPS, bytes per second, p50 and p99 in nanoseconds, and whether the second is faithful; seconds
+    /// without replies are left out.
     seconds: Vec<(u64, u64, u64, u64, u64, bool)>,
     /// Level changes.
-    marks: Vec<live::LevelMark>,
+    marks: Vec<LevelChange>,
 }
 
 /// Recent seconds of a volume as JSON.
 pub fn history(shared: &ConsoleState, name: &str, seconds: usize) -> Option<String> {
-    let Stats { periods, .. } = shared.service.stats(name).ok()?;
-    let recent = &periods[periods.len().saturating_sub(seconds)..];
+    let stats = shared.service.stats(name).ok()?;
+    let (now_s, step_s) = (live::now_ms() / 1_000, u64::from(stats.slow));
+    let recent = &stats.periods[stats.periods.len().saturating_sub(seconds)..];
     let second = |period: &plimsoll_service::api::Period| {
         let is_faithful = period.verdict == "faithful";
-        (period.start_s, period.ops, period.bytes, period.p50_ns, period.p99_ns, is_faithful)
+        let age_s = stats.now_s.saturating_sub(period.start_s) * step_s;
+        (now_s.saturating_sub(age_s), period.ops, period.bytes, period.p50_ns, period.p99_ns, is_faithful)
     };
-    let history = VolumeHistory {
-        at_ms: live::now_ms(),
-        seconds: recent.iter().map(second).collect(),
-        marks: shared.live.marks(name),
-    };
+    let seconds = recent.iter().map(second).collect();
+    let history = VolumeHistory { now_s, step_s, seconds, marks: shared.service.level_changes(name).ok()? };
     serde_json::to_string(&history).ok()
 }
 

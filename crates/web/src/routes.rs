@@ -145,7 +145,7 @@ fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
     let session = shared.sessions.enter(&token).map_err(failed)?.ok_or_else(|| {
         WebRefusal::new(
             StatusCode::UNAUTHORIZED,
-            "this URL is unknown, replaced or was used before: restart plimsoll for a new one, or make one in an open page",
+            "this URL is unknown, replaced or was used before: plimsoll web --url prints a new one, as does an open page",
         )
     })?;
     let (name, secure) = (shared.origin.cookie_name(), if shared.origin.is_tls() { "; Secure" } else { "" });

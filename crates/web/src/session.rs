@@ -11,6 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const SECRET_BYTES: usize = 16;
 /// Unused links; a further link replaces the oldest.
 const MAX_LINKS: usize = 8;
+/// Folder of unused links: an empty file each, so that another process of the user can add one.
+const LINKS: &str = "links";
+/// File with the URL of the running console.
+const URL: &str = "url";
 /// Sessions; a further session replaces the oldest.
 const MAX_SESSIONS: usize = 16;
 /// Lifetime of a session in seconds.
@@ -18,16 +22,68 @@ const SESSION_SECONDS: u64 = 30 * 24 * 3_600;
 /// File of sessions.
 const FILE: &str = "sessions";
 
+/// Adds a link to the running console of a directory, and returns its URL.
+///
+/// # Errors
+/// No console runs there, or the system gives no random bytes.
+pub fn add_link(directory: &Path) -> io::Result<String> {
+    let url = fs::read_to_string(directory.join(URL))?;
+    Ok(link_url(&url, &Links(directory.join(LINKS)).add()?))
+}
+
+/// A URL that opens the console once. The token is in the fragment, which browsers do not send.
+pub fn link_url(console: &str, token: &str) -> String {
+    format!("{console}/enter#{token}")
+}
+
+/// Unused links, as empty files.
+#[derive(Debug)]
+struct Links(PathBuf);
+
+impl Links {
+    /// Creates a link, and returns its token.
+    fn add(&self) -> io::Result<String> {
+        make_private(&self.0)?;
+        let mut links = fs::read_dir(&self.0)?
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.metadata()?.modified()?, entry.path()))
+            })
+            .collect::<io::Result<Vec<_>>>()?;
+        links.sort();
+        for (_, oldest) in links.iter().take((links.len() + 1).saturating_sub(MAX_LINKS)) {
+            // The link may have been used since.
+            let _ = fs::remove_file(oldest);
+        }
+        let token = secret()?;
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.0.join(&token))?;
+        Ok(token)
+    }
+
+    /// Uses a link. False if it is unknown or was used before.
+    fn take(&self, token: &str) -> io::Result<bool> {
+        if token.len() != 2 * SECRET_BYTES || !token.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Ok(false);
+        }
+        match fs::remove_file(self.0.join(token)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// Links and sessions.
 #[derive(Debug)]
 pub struct Sessions {
+    links: Links,
+    url: PathBuf,
     file: PathBuf,
     state: Mutex<SessionStore>,
 }
 
 #[derive(Default)]
 struct SessionStore {
-    links: Vec<String>,
     /// Secret, and the time of its creation in seconds since 1970.
     sessions: Vec<(String, u64)>,
 }
@@ -39,8 +95,15 @@ impl std::fmt::Debug for SessionStore {
 }
 
 impl Sessions {
-    /// Reads the sessions of earlier runs.
-    pub fn open(directory: &Path) -> io::Result<Self> {
+    /// Reads the sessions of earlier runs, and removes their links.
+    pub fn open(directory: &Path, url: &str) -> io::Result<Self> {
+        let links = Links(directory.join(LINKS));
+        match fs::remove_dir_all(&links.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let url_file = directory.join(URL);
+        write_private(&url_file, url.as_bytes())?;
         let file = directory.join(FILE);
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
@@ -52,25 +115,20 @@ impl Sessions {
             Some((secret.to_owned(), created.parse().ok()?))
         };
         let sessions = text.lines().filter_map(session).take(MAX_SESSIONS).collect();
-        Ok(Self { file, state: Mutex::new(SessionStore { links: Vec::new(), sessions }) })
+        Ok(Self { links, url: url_file, file, state: Mutex::new(SessionStore { sessions }) })
     }
 
     /// The token of a new link.
     pub fn link(&self) -> io::Result<String> {
-        let token = secret()?;
-        let mut state = self.state();
-        if state.links.len() == MAX_LINKS {
-            state.links.remove(0);
-        }
-        state.links.push(token.clone());
-        Ok(token)
+        self.links.add()
     }
 
     /// Exchanges the token of a link for a session. `None` if it is unknown or was used before.
     pub fn enter(&self, token: &str) -> io::Result<Option<String>> {
+        if !self.links.take(token)? {
+            return Ok(None);
+        }
         let mut state = self.state();
-        let Some(index) = state.links.iter().position(|link| same(link, token)) else { return Ok(None) };
-        state.links.remove(index);
         let session = secret()?;
         let now = now();
         state.sessions.retain(|(_, created)| is_valid(*created, now));
@@ -95,6 +153,13 @@ impl Sessions {
     fn state(&self) -> std::sync::MutexGuard<'_, SessionStore> {
         // Poisoning is harmless: lists change in single steps.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// No console is at the URL any more.
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.url);
     }
 }
 
@@ -142,13 +207,22 @@ mod tests {
     fn link_opens_once_and_session_survives_restart() {
         let directory = std::env::temp_dir().join(format!("plimsoll-sessions-{}", std::process::id()));
         make_private(&directory).unwrap();
-        let sessions = Sessions::open(&directory).unwrap();
+        let sessions = Sessions::open(&directory, "http://127.0.0.1:7580").unwrap();
         let token = sessions.link().unwrap();
         assert_eq!(sessions.enter("0000").unwrap(), None);
         let session = sessions.enter(&token).unwrap().unwrap();
         assert_eq!(sessions.enter(&token).unwrap(), None, "a link is used once");
         assert!(sessions.admits(&session) && !sessions.admits(&token) && !sessions.admits(""));
-        let again = Sessions::open(&directory).unwrap();
+        let url = add_link(&directory).unwrap();
+        let other = url.strip_prefix("http://127.0.0.1:7580/enter#").unwrap();
+        assert!(sessions.enter(other).unwrap().is_some(), "a link of another process");
+        let tokens: Vec<String> = (0..=MAX_LINKS).map(|_| sessions.link().unwrap()).collect();
+        let entered = tokens.iter().filter(|token| sessions.enter(token).unwrap().is_some()).count();
+        assert_eq!(entered, MAX_LINKS, "a further link replaces the oldest");
+        assert_eq!(sessions.enter("../sessions").unwrap(), None);
+        drop(sessions);
+        assert!(add_link(&directory).is_err(), "no console runs");
+        let again = Sessions::open(&directory, "http://127.0.0.1:7580").unwrap();
         assert!(again.admits(&session));
         assert!(!is_valid(0, SESSION_SECONDS));
         fs::remove_dir_all(&directory).unwrap();

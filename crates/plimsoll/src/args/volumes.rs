@@ -40,11 +40,15 @@ pub(super) const WEB_EXAMPLES: &str = "\
 Examples:
   plimsoll web                                        the console of the default data directory; prints its URL
   plimsoll web /srv/volumes --web 127.0.0.1:0         another directory, on any free port
+  plimsoll web --url                                  another URL of the running console, if the first is lost
   ssh -L 7580:127.0.0.1:7580 db1 plimsoll web         the console of another host";
 
 /// `plimsoll web`
 #[derive(Debug, Args)]
 pub struct WebArgs {
+    /// Print a further URL of the console that runs for the data directory, which opens it once
+    #[arg(long)]
+    pub url: bool,
     #[command(flatten)]
     pub serve: ServeArgs,
 }

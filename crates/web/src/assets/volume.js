@@ -91,11 +91,22 @@
     draw();
   };
   stream(`/events/volumes/${encodeURIComponent(name)}`, {
-    history: ({ at_ms, seconds, marks: earlier }) => {
+    history: ({ now_s, step_s, seconds, marks: earlier }) => {
       for (const list of Object.values(history)) list.length = 0;
       marks.splice(0, marks.length, ...earlier);
-      const newest = seconds.length ? seconds[seconds.length - 1][0] : 0;
-      for (const [second, ops, bytes, p50, p99, isFaithful] of seconds) push(Math.floor(at_ms / 1000) - (newest - second), ops, bytes, p50, p99, isFaithful);
+      // Nothing was answered between seconds that are further apart.
+      const idle = (from, to) => {
+        if (to - from <= step_s) return;
+        push(from + step_s, 0, 0, 0, 0, true);
+        if (to - step_s > from + step_s) push(to - step_s, 0, 0, 0, 0, true);
+      };
+      let before = null;
+      for (const [second, ops, bytes, p50, p99, isFaithful] of seconds) {
+        if (before != null) idle(before, second);
+        push(second, ops, bytes, p50, p99, isFaithful);
+        before = second;
+      }
+      if (before != null) idle(before, now_s);
       draw();
     },
     volumes: ({ at_ms, volumes: [volume] }) => show(volume, at_ms),

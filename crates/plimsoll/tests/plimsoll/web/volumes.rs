@@ -1,6 +1,7 @@
 //! Volumes in a browser: the level slider, live figures, a reload, and a service that is killed.
 
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -75,6 +76,28 @@ fn change_that_needs_detached_volume_is_refused_in_words() {
     // The refusal is an error of the request, which Chromium logs.
     let unexpected: Vec<String> = browser.errors().into_iter().filter(|error| !error.contains("409")).collect();
     assert_eq!(unexpected, Vec::<String>::new());
+}
+
+#[test]
+fn history_has_changes_that_were_made_while_no_page_was_open() {
+    let Some((server, browser)) = opened("history") else { return };
+    browser.open("about:blank");
+    let data = server.folder.join("data");
+    let run = |arguments: &[&str]| {
+        let command = Command::new(env!("CARGO_BIN_EXE_plimsoll")).args(arguments).arg(&data).output().unwrap();
+        assert!(command.status.success(), "{arguments:?}: {command:?}");
+        String::from_utf8(command.stdout).unwrap()
+    };
+    run(&["volume", "level", "data", "20", "--service"]);
+    assert!(run(&["web", "--url"]).contains("/enter#"), "a further URL, without a restart");
+    browser.open(&server.page("/volumes/data"));
+    let history = "new Promise((done) => { const events = new EventSource('/events/volumes/data');
+        events.addEventListener('history', ({ data }) => { events.close(); done(JSON.parse(data)); }); })";
+    let history = browser.eval(history);
+    assert_eq!(history["marks"][0]["to"], "20", "{history}");
+    let age_s = history["now_s"].as_u64().unwrap() - history["marks"][0]["at_ms"].as_u64().unwrap() / 1_000;
+    assert!(age_s < 300, "{history}");
+    assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
 /// Connects to the export `data`, up to the transmission phase.
