@@ -1,5 +1,6 @@
 //! The query API of Amazon EC2 (version 2016-11-15), as far as EBS volumes need it.
 
+mod descriptions;
 mod error;
 mod instances;
 mod modifications;
@@ -81,7 +82,17 @@ fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Ec2Result 
         "DescribeVolumesModifications" => modifications::describe(operation, query),
         "CreateSnapshot" => snapshots::create(operation, query),
         "DescribeSnapshots" => snapshots::describe(operation, query),
+        "CreateSnapshots" => snapshots::create_several(operation, query),
+        "CopySnapshot" => snapshots::copy(operation, query),
         "DeleteSnapshot" => snapshots::delete(operation, query),
+        "DescribeVolumeStatus" => descriptions::volume_status(operation, query),
+        "DescribeVolumeAttribute" => descriptions::volume_attribute(operation, query),
+        "DescribeInstanceStatus" => instances::statuses(operation, query),
+        "DescribeInstanceTypes" => descriptions::instance_types(operation, query),
+        "DescribeRegions" => descriptions::regions(operation, query),
+        "DescribeTags" => descriptions::tags(operation, query),
+        "GetEbsEncryptionByDefault" | "DisableEbsEncryptionByDefault" => descriptions::no_encryption(query),
+        "EnableEbsEncryptionByDefault" => descriptions::encryption(query),
         "DescribeInstances" => instances::describe(operation, query),
         "DescribeAvailabilityZones" => instances::zones(operation, query),
         "CreateTags" => snapshots::set_tags(operation, query),

@@ -4,6 +4,7 @@ mod attachments;
 mod autotune;
 mod backups;
 mod compute;
+mod descriptions;
 mod error;
 mod groups;
 mod page;
@@ -84,7 +85,8 @@ fn route(operation: &mut Operation<'_>, request: &Request, collection: &str, res
         "volumeBackupPolicies" | "volumeBackupPolicyAssignments" => {
             policies::route(operation, request, collection, rest)
         }
-        _ => compute::route(operation, request, collection, rest),
+        _ => descriptions::route(operation, request, collection, rest)
+            .unwrap_or_else(|| compute::route(operation, request, collection, rest)),
     }
 }
 

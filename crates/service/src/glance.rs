@@ -1,6 +1,6 @@
 //! Volumes and groups as control planes list them: read under the lock alone, without a call to the ring.
 
-use plimsoll_catalogue::{Like, MachineShape, Offer, OptionValue, PriceTerms};
+use plimsoll_catalogue::{Like, MachineShape, Offer, OptionValue, PriceTerms, Product};
 use plimsoll_volume::VolumeAccess;
 
 use crate::api;
@@ -112,6 +112,20 @@ impl Service {
     pub fn group_glances(&self) -> Vec<GroupGlance> {
         let groups: Vec<(String, u32, String)> = self.state().groups.values().map(identity).collect();
         groups.into_iter().map(|group| self.group_glance(group)).collect()
+    }
+
+    /// The machines of a provider in the catalogue with their default options, by name.
+    pub fn machines(&self, provider: &str) -> Vec<MachineShape> {
+        let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
+        let names = self.products().products().flat_map(Product::machines);
+        let shape = |name: String| match name.parse::<Like>() {
+            Ok(Like::Config(config)) => self.products().offer(&config, &terms).ok()?.machine_shape(),
+            _ => None,
+        };
+        let of_provider = names.filter(|name| name.split('/').next() == Some(provider));
+        let mut shapes: Vec<MachineShape> = of_provider.filter_map(shape).collect();
+        shapes.sort_by(|a, b| a.name.cmp(&b.name));
+        shapes
     }
 
     fn group_glance(&self, (name, id, like): (String, u32, String)) -> GroupGlance {

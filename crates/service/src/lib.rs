@@ -36,6 +36,7 @@ pub use attach::mounted_file;
 pub use fsck::{AddChecksums, Check, CheckedVolume, DamagedBlock, Repair, fsck};
 pub use glance::{GroupGlance, VolumeGlance};
 pub use iscsi::{ChapSecret, Initiators, IscsiOptions};
+pub use plimsoll_catalogue::MachineShape;
 pub use refusal::{OpenError, Refusal, RefusalKind};
 pub use service::{LevelChanges, Service, ServiceOptions};
 pub use snapshots::Snapshot;

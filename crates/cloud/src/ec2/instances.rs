@@ -86,6 +86,42 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
     ]
 }
 
+/// `DescribeInstanceStatus`: instances run as long as the service.
+pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["InstanceId.", "Filter.", "IncludeAllInstances", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
+    let (wanted, filters) = (query.list("InstanceId"), query.filters());
+    let instances = operation.instances(Provider::Ec2);
+    if let Some(id) = wanted.iter().find(|id| !instances.iter().any(|(known, _)| known == *id)) {
+        return Err(Ec2Error::no_instance(id));
+    }
+    let zone = operation.zones().into_iter().next().unwrap_or_default();
+    let mut items = Vec::new();
+    for (id, _) in instances.iter().filter(|(id, _)| wanted.is_empty() || wanted.contains(&id.as_str())) {
+        let is_selected = selects(&filters, |name| match name {
+            "availability-zone" => Some(vec![zone.clone()]),
+            "instance-state-name" => Some(vec!["running".to_owned()]),
+            "instance-state-code" => Some(vec!["16".to_owned()]),
+            "instance-status.status" | "system-status.status" => Some(vec!["ok".to_owned()]),
+            _ => None,
+        })?;
+        if is_selected {
+            let check = || {
+                let reachable = vec![Element::text("name", "reachability"), Element::text("status", "passed")];
+                vec![Element::text("status", "ok"), Element::set("details", vec![Element::item(reachable)])]
+            };
+            items.push(Element::item(vec![
+                Element::text("instanceId", id),
+                Element::text("availabilityZone", &zone),
+                Element::new("instanceState", vec![Element::text("code", 16), Element::text("name", "running")]),
+                Element::new("systemStatus", check()),
+                Element::new("instanceStatus", check()),
+            ]));
+        }
+    }
+    page(query, "instanceStatusSet", items)
+}
+
 /// `DescribeAvailabilityZones`.
 pub(super) fn zones(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["ZoneName.", "Filter.", "AllAvailabilityZones"])?;

@@ -48,7 +48,81 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["VolumeId", "Description", "TagSpecification."])?;
     let of = super::volumes::find(operation, query.required("VolumeId")?)?;
     query.end_dry_run()?;
-    let record = VolumeRecord {
+    let record = record(operation, query, &of);
+    take(operation, vec![(of, record)])?.pop().ok_or_else(|| Ec2Error::state("the snapshot was deleted"))
+}
+
+/// `CreateSnapshots`: of all volumes of an instance, at the same moment.
+pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["InstanceSpecification.", "Description", "TagSpecification.", "CopyTagsFromSource"])?;
+    let instance = query.required("InstanceSpecification.InstanceId")?;
+    if !operation.instances(Provider::Ec2).iter().any(|(id, _)| id == instance) {
+        return Err(Ec2Error::no_instance(instance));
+    }
+    let excluded = query.list("InstanceSpecification.ExcludeDataVolumeId");
+    let copies_tags = match query.get("CopyTagsFromSource") {
+        None => false,
+        Some("volume") => true,
+        Some(_) => return Err(Ec2Error::value("CopyTagsFromSource is volume.")),
+    };
+    let is_attached = |held: &Held| {
+        let attached = super::volumes::attachment(held, operation.now_ns);
+        attached.is_some_and(|(attachment, _)| attachment.instance_id == instance)
+    };
+    let mut volumes = operation.volumes(Provider::Ec2);
+    volumes.retain(|held| is_attached(held) && !excluded.contains(&held.record.id.as_str()));
+    if volumes.is_empty() {
+        return Err(Ec2Error::state(format!("The instance {instance} has no volumes to take snapshots of.")));
+    }
+    query.end_dry_run()?;
+    let with_record = |of: Held| {
+        let mut record = record(operation, query, &of);
+        if copies_tags {
+            let own = std::mem::replace(&mut record.freeform_tags, of.record.freeform_tags.clone());
+            record.freeform_tags.extend(own);
+        }
+        (of, record)
+    };
+    let wanted = volumes.into_iter().map(with_record).collect();
+    let items = take(operation, wanted)?.into_iter().map(Element::item).collect();
+    Ok(vec![Element::set("snapshotSet", items)])
+}
+
+/// `CopySnapshot`, within the region of the service.
+pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&[
+        "SourceRegion",
+        "SourceSnapshotId",
+        "Description",
+        "DestinationRegion",
+        "PresignedUrl",
+        "Encrypted",
+        "TagSpecification.",
+    ])?;
+    let region = &operation.cloud.options.ec2_region;
+    for name in ["SourceRegion", "DestinationRegion"] {
+        if let Some(other) = query.get(name).filter(|other| other != region) {
+            let shown: String = other.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("{name} {shown}: the service has {region} only.")));
+        }
+    }
+    if query.is_true("Encrypted") {
+        return Err(Ec2Error::new("UnsupportedOperation", "Encrypted: encryption is not emulated here"));
+    }
+    let of = find(operation, query.required("SourceSnapshotId")?)?;
+    query.end_dry_run()?;
+    let mut record = record(operation, query, &of);
+    if let (Some(backup), Some(source)) = (&mut record.backup, &of.record.backup) {
+        backup.of.clone_from(&source.of);
+    }
+    let id = record.id.clone();
+    take(operation, vec![(of, record)])?;
+    Ok(vec![Element::text("snapshotId", id)])
+}
+
+/// Record of a new snapshot.
+fn record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeRecord {
+    VolumeRecord {
         provider: Provider::Ec2,
         id: ec2("snap"),
         availability_domain: of.record.availability_domain.clone(),
@@ -62,12 +136,23 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
             ..BackupRecord::default()
         }),
         ..VolumeRecord::default()
+    }
+}
+
+/// Takes snapshots at the same moment; returns their fields.
+fn take(operation: &mut Operation<'_>, wanted: Vec<(Held, VolumeRecord)>) -> Result<Vec<Vec<Element>>, Ec2Error> {
+    let snapshot = |(of, record): &(Held, VolumeRecord)| Snapshot {
+        of: of.glance.name.clone(),
+        name: operation.free_name(&record.id, "snapshot"),
+        tags: tags(record),
     };
-    let name = operation.free_name(&record.id, "snapshot");
-    let snapshot = Snapshot { of: of.glance.name, name, tags: tags(&record) };
-    operation.service().snapshot_all(&[snapshot])?;
-    let held = find(operation, &record.id)?;
-    Ok(fields(operation, &held))
+    let snapshots: Vec<Snapshot> = wanted.iter().map(snapshot).collect();
+    operation.service().snapshot_all(&snapshots)?;
+    let fields_of = |(_, record): (Held, VolumeRecord)| {
+        let held = find(operation, &record.id)?;
+        Ok(fields(operation, &held))
+    };
+    wanted.into_iter().map(fields_of).collect()
 }
 
 /// `DescribeSnapshots`.

@@ -31,6 +31,14 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, collection
         ("instances", &Method::POST, []) => Err(OciError::invalid(
             "instances are created with plimsoll instance create NAME --shape VM.Standard.E4.Flex:16ocpu",
         )),
+        ("instances", &Method::POST, [id]) => {
+            instance(operation, id)?;
+            let action: String = request.parameter("action").unwrap_or_default().chars().take(40).collect();
+            Err(OciError::conflict(format!(
+                "action {action}: an instance is the limits that its volumes share, without an operating system, and runs as \
+                 long as the service"
+            )))
+        }
         ("instances", &Method::DELETE, [id]) => {
             let group = instance(operation, id)?;
             operation.service().delete_group(&group.name)?;

@@ -49,6 +49,8 @@ struct CreateDetails {
     kms_key_id: Option<String>,
     freeform_tags: Option<Map<String, Value>>,
     defined_tags: Option<Map<String, Value>>,
+    #[serde(alias = "bootVolumeReplicas")]
+    block_volume_replicas: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -188,6 +190,11 @@ struct Origin {
 
 fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) -> OciResult {
     let details: CreateDetails = parse(request)?;
+    if details.block_volume_replicas.as_ref().is_some_and(|replicas| !replicas.is_empty()) {
+        return Err(OciError::invalid(
+            "replicas are in another region, and the service has one: create the volume without",
+        ));
+    }
     let retry = retry(operation, request);
     if let Some(held) = created_before(operation, retry.as_ref(), |held| held.glance.writable)? {
         return Ok(found(&view(operation, &held), etag(&held)));

@@ -184,6 +184,76 @@ fn volume_attaches_modifies_and_detaches() {
     client.refuses(&format!("Action=DescribeVolumes&VolumeId.1={id}"), "InvalidVolume.NotFound");
 }
 
+#[test]
+fn descriptions_that_scripts_read_are_answered() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    instance(&plane);
+    let made = client.ask(
+        "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3&TagSpecification.1.ResourceType=volume\
+         &TagSpecification.1.Tag.1.Key=team&TagSpecification.1.Tag.1.Value=red",
+    );
+    let id = element(&made, "volumeId").to_owned();
+    let tags = client.ask("Action=DescribeTags&Filter.1.Name=key&Filter.1.Value.1=team");
+    assert_eq!([element(&tags, "resourceId"), element(&tags, "value")], [id.as_str(), "red"]);
+    let none = client.ask("Action=DescribeTags&Filter.1.Name=tag:team&Filter.1.Value.1=blue");
+    assert!(none.status == 200 && !none.text.contains("<item>"), "{none:?}");
+    let status = client.ask(&format!("Action=DescribeVolumeStatus&VolumeId.1={id}"));
+    assert_eq!([element(&status, "volumeId"), element(&status, "status")], [id.as_str(), "ok"]);
+    let attribute = client.ask(&format!("Action=DescribeVolumeAttribute&VolumeId={id}&Attribute=autoEnableIO"));
+    assert_eq!(element(&attribute, "value"), "false");
+    client.refuses(&format!("Action=DescribeVolumeAttribute&VolumeId={id}&Attribute=size"), "InvalidParameterValue");
+    assert_eq!(element(&client.ask("Action=DescribeRegions"), "regionName"), "us-east-1");
+    client.refuses("Action=DescribeRegions&RegionName.1=mars-1", "InvalidParameterValue");
+    let types = client.ask("Action=DescribeInstanceTypes&InstanceType.1=m6i.4xlarge");
+    assert_eq!([element(&types, "defaultVCpus"), element(&types, "sizeInMiB")], ["16", "65536"]);
+    client.refuses("Action=DescribeInstanceTypes&InstanceType.1=m6i.nano", "InvalidInstanceType");
+    let first = client.ask("Action=DescribeInstanceTypes&MaxResults=5");
+    assert_eq!((first.text.matches("<instanceType>").count(), element(&first, "nextToken")), (5, "5"));
+    assert_eq!(element(&client.ask("Action=DescribeInstanceStatus"), "status"), "ok");
+    for action in ["Get", "Disable"] {
+        let reply = client.ask(&format!("Action={action}EbsEncryptionByDefault"));
+        assert_eq!(element(&reply, "ebsEncryptionByDefault"), "false");
+    }
+    client.refuses("Action=EnableEbsEncryptionByDefault", "UnsupportedOperation");
+}
+
+#[test]
+fn snapshots_of_an_instance_are_of_one_moment_and_are_copied() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    instance(&plane);
+    let instance = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
+    let several = format!("Action=CreateSnapshots&InstanceSpecification.InstanceId={instance}");
+    client.refuses(&several, "IncorrectState");
+    let mut volumes = Vec::new();
+    for device in ["/dev/sdf", "/dev/sdg"] {
+        let made = client.ask("Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10&VolumeType=gp3");
+        let id = element(&made, "volumeId").to_owned();
+        let attach = format!("Action=AttachVolume&VolumeId={id}&InstanceId={instance}&Device={device}");
+        let begun = std::time::Instant::now();
+        while client.ask(&attach).status != 200 {
+            assert!(begun.elapsed().as_secs() < 60, "{id} is not available");
+        }
+        volumes.push(id);
+    }
+    let of =
+        |reply: &Reply| volumes.iter().filter(|id| reply.text.contains(&format!("<volumeId>{id}</volumeId>"))).count();
+    assert_eq!(of(&client.ask(&several)), 2);
+    let one = client.ask(&format!("{several}&InstanceSpecification.ExcludeDataVolumeId.1={}", volumes[0]));
+    assert_eq!(of(&one), 1);
+    let source = element(&one, "snapshotId").to_owned();
+    let copied = client.ask(&format!("Action=CopySnapshot&SourceRegion=us-east-1&SourceSnapshotId={source}"));
+    let copy = element(&copied, "snapshotId").to_owned();
+    assert!(copy.starts_with("snap-") && copy != source, "{copied:?}");
+    let described = client.ask(&format!("Action=DescribeSnapshots&SnapshotId.1={copy}"));
+    assert_eq!(element(&described, "volumeId"), volumes[1], "that of the source");
+    client.refuses(
+        &format!("Action=CopySnapshot&SourceRegion=eu-west-1&SourceSnapshotId={source}"),
+        "InvalidParameterValue",
+    );
+}
+
 /// Waits until the last modification of a volume is completed.
 fn until_completed(client: &Client<'_>, id: &str) {
     let begun = std::time::Instant::now();

@@ -1,7 +1,7 @@
 //! Objects of OCI from creation to deletion, with the rules of the product.
 
 use plimsoll_service::LevelChanges;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixture::{COMPARTMENT, Plane, SPEED_UP, new_directory};
 
@@ -215,8 +215,8 @@ fn backups_of_a_group_are_volumes_again() {
 fn rules_of_the_product_are_enforced() {
     let plane = Plane::start();
     let signer = plane.signer();
-    let create = |body: serde_json::Value| plane.post(&signer, "/volumes", &body).error().0;
-    let with = |key: &str, value: serde_json::Value| {
+    let create = |body: Value| plane.post(&signer, "/volumes", &body).error().0;
+    let with = |key: &str, value: Value| {
         let mut body = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50 });
         body[key] = value;
         create(body)
@@ -249,4 +249,32 @@ fn policies_are_part_of_the_creation() {
     let body = json!({ "sourceDetails": source, "displayName": "b", "autotunePolicies": [{ "autotuneType": "DETACHED_VOLUME" }] });
     assert_eq!(plane.post(&signer, "/volumes", &body).status, 200);
     assert!(plane.home.service.volume("b").unwrap().autotune.unwrap().detached_after_ns.is_some());
+}
+
+#[test]
+fn collections_around_volumes_are_listed() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let compartment = "compartmentId=ocid1.tenancy.oc1..plimsoll";
+    let get = |path: &str| {
+        let reply = plane.get(&signer, path);
+        assert_eq!(reply.status, 200, "{path}: {reply:?}");
+        reply.body
+    };
+    let shapes = get(&format!("/shapes?{compartment}&limit=1000"));
+    let flexible = |shape: &&Value| shape["shape"] == "VM.Standard.E4.Flex" && shape["isFlexible"] == true;
+    assert!(shapes.as_array().unwrap().iter().find(flexible).is_some(), "{shapes}");
+    for collection in ["images", "vcns", "subnets", "blockVolumeReplicas", "compartments"] {
+        assert_eq!(get(&format!("/{collection}?{compartment}")), json!([]), "{collection}");
+    }
+    assert_eq!(get("/regions")[0]["name"], "eu-zurich-1");
+    assert_eq!(get("/tenancies/ocid1.tenancy.oc1..plimsoll/regionSubscriptions")[0]["isHomeRegion"], true);
+    assert_eq!(get("/compartments/ocid1.tenancy.oc1..plimsoll")["lifecycleState"], "ACTIVE");
+    let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
+    let action = plane.post(&signer, &format!("/instances/{instance}?action=RESET"), &json!({}));
+    assert_eq!(action.error(), (409, "Conflict"), "{action:?}");
+    let replicated =
+        json!({ "compartmentId": "ocid1.tenancy.oc1..plimsoll", "blockVolumeReplicas": [{ "displayName": "x" }] });
+    let refused = plane.post(&signer, "/volumes", &replicated);
+    assert!(refused.status == 400 && refused.text.contains("another region"), "{refused:?}");
 }

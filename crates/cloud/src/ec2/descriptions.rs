@@ -1,0 +1,186 @@
+//! Descriptions without an object of their own: statuses, attributes, regions, instance types and tags.
+
+use plimsoll_service::MachineShape;
+
+use super::error::Ec2Error;
+use super::query::{Query, selects};
+use super::volumes;
+use super::xml::Element;
+use super::{Ec2Result, page};
+use crate::cloud::{Held, Operation};
+use crate::record::Provider;
+
+/// `DescribeVolumeStatus`: impaired while the store does not accept changes.
+pub(super) fn volume_status(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["VolumeId.", "Filter.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
+    let filters = query.filters();
+    let (status, check) = match operation.service().health() {
+        Ok(_) => ("ok", "passed"),
+        Err(_) => ("impaired", "failed"),
+    };
+    let mut items = Vec::new();
+    for held in wanted_volumes(operation, query)? {
+        let is_selected = selects(&filters, |name| match name {
+            "availability-zone" => Some(vec![held.record.availability_domain.clone()]),
+            "volume-status.status" => Some(vec![status.to_owned()]),
+            _ => None,
+        })?;
+        if is_selected {
+            items.push(Element::item(vec![
+                Element::text("volumeId", &held.record.id),
+                Element::text("availabilityZone", &held.record.availability_domain),
+                Element::new(
+                    "volumeStatus",
+                    vec![
+                        Element::text("status", status),
+                        Element::set(
+                            "details",
+                            vec![detail("io-enabled", check), detail("io-performance", "not-applicable")],
+                        ),
+                    ],
+                ),
+                Element::set("eventsSet", Vec::new()),
+                Element::set("actionsSet", Vec::new()),
+            ]));
+        }
+    }
+    page(query, "volumeStatusSet", items)
+}
+
+/// The volumes that a request names, or all.
+fn wanted_volumes(operation: &mut Operation<'_>, query: &Query) -> Result<Vec<Held>, Ec2Error> {
+    match query.list("VolumeId").as_slice() {
+        [] => Ok(operation.volumes(Provider::Ec2).into_iter().filter(|held| held.glance.writable).collect()),
+        ids => ids.iter().map(|id| volumes::find(operation, id)).collect(),
+    }
+}
+
+fn detail(name: &str, status: &str) -> Element {
+    Element::item(vec![Element::text("name", name), Element::text("status", status)])
+}
+
+/// `DescribeVolumeAttribute`.
+pub(super) fn volume_attribute(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["VolumeId", "Attribute"])?;
+    let id = volumes::find(operation, query.required("VolumeId")?)?.record.id;
+    let attribute = match query.required("Attribute")? {
+        "autoEnableIO" => Element::new("autoEnableIO", vec![Element::text("value", false)]),
+        "productCodes" => Element::set("productCodes", Vec::new()),
+        _ => return Err(Ec2Error::value("Attribute is autoEnableIO or productCodes.")),
+    };
+    query.end_dry_run()?;
+    Ok(vec![Element::text("volumeId", id), attribute])
+}
+
+/// `DescribeRegions`: the region of the service.
+pub(super) fn regions(operation: &Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["RegionName.", "Filter.", "AllRegions"])?;
+    query.end_dry_run()?;
+    let region = &operation.cloud.options.ec2_region;
+    if let Some(other) = query.list("RegionName").into_iter().find(|name| name != region) {
+        let shown: String = other.chars().take(100).collect();
+        return Err(Ec2Error::value(format!("Invalid region: {shown}; the service has {region}")));
+    }
+    let endpoint = format!("ec2.{region}.amazonaws.com");
+    let is_selected = selects(&query.filters(), |name| match name {
+        "region-name" => Some(vec![region.clone()]),
+        "endpoint" => Some(vec![endpoint.clone()]),
+        "opt-in-status" => Some(vec!["opt-in-not-required".to_owned()]),
+        _ => None,
+    })?;
+    let item = Element::item(vec![
+        Element::text("regionName", region),
+        Element::text("regionEndpoint", &endpoint),
+        Element::text("optInStatus", "opt-in-not-required"),
+    ]);
+    Ok(vec![Element::set("regionInfo", if is_selected { vec![item] } else { Vec::new() })])
+}
+
+/// `DescribeInstanceTypes`: the machines of the catalogue. Figures that it does not have are left out.
+pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["InstanceType.", "Filter.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
+    let (wanted, filters) = (query.list("InstanceType"), query.filters());
+    let machines = operation.service().machines("aws");
+    let name = |shape: &MachineShape| shape.name.trim_start_matches("aws/").to_owned();
+    if let Some(unknown) = wanted.iter().find(|wanted| !machines.iter().any(|shape| name(shape) == **wanted)) {
+        let shown: String = unknown.chars().take(100).collect();
+        let message = format!("The following supplied instance types do not exist: [{shown}]");
+        return Err(Ec2Error::new("InvalidInstanceType", message));
+    }
+    let mut items = Vec::new();
+    for shape in &machines {
+        let name = name(shape);
+        let architecture = if shape.arm { "arm64" } else { "x86_64" };
+        let is_selected = selects(&filters, |filter| match filter {
+            "instance-type" => Some(vec![name.clone()]),
+            "processor-info.supported-architecture" => Some(vec![architecture.to_owned()]),
+            "vcpu-info.default-vcpus" => Some(shape.vcpus.iter().map(ToString::to_string).collect()),
+            _ => None,
+        })?;
+        if is_selected && (wanted.is_empty() || wanted.contains(&name.as_str())) {
+            items.push(Element::item(type_fields(shape, &name, architecture)));
+        }
+    }
+    page(query, "instanceTypeSet", items)
+}
+
+fn type_fields(shape: &MachineShape, name: &str, architecture: &str) -> Vec<Element> {
+    let architectures = vec![Element::text("item", architecture)];
+    let mut fields = vec![
+        Element::text("instanceType", name),
+        Element::new("processorInfo", vec![Element::set("supportedArchitectures", architectures)]),
+    ];
+    fields.extend(shape.vcpus.map(|vcpus| Element::new("vCpuInfo", vec![Element::text("defaultVCpus", vcpus)])));
+    fields.extend(
+        shape.memory.map(|memory| Element::new("memoryInfo", vec![Element::text("sizeInMiB", memory.get() >> 20)])),
+    );
+    fields.extend(
+        shape.volumes.map(|volumes| Element::new("ebsInfo", vec![Element::text("maximumEbsAttachments", volumes)])),
+    );
+    fields
+}
+
+/// `DescribeTags`: those of volumes and snapshots.
+pub(super) fn tags(operation: &Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["Filter.", "MaxResults", "NextToken"])?;
+    query.end_dry_run()?;
+    let filters = query.filters();
+    let mut items = Vec::new();
+    for held in operation.volumes(Provider::Ec2) {
+        let kind = if held.glance.writable { "volume" } else { "snapshot" };
+        for (key, value) in &held.record.freeform_tags {
+            let value = value.as_str().unwrap_or_default();
+            let is_selected = selects(&filters, |name| match name {
+                "resource-id" => Some(vec![held.record.id.clone()]),
+                "resource-type" => Some(vec![kind.to_owned()]),
+                "key" => Some(vec![key.clone()]),
+                "value" => Some(vec![value.to_owned()]),
+                name => (name.strip_prefix("tag:") == Some(key.as_str())).then(|| vec![value.to_owned()]),
+            })?;
+            if is_selected {
+                items.push(Element::item(vec![
+                    Element::text("resourceId", &held.record.id),
+                    Element::text("resourceType", kind),
+                    Element::text("key", key),
+                    Element::text("value", value),
+                ]));
+            }
+        }
+    }
+    page(query, "tagSet", items)
+}
+
+/// `GetEbsEncryptionByDefault` and `DisableEbsEncryptionByDefault`: volumes are not encrypted.
+pub(super) fn no_encryption(query: &Query) -> Ec2Result {
+    query.only(&[])?;
+    query.end_dry_run()?;
+    Ok(vec![Element::text("ebsEncryptionByDefault", false)])
+}
+
+/// `EnableEbsEncryptionByDefault`: refused.
+pub(super) fn encryption(query: &Query) -> Ec2Result {
+    query.only(&[])?;
+    Err(Ec2Error::new("UnsupportedOperation", "encryption is not emulated here"))
+}

@@ -1,0 +1,82 @@
+//! Collections that scripts read around volumes: shapes, regions, compartments, and those that are always empty here.
+
+use hyper::{Method, StatusCode};
+use plimsoll_service::MachineShape;
+use serde_json::{Value, json};
+
+use super::error::OciError;
+use super::page::{Compartment, page};
+use super::{OciResult, etag_of, found};
+use crate::cloud::Operation;
+use crate::keys::TENANCY;
+use crate::web::{Reply, Request};
+
+/// Collections of objects that are not emulated.
+const EMPTY: [&str; 5] = ["images", "vcns", "subnets", "blockVolumeReplicas", "bootVolumeReplicas"];
+
+/// Operations of these collections; `None` for another collection.
+pub(super) fn route(
+    operation: &Operation<'_>,
+    request: &Request,
+    collection: &str,
+    rest: &[&str],
+) -> Option<OciResult> {
+    let get = request.method == Method::GET;
+    let reply = match (collection, rest) {
+        ("shapes", []) if get => {
+            let views = operation.service().machines("oci").iter().map(shape_view).collect();
+            page(request, views, Compartment::Required)
+        }
+        ("regions", []) if get => Ok(Reply::json(StatusCode::OK, &json!([region_view(operation)]))),
+        ("tenancies", [id]) if get => tenancy(id).map(|()| {
+            let view = json!({ "id": TENANCY, "name": "plimsoll", "homeRegionKey": operation.region().to_uppercase() });
+            found(&view, etag_of(id))
+        }),
+        ("tenancies", [id, "regionSubscriptions"]) if get => tenancy(id).map(|()| {
+            let region = operation.region();
+            let view = json!({
+                "regionKey": region.to_uppercase(),
+                "regionName": region,
+                "status": "READY",
+                "isHomeRegion": true,
+            });
+            Reply::json(StatusCode::OK, &json!([view]))
+        }),
+        ("compartments", []) if get => page(request, Vec::new(), Compartment::Required),
+        ("compartments", [id]) if get => super::page::known_compartment(id).map(|()| {
+            let view = json!({ "id": id, "compartmentId": TENANCY, "name": "plimsoll", "lifecycleState": "ACTIVE" });
+            found(&view, etag_of(id))
+        }),
+        (collection, []) if get && EMPTY.contains(&collection) => page(request, Vec::new(), Compartment::Optional),
+        (collection, [id]) if get && EMPTY.contains(&collection) => {
+            Err(OciError::not_found(collection.trim_end_matches('s'), id))
+        }
+        ("shapes" | "regions" | "tenancies" | "compartments", _) => Err(OciError::method()),
+        (collection, [] | [_]) if EMPTY.contains(&collection) => Err(OciError::method()),
+        _ => return None,
+    };
+    Some(reply)
+}
+
+/// Checks the tenancy of the service.
+fn tenancy(id: &str) -> Result<(), OciError> {
+    if id == TENANCY { Ok(()) } else { Err(OciError::not_found("tenancy", id)) }
+}
+
+fn region_view(operation: &Operation<'_>) -> Value {
+    json!({ "key": operation.region().to_uppercase(), "name": operation.region() })
+}
+
+/// A shape with its default options. An OCPU of x86-64 has two virtual processors.
+fn shape_view(shape: &MachineShape) -> Value {
+    let name = shape.name.trim_start_matches("oci/");
+    let threads = if shape.arm { 1.0 } else { 2.0 };
+    json!({
+        "id": shape.name,
+        "shape": name,
+        "ocpus": shape.vcpus.map(|vcpus| vcpus / threads),
+        "memoryInGBs": shape.memory.map(|memory| memory.get() >> 30),
+        "networkingBandwidthInGbps": shape.network_bits_per_second.map(|rate| rate / 1e9),
+        "isFlexible": name.ends_with(".Flex"),
+    })
+}
