@@ -6,6 +6,7 @@
 mod tidy {
     mod budgets;
     mod complaint;
+    mod cycles;
     mod documents;
     mod edges;
     mod leaks;

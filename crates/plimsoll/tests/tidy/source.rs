@@ -2,9 +2,10 @@
 //!
 //! Parsed by `syn`, without macro expansion.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{
     Expr, Field, Ident, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, Lit, Meta, PatIdent, Signature, TraitItemFn, Type,
@@ -30,6 +31,8 @@ pub struct Source {
     pub included: Vec<String>,
     /// Lines with the keyword `unsafe`.
     pub unsafe_lines: Vec<usize>,
+    /// First names of paths that begin with `crate`, without those of modules of tests.
+    pub crate_modules: BTreeSet<String>,
 }
 
 /// A function with a body.
@@ -83,11 +86,13 @@ impl Source {
         let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: not Rust: {error}"));
         let mut unsafe_lines = Vec::new();
         find_unsafe(tokens.clone(), &mut unsafe_lines);
+        let mut crate_modules = BTreeSet::new();
+        find_crate_modules(tokens.clone(), &mut crate_modules);
         let file: syn::File = syn::parse2(tokens)
             .unwrap_or_else(|error| panic!("{path}:{}: not Rust: {error}", error.span().start().line));
         let mut reader = Reader::default();
         reader.visit_file(&file);
-        Self { path: path.to_owned(), text, unsafe_lines, ..reader.seen }
+        Self { path: path.to_owned(), text, unsafe_lines, crate_modules, ..reader.seen }
     }
 }
 
@@ -100,6 +105,51 @@ fn find_unsafe(tokens: TokenStream, lines: &mut Vec<usize>) {
             _ => {}
         }
     }
+}
+
+/// Also searches macros.
+fn find_crate_modules(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut index = 0;
+    while index < tokens.len() {
+        match &tokens[index..] {
+            [TokenTree::Punct(_), TokenTree::Group(attribute), rest @ ..] if is_test(attribute) => {
+                index += 2 + rest.iter().position(ends_item).map_or(rest.len(), |end| end + 1);
+                continue;
+            }
+            [TokenTree::Ident(word), TokenTree::Punct(_), TokenTree::Punct(_), next, ..] if word == "crate" => {
+                match next {
+                    TokenTree::Ident(name) => drop(names.insert(name.to_string())),
+                    TokenTree::Group(group) => names.extend(first_names(group)),
+                    _ => {}
+                }
+            }
+            [TokenTree::Group(group), ..] => find_crate_modules(group.stream(), names),
+            _ => {}
+        }
+        index += 1;
+    }
+}
+
+/// True for `[cfg(test)]`.
+fn is_test(attribute: &Group) -> bool {
+    attribute.delimiter() == Delimiter::Bracket && attribute.stream().to_string().replace(' ', "") == "cfg(test)"
+}
+
+fn ends_item(token: &TokenTree) -> bool {
+    match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        _ => false,
+    }
+}
+
+/// The first names of the paths in the braces of a `use`.
+fn first_names(group: &Group) -> Vec<String> {
+    let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let firsts = tokens.split(is_comma).filter_map(|path| path.first());
+    firsts.filter_map(|first| if let TokenTree::Ident(name) = first { Some(name.to_string()) } else { None }).collect()
 }
 
 #[derive(Default)]
