@@ -7,6 +7,7 @@ mod compute;
 mod descriptions;
 mod error;
 mod groups;
+mod metrics;
 mod page;
 mod policies;
 mod signature;
@@ -66,9 +67,14 @@ impl Oci {
         let signer = signature::signer(request, &keys, crate::cloud::now_ns());
         signer.ok_or_else(OciError::not_authenticated)?;
         let segments: Vec<&str> = request.segments.iter().map(String::as_str).collect();
-        let [VERSION, collection, rest @ ..] = segments.as_slice() else { return Err(OciError::no_path()) };
         let mut operation = self.0.operation();
-        route(&mut operation, request, collection, rest)
+        match segments.as_slice() {
+            [VERSION, collection, rest @ ..] => route(&mut operation, request, collection, rest),
+            [metrics::VERSION, "metrics", "actions", "summarizeMetricsData"] if request.method == Method::POST => {
+                metrics::summarize(&operation, request)
+            }
+            _ => Err(OciError::no_path()),
+        }
     }
 }
 

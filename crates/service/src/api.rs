@@ -428,6 +428,21 @@ pub struct KindCount {
     pub response_sum_ns: u64,
 }
 
+/// Operations and bytes of a minute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Minute {
+    /// Begin in milliseconds since 1970, by the clock of the host.
+    pub start_ms: u64,
+    /// Reads without error.
+    pub reads: u64,
+    /// Writes without error.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+}
+
 /// A change of a volume's level or product since the start of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LevelChange {

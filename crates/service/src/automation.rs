@@ -13,6 +13,8 @@ use crate::api;
 use crate::floor;
 use crate::health::{StoreState, watch_descriptors};
 use crate::metadata::VolumeMetadata;
+use crate::minutes::Activity;
+use crate::moment;
 use crate::open::capacity;
 use crate::product::Product;
 use crate::refusal::Refusal;
@@ -81,6 +83,7 @@ fn tick(inner: &Weak<Inner>) -> bool {
 struct Reading {
     clients: usize,
     fresh: Vec<plimsoll_volume::Period>,
+    activity: Activity,
     /// Totals, if the level follows the load.
     totals: Option<Totals>,
 }
@@ -259,8 +262,10 @@ impl Service {
             let read = |(export, from, follows)| {
                 let clients = server.clients(export);
                 let (volumes, ..) = server.volumes();
-                let totals = if follows { volumes.totals(export).cloned() } else { None };
-                Reading { clients, fresh: fresh(volumes, export, from), totals }
+                let totals = volumes.totals(export);
+                let activity = totals.map(Activity::of).unwrap_or_default();
+                let totals = totals.filter(|_| follows).cloned();
+                Reading { clients, fresh: fresh(volumes, export, from), activity, totals }
             };
             let readings = queries.into_iter().map(read).collect::<Vec<Reading>>();
             (StoreState::of(server.volumes().0), readings)
@@ -268,10 +273,11 @@ impl Service {
         self.watch_health(&mut state, store);
         watch_descriptors(&mut state);
         self.watch_damage(&mut state)?;
-        let now = self.model_now();
+        let (now, now_ms) = (self.model_now(), moment::now_ns() / 1_000_000);
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
             volume.watch_clients(reading.clients);
+            volume.minutes.update(now_ms, reading.activity);
             let is_device = volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
             let used = reading.clients > 0 || is_device || volume.metadata.instance.is_some();
             if self.run_automation(now, volume, used, reading.totals).is_err() {

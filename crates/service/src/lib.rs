@@ -19,6 +19,7 @@ mod iscsi;
 mod levels;
 mod manage;
 mod metadata;
+mod minutes;
 mod moment;
 mod names;
 mod open;

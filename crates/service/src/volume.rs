@@ -11,6 +11,7 @@ use plimsoll_volume::{Export, GroupId, Limits, NotServed, Serving, Slow, VolumeA
 use crate::api;
 use crate::automation::Automation;
 use crate::metadata::VolumeMetadata;
+use crate::minutes::MinuteCounters;
 use crate::moment;
 use crate::product::Product;
 use crate::refusal::Refusal;
@@ -45,6 +46,7 @@ pub(crate) struct Volume {
     pub clients: usize,
     /// The last changes of level or product, oldest first.
     pub level_changes: VecDeque<api::LevelChange>,
+    pub minutes: MinuteCounters,
 }
 
 /// Everything that is sent to the ring loop to serve a volume.
@@ -113,6 +115,7 @@ impl Volume {
             owner,
             clients: 0,
             level_changes: VecDeque::new(),
+            minutes: MinuteCounters::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use plimsoll_service::LevelChanges;
 use serde_json::{Value, json};
 
-use crate::fixture::{COMPARTMENT, Plane, SPEED_UP, new_directory};
+use crate::fixture::{Ask, COMPARTMENT, Plane, SPEED_UP, date, new_directory};
 
 #[test]
 fn volume_passes_its_states_and_is_what_the_service_has() {
@@ -277,4 +277,29 @@ fn collections_around_volumes_are_listed() {
         json!({ "compartmentId": "ocid1.tenancy.oc1..plimsoll", "blockVolumeReplicas": [{ "displayName": "x" }] });
     let refused = plane.post(&signer, "/volumes", &replicated);
     assert!(refused.status == 400 && refused.text.contains("another region"), "{refused:?}");
+}
+
+#[test]
+fn metrics_of_volumes_are_summarized_or_refused_with_the_reason() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let volume = plane.volume(&signer, "data", 50, 10);
+    let path = "/20180401/metrics/actions/summarizeMetricsData?compartmentId=ocid1.tenancy.oc1..plimsoll";
+    let ask = |body: &Value| {
+        let ask = Ask { method: "POST", target: path, body: &body.to_string(), headers: &[] };
+        plane.send(&signer.signed(&ask, plane.port, &date(0)))
+    };
+    let query = format!("VolumeReadOps[1m]{{resourceId = \"{volume}\"}}.sum()");
+    let reply = ask(&json!({ "namespace": "oci_blockstore", "query": query }));
+    // The first minute is not over.
+    assert_eq!((reply.status, &reply.body), (200, &json!([])), "{reply:?}");
+    let other = ask(&json!({ "namespace": "oci_computeagent", "query": query }));
+    assert!(other.status == 400 && other.text.contains("oci_blockstore"), "{other:?}");
+    let backwards = json!({
+        "namespace": "oci_blockstore",
+        "query": query,
+        "startTime": "2026-11-26T12:00:00Z",
+        "endTime": "2026-11-26T11:00:00Z",
+    });
+    assert_eq!(ask(&backwards).status, 400);
 }

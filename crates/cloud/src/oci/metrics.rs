@@ -1,0 +1,216 @@
+//! Metrics of volumes: the namespace `oci_blockstore` of the Monitoring API, from the minutes of the service.
+//!
+//! A query has the form `VolumeReadOps[5m]{resourceId = "OCID"}.sum()`: a metric, an interval, dimensions, a statistic.
+
+use hyper::StatusCode;
+use jiff::Timestamp;
+use plimsoll_service::api::Minute;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::error::OciError;
+use super::page::known_compartment;
+use super::{OciResult, parse};
+use crate::cloud::{Held, Operation};
+use crate::record::Provider;
+use crate::web::{Reply, Request};
+
+/// Version of the Monitoring API.
+pub(super) const VERSION: &str = "20180401";
+/// Namespace of the metrics.
+const NAMESPACE: &str = "oci_blockstore";
+/// Period before the end without a begin: three hours, as OCI has it.
+const PERIOD_MS: u64 = 3 * 3_600_000;
+const MINUTE_MS: u64 = 60_000;
+/// Longest interval: a day.
+const MAX_INTERVAL_MINUTES: u64 = 1_440;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SummarizeDetails {
+    namespace: String,
+    query: String,
+    start_time: Option<String>,
+    end_time: Option<String>,
+    resolution: Option<String>,
+    resource_group: Option<String>,
+}
+
+/// A metric: its name, its display name, its unit, and its value in a minute.
+type Metric = (&'static str, &'static str, &'static str, fn(&Minute) -> u64);
+
+const METRICS: [Metric; 4] = [
+    ("VolumeReadOps", "Volume Read Operations", "operations", |minute| minute.reads),
+    ("VolumeWriteOps", "Volume Write Operations", "operations", |minute| minute.writes),
+    ("VolumeReadThroughput", "Volume Read Throughput", "bytes", |minute| minute.read_bytes),
+    ("VolumeWriteThroughput", "Volume Write Throughput", "bytes", |minute| minute.written_bytes),
+];
+
+/// A parsed query.
+#[derive(Debug)]
+struct MetricQuery {
+    metric: Metric,
+    interval_minutes: u64,
+    resource: Option<String>,
+    statistic: Statistic,
+}
+
+/// A statistic of the values of an interval, and its length in seconds.
+type Statistic = fn(&[u64], f64) -> f64;
+
+/// `SummarizeMetricsData`.
+pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResult {
+    let compartment = request.parameter("compartmentId").ok_or_else(|| OciError::missing("compartmentId"))?;
+    known_compartment(compartment)?;
+    let details: SummarizeDetails = parse(request)?;
+    if details.namespace != NAMESPACE {
+        return Err(OciError::invalid(format!("namespace: the service has {NAMESPACE}")));
+    }
+    let query = MetricQuery::read(&details.query)?;
+    let end_ms = time(details.end_time.as_deref(), "endTime")?.unwrap_or(operation.now_ns / 1_000_000);
+    let start_ms = time(details.start_time.as_deref(), "startTime")?.unwrap_or(end_ms.saturating_sub(PERIOD_MS));
+    if start_ms >= end_ms {
+        return Err(OciError::invalid("startTime is before endTime"));
+    }
+    let volumes = operation.volumes(Provider::Oci);
+    let is_wanted =
+        |held: &&Held| held.glance.writable && query.resource.as_ref().is_none_or(|id| *id == held.record.id);
+    let mut streams = Vec::new();
+    for held in volumes.iter().filter(is_wanted) {
+        let mut minutes = operation.service().minutes(&held.glance.name)?;
+        minutes.retain(|minute| (start_ms..end_ms).contains(&minute.start_ms));
+        let points = query.points(&minutes);
+        if !points.is_empty() {
+            let (name, display_name, unit, _) = query.metric;
+            streams.push(json!({
+                "namespace": NAMESPACE,
+                "resourceGroup": details.resource_group,
+                "compartmentId": compartment,
+                "name": name,
+                "dimensions": { "resourceId": held.record.id },
+                "metadata": { "displayName": display_name, "unit": unit },
+                "resolution": details.resolution.as_deref().unwrap_or("1m"),
+                "aggregatedDatapoints": points,
+            }));
+        }
+    }
+    Ok(Reply::json(StatusCode::OK, &Value::Array(streams)))
+}
+
+/// A time of a request in milliseconds since 1970.
+fn time(text: Option<&str>, name: &str) -> Result<Option<u64>, OciError> {
+    let parsed = |text: &str| {
+        let time: Timestamp = text.parse().ok()?;
+        u64::try_from(time.as_millisecond()).ok()
+    };
+    let wrong = || OciError::invalid(format!("{name} is a time such as 2026-11-26T12:00:00Z"));
+    text.map(|text| parsed(text).ok_or_else(wrong)).transpose()
+}
+
+impl MetricQuery {
+    fn read(text: &str) -> Result<Self, OciError> {
+        let form = || OciError::invalid("query: write METRIC[INTERVAL]{resourceId = \"OCID\"}.STATISTIC()");
+        let (name, rest) = text.split_once('[').ok_or_else(form)?;
+        let (interval, rest) = rest.split_once(']').ok_or_else(form)?;
+        let (resource, rest) = match rest.trim_start().strip_prefix('{') {
+            None => (None, rest),
+            Some(rest) => {
+                let (dimension, rest) = rest.split_once('}').ok_or_else(form)?;
+                let (key, value) = dimension.split_once('=').ok_or_else(form)?;
+                if key.trim() != "resourceId" {
+                    return Err(OciError::invalid("query: the dimension of a volume is resourceId"));
+                }
+                (Some(value.trim().trim_matches('"').to_owned()), rest)
+            }
+        };
+        let metric = METRICS.into_iter().find(|metric| metric.0 == name.trim());
+        let metric = metric.ok_or_else(|| {
+            let names = METRICS.map(|metric| metric.0).join(", ");
+            OciError::invalid(format!("query: the metrics of volumes are {names}"))
+        })?;
+        let interval_minutes = minutes(interval).ok_or_else(|| {
+            OciError::invalid("query: an interval is a number of minutes or hours up to a day, such as 5m or 1h")
+        })?;
+        let statistic = rest.trim().strip_prefix('.').and_then(|name| statistic(name.trim())).ok_or_else(|| {
+            OciError::invalid("query: the statistics are sum(), mean(), avg(), max(), min(), count() and rate()")
+        })?;
+        Ok(Self { metric, interval_minutes, resource, statistic })
+    }
+
+    /// The data points of complete and incomplete intervals with their beginning.
+    fn points(&self, minutes: &[Minute]) -> Vec<Value> {
+        let interval_ms = self.interval_minutes * MINUTE_MS;
+        let interval = |minute: &Minute| minute.start_ms / interval_ms;
+        let point = |minutes: &[Minute]| {
+            let values: Vec<u64> = minutes.iter().map(self.metric.3).collect();
+            let start_ms = i64::try_from(interval(&minutes[0]) * interval_ms).unwrap_or(i64::MAX);
+            let timestamp = Timestamp::from_millisecond(start_ms).unwrap_or(Timestamp::MAX);
+            json!({ "timestamp": timestamp.to_string(), "value": (self.statistic)(&values, interval_ms as f64 / 1e3) })
+        };
+        minutes.chunk_by(|a, b| interval(a) == interval(b)).map(point).collect()
+    }
+}
+
+/// Minutes of an interval: `5m`, `2h`, `1d`.
+fn minutes(text: &str) -> Option<u64> {
+    let (number, unit) = text.trim().split_at_checked(text.trim().len().checked_sub(1)?)?;
+    let factor = match unit {
+        "m" => 1,
+        "h" => 60,
+        "d" => MAX_INTERVAL_MINUTES,
+        _ => return None,
+    };
+    let minutes = number.parse::<u64>().ok()?.checked_mul(factor)?;
+    (1..=MAX_INTERVAL_MINUTES).contains(&minutes).then_some(minutes)
+}
+
+fn statistic(name: &str) -> Option<Statistic> {
+    fn sum(values: &[u64]) -> f64 {
+        values.iter().sum::<u64>() as f64
+    }
+    Some(match name {
+        "sum()" => |values, _| sum(values),
+        "mean()" | "avg()" => |values, _| sum(values) / values.len() as f64,
+        "max()" => |values, _| values.iter().copied().max().unwrap_or_default() as f64,
+        "min()" => |values, _| values.iter().copied().min().unwrap_or_default() as f64,
+        "count()" => |values, _| values.len() as f64,
+        "rate()" => |values, seconds| sum(values) / seconds,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minute(start: u64, reads: u64) -> Minute {
+        Minute { start_ms: start * MINUTE_MS, reads, ..Minute::default() }
+    }
+
+    #[test]
+    fn queries_have_an_interval_a_dimension_and_a_statistic() {
+        let points = |query: &str| {
+            let query = MetricQuery::read(query).unwrap();
+            let minutes = [minute(0, 60), minute(1, 120), minute(5, 30)];
+            let points = query.points(&minutes);
+            points.iter().map(|point| point["value"].as_f64().unwrap()).collect::<Vec<f64>>()
+        };
+        assert_eq!(points("VolumeReadOps[1m].sum()"), [60.0, 120.0, 30.0]);
+        assert_eq!(points("VolumeReadOps[5m]{resourceId = \"x\"}.sum()"), [180.0, 30.0]);
+        assert_eq!(points("VolumeReadOps[5m].mean()"), [90.0, 30.0]);
+        assert_eq!(points("VolumeReadOps[1h].rate()"), [210.0 / 3600.0]);
+        let query = MetricQuery::read("VolumeWriteOps[2h]{resourceId=\"ocid1.volume\"}.max()").unwrap();
+        assert_eq!((query.resource.as_deref(), query.interval_minutes), (Some("ocid1.volume"), 120));
+        for wrong in [
+            "VolumeReadOps",
+            "VolumeReadOps[5m]",
+            "VolumeReadOps[0m].sum()",
+            "VolumeReadOps[2d].sum()",
+            "CpuUtilization[1m].mean()",
+            "VolumeReadOps[1m]{name = \"x\"}.sum()",
+            "VolumeReadOps[1m].percentile(0.9)",
+        ] {
+            assert!(MetricQuery::read(wrong).is_err(), "{wrong}");
+        }
+    }
+}
