@@ -45,6 +45,12 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
         Ok(Side { names, curves })
     };
     let sides = [load(before)?, load(after)?];
+    // Simulations are repeatable; two measurements have different starts.
+    let is_on_both = |curve: &Curve| curve.started.is_some() && sides[0].curves.contains(curve);
+    if let Some(both) = sides[1].curves.iter().position(is_on_both) {
+        let name = &sides[1].names[both];
+        return Err(CliError::usage(format!("{name} is on both sides: compare it with another run, such as last~1")));
+    }
     let comparison = compare_sides(&sides[0].curves, &sides[1].curves, history(&sides));
     show(sides, &comparison, &outputs)?;
     if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }

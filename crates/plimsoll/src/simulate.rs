@@ -82,8 +82,15 @@ impl ModelLoad {
         }
     }
 
-    /// Fails if a recording extends beyond a product, before any simulation.
+    /// Fails if the size or a recording extends beyond a product, before any simulation.
     fn check(&self, product: &NamedModel, size: Option<Bytes>) -> Result<(), CliError> {
+        if let Some(size) = size.filter(|size| product.offer.is_some() && *size > product.size()) {
+            return Err(CliError::usage(format!(
+                "--size {size}: {} holds {}: use a larger product, or a smaller --size",
+                product.name,
+                product.size()
+            )));
+        }
         let Self::Recorded(replaying) = self else { return Ok(()) };
         let recording = replaying.recording();
         match size {
