@@ -5,10 +5,10 @@
 
 use plimsoll_load::Pace;
 use plimsoll_record::Slice;
+use plimsoll_units::Span;
 
 use crate::batch::ReducedSlice;
 use crate::drift::response_grows;
-use crate::steady::Settle;
 
 /// Backlog as a share of arrivals that means overload if response times grow or operations were never issued.
 const BACKLOG: f64 = 0.02;
@@ -17,13 +17,23 @@ const SLIGHT_BACKLOG: f64 = 0.01;
 /// Minimum backlog in operations.
 const MIN_BACKLOG: f64 = 10.0;
 
+/// The load that a run was offered.
+pub(crate) struct OfferedLoad {
+    /// Pace of the leading stream.
+    pub pace: Pace,
+    /// Time from the start of the run until the end of the offered load.
+    pub span: Span,
+    /// Operations that arrived but were never issued.
+    pub unserved: u64,
+}
+
 /// `series` is the whole run; `pieces` its offered part after the minimum warm-up.
-pub(crate) fn is_overloaded(series: &[Slice], pieces: &[ReducedSlice], options: &Settle) -> bool {
-    let Pace::Open { rate, .. } = options.offered else { return false };
-    let in_time = series.iter().take_while(|slice| slice.start.as_nanos() < options.offered_span.as_nanos()).count();
-    let (offered, drained) = series.split_at(in_time);
-    let Some(last) = offered.last() else { return false };
-    let answered = leading(offered);
+pub(crate) fn is_overloaded(series: &[Slice], pieces: &[ReducedSlice], offered: &OfferedLoad) -> bool {
+    let Pace::Open { rate, .. } = offered.pace else { return false };
+    let count = series.iter().take_while(|slice| slice.start.as_nanos() < offered.span.as_nanos()).count();
+    let (in_time, drained) = series.split_at(count);
+    let Some(last) = in_time.last() else { return false };
+    let answered = leading(in_time);
     let arrived = if drained.is_empty() {
         let nominal = rate.as_f64() * (last.start + last.span).as_nanos() as f64 / 1e9;
         // Tolerance of four standard deviations of a Poisson count.
@@ -36,7 +46,7 @@ pub(crate) fn is_overloaded(series: &[Slice], pieces: &[ReducedSlice], options: 
         return false;
     }
     let share = backlog / arrived;
-    (share > BACKLOG && (options.unserved > 0 || response_grows(pieces, 1.5)))
+    (share > BACKLOG && (offered.unserved > 0 || response_grows(pieces, 1.5)))
         || (share > SLIGHT_BACKLOG && response_grows(pieces, 2.5))
 }
 

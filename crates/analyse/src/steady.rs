@@ -7,6 +7,7 @@ use plimsoll_record::{Figures, Finding, Measure, Objective, Scope, Slice, Steadi
 use plimsoll_units::{Instant, Span};
 
 use crate::batch::{self, ReducedSlice, Sums};
+use crate::overload::OfferedLoad;
 use crate::{drift, interval, overload, rate_drop, warm_up};
 
 /// Parameters of [`settle`].
@@ -23,6 +24,12 @@ pub struct Settle {
     pub offered: Pace,
     /// Operations that arrived but were never issued; included in the last slice.
     pub unserved: u64,
+}
+
+impl Settle {
+    const fn offered_load(&self) -> OfferedLoad {
+        OfferedLoad { pace: self.offered, span: self.offered_span, unserved: self.unserved }
+    }
 }
 
 /// A run without its warm-up.
@@ -58,7 +65,7 @@ pub fn settle(series: &[Slice], options: &Settle) -> Settled {
     if let Some(drop) = &dropped {
         findings.push(drop.finding(offered[least].start));
     }
-    let overloaded = overload::is_overloaded(series, &pieces[least..], options);
+    let overloaded = overload::is_overloaded(series, &pieces[least..], &options.offered_load());
     let cut = least
         + match &dropped {
             // The state after the drop is the lasting state.
@@ -98,7 +105,7 @@ pub fn settle_recorded(series: &[Slice], options: &Settle) -> Settled {
         total.merge(&slice.tally);
     }
     let mut figures = figures(&pieces, &drained, options.objective.as_ref());
-    let overloaded = overload::is_overloaded(series, &pieces, options);
+    let overloaded = overload::is_overloaded(series, &pieces, &options.offered_load());
     figures.steadiness = if overloaded { Steadiness::Overloaded } else { Steadiness::Recorded };
     if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
         let scoped: Vec<Slice> = series.iter().map(|slice| interval::only(slice, objective.over)).collect();
@@ -120,7 +127,7 @@ pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
     let mut total = Tally::default();
     series[cut..].iter().for_each(|slice| total.merge(&slice.tally));
     let mut figures = figures(&pieces[cut..], &drained, options.objective.as_ref());
-    let overloaded = overload::is_overloaded(series, &pieces[cut..], options);
+    let overloaded = overload::is_overloaded(series, &pieces[cut..], &options.offered_load());
     figures.steadiness = if overloaded { Steadiness::Overloaded } else { Steadiness::Steady };
     if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
         let scoped: Vec<Slice> = series[cut..].iter().map(|slice| interval::only(slice, objective.over)).collect();

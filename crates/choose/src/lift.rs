@@ -1,6 +1,6 @@
 //! Effect and cost of lifting the binding limit.
 
-use plimsoll_catalogue::{Ask, Catalogue, Config, Money, Offer, Price, PriceTerms};
+use plimsoll_catalogue::{Ask, Catalogue, Chosen, Config, Money, Offer, OptionValue, Price, PriceTerms};
 
 use crate::candidate::{Owner, has_levels, highest, lowest, option};
 
@@ -60,8 +60,7 @@ fn bound(offer: &Offer, ask: &Ask) -> Option<(String, f64)> {
 }
 
 fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds, iops): (String, f64)) -> Lift {
-    let shown =
-        |offer: &Offer| option(offer, name).map(|(_, chosen)| crate::quote::value_of(chosen)).unwrap_or_default();
+    let shown = |offer: &Offer| option(offer, name).map(|(_, chosen)| value_of(chosen)).unwrap_or_default();
     // The cost of a larger machine without a price is unknown, and so is that of a component that only one has.
     let is_alike = |before: &Price, after: &Price| {
         let all_priced = owner == Owner::Volume || after.without.is_empty();
@@ -81,5 +80,14 @@ fn describe(before: &Offer, after: &Offer, (name, owner): (&str, Owner), (binds,
         iops,
         binds,
         costs,
+    }
+}
+
+/// An option's value for display.
+fn value_of(chosen: &Chosen) -> String {
+    match &chosen.value {
+        Some(OptionValue::Number(number)) => format!("{number}"),
+        Some(OptionValue::Text(word)) => word.to_string(),
+        None => "none".into(),
     }
 }

@@ -1,8 +1,6 @@
 //! A quote: performance, binding limit and price of a configuration, and the ways to lift that limit.
 
-use plimsoll_catalogue::{
-    Ask, Catalogue, Chosen, Config, ConfigRefusal, NoPrice, Offer, OptionValue, Price, PriceTerms, Standing,
-};
+use plimsoll_catalogue::{Ask, Catalogue, Config, ConfigRefusal, NoPrice, Offer, Price, PriceTerms, Standing};
 
 use crate::lift::{Lift, lifts};
 
@@ -31,13 +29,4 @@ pub fn quote(catalogue: &Catalogue, config: &Config, terms: &PriceTerms, ask: &A
     let lifts = lifts(catalogue, &offer, terms, ask);
     let price = offer.price();
     Ok(Quote { offer, ask: *ask, standing, price, lifts })
-}
-
-/// An option's value for display.
-pub(crate) fn value_of(chosen: &Chosen) -> String {
-    match &chosen.value {
-        Some(OptionValue::Number(number)) => format!("{number}"),
-        Some(OptionValue::Text(word)) => word.to_string(),
-        None => "none".into(),
-    }
 }

@@ -10,6 +10,7 @@ mod options;
 mod recipe;
 pub mod recipes;
 mod result;
+mod session_run;
 mod sql;
 mod step;
 pub mod workers;
@@ -21,10 +22,10 @@ pub use ground::{
 };
 pub use options::{SuiteOptions, Surroundings, percent};
 pub use recipe::{
-    CompletedStep, Phases, Recipe, SuiteObserver, SuiteOutcome, database_result, perform, perform_phases, session_run,
-    step_run,
+    CompletedStep, Phases, Recipe, SuiteObserver, SuiteOutcome, database_result, perform, perform_phases, step_run,
 };
 pub use result::{FailedOperation, FilesResult, IoResult, LoggedOperation, Queues, StepResult, WorkerResult};
+pub use session_run::session_run;
 pub use sql::{
     RequestsAt, ServerLoop, SessionWork, SessionsResult, SessionsStep, SqlRequest, StatementsResult, StatementsStep,
     TransactionKind, TransactionRunner, Transactions, WorkUnit,

@@ -3,14 +3,12 @@
 use plimsoll_analyse::{Settle, chosen_objective, knee, load_line, settle};
 use plimsoll_drive::{Fault, Observe, Onward, PartialRun};
 use plimsoll_load::Pace;
-use plimsoll_record::{
-    Counter, DatabaseSide, EndReason, Finding, JobRun, Listing, Run, SessionRun, Slice, Statements, StepRun, StepWork,
-    Tally,
-};
+use plimsoll_record::{DatabaseSide, EndReason, Finding, JobRun, Listing, Run, Slice, Statements, StepRun, StepWork};
 use plimsoll_units::{Bytes, Instant, Span};
 
 use crate::ground::{Facts, Ground, StepOutcome, Unfit};
 use crate::result::{IoResult, StepResult};
+use crate::session_run::{merge_slices, session_run};
 use crate::sql::{SessionsResult, SessionsStep, StatementsResult, StatementsStep};
 use crate::step::{FileSpec, IoStep, Keep, Step, Work};
 
@@ -314,56 +312,6 @@ fn statements(step: &StatementsStep, seen: &StatementsResult) -> Statements {
     }
 }
 
-/// The series of parts of transactions, or of whole transactions.
-pub(crate) fn by_part(step: &SessionsStep, series: &[Slice], parts: bool) -> Vec<Slice> {
-    let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
-    let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| is_part(counter) == parts), ..slice.clone() };
-    series.iter().map(only).collect()
-}
-
-/// Record of concurrent sessions.
-pub fn session_run(step: &SessionsStep, seen: &SessionsResult) -> SessionRun {
-    let options = Settle {
-        least_warm_up: step.warm_up,
-        offered_span: Span::MAX,
-        objective: step.objective,
-        offered: step.pace,
-        unserved: seen.unserved,
-    };
-    let whole = by_part(step, &seen.series, false);
-    let settled = settle(&whole, &options);
-    let mut parts = Tally::default();
-    let measured = by_part(step, &seen.series, true);
-    for slice in measured.iter().filter(|slice| slice.start >= Instant::ZERO + settled.warm_up) {
-        parts.merge(&slice.tally);
-    }
-    let run = Run {
-        offered: step.pace,
-        warm_up: settled.warm_up,
-        span: settled.span,
-        total: settled.total,
-        unserved: seen.unserved,
-        lateness: seen.lateness.clone(),
-        series: kept(&whole, settled.span),
-        cpu: seen.client,
-        bound_by: seen.storage.bound_by.clone(),
-        figures: settled.figures,
-        findings: settled.findings.into_iter().chain(seen.findings.iter().cloned()).collect(),
-    };
-    SessionRun {
-        sessions: step.sessions,
-        kinds: step.kinds.iter().map(|kind| kind.name.clone()).collect(),
-        run,
-        parts,
-        counted: seen.counted,
-        storage: seen.storage.clone(),
-        split: seen.split.clone(),
-        client: seen.client,
-        limit: seen.limit.clone(),
-        marks: seen.marks.clone(),
-    }
-}
-
 /// All workers as a run, without removing a warm-up: classic benchmarks have none.
 fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
     let depth = step.workers.iter().map(|worker| worker.job.depth).sum::<u32>().max(1);
@@ -381,26 +329,10 @@ fn run_of(step: &IoStep, seen: &IoResult, stages: &[String]) -> Run {
         total: settled.total,
         unserved: 0,
         lateness: plimsoll_record::Bins::default(),
-        series: kept(&seen.series, span),
+        series: merge_slices(&seen.series, span),
         cpu: seen.cpu(),
         bound_by: seen.bound_by.shares(Instant::ZERO + settled.warm_up, stages),
         figures: settled.figures,
         findings: settled.findings.into_iter().filter(is_of_steps).collect(),
     }
-}
-
-/// Merges the series into at most 120 slices.
-fn kept(series: &[Slice], span: Span) -> Vec<Slice> {
-    let unit = (span / 120).max(Span::from_millis(100));
-    let mut kept: Vec<Slice> = Vec::new();
-    for slice in series {
-        match kept.last_mut().filter(|last| last.span < unit) {
-            Some(last) => {
-                last.tally.merge(&slice.tally);
-                last.span += slice.span;
-            }
-            None => kept.push(Slice { start: Instant::ZERO + slice.start.since(Instant::ZERO), ..slice.clone() }),
-        }
-    }
-    kept
 }

@@ -2,8 +2,9 @@
 
 use crate::flat::Flat;
 use crate::job::{FileId, FileJob, JobId};
+use crate::record::VolumeId;
 use crate::request::{Errno, Request, Ticket};
-use crate::store::{About, Extent, Store, StoreEnd, VolumeId};
+use crate::store::{About, Extent, Store, StoreEnd};
 
 /// Turns requests into jobs and reports their end, without moving data.
 ///

@@ -1,10 +1,10 @@
 //! Volumes as whole files, byte for byte: without map, log and snapshots.
 
 use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
-use crate::record::VolumeAccess;
+use crate::record::{VolumeAccess, VolumeId};
 use crate::request::{Command, Errno, Request, Space, Ticket};
 use crate::slab::Slab;
-use crate::store::{About, Extent, StoreEnd, VolumeId};
+use crate::store::{About, Extent, StoreEnd};
 
 /// Volumes in order of their data files' numbers.
 #[derive(Debug)]

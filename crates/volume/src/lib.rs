@@ -30,15 +30,13 @@ pub use flat::Flat;
 pub use job::{FileId, FileJob, FilePosition, Io, JobId};
 pub use life::{AutotuneState, Detached, IntervalLoad, Ladder, LadderError, LevelModel, Policy};
 pub use log::{Log, LogError, StoreId};
-pub use record::{Commit, Record, VolumeAccess};
+pub use record::{Commit, Record, VolumeAccess, VolumeId};
 pub use request::{Class, Command, Errno, Request, Space, Ticket};
 pub use slow::Slow;
 pub use store::{
     About, Durability, Edit, EditError, Extent, Geometry, Recovered, ShortFile, Store, StoreEnd, StoreHealth,
-    Unrecoverable, Unreferenced, Usage, VolumeId,
+    Unrecoverable, Unreferenced, Usage,
 };
 pub use superblock::{BLOCK_BYTES, BlockError, FileKind, Superblock, SuperblockData, header, read_header};
-pub use totals::{BUCKET_BOUNDS_NS, Label, ResponseCounts, Totals};
-pub use volumes::{
-    Bound, Edited, Export, GroupId, Lead, Limits, NotAccepted, NotServed, Reply, Serving, Then, Volumes,
-};
+pub use totals::{BUCKET_BOUNDS_NS, Bound, Label, ResponseCounts, Totals};
+pub use volumes::{Edited, Export, GroupId, Lead, Limits, NotAccepted, NotServed, Reply, Serving, Then, Volumes};

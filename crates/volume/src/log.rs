@@ -20,8 +20,8 @@ use std::fmt;
 
 use crc32c::crc32c;
 
-use crate::record::{Commit, Record, VolumeAccess};
-use crate::store::{TEXT_MAX, VolumeId};
+use crate::record::{Commit, Record, VolumeAccess, VolumeId};
+use crate::store::TEXT_MAX;
 
 const MAGIC: [u8; 4] = *b"PLM2";
 /// Magic, length, identity, sequence, kind, and the checksum after the records.

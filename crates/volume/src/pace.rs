@@ -6,8 +6,7 @@
 use plimsoll_model::{Chain, ChainSpec, Change, ChangeError, Model, ModelAnswer};
 use plimsoll_units::{Instant, Op, Slot, Span};
 
-use crate::totals::Label;
-use crate::volumes::Bound;
+use crate::totals::{Bound, Label};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {

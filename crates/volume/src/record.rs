@@ -1,6 +1,8 @@
 //! Changes of a store's maps, which must be durable for recovery.
 
-use crate::store::VolumeId;
+/// Identifier of a volume or snapshot, unique for the lifetime of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VolumeId(pub u32);
 
 /// A change. Changes are applied in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

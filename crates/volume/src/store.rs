@@ -29,7 +29,7 @@ pub(crate) use edit::TEXT_MAX;
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
-use crate::record::VolumeAccess;
+use crate::record::{VolumeAccess, VolumeId};
 use crate::request::{Command, Errno, Request, Ticket};
 use crate::slab::Slab;
 use edit::Waiting;
@@ -41,10 +41,6 @@ use space::{ClusterSpace, Clusters};
 
 /// Maximum number of retries of a request while space is being freed.
 const AGAIN_MAX: u8 = 32;
-
-/// Identifier of a volume or snapshot, unique for the lifetime of the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VolumeId(pub u32);
 
 /// A run of bytes of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use plimsoll_model::Stage;
 use plimsoll_units::Span;
 
 use crate::request::Class;
-use crate::volumes::Bound;
 
 /// Maximum number of distinct names; further names share the last counter.
 const LABELS_MAX: usize = 4_096;
@@ -13,6 +13,17 @@ const LABELS_MAX: usize = 4_096;
 /// Identifier of a stage name: its index in [`Totals::bound_by_volume`]. Stable across changes of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u16);
+
+/// The stage that held a request longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bound {
+    /// A stage of the volume's own model, by its name in [`Totals`].
+    Volume(Label),
+    /// A stage of its group's shared model.
+    Group(Stage),
+    /// An injected fault.
+    Fault,
+}
 
 /// Upper bounds of the buckets of response times, in nanoseconds: 1, 2 and 5 of each decade from 1 us to 10 s.
 pub const BUCKET_BOUNDS_NS: [u64; 22] = [

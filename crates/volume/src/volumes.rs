@@ -7,7 +7,7 @@ mod flight;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use plimsoll_model::{ChainSpec, Change, ChangeError, Stage};
+use plimsoll_model::{ChainSpec, Change, ChangeError};
 use plimsoll_units::{Instant, Slot, Span};
 
 use crate::backing::Backing;
@@ -16,12 +16,12 @@ use crate::fidelity::Fidelity;
 use crate::flat::Flat;
 use crate::job::{FileId, FileJob, JobId};
 use crate::pace::{Pace, Passed};
-use crate::record::VolumeAccess;
+use crate::record::{VolumeAccess, VolumeId};
 use crate::request::{Errno, Request, Ticket};
 use crate::slab::Slab;
 use crate::slow::Slow;
-use crate::store::{Durability, Edit, EditError, Extent, Store, StoreEnd, StoreHealth, VolumeId};
-use crate::totals::{Label, Totals};
+use crate::store::{Durability, Edit, EditError, Extent, Store, StoreEnd, StoreHealth};
+use crate::totals::{Bound, Totals};
 use flight::{Flight, ServedVolume, Timing};
 
 /// A served volume.
@@ -102,17 +102,6 @@ pub struct Reply {
     pub bound_by: Bound,
     /// The action of the front.
     pub then: Then,
-}
-
-/// The stage that held a request longest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Bound {
-    /// A stage of the volume's own model, by its name in [`Totals`].
-    Volume(Label),
-    /// A stage of its group's shared model.
-    Group(Stage),
-    /// An injected fault.
-    Fault,
 }
 
 /// The action of a front for a reply.

@@ -18,7 +18,8 @@ use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings};
-use crate::recipe::{CompletedStep, Recipe, database_result, session_run};
+use crate::recipe::{CompletedStep, Recipe, database_result};
+use crate::session_run::session_run;
 use crate::sql::{SessionWork, SessionsResult, SessionsStep, StatementsStep, TransactionKind};
 use crate::step::{Step, Work};
 

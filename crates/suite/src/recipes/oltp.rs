@@ -20,8 +20,9 @@ use plimsoll_units::{Bytes, Iops, Span};
 
 use crate::ground::Facts;
 use crate::options::{SuiteOptions, Surroundings};
-use crate::recipe::{CompletedStep, Recipe, session_run};
+use crate::recipe::{CompletedStep, Recipe};
 use crate::result::StepResult;
+use crate::session_run::session_run;
 use crate::sql::{SessionWork, SessionsResult, SessionsStep, StatementsStep, TransactionKind, Transactions, named};
 use crate::step::{Step, Work};
 

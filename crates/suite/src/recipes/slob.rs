@@ -23,8 +23,9 @@ use plimsoll_record::{DatabaseAbout, DatabaseSide, Listing, Run, Slice};
 use plimsoll_units::{Bytes, Span};
 
 use crate::ground::Facts;
-use crate::recipe::{CompletedStep, Recipe, session_run};
+use crate::recipe::{CompletedStep, Recipe};
 use crate::result::StepResult;
+use crate::session_run::session_run;
 use crate::sql::{SessionsResult, SessionsStep, SqlRequest, StatementsStep};
 use crate::step::{Step, Work};
 

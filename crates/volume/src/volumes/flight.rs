@@ -6,8 +6,8 @@ use plimsoll_units::{Instant, Span};
 use super::{Bound, Export, Limits, NotAccepted, Serving};
 use crate::faults::{Fate, Injector};
 use crate::fidelity::Fidelity;
+use crate::record::VolumeId;
 use crate::request::{Class, Command, Errno, Request, Ticket};
-use crate::store::VolumeId;
 use crate::totals::{Label, Totals};
 
 /// Maximum number of requests in flight of an export without a model.

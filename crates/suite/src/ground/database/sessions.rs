@@ -16,7 +16,7 @@ use plimsoll_load::{Due, Load, OpOutcome, Pace, Pacer, StreamPhase};
 use plimsoll_record::{Counting, Slice, Steadiness};
 use plimsoll_units::{Instant, Kind, Op, Slot, Span, splitmix64};
 
-use crate::recipe::by_part;
+use crate::session_run::by_part;
 use crate::sql::{ServerLoop, SessionWork, SessionsResult, SessionsStep, TransactionRunner, Transactions};
 use crate::workers::{StartBarrier, WorkerHandle, merge, together, unstarted};
 

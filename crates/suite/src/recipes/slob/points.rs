@@ -5,7 +5,7 @@ use plimsoll_record::{Bins, LoadLine, Run, SessionRun};
 use plimsoll_units::{Bytes, Span};
 
 use super::turns::{SELECT, UPDATE};
-use crate::recipe::session_run;
+use crate::session_run::session_run;
 use crate::sql::{SessionsResult, SessionsStep};
 
 /// The parameters of a point.
