@@ -145,7 +145,9 @@ async fn respond(plane: impl Plane, request: axum::extract::Request) -> Reply {
 fn logged_reply<P: Plane>(plane: &P, request: &Request) -> Reply {
     let _span = tracing::info_span!("request", door = P::NAME, operation = P::operation(request)).entered();
     let reply = plane.reply(request);
-    if reply.status.is_client_error() || reply.status.is_server_error() {
+    let is_refused = reply.status.is_client_error() || reply.status.is_server_error();
+    // Anybody who reaches the port can send requests without a key.
+    if is_refused && reply.status != StatusCode::UNAUTHORIZED {
         let reason = String::from_utf8_lossy(&reply.body);
         let reason: String = reason.chars().take(MAX_LOGGED_REASON).collect();
         tracing::warn!(status = reply.status.as_u16(), reason, "refused");

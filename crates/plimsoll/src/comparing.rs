@@ -24,6 +24,14 @@ pub struct Side {
     pub curves: Vec<Curve>,
 }
 
+impl Side {
+    /// True for a measurement of this side. A simulation, which has no start, may be compared with itself.
+    fn has(&self, name: &str, curve: &Curve) -> bool {
+        let mut runs = self.names.iter().zip(&self.curves);
+        curve.started.is_some() && runs.any(|(own, figures)| own == name && figures == curve)
+    }
+}
+
 /// Compares the given runs.
 pub fn run(args: &Compare) -> Result<(), CliError> {
     let outputs = Outputs::new(&args.output)?;
@@ -45,10 +53,8 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
         Ok(Side { names, curves })
     };
     let sides = [load(before)?, load(after)?];
-    // Simulations are repeatable; two measurements have different starts.
-    let is_on_both = |curve: &Curve| curve.started.is_some() && sides[0].curves.contains(curve);
-    if let Some(both) = sides[1].curves.iter().position(is_on_both) {
-        let name = &sides[1].names[both];
+    let mut on_both = sides[1].names.iter().zip(&sides[1].curves);
+    if let Some((name, _)) = on_both.find(|(name, curve)| sides[0].has(name, curve)) {
         return Err(CliError::usage(format!("{name} is on both sides: compare it with another run, such as last~1")));
     }
     let comparison = compare_sides(&sides[0].curves, &sides[1].curves, history(&sides));

@@ -1,7 +1,5 @@
 //! Health of the store: whether changes are accepted and become durable.
 
-use std::path::Path;
-
 use plimsoll_front::descriptors;
 use plimsoll_volume::{Durability, Errno, StoreHealth, Usage, Volumes};
 
@@ -21,17 +19,17 @@ impl Service {
     /// The failure of the store with its remedy; `None` without one.
     pub(crate) fn trouble(&self) -> Result<Option<String>, Refusal> {
         let state = self.inner.handle.call(|server| StoreState::of(server.volumes().0))?;
-        Ok(describe(state, &self.inner.options.directory))
+        Ok(describe(state, &self.inner.options))
     }
 
     /// Logs a change of the health.
     pub(crate) fn watch_health(&self, state: &mut ServiceState, store: StoreState) {
-        let trouble = describe(store, &self.inner.options.directory);
+        let trouble = describe(store, &self.inner.options);
         if trouble != state.trouble {
             if let Some(reason) = &trouble {
                 tracing::error!(reason, "changes fail or are not durable");
             } else {
-                tracing::info!("the store accepts changes again, and all that were answered are durable");
+                tracing::info!("the store accepts changes again");
             }
             state.trouble = trouble;
         }
@@ -72,12 +70,13 @@ impl StoreState {
 const MIN_SPACE: u64 = 1 << 20;
 
 /// A failure of the store with its remedy.
-fn describe(StoreState { health, usage, cluster }: StoreState, directory: &Path) -> Option<String> {
-    let directory = directory.display();
+fn describe(StoreState { health, usage, cluster }: StoreState, options: &ServiceOptions) -> Option<String> {
+    let directory = options.directory.display();
+    let remedy = if options.capacity.is_some() { "Raise --capacity" } else { "Make room on the filesystem" };
     match health {
         StoreHealth::Good if usage.available < MIN_SPACE.min(usage.capacity / 16) => Some(format!(
             "{} of {} of space are taken: writes to new places fail. Space is taken in clusters of {}, so that a scattered \
-             block of 4 KiB takes a whole one. Raise --capacity, trim, or delete volumes or snapshots",
+             block of 4 KiB takes a whole one. {remedy}, trim, or delete volumes or snapshots",
             shown(usage.taken),
             shown(usage.capacity),
             shown(cluster.into()),

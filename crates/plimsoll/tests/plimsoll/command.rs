@@ -204,7 +204,7 @@ fn a_directory_is_measured_and_left_as_it_was() {
     );
     let shown = folder.run(&["report", "run.json"]);
     assert!(stdout(&shown).contains("IOPS"));
-    let same = folder.run(&["compare", "run.json", "last"]);
+    let same = folder.run(&["compare", "last", "last"]);
     assert!(same.status.code() == Some(2) && stderr(&same).contains("is on both sides"), "{}", stderr(&same));
     assert!(stdout(&folder.run(&["runs"])).contains("measured"));
 }

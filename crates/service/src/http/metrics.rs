@@ -171,7 +171,7 @@ impl Page<'_> {
             self.histogram(name, &[("volume", &volume.name)], lateness, (*lateness_sum_ns, count));
         }
         let name = "plimsoll_volume_response_histogram_seconds";
-        self.family(name, "histogram", "Response times of successful requests, as clients have them.");
+        self.family(name, "histogram", "Response times of successful requests as clients have them, in model time.");
         for (volume, stats) in self.volumes {
             for of in &stats.counts {
                 let labels = [("volume", volume.name.as_str()), ("kind", &of.kind)];

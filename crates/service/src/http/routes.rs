@@ -358,11 +358,16 @@ impl Route {
             Ok(body) => body,
             Err((status, why)) => return refused(status, why),
         };
-        let Self { act, content, status, id, .. } = self;
+        let Self { act, content, status, id, verb, .. } = self;
+        // A refused query is not logged: it may be repeated every second.
+        let is_change = verb != Verb::Get;
         let logged_act = move || {
-            let _span = tracing::info_span!("request", door = "control", operation = id).entered();
+            let _span = tracing::info_span!("request", door = "control", operation = id, object = name).entered();
             let done = act(&service, &RouteInput { name, number, body });
-            done.inspect_err(|refusal| tracing::warn!(reason = refusal.message, "refused"))
+            if let (Err(refusal), true) = (&done, is_change) {
+                tracing::warn!(reason = refusal.message, "refused");
+            }
+            done
         };
         let done = tokio::task::spawn_blocking(logged_act).await;
         let media = match content {

@@ -1,5 +1,7 @@
 //! Database time and the effect of changes: bars, events, what-ifs and the buffer cache curve.
 
+use std::iter;
+
 use maud::html;
 use plimsoll_choose::diagnosis::{DatabaseEffect, FLOOR_S, Slice, Split};
 use plimsoll_ingest::EventTime;
@@ -138,14 +140,25 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
         file_name(&time.input),
         time.origin
     );
+    let counted_s: f64 = split.slices.iter().map(|slice| slice.seconds).sum();
+    let excess = (counted_s > SAMPLING_ERROR * split.database_s).then(|| {
+        format!(
+            "waits and processor time are {} s, more than the database time: shares are of their sum",
+            number::three(counted_s)
+        )
+    });
+    let notes = iter::once(note).chain(excess);
     let blocks = if events.is_empty() {
-        vec![Block::Note(note)]
+        notes.map(Block::Note).collect()
     } else {
         let table = Table::of("Longest waits", EVENTS, events.into_iter().enumerate(), row).without_unknown();
-        vec![Block::Table(table.with_notes([note]))]
+        vec![Block::Table(table.with_notes(notes))]
     };
     Some(PageSection::bare(case.title("Longest waits"), blocks))
 }
+
+/// Ratio of waits and processor time to the database time beyond rounding.
+const SAMPLING_ERROR: f64 = 1.02;
 
 const WHAT_IFS: [Column; 4] = [
     Column::text("what if", 0),
@@ -183,7 +196,7 @@ pub(super) fn what_ifs(case: &Case<'_>) -> PageSection {
         seconds(FLOOR_S)
     );
     let table = Table::of("Effects of faster storage or another buffer cache", WHAT_IFS, rows, |row| row);
-    let blocks = std::iter::once(Block::Table(table.with_notes([note]))).chain(cache(case).map(Block::Chart));
+    let blocks = iter::once(Block::Table(table.with_notes([note]))).chain(cache(case).map(Block::Chart));
     PageSection::bare(case.title("What would change it"), blocks.collect())
         .with_anchor(format!("d{}-what-if", case.index))
 }
