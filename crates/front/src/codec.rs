@@ -75,6 +75,11 @@ pub trait Codec {
         false
     }
 
+    /// Takes the reason for which the client was refused an export, for a log.
+    fn take_refusal(&mut self) -> Option<String> {
+        None
+    }
+
     /// The client's path to its export, from 0, if the protocol has several.
     fn path(&self) -> Option<u8> {
         None
@@ -307,6 +312,15 @@ impl Protocol {
         }
     }
 
+    /// Name of the protocol.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Nbd(_) => "nbd",
+            Self::Fuse(_) => "fuse",
+            Self::Iscsi(_) => "iscsi",
+        }
+    }
+
     /// The codec with more than the required methods, if it has them.
     const fn extended(&self) -> Option<&IscsiCodec> {
         match self {
@@ -367,6 +381,14 @@ impl Codec for Protocol {
             Self::Nbd(codec) => codec.header_bytes(),
             Self::Fuse(codec) => codec.header_bytes(),
             Self::Iscsi(codec) => codec.header_bytes(),
+        }
+    }
+
+    fn take_refusal(&mut self) -> Option<String> {
+        match self {
+            Self::Nbd(codec) => codec.take_refusal(),
+            Self::Fuse(codec) => codec.take_refusal(),
+            Self::Iscsi(codec) => codec.take_refusal(),
         }
     }
 

@@ -69,6 +69,8 @@ pub struct IscsiCodec {
     waiting: Vec<SegmentHeader>,
     /// Ticks since the last message.
     silent: u32,
+    /// The reason for the refusal of a login.
+    refusal: Option<String>,
 }
 
 #[derive(Debug)]
@@ -114,6 +116,7 @@ impl IscsiCodec {
             text: Vec::new(),
             waiting: Vec::new(),
             silent: 0,
+            refusal: None,
         }
     }
 
@@ -187,7 +190,11 @@ impl IscsiCodec {
         let mut state = self.targets.state();
         let (purpose, port) = match login.feed(header, data, &state, exports, &mut self.sender, out) {
             LoginStep::More => return Message::Handled,
-            LoginStep::Refused => return Message::End,
+            LoginStep::Refused(status) => {
+                let (reason, initiator) = (login::describe(status), login.initiator());
+                self.refusal = Some(format!("login of {initiator:?}: {reason} (status {status:#06x})"));
+                return Message::End;
+            }
             LoginStep::Begin(purpose, port) => (purpose, port),
         };
         self.parameters = login.parameters;
@@ -282,6 +289,10 @@ impl IscsiCodec {
 }
 
 impl Codec for IscsiCodec {
+    fn take_refusal(&mut self) -> Option<String> {
+        self.refusal.take()
+    }
+
     fn feed(&mut self, input: &[u8], exports: &Exports<'_>, out: &mut Vec<u8>) -> Decoded {
         // The digest of a segment covers bytes that are not needed, too: the task goes on behind them.
         if let Some(task) = self.resume.take_if(|_| self.unneeded.is_empty()) {

@@ -26,6 +26,6 @@ pub use files::{
 pub use floor::Floor;
 pub use offer::{Blocks, Medium, Offer};
 pub use server::{
-    Count, EditFailed, Handle, Limits, ListenerId, RecordError, RecordedTrace, Server, ServerEnded, TlsMode,
-    TraceRecorder,
+    ClientEvent, ClientNotice, ClientNotices, Count, EditFailed, EndReason, Handle, Limits, ListenerId, RecordError,
+    RecordedTrace, Server, ServerEnded, TlsMode, TraceRecorder,
 };

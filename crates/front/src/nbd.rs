@@ -87,6 +87,13 @@ impl Codec for NbdCodec {
         }
     }
 
+    fn take_refusal(&mut self) -> Option<String> {
+        match &mut self.0 {
+            ConnectionPhase::Handshake(handshake) => handshake.take_refusal(),
+            ConnectionPhase::Transmission(_) => None,
+        }
+    }
+
     fn start_tls(&mut self) {
         if let ConnectionPhase::Handshake(handshake) = &mut self.0 {
             *handshake = handshake.clone().secured();

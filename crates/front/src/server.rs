@@ -15,6 +15,7 @@ mod input;
 mod listen;
 mod mailbox;
 mod mounted;
+mod notices;
 mod output;
 mod parts;
 mod recorder;
@@ -57,6 +58,7 @@ pub use counts::Count;
 pub use edits::EditFailed;
 pub use listen::ListenerId;
 pub use mailbox::{Handle, ServerEnded};
+pub use notices::{ClientEvent, ClientNotice, ClientNotices, EndReason};
 pub use recorder::{RecordError, RecordedTrace, TraceRecorder};
 pub use secure::TlsMode;
 
@@ -112,6 +114,7 @@ pub struct Server {
     pool: Pool,
     mailbox: Mailbox,
     counts: ServerCounts,
+    notices: ClientNotices,
     jobs: Vec<FileJob>,
     replies: Vec<Reply>,
     events: Vec<RingEvent>,
@@ -168,6 +171,7 @@ impl Server {
             pool: Pool::new(limits.bytes),
             mailbox: Mailbox::new()?,
             counts: ServerCounts::default(),
+            notices: ClientNotices::default(),
             jobs: Vec::new(),
             replies: Vec::new(),
             events: Vec::new(),
@@ -250,7 +254,7 @@ impl Server {
                 connection.put(None, |_, out| out.append(&mut self.out));
             }
         }
-        self.end(number, Lifecycle::Draining);
+        self.end(number, Lifecycle::Draining, EndReason::Withdrawn);
     }
 
     /// Connections that have chosen an export.
@@ -464,7 +468,7 @@ impl Server {
                 silent || connection.tls.as_ref().is_some_and(|secured| secured.is_late(now, timeout))
             });
             if late || !self.tick_codec(number) {
-                self.end(number, Lifecycle::Broken);
+                self.end(number, Lifecycle::Broken, EndReason::Slow);
             }
         }
         self.accept_clients()?;

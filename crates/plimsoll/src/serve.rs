@@ -67,6 +67,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let attended = attending.join().map_err(|_| anyhow::anyhow!("the service broke off: see above"))?;
     drop(files);
     attended?;
+    tracing::info!("stopped");
     Ok(outcome.context("serving clients")?)
 }
 
@@ -117,7 +118,9 @@ fn attend(
     let console = console.map(WebConsole::open).transpose().context("opening the web console")?;
     let url = console.as_ref().map(WebConsole::url).transpose().context("opening the web console")?;
     print(greeting(&about, volumes, &controls, planes.places(), url).as_bytes())?;
-    tracing::info!(volumes, directory = about.directory, made_by = about.made_by, "serving");
+    let listeners = [about.listens.clone(), about.iscsi.clone(), controls.iter().map(ToString::to_string).collect()];
+    let listeners = listeners.concat().join(" ");
+    tracing::info!(volumes, directory = about.directory, made_by = about.made_by, listeners, "serving");
     systemd::tell(News::Ready(&format!("serving {volumes} volumes of {}", about.directory)));
     if reattach {
         reattach_all(service, &controls);

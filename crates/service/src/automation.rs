@@ -10,6 +10,7 @@ use plimsoll_units::{Instant, Span};
 use plimsoll_volume::{AutotuneState, Detached, IntervalLoad, Ladder, LevelModel, Policy, Totals};
 
 use crate::api;
+use crate::clients::log_clients;
 use crate::floor;
 use crate::health::{StoreState, watch_descriptors};
 use crate::metadata::VolumeMetadata;
@@ -256,7 +257,7 @@ impl Service {
             .collect();
         let free = capacity(&self.inner.options, 0);
         let fixed = self.inner.options.capacity;
-        let (store, readings) = self.inner.handle.call(move |server| {
+        let (store, notices, readings) = self.inner.handle.call(move |server| {
             let (volumes, ..) = server.volumes();
             volumes.set_capacity(fixed.unwrap_or(free.saturating_add(volumes.store().usage().taken)));
             let read = |(export, from, follows)| {
@@ -268,15 +269,15 @@ impl Service {
                 Reading { clients, fresh: fresh(volumes, export, from), activity, totals }
             };
             let readings = queries.into_iter().map(read).collect::<Vec<Reading>>();
-            (StoreState::of(server.volumes().0), readings)
+            (StoreState::of(server.volumes().0), server.take_client_notices(), readings)
         })?;
         self.watch_health(&mut state, store);
+        log_clients(&state, notices);
         watch_descriptors(&mut state);
         self.watch_damage(&mut state)?;
         let (now, now_ms) = (self.model_now(), moment::now_ns() / 1_000_000);
         for (volume, reading) in state.volumes.values_mut().zip(readings) {
             volume.watch.absorb(&reading.fresh);
-            volume.watch_clients(reading.clients);
             volume.minutes.update(now_ms, reading.activity);
             let is_device = volume.attachment.as_ref().is_some_and(|attachment| !attachment.dead);
             let used = reading.clients > 0 || is_device || volume.metadata.instance.is_some();

@@ -8,6 +8,7 @@ mod attach;
 mod automation;
 mod bill;
 pub mod client;
+mod clients;
 mod faults;
 mod floor;
 mod fsck;

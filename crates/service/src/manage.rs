@@ -161,8 +161,7 @@ impl Service {
         let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
         let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
         let shown = self.show(&volume);
-        let Volume { metadata, size, .. } = &volume;
-        tracing::info!(volume = name, like = metadata.like, bytes = size, of = metadata.of, "volume created");
+        volume.log_creation();
         state.volumes.insert(name, volume);
         shown
     }

@@ -54,6 +54,7 @@ impl Service {
             let automation = Automation::new(self.model_now(), &metadata, &product, &self.inner.options);
             let volume = Volume { unit, ..Volume::new(id, export, (size, access), metadata, product, automation) };
             shown.push(self.show(&volume)?);
+            volume.log_creation();
             state.volumes.insert(volume.metadata.name.clone(), volume);
         }
         Ok(shown)

@@ -1,6 +1,5 @@
 //! A served volume: its metadata and its present state.
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use plimsoll_device::nbd::Emulation;
@@ -42,8 +41,6 @@ pub(crate) struct Volume {
     pub unit: Option<Box<UnitIdentity>>,
     /// Controller with the optimized paths, if they are asymmetric.
     pub owner: Controller,
-    /// Number of clients that was logged last.
-    pub clients: usize,
     /// The last changes of level or product, oldest first.
     pub level_changes: VecDeque<api::LevelChange>,
     pub minutes: MinuteCounters,
@@ -113,7 +110,6 @@ impl Volume {
             watch,
             unit,
             owner,
-            clients: 0,
             level_changes: VecDeque::new(),
             minutes: MinuteCounters::default(),
         }
@@ -121,6 +117,19 @@ impl Volume {
 
     pub fn name(&self) -> &str {
         &self.metadata.name
+    }
+
+    pub fn log_creation(&self) {
+        let VolumeMetadata { name, like, of, .. } = &self.metadata;
+        match (of, self.access) {
+            (None, _) => tracing::info!(volume = name, like, bytes = self.size, "volume created"),
+            (Some(of), VolumeAccess::ReadOnly) => {
+                tracing::info!(volume = name, of, bytes = self.size, "snapshot created")
+            }
+            (Some(of), VolumeAccess::ReadWrite) => {
+                tracing::info!(volume = name, of, like, bytes = self.size, "clone created");
+            }
+        }
     }
 
     /// Logs and keeps a change of level or product.
@@ -134,16 +143,6 @@ impl Volume {
         }
         let to = to.level().map_or_else(|| to.like.clone(), |level| level.to_string());
         self.level_changes.push_back(api::LevelChange { at_ms: moment::now_ns() / 1_000_000, to });
-    }
-
-    /// Logs a change of the number of clients since the last call.
-    pub fn watch_clients(&mut self, clients: usize) {
-        let before = std::mem::replace(&mut self.clients, clients);
-        match clients.cmp(&before) {
-            Ordering::Greater => tracing::info!(volume = self.name(), clients, "clients connected"),
-            Ordering::Less => tracing::info!(volume = self.name(), clients, "clients disconnected"),
-            Ordering::Equal => {}
-        }
     }
 
     /// Returns itself, or a refusal if another volume has taken the name since `id` was read.

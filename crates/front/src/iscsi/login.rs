@@ -65,14 +65,14 @@ enum Proof {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LoginStep {
     More,
-    /// The login was refused, which the response states.
-    Refused,
+    /// The login was refused with this status, which the response states.
+    Refused(LoginRefusal),
     /// The session begins: its purpose, and the name of the initiator port.
     Begin(Purpose, String),
 }
 
 /// Status class and detail of a refused login.
-type LoginRefusal = u16;
+pub(super) type LoginRefusal = u16;
 
 mod refusal {
     pub const INITIATOR: u16 = 0x0200;
@@ -85,7 +85,25 @@ mod refusal {
     pub const INVALID: u16 = 0x020b;
 }
 
+/// The meaning of a status.
+pub(super) const fn describe(status: LoginRefusal) -> &'static str {
+    match status {
+        refusal::AUTHENTICATION => "authentication failed: compare names and secrets of CHAP",
+        refusal::NO_TARGET => "there is no target of that name",
+        refusal::VERSION => "the version of the protocol is not supported",
+        refusal::MISSING => "a name is missing",
+        refusal::NO_SESSION_TYPE => "the type of session is not supported",
+        refusal::NO_SESSION => "a session has only one connection",
+        _ => "the initiator violated the protocol",
+    }
+}
+
 impl Login {
+    /// Name of the initiator, if it has been sent.
+    pub(super) fn initiator(&self) -> &str {
+        &self.initiator
+    }
+
     pub(super) fn new(portal: Portal, entropy: [u8; ENTROPY_BYTES]) -> Self {
         Self {
             portal,
@@ -139,7 +157,7 @@ impl Login {
         let reply = if refused == 0 { &reply[..] } else { &[] };
         sender.send(out, response, Numbering::Status, reply);
         if refused != 0 {
-            return LoginStep::Refused;
+            return LoginStep::Refused(refused);
         }
         if advances {
             self.stage = next;

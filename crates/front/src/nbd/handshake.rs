@@ -17,6 +17,9 @@ const DATA_MAX: usize = 32 << 10;
 /// Maximum bytes of an option that are skipped: a longer one is not from a client.
 const SKIP_MAX: u32 = 32 << 20;
 
+/// Maximum characters of a name in a log.
+const LOGGED_NAME_MAX: usize = 80;
+
 /// Maximum of options in a handshake.
 const OPTIONS_MAX: u32 = 4096;
 
@@ -75,6 +78,8 @@ pub struct Handshake {
     /// The export for which `base:allocation` was chosen.
     allocation: Option<Export>,
     options: u32,
+    /// The reason for which the client was refused last.
+    refusal: Option<String>,
 }
 
 impl Handshake {
@@ -91,7 +96,18 @@ impl Handshake {
             style: Style::Simple,
             allocation: None,
             options: 0,
+            refusal: None,
         }
+    }
+
+    /// Takes the reason for which the client was refused last.
+    pub fn take_refusal(&mut self) -> Option<String> {
+        self.refusal.take()
+    }
+
+    fn refuse_name(&mut self, name: &str) {
+        let name: String = name.chars().take(LOGGED_NAME_MAX).collect();
+        self.refusal = Some(format!("there is no export {name:?}"));
     }
 
     /// The connection is encrypted from now on: earlier options are void.
@@ -172,6 +188,7 @@ impl Handshake {
         }
         let exempt = matches!(option, option::STARTTLS | option::ABORT);
         if self.tls == Tls::Required && !exempt {
+            self.refusal = Some("the client does not begin TLS, which is required".to_owned());
             if option == option::EXPORT_NAME {
                 return HandshakeStep::End;
             }
@@ -194,10 +211,14 @@ impl Handshake {
         HandshakeStep::More
     }
 
-    fn export_name(&self, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
-        let offer = Reader(data).text(data.len()).and_then(|name| named(offers, name));
+    fn export_name(&mut self, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
+        let name = Reader(data).text(data.len());
+        let offer = name.and_then(|name| named(offers, name));
         // This option has no error reply, and does not allow extended headers.
-        let Some(offer) = offer.filter(|_| self.style != Style::Extended) else { return HandshakeStep::End };
+        let Some(offer) = offer.filter(|_| self.style != Style::Extended) else {
+            self.refuse_name(name.unwrap_or_default());
+            return HandshakeStep::End;
+        };
         out.extend_from_slice(&offer.size.to_be_bytes());
         out.extend_from_slice(&flags(offer, self.style).to_be_bytes());
         if !self.no_zeroes {
@@ -226,12 +247,13 @@ impl Handshake {
     }
 
     /// INFO and GO.
-    fn choose(&self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
+    fn choose(&mut self, option: u32, data: &[u8], offers: &[Offer], out: &mut Vec<u8>) -> HandshakeStep {
         let Some((name, asked)) = choice(data) else {
             reply(out, option, rep::ERR_INVALID, b"malformed: name or list of informations does not fit the length");
             return HandshakeStep::More;
         };
         let Some(offer) = named(offers, name) else {
+            self.refuse_name(name);
             reply(out, option, rep::ERR_UNKNOWN, b"there is no export of that name");
             return HandshakeStep::More;
         };

@@ -1,6 +1,7 @@
 //! One client: its received bytes, its present request, and its unsent replies.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::rc::Rc;
 
@@ -12,6 +13,7 @@ use plimsoll_volume::{Command, Export, Request};
 use super::combine::Combining;
 use super::flight::ClientExport;
 use super::listen::ListenerId;
+use super::notices::EndReason;
 use super::parts::{PART_BYTES, StreamedRead, WriteParts};
 use super::secure::Secured;
 use super::turnaround::Unfollowed;
@@ -229,11 +231,17 @@ pub(super) struct Connection {
     output: Option<OwnedFd>,
     /// Its listening socket.
     pub listener: Option<ListenerId>,
+    /// Address of the client in a network.
+    pub address: Option<SocketAddr>,
     pub socket: bool,
     pub codec: Protocol,
     /// `None` before the client has chosen an export.
     pub session: Option<ClientExport>,
     pub lifecycle: Lifecycle,
+    /// The first reason for its end.
+    pub end_reason: Option<EndReason>,
+    /// The codec has refused the client.
+    pub refused: bool,
     pub inbox: Inbox,
     /// TLS between the socket and both boxes.
     pub tls: Option<Box<Secured>>,
@@ -275,10 +283,13 @@ impl Connection {
             input,
             output,
             listener: None,
+            address: None,
             socket,
             codec,
             session: None,
             lifecycle: Lifecycle::Open,
+            end_reason: None,
+            refused: false,
             inbox: Inbox::new(),
             tls: None,
             current: None,

@@ -7,6 +7,7 @@ use plimsoll_volume::{Errno, Export, NotAccepted, Request, Volumes};
 use super::Server;
 use super::connection::{Connection, Current, Lifecycle};
 use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
+use super::notices::{ClientEvent, EndReason};
 use super::parts::WriteParts;
 use super::ring::Token;
 use crate::codec::{Codec, Decoded, Division, Exports, Message, Operation, ReplyBody, Tag};
@@ -64,11 +65,11 @@ impl Server {
             (moved @ 1.., None) => connection.received(moved as usize),
             (error, _) if error == -libc::EINTR || error == -libc::EAGAIN => {}
             (0, _) => {
-                self.end(number, Lifecycle::Draining);
+                self.end(number, Lifecycle::Draining, EndReason::Client);
                 return Ok(());
             }
             _ => {
-                self.end(number, Lifecycle::Broken);
+                self.end(number, Lifecycle::Broken, EndReason::Lost);
                 return Ok(());
             }
         }
@@ -95,7 +96,11 @@ impl Server {
                     return Ok(());
                 }
                 InputStep::End(lifecycle) => {
-                    self.end(number, lifecycle);
+                    let reason = match lifecycle {
+                        Lifecycle::Broken => EndReason::Violation,
+                        Lifecycle::Open | Lifecycle::Draining => EndReason::Client,
+                    };
+                    self.end(number, lifecycle, reason);
                     return Ok(());
                 }
             }
@@ -132,6 +137,9 @@ impl Server {
         let exports = Exports { offers: &self.offers, size };
         let Decoded { used, message } = connection.codec.feed(connection.inbox.bytes(), &exports, &mut self.out);
         connection.inbox.used(used);
+        if connection.session.is_none() {
+            self.notices.push_refusal(connection);
+        }
         if !self.out.is_empty() {
             connection.put(None, |_, out| out.extend_from_slice(&self.out));
             self.touch(number);
@@ -333,10 +341,11 @@ impl Server {
             |other: &u32| *other != number && self.connections.get(*other).is_some_and(Connection::is_replaced);
         let replaced: Vec<u32> = self.connections.numbers().into_iter().filter(replaced).collect();
         if let Some(connection) = self.connections.get_mut(number) {
+            self.notices.push(connection, ClientEvent::Connected(export));
             connection.follows = !replaced.is_empty();
         }
         for other in replaced {
-            self.end(other, Lifecycle::Broken);
+            self.end(other, Lifecycle::Broken, EndReason::Replaced);
         }
         InputStep::Continue
     }

@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use rustix::net::sockopt;
 
 use super::connection::{Connection, Lifecycle};
+use super::notices::EndReason;
 use super::ring::Token;
 use super::{Limits, Server};
 use crate::codec::{Entropy, Protocol, SocketProtocol};
@@ -103,9 +104,12 @@ impl Server {
         let mut entropy = Entropy::default();
         rustix::rand::getrandom(&mut entropy, rustix::rand::GetRandomFlags::empty())?;
         let local = rustix::net::getsockname(&input).ok().and_then(|address| SocketAddr::try_from(address).ok());
+        let peer = rustix::net::getpeername(&input).ok().flatten();
+        let peer = peer.and_then(|address| SocketAddr::try_from(address).ok());
         let codec = Protocol::of_stream(service, self.tls.state(), local, entropy, &mut greeting);
         let mut connection = Connection::new(input, output, socket, codec, self.now);
         connection.listener = listener;
+        connection.address = peer;
         connection.put(None, |_, out| out.append(&mut greeting));
         let number = self.connections.insert(connection);
         self.touch(number);
@@ -196,7 +200,7 @@ impl Server {
             return true;
         };
         if let Some((_, number)) = leaves {
-            self.end(number, Lifecycle::Broken);
+            self.end(number, Lifecycle::Broken, EndReason::Crowded);
         }
         leaves.is_some()
     }

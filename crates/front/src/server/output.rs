@@ -7,6 +7,7 @@ use plimsoll_volume::{Command, Reply, Then};
 use super::Server;
 use super::connection::{Lifecycle, ReadReply};
 use super::flight::{ConnectedClient, Flight, ServedPart};
+use super::notices::EndReason;
 use super::parts::StreamedRead;
 use super::ring::Token;
 use crate::codec::ReplyBody;
@@ -152,11 +153,12 @@ impl Server {
     }
 
     /// Begins the end of a connection.
-    pub(super) fn end(&mut self, number: u32, lifecycle: Lifecycle) {
+    pub(super) fn end(&mut self, number: u32, lifecycle: Lifecycle, reason: EndReason) {
         if let Some(connection) = self.connections.get_mut(number)
             && connection.lifecycle != Lifecycle::Broken
         {
             connection.lifecycle = lifecycle;
+            connection.end_reason.get_or_insert(reason);
         }
         self.touch(number);
     }
@@ -192,6 +194,7 @@ impl Server {
             return Ok(());
         }
         let Some(connection) = self.connections.remove(number) else { return Ok(()) };
+        self.notices.push_end(&connection);
         let has_export = connection.export().is_some();
         if let Some(buffer) = connection.current.and_then(|current| current.buffer) {
             self.pool.give_back(buffer);

@@ -13,6 +13,7 @@ use plimsoll_units::{Instant, Span};
 use super::Server;
 use super::connection::{Connection, Lifecycle, ReadReply};
 use super::input::InputStep;
+use super::notices::EndReason;
 use super::ring::Token;
 use crate::codec::{Codec, Tls};
 
@@ -107,14 +108,14 @@ impl Server {
                 return Ok(true);
             }
             Ok(Opened::Nothing) => self.receive_encrypted(number)?,
-            Ok(Opened::End) => self.end(number, Lifecycle::Draining),
+            Ok(Opened::End) => self.end(number, Lifecycle::Draining, EndReason::Client),
             Err(_) => {
                 if let Some(mut secured) = connection.tls.take() {
                     // Best effort: the client gets an alert.
                     let _ = secured.carry(&mut Outgoing::default(), connection, drop);
                     connection.tls = Some(secured);
                 }
-                self.end(number, Lifecycle::Broken);
+                self.end(number, Lifecycle::Broken, EndReason::Tls);
             }
         }
         Ok(false)

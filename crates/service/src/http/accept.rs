@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -185,18 +185,32 @@ impl HttpClient {
 
 /// Connections of clients that are not admitted, oldest first.
 #[derive(Default)]
-struct Incomplete(VecDeque<(Arc<HttpClient>, AbortHandle)>);
+struct Incomplete {
+    connections: VecDeque<(Arc<HttpClient>, AbortHandle)>,
+    /// Number of aborted connections.
+    aborted: u64,
+}
 
 impl Incomplete {
     /// Adds a connection, and aborts the oldest if there are too many.
     fn add(&mut self, client: Arc<HttpClient>, connection: AbortHandle) {
-        self.0.retain(|(client, connection)| !client.admitted.load(Ordering::Relaxed) && !connection.is_finished());
-        if self.0.len() == MAX_INCOMPLETE
-            && let Some((_, first)) = self.0.pop_front()
+        self.connections
+            .retain(|(client, connection)| !client.admitted.load(Ordering::Relaxed) && !connection.is_finished());
+        if self.connections.len() == MAX_INCOMPLETE
+            && let Some((_, first)) = self.connections.pop_front()
         {
             first.abort();
+            self.aborted += 1;
+            log_sparsely(self.aborted, "half-sent requests were closed to make place for others");
         }
-        self.0.push_back((client, connection));
+        self.connections.push_back((client, connection));
+    }
+}
+
+/// Logs how often something has happened whenever that has doubled: anybody who reaches the port can cause it.
+fn log_sparsely(times: u64, message: &str) {
+    if times.is_power_of_two() {
+        tracing::warn!(times, "{message}");
     }
 }
 
@@ -261,6 +275,8 @@ async fn admit(State(client): State<Arc<HttpClient>>, request: Request, next: Ne
 
 /// Closes the connection: without a permit it would not be counted.
 fn busy() -> Response {
+    static REFUSED: AtomicU64 = AtomicU64::new(0);
+    log_sparsely(REFUSED.fetch_add(1, Ordering::Relaxed) + 1, "requests were refused, as too many others wait");
     ([(CONNECTION, "close")], routes::busy()).into_response()
 }
 

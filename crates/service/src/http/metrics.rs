@@ -164,7 +164,7 @@ impl Page<'_> {
         self.family(
             name,
             "histogram",
-            "How long after the moment of the model clients have answers: the way to them is estimated.",
+            "How long after the moment of the model clients had answers, by complete seconds: the way to them is estimated.",
         );
         for (volume, Stats { lateness, lateness_sum_ns, .. }) in self.volumes {
             let count = lateness.iter().map(|bin| bin.count).sum();

@@ -400,6 +400,13 @@ fn refused(status: StatusCode, error: &str) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
+/// Refuses and logs a request that no route takes: a client of another version may send it.
+fn unroutable(request: &Request, status: StatusCode, error: &str) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    tracing::warn!(%method, path, status = status.as_u16(), "refused");
+    refused(status, error)
+}
+
 pub(super) fn busy() -> Response {
     refused(StatusCode::SERVICE_UNAVAILABLE, "the service is busy with other requests: try again later")
 }
@@ -425,8 +432,11 @@ pub(super) fn router(service: &Service) -> Router {
         };
         router = router.route(path, on(filter, respond));
     }
-    let nothing = || async { refused(StatusCode::NOT_FOUND, "no such path: GET /openapi.json lists all") };
-    let not_so =
-        || async { refused(StatusCode::METHOD_NOT_ALLOWED, "not with this method: GET /openapi.json lists all") };
+    let nothing = |request: Request| async move {
+        unroutable(&request, StatusCode::NOT_FOUND, "no such path: GET /openapi.json lists all")
+    };
+    let not_so = |request: Request| async move {
+        unroutable(&request, StatusCode::METHOD_NOT_ALLOWED, "not with this method: GET /openapi.json lists all")
+    };
     router.fallback(nothing).method_not_allowed_fallback(not_so)
 }

@@ -81,22 +81,36 @@ fn log_has_a_line_for_each_change_refusal_and_client() {
     home.does(&["volume", "level", "db", "20"]);
     let client = home.command(&["measure", &home.uri("db"), "--duration", "60s"]).stdout(Stdio::null()).spawn();
     let client = Running(client.expect("it starts"));
-    assert_eq!(until_logged(&path, "clients connected")["volume"], "db");
+    let connected = until_logged(&path, "client connected");
+    assert_eq!((&connected["volume"], &connected["protocol"]), (&"db".into(), &"nbd".into()), "{connected}");
     drop(client);
-    assert_eq!(until_logged(&path, "clients disconnected")["clients"], 0);
+    let disconnected = until_logged(&path, "client disconnected");
+    assert_eq!(disconnected["reason"], "the client ended the connection", "{disconnected}");
+    let absent = home.uri("db").replace("/db?", "/absent?");
+    assert!(!home.command(&["measure", &absent, "--duration", "1s"]).output().unwrap().status.success());
+    let refused = until_logged(&path, "client refused");
+    assert_eq!(refused["reason"], "there is no export \"absent\"", "{refused}");
+    home.does(&["volume", "snapshot", "db", "before"]);
+    home.does(&["volume", "delete", "before", "--yes"]);
     home.does(&["volume", "delete", "db", "--yes"]);
     assert_eq!(home.signal(Signal::INT).code(), Some(0));
     let lines = logged(&path);
-    let messages: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
+    let messages = lines.iter().filter_map(|line| line["message"].as_str());
+    // A measurement has several connections.
+    let mut messages: Vec<&str> = messages.collect();
+    messages.dedup();
     let expected = [
         "serving",
         "volume created",
         "refused",
         "level changed",
-        "clients connected",
-        "clients disconnected",
+        "client connected",
+        "client disconnected",
+        "client refused",
+        "snapshot created",
         "volume deleted",
         "stopping",
+        "stopped",
     ];
     assert_eq!(messages, expected);
     assert!(lines[2]["reason"].as_str().is_some_and(|reason| reason.contains("already")), "{}", lines[2]);
