@@ -84,12 +84,22 @@ pub(crate) fn cuts(n: usize, count: usize) -> impl Iterator<Item = Range<usize>>
 }
 
 /// Median; the mean of the middle two for an even number; zero without values.
-pub(crate) fn median(values: &[f64]) -> f64 {
+pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted.len() {
         0 => 0.0,
         n if n.is_multiple_of(2) => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
         n => sorted[n / 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn median_of_an_even_number_is_between_the_middle_two() {
+        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0]), median(&[])), (2.0, 2.5, 0.0));
     }
 }

@@ -23,6 +23,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::{Estimate, LineBasis, LoadLine, LoadSlot, Measure, NoLine, Objective, SlotRole};
 use plimsoll_units::Span;
 
+use crate::batch::median;
 use crate::interval::student;
 use crate::standing::offered_size;
 
@@ -31,7 +32,7 @@ pub use choice::{LADDER, OBJECTIVES_BEYOND, headline_objective, ladder_objective
 pub use closed_line::closed_line;
 use disturbance::{MIN_UNDISTURBED, host_shares};
 pub(crate) use disturbance::{allowed_share, is_disturbed};
-pub(crate) use isotonic::{crossing, median, slope};
+pub(crate) use isotonic::{crossing, slope};
 pub(crate) use lasting::holds;
 pub use rung::{RUNG_LN, rung, rung_load};
 pub(crate) use windows::windows;
@@ -231,12 +232,12 @@ pub(crate) struct LoadScale {
 impl LoadScale {
     fn of(slots: &[LoadSlot]) -> Self {
         let counted: Vec<&LoadSlot> = slots.iter().filter(|slot| is_counted(slot)).collect();
-        let mut beside: Vec<f64> = counted.iter().map(|slot| slot.beside_iops).collect();
+        let beside: Vec<f64> = counted.iter().map(|slot| slot.beside_iops).collect();
         let mut spans: Vec<Span> = counted.iter().map(|slot| slot.span).collect();
         spans.sort_unstable();
         let is_closed = counted.iter().all(|slot| slot.rate().is_none());
         Self {
-            beside: median(&mut beside),
+            beside: median(&beside),
             completed: most_completed(slots),
             seconds: slots.iter().map(|slot| (slot.warm_up + slot.span).as_secs_f64()).sum(),
             slot: spans.get(spans.len() / 2).copied().unwrap_or_default(),

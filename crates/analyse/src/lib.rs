@@ -23,6 +23,7 @@ mod steady;
 mod sweep;
 mod warm_up;
 
+pub use batch::median;
 pub use by_load::{by_load, order};
 pub use compare::{
     Change, Comparison, Difference, LineComparison, LineHistory, Method, Quantity, Verdict, compare,

@@ -1,5 +1,7 @@
 //! Suggestions for unknown names.
 
+use strsim::levenshtein;
+
 /// Up to three of `names` similar to `name`, nearest first: other sizes of the same family, then names by edit distance.
 pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let wanted = name.to_lowercase();
@@ -17,7 +19,7 @@ pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<
                 return Some((steps, known));
             }
             let contained = wanted.len() >= 3 && lower.contains(&wanted);
-            let away = distance(&wanted, &lower).min(distance(&wanted, part) + usize::from(part != lower));
+            let away = levenshtein(&wanted, &lower).min(levenshtein(&wanted, part) + usize::from(part != lower));
             (contained || away <= most).then_some((FARTHEST_SIZE + if contained { away.min(2) } else { away }, known))
         })
         .collect();
@@ -66,22 +68,6 @@ pub fn one_of<S: AsRef<str>>(names: &[S]) -> String {
             format!("{} or {}", first.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "), last.as_ref())
         }
     }
-}
-
-/// Edit distance (Levenshtein 1966).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (index, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

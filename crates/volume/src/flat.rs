@@ -3,8 +3,8 @@
 use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
 use crate::record::{VolumeAccess, VolumeId};
 use crate::request::{Command, Errno, Request, Space, Ticket};
-use crate::slab::Slab;
 use crate::store::{About, Extent, StoreEnd};
+use slab::Slab;
 
 /// Volumes in order of their data files' numbers.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Flat {
 
     #[inline]
     fn begin(&mut self, work: PendingWork, io: Io, jobs: &mut Vec<FileJob>) {
-        jobs.push(FileJob { id: JobId(self.under_way.insert(work)), io });
+        jobs.push(FileJob { id: JobId(self.under_way.insert(work) as u32), io });
     }
 
     /// Size and access of a volume.
@@ -105,7 +105,7 @@ impl Flat {
     /// Reports a finished job.
     #[inline]
     pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
-        let Some(work) = self.under_way.remove(job.0) else { return };
+        let Some(work) = self.under_way.try_remove(job.0 as usize) else { return };
         self.failed |= work.rest == Rest::Synced && outcome.is_err();
         if work.rest == Rest::Sync && outcome.is_ok() {
             self.begin(PendingWork { rest: Rest::Synced, ..work }, Io::Sync { file: work.file, length: 0 }, jobs);

@@ -16,7 +16,6 @@ mod log;
 mod pace;
 mod record;
 mod request;
-mod slab;
 mod slow;
 mod store;
 mod superblock;

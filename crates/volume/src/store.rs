@@ -31,12 +31,12 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::job::{FileId, FileJob, FilePosition, Io, JobId};
 use crate::record::{VolumeAccess, VolumeId};
 use crate::request::{Command, Errno, Request, Ticket};
-use crate::slab::Slab;
 use edit::Waiting;
 use epoch::Epochs;
 use map::Map;
 use plan::Plan;
 use round::Rounds;
+use slab::Slab;
 use space::{ClusterSpace, Clusters};
 
 /// Maximum number of retries of a request while space is being freed.
@@ -376,7 +376,7 @@ impl Store {
 
     /// Handles the completion of a request's jobs.
     fn settle(&mut self, number: u32, jobs: &mut Vec<FileJob>) {
-        let Some(flight) = self.flights.get_mut(number) else { return };
+        let Some(flight) = self.flights.get_mut(number as usize) else { return };
         let (volume, request, outcome) = (flight.volume, flight.request, flight.outcome);
         let moves = std::mem::take(&mut flight.moves);
         self.epochs.leave(flight.epoch);
@@ -415,7 +415,8 @@ impl Store {
     /// request had been given unused clusters.
     fn may_begin_again(&mut self, number: u32) -> bool {
         let may_gain = self.may_gain_space();
-        let Some(flight) = self.flights.get_mut(number).filter(|flight| may_gain && flight.again < AGAIN_MAX) else {
+        let Some(flight) = self.flights.get_mut(number as usize).filter(|flight| may_gain && flight.again < AGAIN_MAX)
+        else {
             return false;
         };
         (flight.again, flight.outcome) = (flight.again + 1, Ok(()));
@@ -423,13 +424,13 @@ impl Store {
     }
 
     fn fail(&mut self, number: u32, errno: Errno) {
-        if let Some(flight) = self.flights.get_mut(number) {
+        if let Some(flight) = self.flights.get_mut(number as usize) {
             flight.outcome = flight.outcome.and(Err(errno));
         }
     }
 
     fn end(&mut self, number: u32) {
-        let Some(flight) = self.flights.remove(number) else { return };
+        let Some(flight) = self.flights.try_remove(number as usize) else { return };
         if let Some(stored) = self.stored[flight.volume.0 as usize].as_mut() {
             stored.in_flight -= 1;
         }
@@ -437,7 +438,7 @@ impl Store {
     }
 
     fn job(&mut self, owner: Owner, io: Io) -> FileJob {
-        FileJob { id: JobId(self.jobs.insert(owner)), io }
+        FileJob { id: JobId(self.jobs.insert(owner) as u32), io }
     }
 
     /// Accepts a request and appends the jobs that can begin. At its end, [`Self::ended`] yields its tag.
@@ -466,7 +467,7 @@ impl Store {
             epoch: 0,
             again: 0,
         };
-        let number = self.flights.insert(flight);
+        let number = self.flights.insert(flight) as u32;
         match request.command {
             Command::Flush => {
                 self.rounds.waiting.push(Waiter::Flight(number));
@@ -481,12 +482,12 @@ impl Store {
     /// Reports a finished job.
     #[inline]
     pub fn worked(&mut self, job: JobId, outcome: Result<(), Errno>, jobs: &mut Vec<FileJob>) {
-        match self.jobs.remove(job.0) {
+        match self.jobs.try_remove(job.0 as usize) {
             Some(Owner::Flight { number, wrote }) => {
                 if let Some(file) = wrote {
                     self.rounds.wrote(file);
                 }
-                let Some(flight) = self.flights.get_mut(number) else { return };
+                let Some(flight) = self.flights.get_mut(number as usize) else { return };
                 flight.outcome = flight.outcome.and(outcome);
                 flight.left -= 1;
                 if flight.left == 0 {

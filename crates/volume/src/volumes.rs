@@ -18,11 +18,11 @@ use crate::job::{FileId, FileJob, JobId};
 use crate::pace::{Pace, Passed};
 use crate::record::{VolumeAccess, VolumeId};
 use crate::request::{Errno, Request, Ticket};
-use crate::slab::Slab;
 use crate::slow::Slow;
 use crate::store::{Durability, Edit, EditError, Extent, Store, StoreEnd, StoreHealth};
 use crate::totals::{Bound, Totals};
 use flight::{Flight, ServedVolume, Timing};
+use slab::Slab;
 
 /// A served volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -377,7 +377,7 @@ impl Volumes {
         if fate.fails {
             self.finish(slot, Err(Errno::Io));
         } else if let Err(errno) = self.backing.accept(slot, ticket, volume, request, jobs) {
-            self.flights.remove(slot);
+            self.flights.try_remove(slot as usize);
             return Err(NotAccepted::Failed(errno));
         }
         self.submit(now, slot, (export, path), request);
@@ -415,9 +415,9 @@ impl Volumes {
         let served = served.ok_or(NotAccepted::Failed(Errno::Shutdown))?;
         served.transfers += 1;
         let volume = served.volume;
-        let slot = self.flights.insert(Flight::transfer(export, ticket, part));
+        let slot = self.flights.insert(Flight::transfer(export, ticket, part)) as u32;
         if let Err(errno) = self.backing.accept(slot, ticket, volume, part, jobs) {
-            self.flights.remove(slot);
+            self.flights.try_remove(slot as usize);
             self.served[export.0 as usize].transfers -= 1;
             return Err(NotAccepted::Failed(errno));
         }
@@ -441,7 +441,7 @@ impl Volumes {
         }
         let fate = served.injector.as_mut().map_or(Fate::NONE, |injector| injector.fate(request.class()));
         let flight = Flight::new(export, ticket, request, fate, served.timing.delay());
-        Ok((self.flights.insert(flight), fate))
+        Ok((self.flights.insert(flight) as u32, fate))
     }
 
     /// Passes an admitted request to the model.
@@ -601,7 +601,7 @@ impl Volumes {
     /// Registers the end of a request's real work.
     fn finish(&mut self, slot: u32, outcome: Result<(), Errno>) {
         let now = self.slow.model(self.now);
-        let Some(flight) = self.flights.get_mut(slot) else { return };
+        let Some(flight) = self.flights.get_mut(slot as usize) else { return };
         flight.outcome = Some(outcome);
         match flight.delay {
             Some(delay) if !delay.is_zero() => self.held.push(Reverse((now + delay, slot, now + delay))),
@@ -617,7 +617,7 @@ impl Volumes {
     /// Registers the models' answer of a request, possibly delayed by a fault.
     fn pass(&mut self, now: Instant, passed: &Passed) {
         let slot = passed.slot.0;
-        let Some(flight) = self.flights.get_mut(slot) else { return };
+        let Some(flight) = self.flights.get_mut(slot as usize) else { return };
         flight.bound_by = passed.bound_by;
         let injector = self.served[flight.export.0 as usize].injector.as_ref();
         let at = injector.map_or(passed.at, |injector| injector.answer_at(passed.at, flight.fate));
@@ -634,7 +634,7 @@ impl Volumes {
 
     /// Marks a request as due: only its jobs delay it from now on.
     fn due(&mut self, slot: u32, at: Instant) {
-        let Some(flight) = self.flights.get_mut(slot) else { return };
+        let Some(flight) = self.flights.get_mut(slot as usize) else { return };
         if flight.delay.is_none() {
             let response = at.since(self.pace.submitted(Slot(slot)));
             self.served[flight.export.0 as usize].fidelity.answered(at, response, flight.payload);
@@ -646,7 +646,7 @@ impl Volumes {
     }
 
     fn reply(&mut self, now: Instant, slot: u32, replies: &mut Vec<Reply>) {
-        let Some(flight) = self.flights.remove(slot) else { return };
+        let Some(flight) = self.flights.try_remove(slot as usize) else { return };
         let Flight { export, ticket, class, payload, fate, bound_by, .. } = flight;
         let (due, outcome) = (flight.due.unwrap_or(now), flight.outcome.unwrap_or(Ok(())));
         let served = &mut self.served[export.0 as usize];

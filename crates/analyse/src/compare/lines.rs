@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Verdict;
+use crate::batch::median;
 use crate::estimate::{has_enough_undisturbed, line_and_floor, passes_of};
 use crate::interval::student;
 
@@ -166,8 +167,8 @@ fn several(objective: Objective, a: &[(f64, f64, f64)], b: &[(f64, f64, f64)]) -
     let degrees = (u + v).powi(2) / (u.powi(2) / (a.len() - 1) as f64 + v.powi(2) / (b.len() - 1) as f64);
     let degrees = if degrees.is_finite() { degrees } else { (a.len() + b.len() - 2) as f64 };
     let half = student(degrees.max(1.0) as usize) * (u + v).sqrt();
-    let mut within: Vec<f64> = a.iter().chain(b).map(|run| (run.2 - run.1) / 2.0).collect();
-    let least = half.max(MIN_DIFFERENCE_LN).max(crate::estimate::median(&mut within) / 2.0);
+    let within: Vec<f64> = a.iter().chain(b).map(|run| (run.2 - run.1) / 2.0).collect();
+    let least = half.max(MIN_DIFFERENCE_LN).max(median(&within) / 2.0);
     let means = [first.mean(), second.mean()];
     LineComparison::new(objective, Method::SeveralRuns, [a.len(), b.len()], means, [half, half], least)
 }

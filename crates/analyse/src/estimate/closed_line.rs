@@ -11,7 +11,8 @@ use plimsoll_load::Pace;
 use plimsoll_record::{ClosedLine, Estimate, LoadSlot, Measure, Objective, SlotRole};
 
 use super::disturbance::is_disturbed;
-use super::{SlotEstimate, crossing, median, missed_by, missed_by_share};
+use super::{SlotEstimate, crossing, missed_by, missed_by_share};
+use crate::batch::median;
 use crate::interval::student;
 
 /// Longer limits, in multiples of the given limit, if no closed load met it.
@@ -37,7 +38,7 @@ fn within(slots: &[LoadSlot], objective: Objective) -> Option<ClosedLine> {
     met.dedup();
     let rates = |at: u32| used.iter().filter(|slot| depth_of(slot) == at).map(|slot| slot.iops).collect::<Vec<f64>>();
     // Beyond saturation, closed loads complete less.
-    let best = met.into_iter().map(|depth| (depth, median(&mut rates(depth))));
+    let best = met.into_iter().map(|depth| (depth, median(&rates(depth))));
     let (depth, value) = best.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, value)| *value > 0.0)?;
     let rates = rates(depth);
     let (operations, delayed) = used.iter().filter(|slot| depth_of(slot) == depth).fold((0.0, 0.0), |sums, slot| {

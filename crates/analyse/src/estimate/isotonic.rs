@@ -3,6 +3,7 @@
 //! L1 isotonic regression by pooling adjacent violators (Barlow et al. 1972; Robertson & Waltman 1968 for medians).
 
 use super::SlotEstimate;
+use crate::batch::median;
 
 /// A range of loads with the same value.
 struct PooledBlock {
@@ -14,8 +15,8 @@ struct PooledBlock {
 }
 
 impl PooledBlock {
-    fn of(first: f64, last: f64, mut values: Vec<f64>) -> Self {
-        let median = median(&mut values);
+    fn of(first: f64, last: f64, values: Vec<f64>) -> Self {
+        let median = median(&values);
         Self { first, last, values, median }
     }
 }
@@ -54,20 +55,10 @@ pub(crate) fn slope(points: &[SlotEstimate], x: f64) -> f64 {
         let below: Vec<&SlotEstimate> = points.iter().filter(|point| x - within <= point.x && point.x < x).collect();
         let above: Vec<&SlotEstimate> = points.iter().filter(|point| x < point.x && point.x <= x + within).collect();
         if below.len() > 1 && above.len() > 1 {
-            let middle = |side: &[&SlotEstimate]| median(&mut side.iter().map(|point| point.z).collect::<Vec<_>>());
+            let middle = |side: &[&SlotEstimate]| median(&side.iter().map(|point| point.z).collect::<Vec<_>>());
             let centre = |side: &[&SlotEstimate]| side.iter().map(|point| point.x).sum::<f64>() / side.len() as f64;
             return ((middle(&above) - middle(&below)) / (centre(&above) - centre(&below))).max(1.0);
         }
     }
     5.0
-}
-
-/// Median; sorts the values. Zero without values.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        odd if odd % 2 == 1 => values[odd / 2],
-        even => f64::midpoint(values[even / 2 - 1], values[even / 2]),
-    }
 }

@@ -2,7 +2,8 @@
 
 use plimsoll_record::{Estimate, Lasting, LoadLine, LoadSlot, NoLine, Objective, SlotRole};
 
-use super::{Estimated, LoadScale, RUNG_LN, is_disturbed, median, missed_by};
+use super::{Estimated, LoadScale, RUNG_LN, is_disturbed, missed_by};
+use crate::batch::median;
 
 /// Maximum logit of the median window: twice the late share allowed by the objective, as a window is a single sample.
 const ALLOWED: f64 = std::f64::consts::LN_2;
@@ -46,15 +47,15 @@ pub(crate) fn holds(slots: &[LoadSlot], objective: Objective) -> Vec<Hold> {
 
 fn hold(windows: &[&LoadSlot], objective: Objective) -> Option<Hold> {
     let late = &windows[windows.len() / 2..];
-    let mut missed: Vec<f64> = late.iter().filter_map(|window| missed_by(window, &objective)).collect();
+    let missed: Vec<f64> = late.iter().filter_map(|window| missed_by(window, &objective)).collect();
     let lasts = match missed.last().copied() {
         None => false,
         Some(last) if missed.len() < FEW_WINDOWS => last <= ALLOWED_IN_FEW,
-        Some(_) => median(&mut missed) <= ALLOWED,
+        Some(_) => median(&missed) <= ALLOWED,
     };
-    let mut completed: Vec<f64> = late.iter().map(|window| window.iops - window.beside_iops).collect();
+    let completed: Vec<f64> = late.iter().map(|window| window.iops - window.beside_iops).collect();
     Some(Hold {
-        completed: median(&mut completed),
+        completed: median(&completed),
         x: windows.first()?.rate()?.ln(),
         lasts,
         is_disturbed: windows.iter().any(|window| is_disturbed(window, &objective)),

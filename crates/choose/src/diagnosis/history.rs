@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use plimsoll_analyse::median;
 use plimsoll_ingest::{Class, DatabaseDemand, Measure, SessionTime, Slot};
 
 use super::response::spearman;
@@ -201,8 +202,8 @@ fn unusual(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], series: &Q
         if known.len() < FEW {
             continue;
         }
-        let middle = median(known.clone());
-        let deviation = median(known.iter().map(|value| (value - middle).abs()).collect());
+        let middle = median(&known);
+        let deviation = median(&known.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>());
         let deviation = deviation.max(MIN_DEVIATION * middle);
         for (index, value) in values.iter().enumerate() {
             let Some(value) = *value else { continue };
@@ -249,12 +250,6 @@ fn matters(
         HistoryQuantity::Latency(_) => value >= 0.001,
         HistoryQuantity::OnProcessor | HistoryQuantity::Commits | HistoryQuantity::Rate(_) => false,
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { values[middle - 1].midpoint(values[middle]) }
 }
 
 fn with_load(series: &QuantitySeries, whole: &SessionTime) -> Vec<LoadCorrelation> {
@@ -336,15 +331,5 @@ impl PeriodChange {
             is_part && (changed.after > changed.before) == (active.after > active.before)
         };
         self.quantities.iter().find(is_main)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_of_an_even_number_is_between_the_middle_two() {
-        assert_eq!((median(vec![3.0, 1.0, 2.0]), median(vec![4.0, 1.0, 2.0, 3.0])), (2.0, 2.5));
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Inputs with windows of a minute are always more accurate.
 
+use plimsoll_analyse::median;
 use plimsoll_ingest::Class;
 use plimsoll_units::Span;
 
@@ -70,7 +71,7 @@ pub(super) fn hidden(window: Span) -> Hidden {
         let source = "windows of up to a minute have no relevant hidden peaks".to_owned();
         return Hidden { small: 1.0, large: 1.0, scans: 1.0, spread: None, source };
     }
-    let of = |pick: fn(&BurstRatio) -> [f64; 2]| median(MEASURED.iter().flat_map(pick).collect());
+    let of = |pick: fn(&BurstRatio) -> [f64; 2]| median(&MEASURED.iter().flat_map(pick).collect::<Vec<f64>>());
     let all = || MEASURED.iter().flat_map(|measured| measured.operations.into_iter().chain(measured.bytes));
     let (low, high) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
     let shortest = MEASURED.iter().map(|measured| measured.minutes * 60.0).fold(f64::MAX, f64::min);
@@ -113,12 +114,6 @@ fn source(seconds: f64, shortest: f64, longest: f64) -> String {
 fn between(from: (f64, f64), to: (f64, f64), x: f64) -> f64 {
     let share = libm::log(x / from.0) / libm::log(to.0 / from.0);
     from.1 * libm::pow(to.1 / from.1, share)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
 #[cfg(test)]

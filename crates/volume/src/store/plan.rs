@@ -45,7 +45,7 @@ struct Task {
 impl Store {
     /// Issues the jobs of a request.
     pub(super) fn plan(&mut self, number: u32, jobs: &mut Vec<FileJob>) -> Plan {
-        let Some(flight) = self.flights.get(number) else { return Plan::Begun { jobs: 0 } };
+        let Some(flight) = self.flights.get(number as usize) else { return Plan::Begun { jobs: 0 } };
         let (request, volume, ticket) = (flight.request, flight.volume, flight.ticket);
         let needed = if request.changes() {
             match self.may_change(volume, &request) {
@@ -84,7 +84,7 @@ impl Store {
             stored.changes += 1;
         }
         let epoch = self.epochs.enter();
-        if let Some(flight) = self.flights.get_mut(number) {
+        if let Some(flight) = self.flights.get_mut(number as usize) {
             (flight.left, flight.moves, flight.epoch) = (task.jobs, task.moves, epoch);
         }
         Plan::Begun { jobs: task.jobs }
@@ -166,7 +166,7 @@ impl Store {
             let Some(at) = run.at else {
                 let io = Io::Blank { ticket: task.ticket, into, length: left };
                 jobs.push(FileJob {
-                    id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })),
+                    id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None }) as u32),
                     io,
                 });
                 task.jobs += 1;
@@ -178,7 +178,7 @@ impl Store {
                 let length = room.min(left as u64) as u32;
                 let io = Io::Read { ticket: task.ticket, into, place, length };
                 jobs.push(FileJob {
-                    id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None })),
+                    id: JobId(self.jobs.insert(Owner::Flight { number: task.number, wrote: None }) as u32),
                     io,
                 });
                 task.jobs += 1;
