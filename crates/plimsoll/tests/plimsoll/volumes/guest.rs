@@ -1,13 +1,8 @@
 //! A Linux guest in QEMU with open-iscsi and multipathd, and the jobs that it does with volumes.
 //!
 //! Software emulation of a Debian kernel; the guest sees the programs of this host, read-only. It needs
-//! `PLIMSOLL_GUEST_KERNEL`, the directory of an unpacked package `linux-image-*-amd64`:
-//!
-//! ```sh
-//! apt-get install qemu-system-x86 busybox-static open-iscsi multipath-tools
-//! apt-get download linux-image-6.12.90+deb12-amd64 && dpkg-deb -x linux-image-*.deb kernel
-//! PLIMSOLL_GUEST_KERNEL=$PWD/kernel cargo test -p plimsoll --test plimsoll guest
-//! ```
+//! `PLIMSOLL_GUEST_KERNEL`, the directory of an unpacked package `linux-image-*-amd64`: `.ci/guest` prepares everything and
+//! runs the tests.
 
 use std::io::{BufRead, BufReader};
 use std::net::{Shutdown, TcpListener, TcpStream};
