@@ -55,6 +55,11 @@ impl FromStr for OwnPrice {
 }
 
 impl OwnPrice {
+    /// The stated currency; `None` for that of the terms.
+    pub const fn currency(&self) -> Option<Currency> {
+        self.currency
+    }
+
     /// The price as the only list of the product, in the currency of the terms by default.
     pub(crate) fn list(&self, default_currency: Currency, as_of: Date) -> PriceList {
         let cite = Arc::new(Cite {

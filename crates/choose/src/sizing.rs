@@ -55,7 +55,10 @@ pub use size::{judge, size};
 pub use today::Best;
 pub use wanted::{DesignError, check_counted, wanted};
 
-/// Completeness of a price, best first. Choices rank by it before the price.
+/// Share by which a price that was inferred or recalled may be too low.
+const UNVERIFIED_EXCESS: f64 = 0.25;
+
+/// Completeness of a price, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceDoubt {
     /// All parts have a price, and that of the storage was read in a document.
@@ -66,6 +69,16 @@ pub enum PriceDoubt {
     Partial,
     /// The storage has no price.
     Unpriced,
+}
+
+impl PriceDoubt {
+    /// The same without the difference between complete prices, verified or not: choices rank by it before the price.
+    const fn completeness(self) -> Self {
+        match self {
+            Self::Unverified => Self::Firm,
+            other => other,
+        }
+    }
 }
 
 /// Result of a sizing.
@@ -181,6 +194,8 @@ pub struct Attachment {
     pub count: u32,
     /// Monthly price of all machines; `None` if the catalogue has none.
     pub monthly: Option<Money>,
+    /// Price of one machine.
+    pub price: Option<Price>,
     /// The tightest limit of a machine.
     pub binds: Option<DesignLimit>,
     /// Attached volumes.
@@ -311,11 +326,19 @@ impl Choice {
         }
     }
 
-    /// Order of preference: the completeness of the price, then the total in units of the currency. Choices without a
-    /// total are ordered by their excess over the load: the smallest sufficient class is probably the cheapest.
+    /// Order of preference: the completeness of the price, then the total in units of the currency, with an unverified
+    /// price of the storage raised by a quarter. Choices without a total are ordered by their excess over the load: the
+    /// smallest sufficient class is probably the cheapest.
     pub fn rank(&self) -> (PriceDoubt, f64) {
         let excess = || self.binds.as_ref().map_or(f64::INFINITY, |limit| limit.over);
-        (self.price_doubt(), self.total().map_or_else(excess, Money::as_f64))
+        let raised = |total: Money| total.as_f64() + self.unverified_excess();
+        (self.price_doubt().completeness(), self.total().map_or_else(excess, raised))
+    }
+
+    /// What an unverified price of the storage may be too low, in units of the currency; 0 for a verified one.
+    fn unverified_excess(&self) -> f64 {
+        let unverified = self.price.as_ref().filter(|_| self.has_unverified_price());
+        unverified.map_or(0.0, |price| price.monthly.as_f64() * UNVERIFIED_EXCESS)
     }
 
     /// True if an amount of its price list was inferred or recalled.

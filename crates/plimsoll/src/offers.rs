@@ -4,7 +4,9 @@ use std::borrow::BorrowMut;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_catalogue::{Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, Price, PriceTerms};
+use plimsoll_catalogue::{
+    Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, OwnPrice, Price, PriceTerms,
+};
 use plimsoll_model::ChainSpec;
 use plimsoll_units::Bytes;
 
@@ -65,6 +67,8 @@ pub struct Offers {
     pub catalogue: Catalogue,
     /// Date, currency and region.
     pub terms: PriceTerms,
+    /// The user's own prices.
+    own_prices: Vec<OwnPrice>,
 }
 
 impl Offers {
@@ -86,7 +90,7 @@ impl Offers {
             catalogue.set_price(own, currency, as_of).map_err(|unknown| usage(&unknown))?;
         }
         let terms = PriceTerms { as_of, currency: args.currency, region: args.region.clone() };
-        Ok(Self { catalogue, terms })
+        Ok(Self { catalogue, terms, own_prices: args.price.clone() })
     }
 
     /// Parses a configuration; a product given as a path is added to the catalogue.
@@ -152,6 +156,13 @@ impl Offers {
             return Err(CliError::usage(format!(
                 "no price in the catalogue in {currency}: prices are in {}",
                 known.join(", ")
+            )));
+        }
+        let is_other = |own: &&OwnPrice| own.currency().is_some_and(|stated| stated != currency);
+        if let Some(own) = self.own_prices.iter().find(is_other) {
+            return Err(CliError::usage(format!(
+                "--price {}: prices are compared in {currency} and not converted: state it in {currency}, or use --currency",
+                own.product
             )));
         }
         self.check_region()?;

@@ -1,7 +1,7 @@
 //! Trials of a product's candidates, and their place in the result: choice, slower than today, near miss, rejection.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_catalogue::{Offer, Price, Product};
 
@@ -9,7 +9,7 @@ use super::assess::{Assessed, Assessor};
 use super::candidates::{Candidate, Group};
 use super::frontier::by_rank;
 use super::machines::{Fleet, within_machine};
-use super::{Attachment, Choice, Rejection, RejectionReason};
+use super::{Attachment, Choice, Rejection, RejectionReason, Risk, RiskKind};
 use crate::matching::price_of;
 
 /// The cheapest configuration of each level of each product.
@@ -53,6 +53,16 @@ impl Found {
     }
 }
 
+/// Ratio of neighbouring rates between which a ceiling is refined.
+const RATE_STEP: f64 = 1.05;
+
+/// Headrooms of a group with a candidate that missed an objective because of a ceiling.
+struct HeldGroup {
+    missed_at: f64,
+    /// Index of the group's choice, and its headroom.
+    choice: Option<(usize, f64)>,
+}
+
 /// Results for the candidates of a product so far.
 pub(super) struct Attempt<'a> {
     pub(super) assessor: &'a Assessor<'a>,
@@ -66,6 +76,8 @@ pub(super) struct Attempt<'a> {
     held_at: Option<f64>,
     /// Groups with a choice, and groups too slow in any size.
     closed: BTreeSet<Group>,
+    /// Headroom of the last candidate of each group that missed an objective because of a ceiling, and of its choice.
+    held_groups: BTreeMap<Group, HeldGroup>,
     /// Candidates from this monthly price on are ignored.
     below: f64,
     /// Only the choice with the cheapest storage is needed.
@@ -85,6 +97,7 @@ impl<'a> Attempt<'a> {
             rejected: None,
             held_at: None,
             closed: BTreeSet::new(),
+            held_groups: BTreeMap::new(),
         }
     }
 
@@ -105,6 +118,9 @@ impl<'a> Attempt<'a> {
             match self.assess(candidate) {
                 Assessed::Meets(choice) => {
                     self.closed.insert(group);
+                    if let (Some(held), Some(limit)) = (self.held_groups.get_mut(&group), &choice.binds) {
+                        held.choice = Some((self.levels.met.len(), limit.over));
+                    }
                     if self.is_for_cheapest && !choice.has_unverified_price() {
                         self.below = cost;
                     }
@@ -112,12 +128,41 @@ impl<'a> Attempt<'a> {
                 }
                 Assessed::Misses { choice, by_latency } => {
                     self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
+                    if let Some(missed_at) = self.held_at {
+                        self.held_groups.insert(group, HeldGroup { missed_at, choice: None });
+                    }
                     if by_latency {
                         self.closed.insert(group);
                     }
                     self.missed(choice);
                 }
                 Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
+            }
+        }
+    }
+
+    /// Replaces choices whose ceilings were raised in large steps by cheaper ones between the last step that missed an
+    /// objective and the first that met all. `offers` returns the candidates at a headroom.
+    ///
+    /// Tried rates are the same for all demands, so that a lower demand does not get a higher rate.
+    pub(super) fn refine(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
+        let rate = self.assessor.wanted.points[0].iops();
+        for (group, HeldGroup { missed_at, choice }) in std::mem::take(&mut self.held_groups) {
+            let Some((index, met_at)) = choice else { continue };
+            let step = |over: f64| (over * rate).ln() / RATE_STEP.ln();
+            let (mut low, mut high) = (step(missed_at).floor() as i32, step(met_at).ceil() as i32);
+            while high - low > 1 {
+                let middle = i32::midpoint(low, high);
+                let candidate = offers(RATE_STEP.powi(middle) / rate).into_iter().find(|one| one.group == group);
+                match candidate.map(|candidate| self.assess(candidate)) {
+                    Some(Assessed::Meets(choice)) => {
+                        high = middle;
+                        if by_rank(&choice, &self.levels.met[index]).is_lt() {
+                            self.levels.met[index] = *choice;
+                        }
+                    }
+                    _ => low = middle,
+                }
             }
         }
     }
@@ -154,6 +199,13 @@ impl<'a> Attempt<'a> {
     fn assess_on(&self, offer: &Offer, price: Option<Price>, machine: Option<Attachment>) -> Assessed {
         let mut assessed = self.assessor.assess(offer, price);
         if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
+            let price = machine.as_ref().and_then(|machine| machine.price.as_ref());
+            let on_demand = price.and_then(Price::commitment_doubt);
+            choice.risks.extend(on_demand.map(|doubt| Risk {
+                kind: RiskKind::Price,
+                text: doubt.text,
+                cite: doubt.cite,
+            }));
             choice.machine = machine;
         }
         assessed

@@ -223,13 +223,15 @@ fn without_overlap(loads: &mut Vec<ClassLoad>, total: f64) {
         return;
     }
     twice = twice.min(temp.iops);
-    let size = temp.size();
+    let mut twice_bytes = twice * temp.size();
     for class in [Class::SequentialRead, Class::RandomRead] {
         if let Some(load) = loads.iter_mut().find(|load| load.class == class) {
             let off = twice.min(load.iops);
             let left = load.iops - off;
             // The remainder keeps at least half of its mean size, because sizes and counts have separate sources.
-            load.bytes_per_second = (load.bytes_per_second - off * size).max(left * load.size() * 0.5);
+            let bytes = (load.bytes_per_second - twice_bytes).max(left * load.size() * 0.5);
+            twice_bytes -= load.bytes_per_second - bytes;
+            load.bytes_per_second = bytes;
             load.iops = left;
             twice -= off;
         }

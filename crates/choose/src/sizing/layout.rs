@@ -1,5 +1,6 @@
 //! Separate volumes for redo and temporary data, if cheaper or necessary for the objectives.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{Catalogue, Config, Money, Part, PriceTerms};
@@ -102,19 +103,16 @@ impl VolumeLayout {
         self.parts.iter().map(|part| part.choice.price_doubt()).fold(machine, PriceDoubt::max)
     }
 
-    /// Sort key: completeness of the price, and price.
-    fn rank(&self) -> (PriceDoubt, i128) {
-        (self.price_doubt(), self.total.map_or(i128::MAX, |total| total.millionths))
+    /// Order of preference, as of [`Choice::rank`].
+    fn rank(&self) -> (PriceDoubt, f64) {
+        let excess: f64 = self.parts.iter().map(|part| part.choice.unverified_excess()).sum();
+        (self.price_doubt().completeness(), self.total.map_or(f64::INFINITY, |total| total.as_f64() + excess))
     }
 
     /// True if it costs at most `share` of a single volume, or its price is more complete.
     fn is_cheaper(&self, single: &Choice, share: f64) -> bool {
-        let (own, single_doubt) = (self.price_doubt(), single.price_doubt());
-        let is_less = || {
-            let price = |total: Option<Money>| total.map_or(f64::INFINITY, Money::as_f64);
-            price(self.total) < price(single.total()) * share
-        };
-        own < single_doubt || (own == single_doubt && is_less())
+        let ((doubt, amount), (single_doubt, single_amount)) = (self.rank(), single.rank());
+        doubt < single_doubt || (doubt == single_doubt && amount < single_amount * share)
     }
 }
 
@@ -191,7 +189,7 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
             }
         }
     }
-    found.sort_by_key(VolumeLayout::rank);
+    found.sort_by(|a, b| a.rank().partial_cmp(&b.rank()).unwrap_or(Ordering::Equal));
     found
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Fleet {
 #[derive(Clone)]
 struct Machine {
     part: Part,
-    monthly: Option<Money>,
+    price: Option<Price>,
     vcpus: Option<f64>,
     /// The tightest of its own limits relative to the load, with a plain volume.
     over: f64,
@@ -60,7 +60,7 @@ impl Fleet {
         if machines.iter().any(Machine::has_limits) {
             machines.retain(Machine::has_limits);
         }
-        let price = |machine: &Machine| machine.monthly.map_or(i128::MAX, |monthly| monthly.millionths);
+        let price = |machine: &Machine| machine.price.as_ref().map_or(i128::MAX, |price| price.monthly.millionths);
         // Oracle Database is licensed by processors: of machines with the same price, that with fewer; others use more.
         let sign = if assessor.wanted.platform.oracle_release.is_some() { 1.0 } else { -1.0 };
         let vcpus = |machine: &Machine| sign * machine.vcpus.unwrap_or(f64::INFINITY);
@@ -106,8 +106,7 @@ impl Fleet {
         room: f64,
         than: f64,
     ) -> Option<Attachment> {
-        let is_fewer =
-            |machine: &&Machine| machine.monthly.is_some() && machine.vcpus.is_some_and(|vcpus| vcpus < than);
+        let is_fewer = |machine: &&Machine| machine.price.is_some() && machine.vcpus.is_some_and(|vcpus| vcpus < than);
         let mut fewer: Vec<Machine> = self.machines.iter().filter(is_fewer).cloned().collect();
         // Stable: machines with equally many processors stay in the order of price.
         fewer.sort_by(|a, b| a.vcpus.partial_cmp(&b.vcpus).unwrap_or(Ordering::Equal));
@@ -122,8 +121,10 @@ impl Fleet {
             Some(Attachment {
                 count: self.count,
                 monthly: machine
-                    .monthly
-                    .map(|one| Money { millionths: one.millionths * i128::from(self.count), ..one }),
+                    .price
+                    .as_ref()
+                    .map(|one| Money { millionths: one.monthly.millionths * i128::from(self.count), ..one.monthly }),
+                price: machine.price.clone(),
                 binds,
                 volumes: parts.iter().map(|(_, offer)| members(offer)).sum(),
                 volumes_max: offer.machine_shape().and_then(|shape| shape.volumes),
@@ -132,7 +133,7 @@ impl Fleet {
                     .and_then(|shape| shape.network_bits_per_second)
                     .map(|bits| bits / 1e9),
                 enough: enough().count(),
-                unpriced: enough().filter(|machine| machine.monthly.is_none()).count(),
+                unpriced: enough().filter(|machine| machine.price.is_none()).count(),
                 of,
                 offer,
             })
@@ -177,9 +178,9 @@ impl Machine {
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
         let sharing = assessor.wanted.sharing();
         let over = own_limits(assessor, &attached, sharing).first().map_or(f64::MAX, |tight| tight.over);
-        let monthly = price_of_machine(assessor, plain, &part);
+        let price = price_of_machine(assessor, plain, &part);
         let vcpus = attached.machine_shape().and_then(|shape| shape.vcpus);
-        Some((Self { part, monthly, vcpus, over }, attached))
+        Some((Self { part, price, vcpus, over }, attached))
     }
 
     fn with(&self, assessor: &Assessor<'_>, offer: &Offer) -> Option<Offer> {
@@ -317,18 +318,17 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<Tigh
 }
 
 /// The price of the machine by itself, in the region of the volume's price; in any if the volume has none.
-fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> Option<Money> {
+fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> Option<Price> {
     let config = Config { wraps: Vec::new(), volume: machine.clone(), machine: None };
     let alone = assessor.catalogue.offer(&config, assessor.terms).ok()?;
     let is_complete = |price: &Price| price.without.is_empty();
-    let price = match price_of(plain, assessor.terms) {
+    match price_of(plain, assessor.terms) {
         None => price_of(&alone, assessor.terms).filter(is_complete),
         Some(volume) => alone.prices().into_iter().find(|price| {
             let in_region = volume.region.is_none() || price.region.is_none() || price.region == volume.region;
             in_region && price.monthly.currency == volume.monthly.currency && is_complete(price)
         }),
-    };
-    price.map(|price| price.monthly)
+    }
 }
 
 /// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is

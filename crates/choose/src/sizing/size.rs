@@ -79,6 +79,9 @@ fn tried<'a>(mut attempt: Attempt<'a>, search: &Search, product: &Product, found
         let Ok(found) = candidates(attempt.assessor, search, product, &[over * times]) else { break };
         attempt.try_all(found);
     }
+    let room = attempt.assessor.wanted.room();
+    let assessor = attempt.assessor;
+    attempt.refine(|over| candidates(assessor, search, product, &[over / room]).unwrap_or_default());
     attempt
 }
 

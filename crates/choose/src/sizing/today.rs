@@ -80,28 +80,35 @@ impl Wanted {
         Some(of_parts.fold(effect.after_s - effect.before_s, f64::max) / effect.before_s)
     }
 
-    /// The cheapest of these choices that add no more to the database's time than any other; if that time is unknown,
-    /// with no more waiting sessions. Simulated times are not more precise than a hundredth of either. Choices with a
-    /// price are preferred.
+    /// The cheapest of these choices with which the database's time is within the tolerance of the least; if that time is
+    /// unknown, with which at most a fifth more sessions wait, or twice as many where both response times are inferred.
+    /// Choices with a price are preferred.
     pub(super) fn best_of_slower<'c>(&self, slower: impl IntoIterator<Item = &'c Choice>) -> Option<&'c Choice> {
-        const PRECISION: f64 = 0.01;
-        let excess = |choice: &Choice| {
-            let excess = choice.effect.as_ref().map_or_else(
+        /// Maximum ratio of waiting sessions that is no difference.
+        const SAME: f64 = 1.2;
+        // Times as multiples of today's; those that are not above today's are the same.
+        let time = |choice: &Choice| {
+            let times = choice.effect.as_ref().map_or_else(
                 || {
                     let [today, then] = self.waiting_today(choice);
-                    then / today - 1.0
+                    then / today
                 },
-                |effect| -effect.saved(),
+                |effect| 1.0 - effect.saved(),
             );
-            excess.max(0.0)
+            times.max(1.0)
         };
         let is_incomplete = |choice: &Choice| choice.price_doubt() > PriceDoubt::Unverified;
         let ranked: Vec<(&Choice, bool, f64)> =
-            slower.into_iter().map(|choice| (choice, is_incomplete(choice), excess(choice))).collect();
+            slower.into_iter().map(|choice| (choice, is_incomplete(choice), time(choice))).collect();
         let has_complete = ranked.iter().any(|(_, is_incomplete, _)| !is_incomplete);
         let eligible = || ranked.iter().filter(|(_, is_incomplete, _)| !(has_complete && *is_incomplete));
-        let least = eligible().map(|(.., excess)| *excess).fold(f64::INFINITY, f64::min);
-        let as_fast = eligible().filter(|(.., excess)| *excess <= least + PRECISION);
+        let (fastest, _, least) = eligible().min_by(|a, b| a.2.total_cmp(&b.2))?;
+        let same = |choice: &Choice| match &choice.effect {
+            Some(_) => 1.0 + self.tolerance,
+            None if choice.has_inferred_latency() && fastest.has_inferred_latency() => LATENCY_DOUBT,
+            None => SAME,
+        };
+        let as_fast = eligible().filter(|(choice, _, time)| *time <= least * same(choice));
         as_fast.map(|(choice, ..)| *choice).min_by(|a, b| by_rank(a, b))
     }
 }
@@ -142,7 +149,7 @@ impl Sizing {
         cheaper.next().filter(|choice| choice.total().is_some())
     }
 
-    /// The configuration to recommend: the cheapest with the most complete price. A configuration without a verified
+    /// The configuration to recommend: the cheapest with the most complete price. A configuration without a complete
     /// price is never preferred to a slower one that has it. `None` if nothing carries the load.
     pub fn best(&self) -> Option<Best<'_>> {
         if let Some(layout) = self.best_layout() {
@@ -152,7 +159,8 @@ impl Sizing {
             return Some(Best::Doubtful(cheaper));
         }
         let first = self.choices.first();
-        let doubt = |choice: Option<&Choice>| choice.map_or(PriceDoubt::Unpriced, Choice::price_doubt);
+        let doubt =
+            |choice: Option<&Choice>| choice.map_or(PriceDoubt::Unpriced, |choice| choice.price_doubt().completeness());
         let slower = self.best_slower();
         match (first, slower) {
             (Some(first), slower) if doubt(Some(first)) <= doubt(slower) => Some(Best::Single(first)),

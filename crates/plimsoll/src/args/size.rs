@@ -210,7 +210,8 @@ impl FromStr for YearlyGrowth {
             None => (text.trim(), 1),
             Some(_) => return Err(Self::refused()),
         };
-        match number.trim().trim_end_matches('%').trim().parse::<f64>() {
+        // Without the sign, 1.5 may mean half as much again.
+        match number.trim().strip_suffix('%').unwrap_or_default().trim().parse::<f64>() {
             Ok(percent) if (-90.0..=1000.0).contains(&percent) => Ok(Self((1.0 + percent / 100.0).powi(times) - 1.0)),
             _ => Err(Self::refused()),
         }
@@ -219,7 +220,9 @@ impl FromStr for YearlyGrowth {
 
 impl YearlyGrowth {
     fn refused() -> Unreadable {
-        Unreadable::new("not a growth rate: write -90 % to 1,000 % per year or month, such as 30%/year or 2%/month")
+        Unreadable::new(
+            "not a growth rate: write -90 % to 1,000 % per year or month, with the sign, such as 30%/year or 2%/month",
+        )
     }
 }
 
@@ -230,10 +233,10 @@ mod tests {
     #[test]
     fn growth_is_converted_to_years() {
         let of = |text: &str| text.parse::<YearlyGrowth>().map(|YearlyGrowth(share)| (share * 1e4).round() / 1e4);
-        for (text, share) in [("30%/year", 0.3), ("30", 0.3), ("-10 %", -0.1), ("2%/month", 0.2682)] {
+        for (text, share) in [("30%/year", 0.3), ("30%", 0.3), ("-10 %", -0.1), ("2%/month", 0.2682)] {
             assert_eq!(of(text).ok(), Some(share), "{text}");
         }
-        for text in ["", "30%/week", "much", "-95%"] {
+        for text in ["", "30", "1.5", "30%/week", "much", "-95%"] {
             assert!(of(text).is_err(), "{text}");
         }
     }

@@ -33,8 +33,7 @@ const OTHERS_MAX: usize = 40;
 const DOUBTS_MAX: usize = 3;
 
 /// Headings in the ranking.
-const GROUPS: [(PriceDoubt, &str); 3] = [
-    (PriceDoubt::Unverified, "price not verified:"),
+const GROUPS: [(PriceDoubt, &str); 2] = [
     (PriceDoubt::Partial, "without the price of a part, or of a machine with sufficient limits:"),
     (PriceDoubt::Unpriced, "no price in the catalogue for these terms:"),
 ];

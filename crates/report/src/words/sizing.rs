@@ -1,6 +1,6 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
-use plimsoll_catalogue::{Counts, Money, ProductKind, Status};
+use plimsoll_catalogue::{Counts, Money, Price, ProductKind, Status};
 use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
@@ -328,7 +328,10 @@ fn unequal_machines(sizing: &Sizing, present: &PresentCost) -> Option<String> {
 /// The option that accepts a slower choice: ` (--slower 3%)`.
 pub(crate) fn accepted_by(wanted: &Wanted, choice: &Choice) -> String {
     let percent = wanted.tolerance_for(choice).map(|share| (share * 100.0 * 1.001).ceil());
-    percent.map_or_else(|| "--may-be-slower".to_owned(), |percent| format!("--slower {percent}% accepts it"))
+    let Some(percent) = percent else { return "--may-be-slower accepts it".to_owned() };
+    let total = choice.effect.as_ref().map_or(0.0, |effect| -effect.saved() * 100.0);
+    let by_class = if percent > total.ceil() + 0.5 { ": each class is bounded by itself, too" } else { "" };
+    format!("--slower {percent}% accepts it{by_class}")
 }
 
 /// Processors of all machines, which Oracle licenses, and a machine with fewer of them: `16 vCPUs in 2 machines; ...`.
@@ -441,22 +444,33 @@ pub(crate) fn price(choice: &Choice) -> String {
     let machine = choice.machine.as_ref().map(|machine| {
         let name = clean(&machine.name().unwrap_or_default());
         match choice.total() {
-            Some(total) => format!(", {total} with {name}"),
+            Some(total) => format!(", {total} with {name}{}", machine_price_origin(machine)),
             None => format!(", without the price of {name}"),
         }
     });
     let is_attached = matches!(choice.offer.product().kind(), ProductKind::Array | ProductKind::Drive);
     let host = if is_attached && choice.machine.is_none() { ", without hosts" } else { "" };
-    format!("{monthly}{}{host}{}", machine.unwrap_or_default(), price_origin(choice))
+    let own = choice.price.as_ref().map_or_else(String::new, own_price);
+    let doubt = if choice.has_unverified_price() { " (unverified price)" } else { "" };
+    format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
 }
 
-/// The origin of a price that is not from a document: ` (your price, taken as USD)`.
-fn price_origin(choice: &Choice) -> String {
-    match &choice.price {
-        Some(price) if price.cite.status == Status::Own && price.cite.note.is_empty() => " (your price)".to_owned(),
-        Some(price) if price.cite.status == Status::Own => format!(" (your price, {})", price.cite.note),
-        Some(_) if choice.has_unverified_price() => " (unverified price)".to_owned(),
+/// The origin of a price that the user stated: ` (your price, taken as USD)`.
+fn own_price(price: &Price) -> String {
+    match price.cite.status {
+        Status::Own if price.cite.note.is_empty() => " (your price)".to_owned(),
+        Status::Own => format!(" (your price, {})", price.cite.note),
         _ => String::new(),
+    }
+}
+
+/// The origin of a machine's price that is not the one of the commitment, or the user's own.
+pub(crate) fn machine_price_origin(machine: &Attachment) -> String {
+    let Some(price) = &machine.price else { return String::new() };
+    if price.uncommitted.is_empty() {
+        own_price(price)
+    } else {
+        format!(" (on demand, as no price for {} is known)", price.commitment)
     }
 }
 

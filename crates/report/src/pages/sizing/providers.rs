@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_catalogue::Money;
 use plimsoll_choose::sizing::{Choice, PriceDoubt, ProviderFrontier};
 
 use super::{Sized, read};
@@ -114,7 +115,7 @@ impl Sized<'_> {
         const GAIN: f64 = 1.25;
         const SESSIONS: f64 = 0.1;
         const PRICE: f64 = 3.0;
-        let price = |choice: &Choice| choice.total().map_or(f64::INFINITY, plimsoll_catalogue::Money::as_f64);
+        let price = |choice: &Choice| choice.total().map_or(f64::INFINITY, Money::as_f64);
         let point = &self.sizing.wanted.points[0];
         let cheapest = self.sizing.frontier.first()?;
         let before = cheapest.waiting(point)?;
@@ -124,7 +125,8 @@ impl Sized<'_> {
         };
         let next = self.sizing.frontier.iter().find(is_notable)?;
         let (name, against) = (offer::configuration(&next.offer), words::against(point, cheapest, next));
-        Some(format!("More money: {name} for {}, {against}", words::price(next)))
+        let label = if price(next) < price(cheapest) { "At an unverified price" } else { "More money" };
+        Some(format!("{label}: {name} for {}, {against}", words::price(next)))
     }
 
     /// Prices of a choice, with the machine as far as the input determines it.
@@ -140,8 +142,12 @@ impl Sized<'_> {
 
     /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD`
     pub(super) fn other_providers(&self) -> Option<String> {
+        let best = self.best_volumes().first().map(|choice| provider(choice.offer.product().name()).to_owned());
+        let of_layout = |name: &str| self.sizing.layouts.iter().find(|layout| layout.provider == name)?.total;
+        let others =
+            self.sizing.providers.iter().filter(|other| !other.is_slower && best.as_ref() != Some(&other.provider));
         let mut others: Vec<(f64, String)> =
-            self.sizing.providers.iter().filter(|other| !other.is_slower).skip(1).filter_map(from_price).collect();
+            others.filter_map(|other| from_price(other, of_layout(&other.provider))).collect();
         others.sort_by(|a, b| a.0.total_cmp(&b.0));
         let list = others.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
         (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
@@ -149,14 +155,17 @@ impl Sized<'_> {
 }
 
 /// The lowest total of a provider in units of the currency, and as text: that with a complete, verified price, and a lower
-/// one with its doubt.
-fn from_price(other: &ProviderFrontier) -> Option<(f64, String)> {
+/// one with its doubt. `separate` is the total of separate volumes, if they are cheaper than a single one.
+fn from_price(other: &ProviderFrontier, separate: Option<Money>) -> Option<(f64, String)> {
     let lowest = |worst: PriceDoubt| {
         let of = other.choices.iter().filter(|choice| choice.price_doubt() <= worst);
         of.filter_map(Choice::total).min_by(|a, b| a.as_f64().total_cmp(&b.as_f64()))
     };
     let (firm, any) = (lowest(PriceDoubt::Firm), lowest(PriceDoubt::Unpriced)?);
     let name = &other.provider;
+    if let Some(separate) = separate.filter(|separate| separate.as_f64() < any.as_f64()) {
+        return Some((separate.as_f64(), format!("{name} from {separate} with separate volumes")));
+    }
     Some(match firm {
         Some(firm) if firm.as_f64() <= any.as_f64() => (firm.as_f64(), format!("{name} from {firm}")),
         Some(firm) => (firm.as_f64(), format!("{name} from {firm} ({any} with an unverified price)")),

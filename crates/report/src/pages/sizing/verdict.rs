@@ -70,7 +70,7 @@ impl Sized<'_> {
                 let name = offer::configuration(&choice.offer);
                 let (price, slower) = (self.price(choice), words::slower(choice));
                 format!(
-                    "No configuration with a verified price carries the load{meets} at today's speed. \
+                    "No configuration with a complete price carries the load{meets} at today's speed. \
                      Best of the others: {name}, {price}; slower: {slower}"
                 )
             }
@@ -159,7 +159,6 @@ impl Sized<'_> {
         let rank = "--may-be-slower ranks all slower configurations";
         let Some(first) = self.sizing.choices.first() else { return rank.to_owned() };
         let why = match first.price_doubt() {
-            PriceDoubt::Unverified => "its price is not verified",
             PriceDoubt::Partial => "a part of it has no price in the catalogue",
             _ => "it has no price in the catalogue for this currency and region",
         };
@@ -203,7 +202,7 @@ fn layout_price(layout: &VolumeLayout) -> String {
     let Some(machine) = layout.machine.as_ref() else { return price };
     let Some(name) = machine.name().map(|name| clean(&name)) else { return price };
     match machine.monthly {
-        Some(_) => format!("{price} with {name}"),
+        Some(_) => format!("{price} with {name}{}", words::machine_price_origin(machine)),
         None => format!("{price} without {name}, whose price is unknown"),
     }
 }
