@@ -1,6 +1,6 @@
-//! Formats of input: recognition, readers, and their list.
+//! Formats of input: recognition and readers.
 //!
-//! A new format is a file or folder in this directory and a line in [`FORMS`]. It consists of:
+//! A new format is a file or folder in this directory and a line in `FORMS` of `forms.rs`. It consists of:
 //!
 //! - a constant [`Form`]: its name, a function that examines the first bytes (content, never a file's name), and its
 //!   reader. The function returns [`Resemblance::Near`] with the missing mark if half of the marks are present, which
@@ -17,100 +17,12 @@ use std::fmt;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use memchr::memmem;
-use plimsoll_units::{Bytes, Span};
+use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::reading::Origin;
+use crate::dialect::Dialect;
 use crate::refusal::Refusal;
-use crate::text::lines::{LineBuffer, without_return};
-use crate::trace::Dialect;
 use crate::unpack::Decoder;
-use crate::{
-    atop, awr, bench, clouds, diskstats, dstat, fio, host, miner, mysql, nmon, pdh, postgres, prometheus, snapshots,
-    sqlserver, table_series, trace,
-};
-
-/// All formats. Among formats that match an input, the first with the most marks is selected.
-pub(crate) static FORMS: &[Form] = &[
-    awr::HTML,
-    awr::TEXT,
-    awr::CELLS,
-    awr::STATSPACK,
-    diskstats::FORM,
-    prometheus::TEXT,
-    prometheus::ANSWER,
-    clouds::CLOUDWATCH,
-    clouds::OCI,
-    clouds::AZURE,
-    clouds::CONSOLE,
-    clouds::GOOGLE,
-    clouds::INSIGHTS,
-    miner::FORM,
-    bench::BONNIE,
-    bench::CRYSTALDISKMARK,
-    bench::DISKSPD_TEXT,
-    bench::DISKSPD_XML,
-    bench::HAMMERDB,
-    bench::LOAD_CURVE,
-    bench::ORION,
-    bench::ORION_MATRIX,
-    bench::PG_TEST_FSYNC,
-    bench::PGBENCH,
-    bench::SLOB,
-    bench::SYSBENCH,
-    bench::TIOTEST,
-    host::IOSTAT,
-    host::JSON,
-    host::SAR,
-    host::SADF,
-    host::VMSTAT,
-    host::PIDSTAT,
-    host::BINARY,
-    host::XML,
-    host::FOREIGN,
-    nmon::FORM,
-    pdh::LOG,
-    pdh::LIST,
-    dstat::CSV,
-    dstat::SCREEN,
-    atop::LABELLED,
-    atop::PAGE,
-    table_series::FEATURES,
-    table_series::FORM,
-    snapshots::FORM,
-    postgres::JSON,
-    postgres::TEXT,
-    mysql::STATUS,
-    mysql::MONITOR,
-    mysql::FILES,
-    mysql::DIGESTS,
-    sqlserver::FILES,
-    fio::JSON,
-    fio::TEXT,
-    fio::TERSE,
-    fio::LOG,
-    fio::HISTOGRAM,
-    trace::OWN,
-    trace::BLKTRACE,
-    trace::BLKPARSE,
-    trace::BLKPARSE_FORMATTED,
-    trace::BIOSNOOP,
-    trace::IOLOG,
-    trace::MSR,
-    trace::SYSTOR,
-    trace::SPC,
-    trace::ALIBABA,
-    trace::TENCENT,
-    trace::FIU,
-    trace::CLOUDPHYSICS,
-    trace::VSCSI,
-    trace::CYDONIA,
-    trace::CYDONIA_CACHE,
-    trace::SIMULATORS,
-    trace::OBJECTS,
-    trace::ORACLE,
-    trace::PAGES,
-];
 
 /// The name of a format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -150,7 +62,7 @@ pub(crate) enum FormatReader {
     Refused(&'static str),
 }
 
-type ReadDocument = fn(&FormatInput, &[u8], &mut Builder) -> Result<(), Refusal>;
+pub(crate) type ReadDocument = fn(&FormatInput, &[u8], &mut Builder) -> Result<(), Refusal>;
 
 impl Form {
     /// Bytes used for recognition.
@@ -206,16 +118,6 @@ impl Form {
         match self.reader {
             FormatReader::Trace(takes, _) => takes,
             _ => Takes::Text,
-        }
-    }
-
-    /// Creates a reader for an input.
-    pub(crate) fn open(&self, input: &FormatInput) -> Box<dyn Format> {
-        match self.reader {
-            FormatReader::Lines(open) => Box::new(Lines { format: open(input), lines: LineBuffer::default() }),
-            FormatReader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
-            FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
-            FormatReader::Refused(remedy) => Box::new(RefusedInput(remedy)),
         }
     }
 }
@@ -371,77 +273,4 @@ pub trait LineFormat {
     /// # Errors
     /// The whole input is unusable.
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal>;
-}
-
-/// Passes the lines of a text to a format.
-struct Lines {
-    format: Box<dyn LineFormat>,
-    lines: LineBuffer,
-}
-
-impl Format for Lines {
-    fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        let Self { format, lines } = self;
-        lines.feed(bytes, Form::MAX_LINE + 1, |line, number| hand_on(format.as_mut(), line, number, out))?;
-        // A text without line ends is refused before it ends.
-        lines.last().map_or(Ok(()), |(line, number)| check_length(line, number, out))
-    }
-
-    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        if let Some((line, number)) = self.lines.last() {
-            hand_on(self.format.as_mut(), line, number, out)?;
-        }
-        self.format.end(out)
-    }
-}
-
-fn hand_on(format: &mut dyn LineFormat, line: &[u8], number: u64, out: &mut Builder) -> Result<(), Refusal> {
-    check_length(line, number, out)?;
-    let line = without_return(line);
-    match std::str::from_utf8(line) {
-        Ok(line) => format.line(line, number, out),
-        Err(_) => format.line(&String::from_utf8_lossy(line), number, out),
-    }
-}
-
-fn check_length(line: &[u8], number: u64, out: &Builder) -> Result<(), Refusal> {
-    if line.len() <= Form::MAX_LINE {
-        return Ok(());
-    }
-    let reason = format!("a line of more than {} bytes: check that the file is text", Form::MAX_LINE);
-    Err(out.unusable_at(Origin::line(number), reason))
-}
-
-/// Collects the bytes of a document.
-struct Document {
-    read: ReadDocument,
-    input: FormatInput,
-    bytes: Vec<u8>,
-}
-
-impl Format for Document {
-    fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
-        if self.bytes.len() + bytes.len() > Form::MAX_DOCUMENT {
-            return Err(Refusal::TooLarge { limit: Bytes::new(Form::MAX_DOCUMENT as u64) });
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        (self.read)(&self.input, &self.bytes, out)
-    }
-}
-
-/// Refuses an input, with the remedy.
-struct RefusedInput(&'static str);
-
-impl Format for RefusedInput {
-    fn feed(&mut self, _: &[u8], out: &mut Builder) -> Result<(), Refusal> {
-        Err(out.unusable(self.0))
-    }
-
-    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
-        Err(out.unusable(self.0))
-    }
 }

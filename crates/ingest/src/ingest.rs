@@ -1,7 +1,8 @@
 //! Reading one file: a report, or an archive of several.
 
 use crate::builder::Builder;
-use crate::form::{FORMS, Form, Format, FormatInput, FormatName, Head, Resemblance, Takes};
+use crate::form::{Form, Format, FormatInput, FormatName, Head, Resemblance, Takes};
+use crate::forms::{FORMS, create_reader};
 use crate::nearest;
 use crate::reading::{Fate, Reading};
 use crate::refusal::Refusal;
@@ -303,7 +304,7 @@ impl<'a> Member<'a> {
         self.state = match recognised(self.forms, &Head::new(raw, &text)) {
             Ok(form) => {
                 let builder = Box::new(Builder::new(&self.input, form.kind));
-                IngestState::Reading(form.takes(), form.open(&self.input), builder)
+                IngestState::Reading(form.takes(), create_reader(form, &self.input), builder)
             }
             Err(refusal) => IngestState::Refused(refusal),
         };

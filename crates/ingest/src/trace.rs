@@ -1,31 +1,29 @@
 //! Traces of single operations on block devices, in the formats of many tools.
 //!
 //! A dialect converts bytes to operations, which are used in two ways: as an input format, counted into the demand of
-//! each second, and as [`Requests`] for replay. Values that a dialect lacks (times, kinds, sizes) stay absent: a list
-//! of pages has a working set but no demand.
+//! each second, and as [`crate::Requests`] for replay. Values that a dialect lacks (times, kinds, sizes) stay absent:
+//! a list of pages has a working set but no demand.
 //!
 //! A new dialect with lines of fixed columns is a constant in `columns`, with records of a fixed size a constant in
-//! `records`; others implement [`Dialect`], or `dialect::LineDialect` if each line is an operation.
+//! `records`; others implement [`Dialect`], or `lines::LineDialect` if each line is an operation.
 
 mod biosnoop;
 mod columns;
-mod dialect;
 mod figures;
+mod lines;
 mod linux;
 mod logs;
 mod misses;
 mod records;
-mod requests;
 mod tally;
 
 pub(crate) use columns::{ALIBABA, CLOUDPHYSICS, CYDONIA, CYDONIA_CACHE, FIU, MSR, SIMULATORS, SPC, SYSTOR, TENCENT};
-pub(crate) use dialect::Dialect;
 pub(crate) use records::{ORACLE, VSCSI};
-pub use requests::{Requests, TraceFault, TraceRequest};
 
-use self::dialect::{LineDialect, LineSplitter, resembles};
+use self::lines::{LineDialect, LineSplitter, resembles};
 use self::tally::OpCounter;
 use crate::builder::Builder;
+use crate::dialect::Dialect;
 use crate::form::{Form, Format, FormatInput, Takes};
 use crate::refusal::Refusal;
 

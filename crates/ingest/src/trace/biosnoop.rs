@@ -5,7 +5,8 @@
 
 use plimsoll_record::Action;
 
-use super::dialect::{DialectFacts, Line, LineDialect, SECTOR, Sink, TraceRecord};
+use super::lines::{Line, LineDialect};
+use crate::dialect::{DialectFacts, SECTOR, Sink, TraceRecord};
 use crate::text::{scaled, whole, words};
 
 /// Lines of biosnoop.

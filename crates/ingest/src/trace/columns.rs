@@ -5,8 +5,9 @@
 
 use plimsoll_record::Action;
 
-use super::dialect::{Dialect, DialectFacts, Line, LineDialect, LineSplitter, SECTOR, Sink, TraceRecord, resembles};
+use super::lines::{Line, LineDialect, LineSplitter, resembles};
 use super::records::{ScsiCommand, command};
+use crate::dialect::{Dialect, DialectFacts, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
 use crate::reading::ReadingScope;
 use crate::text::{hexadecimal, scaled, split, whole, words};

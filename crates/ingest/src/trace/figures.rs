@@ -4,9 +4,9 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use super::dialect::{DialectFacts, NumberUnit as CountsOf, Volumes};
 use super::tally::{OfVolume, OpCounter, Peak, SECOND, Sort, SortCount, SortCounts, TallyWindow};
 use crate::builder::Builder;
+use crate::dialect::{DialectFacts, NumberUnit as CountsOf, Volumes};
 use crate::form::FormatInput;
 use crate::reading::{Class, Fate, Figure, Measure, MissCurve, Origin, ReadingScope, ReadingWindow, Statistic};
 use crate::refusal::Refusal;

@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use memchr::memmem;
 use plimsoll_record::Action;
 
-use super::dialect::{
-    Dialect, DialectFacts, Line, LineDialect, Mark, NumberUnit, SECTOR, Sink, TraceRecord, TraceVolume,
-};
+use super::lines::{Line, LineDialect};
+use crate::dialect::{Dialect, DialectFacts, Mark, NumberUnit, SECTOR, Sink, TraceRecord, TraceVolume};
 use crate::form::{Head, Resemblance};
 use crate::text::{scaled, whole, words};
 

@@ -2,7 +2,8 @@
 
 use plimsoll_record::{Action, TraceLine, Wrong};
 
-use super::dialect::{DialectFacts, Line, LineDialect, RecordOrder, Sink, TraceRecord};
+use super::lines::{Line, LineDialect};
+use crate::dialect::{DialectFacts, RecordOrder, Sink, TraceRecord};
 use crate::text::{whole, words};
 
 /// Traces of plimsoll in the format [`plimsoll_record::TRACE_FORMAT`], parsed strictly.

@@ -3,7 +3,7 @@
 use plimsoll_record::Action;
 
 use super::columns::object_doubts;
-use super::dialect::{Dialect, DialectFacts, NumberUnit, SECTOR, Sink, TraceRecord};
+use crate::dialect::{Dialect, DialectFacts, NumberUnit, SECTOR, Sink, TraceRecord};
 use crate::form::{Form, Head, Resemblance, Takes};
 
 /// The meaning of a SCSI command.

@@ -2,9 +2,9 @@
 
 use plimsoll_record::Action;
 
-use super::dialect::{Mark, Sink, TraceRecord, TraceVolume, Volumes};
 use super::misses::{Misses, PAGE};
 use crate::builder::Builder;
+use crate::dialect::{Mark, Sink, TraceRecord, TraceVolume, Volumes};
 
 /// A later record by more than this has a damaged time.
 const MAX_GAP_NS: u64 = 400 * 86_400 * 1_000_000_000;

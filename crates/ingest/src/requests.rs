@@ -7,8 +7,9 @@ use std::io::{self, Read};
 use plimsoll_record::{Action, TraceEntry};
 use plimsoll_units::Span;
 
-use super::dialect::{Dialect, Mark, NumberUnit, RecordOrder, Sink, TraceRecord, TraceVolume, Volumes};
-use crate::form::{FORMS, Form, FormatName, FormatReader, Head, Takes};
+use crate::dialect::{Dialect, Mark, NumberUnit, RecordOrder, Sink, TraceRecord, TraceVolume, Volumes};
+use crate::form::{Form, FormatName, FormatReader, Head, Takes};
+use crate::forms::FORMS;
 use crate::ingest::recognised;
 use crate::unpack::{Decoder, Ending, Gunzip};
 

@@ -1,0 +1,178 @@
+//! The list of all formats, and their readers.
+
+use plimsoll_units::Bytes;
+
+use crate::builder::Builder;
+use crate::form::{Form, Format, FormatInput, FormatReader, LineFormat, ReadDocument};
+use crate::reading::Origin;
+use crate::refusal::Refusal;
+use crate::text::lines::{LineBuffer, without_return};
+use crate::{
+    atop, awr, bench, clouds, diskstats, dstat, fio, host, miner, mysql, nmon, pdh, postgres, prometheus, snapshots,
+    sqlserver, table_series, trace,
+};
+
+/// All formats. Among formats that match an input, the first with the most marks is selected.
+pub(crate) static FORMS: &[Form] = &[
+    awr::HTML,
+    awr::TEXT,
+    awr::CELLS,
+    awr::STATSPACK,
+    diskstats::FORM,
+    prometheus::TEXT,
+    prometheus::ANSWER,
+    clouds::CLOUDWATCH,
+    clouds::OCI,
+    clouds::AZURE,
+    clouds::CONSOLE,
+    clouds::GOOGLE,
+    clouds::INSIGHTS,
+    miner::FORM,
+    bench::BONNIE,
+    bench::CRYSTALDISKMARK,
+    bench::DISKSPD_TEXT,
+    bench::DISKSPD_XML,
+    bench::HAMMERDB,
+    bench::LOAD_CURVE,
+    bench::ORION,
+    bench::ORION_MATRIX,
+    bench::PG_TEST_FSYNC,
+    bench::PGBENCH,
+    bench::SLOB,
+    bench::SYSBENCH,
+    bench::TIOTEST,
+    host::IOSTAT,
+    host::JSON,
+    host::SAR,
+    host::SADF,
+    host::VMSTAT,
+    host::PIDSTAT,
+    host::BINARY,
+    host::XML,
+    host::FOREIGN,
+    nmon::FORM,
+    pdh::LOG,
+    pdh::LIST,
+    dstat::CSV,
+    dstat::SCREEN,
+    atop::LABELLED,
+    atop::PAGE,
+    table_series::FEATURES,
+    table_series::FORM,
+    snapshots::FORM,
+    postgres::JSON,
+    postgres::TEXT,
+    mysql::STATUS,
+    mysql::MONITOR,
+    mysql::FILES,
+    mysql::DIGESTS,
+    sqlserver::FILES,
+    fio::JSON,
+    fio::TEXT,
+    fio::TERSE,
+    fio::LOG,
+    fio::HISTOGRAM,
+    trace::OWN,
+    trace::BLKTRACE,
+    trace::BLKPARSE,
+    trace::BLKPARSE_FORMATTED,
+    trace::BIOSNOOP,
+    trace::IOLOG,
+    trace::MSR,
+    trace::SYSTOR,
+    trace::SPC,
+    trace::ALIBABA,
+    trace::TENCENT,
+    trace::FIU,
+    trace::CLOUDPHYSICS,
+    trace::VSCSI,
+    trace::CYDONIA,
+    trace::CYDONIA_CACHE,
+    trace::SIMULATORS,
+    trace::OBJECTS,
+    trace::ORACLE,
+    trace::PAGES,
+];
+
+/// Creates a reader for an input of a format.
+pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format> {
+    match form.reader {
+        FormatReader::Lines(open) => Box::new(Lines { format: open(input), lines: LineBuffer::default() }),
+        FormatReader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
+        FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
+        FormatReader::Refused(remedy) => Box::new(RefusedInput(remedy)),
+    }
+}
+
+/// Passes the lines of a text to a format.
+struct Lines {
+    format: Box<dyn LineFormat>,
+    lines: LineBuffer,
+}
+
+impl Format for Lines {
+    fn feed(&mut self, bytes: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        let Self { format, lines } = self;
+        lines.feed(bytes, Form::MAX_LINE + 1, |line, number| hand_on(format.as_mut(), line, number, out))?;
+        // A text without line ends is refused before it ends.
+        lines.last().map_or(Ok(()), |(line, number)| check_length(line, number, out))
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        if let Some((line, number)) = self.lines.last() {
+            hand_on(self.format.as_mut(), line, number, out)?;
+        }
+        self.format.end(out)
+    }
+}
+
+fn hand_on(format: &mut dyn LineFormat, line: &[u8], number: u64, out: &mut Builder) -> Result<(), Refusal> {
+    check_length(line, number, out)?;
+    let line = without_return(line);
+    match std::str::from_utf8(line) {
+        Ok(line) => format.line(line, number, out),
+        Err(_) => format.line(&String::from_utf8_lossy(line), number, out),
+    }
+}
+
+fn check_length(line: &[u8], number: u64, out: &Builder) -> Result<(), Refusal> {
+    if line.len() <= Form::MAX_LINE {
+        return Ok(());
+    }
+    let reason = format!("a line of more than {} bytes: check that the file is text", Form::MAX_LINE);
+    Err(out.unusable_at(Origin::line(number), reason))
+}
+
+/// Collects the bytes of a document.
+struct Document {
+    read: ReadDocument,
+    input: FormatInput,
+    bytes: Vec<u8>,
+}
+
+impl Format for Document {
+    fn feed(&mut self, bytes: &[u8], _: &mut Builder) -> Result<(), Refusal> {
+        if self.bytes.len() + bytes.len() > Form::MAX_DOCUMENT {
+            return Err(Refusal::TooLarge { limit: Bytes::new(Form::MAX_DOCUMENT as u64) });
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        (self.read)(&self.input, &self.bytes, out)
+    }
+}
+
+/// Refuses an input, with the remedy.
+struct RefusedInput(&'static str);
+
+impl Format for RefusedInput {
+    fn feed(&mut self, _: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+        Err(out.unusable(self.0))
+    }
+
+    fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
+        Err(out.unusable(self.0))
+    }
+}
