@@ -10,12 +10,11 @@ use plimsoll_units::Span;
 
 use crate::coarsen::{Coarsening, coarsen};
 use crate::distribution::Distributions;
-use crate::form::{FormatInput, FormatName};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, CapEvidence, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart, Measure,
-    MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure, Statistic,
-    Wait, WindowCount,
+    CacheAdvice, CapEvidence, Caution, Class, Database, DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart,
+    Measure, MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure,
+    Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::snapshot::{self, Counted, Snapshot};
@@ -59,9 +58,9 @@ impl Builder {
     /// Maximum cautions of an input, which a file with an error in every line reaches.
     pub const MAX_CAUTIONS: usize = 100;
 
-    pub(crate) fn new(input: &FormatInput, kind: FormatName) -> Self {
-        let reading = Reading { name: input.name.clone(), kind, ..Reading::default() };
-        Self { zone: input.zone.clone().unwrap_or(TimeZone::UTC), ..Self::with(reading) }
+    pub(crate) fn new(name: &str, zone: Option<TimeZone>, kind: FormatName) -> Self {
+        let reading = Reading { name: name.to_owned(), kind, ..Reading::default() };
+        Self { zone: zone.unwrap_or(TimeZone::UTC), ..Self::with(reading) }
     }
 
     fn with(reading: Reading) -> Self {
@@ -85,7 +84,7 @@ impl Builder {
     /// The builder of an input named `test`.
     #[cfg(test)]
     pub(crate) fn test() -> Self {
-        Self::new(&"test".into(), FormatName { id: "test", name: "test" })
+        Self::new("test", None, FormatName { id: "test", name: "test" })
     }
 
     /// A refusal of the whole input.

@@ -12,7 +12,6 @@
 //! broken pieces; it returns a [`Refusal`] only if the whole input is unusable. A missing value is never a figure.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -21,23 +20,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::dialect::Dialect;
+use crate::reading::FormatName;
 use crate::refusal::Refusal;
 use crate::unpack::Decoder;
-
-/// The name of a format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FormatName {
-    /// Stable identifier for programs: lower case, with hyphens.
-    pub id: &'static str,
-    /// Display name.
-    pub name: &'static str,
-}
-
-impl fmt::Display for FormatName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
 
 /// A format of input: its name, recognition and reader.
 #[derive(Clone, Copy)]

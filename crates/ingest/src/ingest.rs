@@ -1,10 +1,10 @@
 //! Reading one file: a report, or an archive of several.
 
 use crate::builder::Builder;
-use crate::form::{Form, Format, FormatInput, FormatName, Head, Resemblance, Takes};
+use crate::form::{Form, Format, FormatInput, Head, Resemblance, Takes};
 use crate::forms::{FORMS, create_reader};
 use crate::nearest;
-use crate::reading::{Fate, Reading};
+use crate::reading::{Fate, FormatName, Reading};
 use crate::refusal::Refusal;
 use crate::text::quotes::Unquoting;
 use crate::unpack::{Archive, Decoder, Ending, Gunzip, Members, PIECE};
@@ -303,7 +303,7 @@ impl<'a> Member<'a> {
         }
         self.state = match recognised(self.forms, &Head::new(raw, &text)) {
             Ok(form) => {
-                let builder = Box::new(Builder::new(&self.input, form.kind));
+                let builder = Box::new(Builder::new(&self.input.name, self.input.zone.clone(), form.kind));
                 IngestState::Reading(form.takes(), create_reader(form, &self.input), builder)
             }
             Err(refusal) => IngestState::Refused(refusal),

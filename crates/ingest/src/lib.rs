@@ -52,11 +52,11 @@ pub use demand::{
 };
 pub use distribution::{ReadingDistribution, ValueDistribution};
 pub use events::{WaitCause, is_through_cache};
-pub use form::{Form, FormatInput, FormatName, Head, LineFormat, Resemblance};
+pub use form::{Form, FormatInput, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, CapEvidence, CapKind, Caution, Class, Database, DatabaseTime, Fate, Figure, HostTime, InputPart,
-    JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope,
+    CacheAdvice, CapEvidence, CapKind, Caution, Class, Database, DatabaseTime, Fate, Figure, FormatName, HostTime,
+    InputPart, JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope,
     ReadingWindow, Resource, ResourceFigure, Setting, Statistic, Wait, WindowCount,
 };
 pub use refusal::Refusal;

@@ -1,6 +1,7 @@
 //! The nearest format of an input that no format resembles: by the words of its family, otherwise by its shape.
 
-use crate::form::{FormatName, Head};
+use crate::form::Head;
+use crate::reading::FormatName;
 
 /// A family of formats, by its best known member.
 struct Family {
@@ -109,23 +110,5 @@ fn by_shape<'a>(head: &Head<'_>) -> &'a Family {
         &TABLE
     } else {
         &IOSTAT
-    }
-}
-
-/// The content that is read from a format, for a message.
-pub(crate) fn content(id: &str) -> &'static str {
-    const BENCHMARKS: [&str; 11] = [
-        "bonnie", "crystal", "diskspd", "orion", "pgbench", "pg-test", "slob", "sysbench", "tiotest", "hammerdb", "fio",
-    ];
-    const DATABASES: [&str; 8] = ["awr", "statspack", "postgres", "mysql", "innodb", "sqlserver", "miner", "plimsoll"];
-    let begins = |names: &[&str]| names.iter().any(|name| id.starts_with(name));
-    if begins(&["trace", "blk"]) {
-        "single operations"
-    } else if begins(&BENCHMARKS) {
-        "results of benchmarks"
-    } else if begins(&DATABASES) {
-        "reads, writes and waits of a database"
-    } else {
-        "operations, bytes and latencies of storage"
     }
 }

@@ -10,7 +10,6 @@ use plimsoll_units::Span;
 
 use crate::distribution::ReadingDistribution;
 use crate::events::WaitCause;
-use crate::form::FormatName;
 use crate::snapshot::Snapshot;
 
 /// The content of an input, and its unread parts.
@@ -71,6 +70,21 @@ pub struct Reading {
     pub parts: Vec<InputPart>,
     /// Reasons to doubt its figures.
     pub cautions: Vec<Caution>,
+}
+
+/// The name of a format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FormatName {
+    /// Stable identifier for programs: lower case, with hyphens.
+    pub id: &'static str,
+    /// Display name.
+    pub name: &'static str,
+}
+
+impl fmt::Display for FormatName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// A section of an input.

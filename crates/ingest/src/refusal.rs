@@ -4,9 +4,7 @@ use std::fmt;
 
 use plimsoll_units::Bytes;
 
-use crate::form::FormatName;
-use crate::nearest;
-use crate::reading::Origin;
+use crate::reading::{FormatName, Origin};
 
 /// The reason why an input was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +66,25 @@ struct Nearest((FormatName, &'static str));
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, missing) = self.0;
-        write!(f, "; the nearest is {kind}, for {}, but it has no {missing}", nearest::content(kind.id))
+        write!(f, "; the nearest is {kind}, for {}, but it has no {missing}", content(kind.id))
+    }
+}
+
+/// The content that is read from a format, for a message.
+fn content(id: &str) -> &'static str {
+    const BENCHMARKS: [&str; 11] = [
+        "bonnie", "crystal", "diskspd", "orion", "pgbench", "pg-test", "slob", "sysbench", "tiotest", "hammerdb", "fio",
+    ];
+    const DATABASES: [&str; 8] = ["awr", "statspack", "postgres", "mysql", "innodb", "sqlserver", "miner", "plimsoll"];
+    let begins = |names: &[&str]| names.iter().any(|name| id.starts_with(name));
+    if begins(&["trace", "blk"]) {
+        "single operations"
+    } else if begins(&BENCHMARKS) {
+        "results of benchmarks"
+    } else if begins(&DATABASES) {
+        "reads, writes and waits of a database"
+    } else {
+        "operations, bytes and latencies of storage"
     }
 }
 

@@ -8,9 +8,10 @@ use plimsoll_record::{Action, TraceEntry};
 use plimsoll_units::Span;
 
 use crate::dialect::{Dialect, Mark, NumberUnit, RecordOrder, Sink, TraceRecord, TraceVolume, Volumes};
-use crate::form::{Form, FormatName, FormatReader, Head, Takes};
+use crate::form::{Form, FormatReader, Head, Takes};
 use crate::forms::FORMS;
 use crate::ingest::recognised;
+use crate::reading::FormatName;
 use crate::unpack::{Decoder, Ending, Gunzip};
 
 /// An operation of a trace, with its target.
