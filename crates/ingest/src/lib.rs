@@ -11,6 +11,7 @@ mod clouds;
 mod coarsen;
 mod curves;
 mod demand;
+mod devices;
 mod dialect;
 mod diskstats;
 mod distribution;

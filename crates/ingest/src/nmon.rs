@@ -10,8 +10,9 @@ use jiff::civil::{Date, DateTime, Time};
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
+use crate::devices::Devices;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::layers::{Devices, Layers};
+use crate::layers::Layers;
 use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::text::{KIB, MILLI, Numerals, lists, timestamp};

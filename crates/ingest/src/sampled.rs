@@ -10,8 +10,9 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
+use crate::devices::Devices;
 use crate::form::FormatInput;
-use crate::layers::{Devices, Layer};
+use crate::layers::Layer;
 use crate::reading::{Class, Figure, Measure, Origin, ReadingWindow, Statistic};
 use crate::snapshot::{Count, Counted, Risen, Snapshot};
 use crate::text::timestamp::{self, Taken};

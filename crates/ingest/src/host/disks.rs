@@ -5,7 +5,8 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::builder::Builder;
-use crate::layers::{Devices, Layer};
+use crate::devices::Devices;
+use crate::layers::Layer;
 use crate::reading::{Class, Fate, Measure, Origin};
 use crate::text::{self, KIB, MIB, SECTOR};
 
