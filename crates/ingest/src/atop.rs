@@ -7,10 +7,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, ReadingScope, ReadingWindow};
+use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::{self, Meaning, SampledColumn};
-use crate::snapshot::Counted;
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{self, KIB, MILLI, SECTOR};
 

@@ -1,5 +1,7 @@
 //! Construction of a reading.
 
+mod distributions;
+
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
@@ -8,16 +10,16 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
+use self::distributions::Distributions;
 use crate::coarsen::{Coarsening, coarsen};
-use crate::distribution::Distributions;
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, CapEvidence, Caution, Class, Database, DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart,
-    Measure, MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow, ResourceFigure,
-    Statistic, Wait, WindowCount,
+    CacheAdvice, CapEvidence, Caution, Class, Counted, Database, DatabaseTime, Fate, Figure, FormatName, HostTime,
+    InputPart, Measure, MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow,
+    ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
-use crate::snapshot::{self, Counted, Snapshot};
+use crate::snapshot;
 use crate::text::timestamp::{self, Stamp};
 
 /// Collects the content of one input. Equal scopes, windows and texts are kept once.

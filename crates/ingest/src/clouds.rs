@@ -17,10 +17,9 @@ use serde_json::Value;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, Statistic};
+use crate::reading::{Class, Counted, Fate, Measure, Origin, ReadingScope, Statistic};
 use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, Spacing};
-use crate::snapshot::Counted;
 use crate::text::{self, timestamp};
 
 pub(crate) use console::FORM as CONSOLE;
@@ -581,8 +580,7 @@ fn oci_counted(name: &str) -> Option<Counted> {
 #[cfg(test)]
 mod tests {
     use super::{Meaning, azure_meaning, cloudwatch_metric, resource, volume};
-    use crate::reading::{Class, Measure, Statistic};
-    use crate::snapshot::Counted;
+    use crate::reading::{Class, Counted, Measure, Statistic};
 
     #[test]
     fn metrics_are_found_in_labels() {

@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::distribution::{ReadingDistribution, ValueDistribution};
-use crate::events::WaitCause;
-use crate::reading::{CapKind, Class, Measure, Multipath, Reading, ReadingScope, ReadingWindow, Statistic};
+use crate::distribution::ValueDistribution;
+use crate::reading::{
+    CapKind, Class, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow, Statistic, WaitCause,
+};
 
 pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
 pub use resources::InstanceResource;

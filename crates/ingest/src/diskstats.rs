@@ -8,10 +8,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Origin};
+use crate::reading::{Class, Counted, Origin};
 use crate::refusal::Refusal;
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
-use crate::snapshot::Counted;
 use crate::text::timestamp::{self, Stamp};
 use crate::text::{MILLI, SECTOR, whole};
 

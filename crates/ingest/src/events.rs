@@ -3,32 +3,7 @@
 //! Covers the event names of Oracle (with Exadata), `PostgreSQL` and `MySQL`. Unknown names are [`WaitCause::Other`],
 //! never storage. Text reports truncate long names at the end of their column.
 
-use crate::reading::Class;
-
-/// The meaning of a wait event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WaitCause {
-    /// An operation of storage: the wait lasts for the operation, or for several that were requested together.
-    Storage(Class),
-    /// A wait that ends when operations of this class are done: free buffers, a log switch.
-    Behind(Class),
-    /// A commit: the write of the log and everything around it.
-    Commit,
-    /// A processor.
-    Processor,
-    /// A lock of another transaction.
-    Lock,
-    /// A structure in memory used by another session.
-    Concurrency,
-    /// Blocks and locks of other instances of a cluster.
-    Cluster,
-    /// Communication with clients, other databases or a standby.
-    Network,
-    /// Idle waits, which are not part of the database's time.
-    Idle,
-    /// Unknown and other events.
-    Other,
-}
+use crate::reading::{Class, WaitCause};
 
 impl WaitCause {
     /// The meaning of an event, from the database's name for it.
@@ -48,27 +23,6 @@ impl WaitCause {
             // The waits of this class other than for commits are rare and not log writes.
             Self::Other if !class.is_empty() && class != "Commit" => of_class(),
             known => known,
-        }
-    }
-
-    /// The common name of merged short waits, which [`WaitCause::of`] also maps back.
-    pub const fn rest(self) -> &'static str {
-        match self {
-            Self::Storage(_) | Self::Behind(_) | Self::Other | Self::Commit | Self::Idle => "other waits",
-            Self::Processor => "other waits for a processor",
-            Self::Lock => "other locks",
-            Self::Concurrency => "other waits for memory structures",
-            Self::Cluster => "other waits for the cluster",
-            Self::Network => "other waits for the network",
-        }
-    }
-
-    /// The class of operations that determines the wait; none if faster storage does not shorten it.
-    pub const fn class(self) -> Option<Class> {
-        match self {
-            Self::Storage(class) | Self::Behind(class) => Some(class),
-            Self::Commit => Some(RedoWrite),
-            _ => None,
         }
     }
 }

@@ -51,16 +51,17 @@ pub use demand::{
     Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, InputPosition, InstanceResource, MeasureSeries,
     PartWork, SessionTime, Slot, Summary,
 };
-pub use distribution::{ReadingDistribution, ValueDistribution};
-pub use events::{WaitCause, is_through_cache};
+pub use distribution::ValueDistribution;
+pub use events::is_through_cache;
 pub use form::{Form, FormatInput, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, CapEvidence, CapKind, Caution, Class, Database, DatabaseTime, Fate, Figure, FormatName, HostTime,
-    InputPart, JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading, ReadingEvidence, ReadingScope,
-    ReadingWindow, Resource, ResourceFigure, Setting, Statistic, Wait, WindowCount,
+    CacheAdvice, CapEvidence, CapKind, Caution, Class, Count, Counted, Database, DatabaseTime, Fate, Figure,
+    FormatName, HostTime, InputPart, JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading,
+    ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure, Setting, Snapshot,
+    Statistic, Wait, WaitCause, WindowCount,
 };
 pub use refusal::Refusal;
 pub use requests::{Requests, TraceFault, TraceRequest};
-pub use snapshot::{Count, Counted, Snapshot, join};
+pub use snapshot::join;
 pub use text::timestamp::time_in_utc;

@@ -9,11 +9,10 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::events::WaitCause;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
     Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Resource,
-    ResourceFigure, Statistic, Wait,
+    ResourceFigure, Statistic, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::text::table::Ruler;

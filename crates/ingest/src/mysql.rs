@@ -11,11 +11,11 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::reading::{
-    Class, Fate, Measure, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure, WindowCount,
+    Class, Counted, Fate, Measure, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure, Snapshot, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::sampled::SampleInterval;
-use crate::snapshot::{Counted, Counters, Snapshot};
+use crate::snapshot::Counters;
 use crate::text;
 use crate::text::rows::{ColumnWeight, LineKind, RowReader};
 use crate::text::timestamp::{self, Stamp, Taken};

@@ -12,10 +12,10 @@ use serde_json::{Deserializer, Value};
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, ReadingScope, WindowCount};
+use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, Snapshot, WindowCount};
 use crate::refusal::Refusal;
 use crate::sampled::SampleInterval;
-use crate::snapshot::{Counted, CounterPlace, Counters, Snapshot};
+use crate::snapshot::{CounterPlace, Counters};
 use crate::text;
 use crate::text::rows::{ColumnWeight, LineKind, RowReader};
 use crate::text::timestamp::{self, Taken};

@@ -10,11 +10,10 @@ use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{Layer, Layers};
-use crate::reading::{Class, Fate, Origin, ReadingScope};
+use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
+use crate::reading::{Class, Count, Counted, Fate, Origin, ReadingScope, Snapshot};
 use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
-use crate::snapshot::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
-use crate::snapshot::{Count, Counted, Snapshot};
 use crate::text::{lists, timestamp};
 
 /// An exporter. Several of them count the same operations: the first one present is used.
@@ -713,8 +712,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::{Family, Marks, ValueKind, label, metric, sample};
-    use crate::reading::Class;
-    use crate::snapshot::Counted;
+    use crate::reading::{Class, Counted};
 
     #[test]
     fn metrics_are_recognised_by_name_and_direction() {

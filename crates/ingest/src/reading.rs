@@ -8,9 +8,7 @@ use jiff::civil::DateTime;
 use plimsoll_record::Finding;
 use plimsoll_units::Span;
 
-use crate::distribution::ReadingDistribution;
-use crate::events::WaitCause;
-use crate::snapshot::Snapshot;
+use crate::distribution::ValueDistribution;
 
 /// The content of an input, and its unread parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -239,6 +237,54 @@ pub struct Wait {
     pub origin: Origin,
 }
 
+/// The meaning of a wait event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WaitCause {
+    /// An operation of storage: the wait lasts for the operation, or for several that were requested together.
+    Storage(Class),
+    /// A wait that ends when operations of this class are done: free buffers, a log switch.
+    Behind(Class),
+    /// A commit: the write of the log and everything around it.
+    Commit,
+    /// A processor.
+    Processor,
+    /// A lock of another transaction.
+    Lock,
+    /// A structure in memory used by another session.
+    Concurrency,
+    /// Blocks and locks of other instances of a cluster.
+    Cluster,
+    /// Communication with clients, other databases or a standby.
+    Network,
+    /// Idle waits, which are not part of the database's time.
+    Idle,
+    /// Unknown and other events.
+    Other,
+}
+
+impl WaitCause {
+    /// The common name of merged short waits, which [`WaitCause::of`] also maps back.
+    pub const fn rest(self) -> &'static str {
+        match self {
+            Self::Storage(_) | Self::Behind(_) | Self::Other | Self::Commit | Self::Idle => "other waits",
+            Self::Processor => "other waits for a processor",
+            Self::Lock => "other locks",
+            Self::Concurrency => "other waits for memory structures",
+            Self::Cluster => "other waits for the cluster",
+            Self::Network => "other waits for the network",
+        }
+    }
+
+    /// The class of operations that determines the wait; none if faster storage does not shorten it.
+    pub const fn class(self) -> Option<Class> {
+        match self {
+            Self::Storage(class) | Self::Behind(class) => Some(class),
+            Self::Commit => Some(Class::RedoWrite),
+            _ => None,
+        }
+    }
+}
+
 /// A count in a window other than operations of storage and waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowCount {
@@ -273,6 +319,82 @@ impl WindowCount {
     pub const LOG_BUFFER_WAITS: &'static str = "waits for the log buffer";
     /// Waits of sessions for a free page in the buffer pool.
     pub const FREE_PAGE_WAITS: &'static str = "waits for free pages";
+}
+
+/// Counters of a scope at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// Its time, by its own clock.
+    pub at: Option<DateTime>,
+    /// The age of its counters.
+    pub age: Option<Span>,
+    /// Its counters.
+    pub counts: Vec<Count>,
+    /// Its place in the input.
+    pub origin: Origin,
+}
+
+impl Snapshot {
+    /// A copy with the counters moved out.
+    pub(crate) fn take_counts(&mut self) -> Self {
+        let counts = std::mem::take(&mut self.counts);
+        Self { counts, origin: self.origin.clone(), ..*self }
+    }
+
+    /// The value of a counter; snapshots of a format usually have the same order.
+    pub(crate) fn value(&self, counted: &Counted, index: usize) -> Option<f64> {
+        let same = self.counts.get(index).filter(|count| count.counted == *counted);
+        same.or_else(|| self.counts.iter().find(|count| count.counted == *counted)).map(|count| count.value)
+    }
+}
+
+/// A counter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Count {
+    /// The counted quantity.
+    pub counted: Counted,
+    /// Its value.
+    pub value: f64,
+    /// The value at which it wraps to zero, if any.
+    pub wraps_at: Option<f64>,
+    /// Its place in the input.
+    pub origin: Origin,
+}
+
+/// The quantity of a counter.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Counted {
+    /// Operations of a class.
+    Operations(Class),
+    /// Bytes of a class.
+    Bytes(Class),
+    /// Seconds of operations of a class, each counted separately.
+    OperationSeconds(Class),
+    /// Seconds weighted by the operations in flight.
+    QueueSeconds(Class),
+    /// Seconds with operations in flight.
+    BusySeconds(Class),
+    /// Seconds of sessions, working or waiting.
+    DatabaseSeconds,
+    /// Seconds of sessions on a processor.
+    ProcessorSeconds,
+    /// Committed transactions.
+    Commits,
+    /// Waits of sessions for an event.
+    Waits(String),
+    /// Seconds of sessions waiting for an event.
+    WaitSeconds(String),
+    /// Other counts: see [`WindowCount`].
+    Tally(&'static str),
+}
+
+impl Counted {
+    /// True for seconds of operations or devices, which kernels occasionally decrease.
+    pub(crate) fn is_time(&self) -> bool {
+        matches!(self, Self::OperationSeconds(_) | Self::QueueSeconds(_) | Self::BusySeconds(_))
+    }
 }
 
 /// A database's estimate of its reads with another size of its buffer cache.
@@ -555,6 +677,19 @@ pub struct Figure {
     pub value: f64,
     /// Its place in the input.
     pub origin: Origin,
+}
+
+/// The distribution of a class and measure over the windows of some scopes, added up within each window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadingDistribution {
+    /// Indices into [`Reading::scopes`].
+    pub scopes: BTreeSet<u32>,
+    /// The purpose of the operations.
+    pub class: Class,
+    /// The quantity.
+    pub measure: Measure,
+    /// Its means of windows over time.
+    pub distribution: ValueDistribution,
 }
 
 /// The result of a load. Values that the input lacks are absent.

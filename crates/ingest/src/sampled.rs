@@ -13,8 +13,8 @@ use crate::builder::Builder;
 use crate::devices::Devices;
 use crate::form::FormatInput;
 use crate::layers::Layer;
-use crate::reading::{Class, Figure, Measure, Origin, ReadingWindow, Statistic};
-use crate::snapshot::{Count, Counted, Risen, Snapshot};
+use crate::reading::{Class, Count, Counted, Figure, Measure, Origin, ReadingWindow, Snapshot, Statistic};
+use crate::snapshot::Risen;
 use crate::text::timestamp::{self, Taken};
 
 /// A column of counts: its name in origins, the quantity, and the factor to base units.
@@ -272,8 +272,7 @@ mod tests {
 
     use super::{Edge, Meaning, Points, Spacing};
     use crate::builder::Builder;
-    use crate::reading::{Class, Measure, Origin, ReadingScope, Statistic};
-    use crate::snapshot::Counted;
+    use crate::reading::{Class, Counted, Measure, Origin, ReadingScope, Statistic};
 
     fn check(points: &[(i8, u32, Meaning, f64)], edge: Edge, expected: &[(i8, u32, Measure, f64)]) {
         let at = |minute| date(2026, 3, 2).at(9, minute, 0, 0);

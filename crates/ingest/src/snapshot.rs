@@ -13,64 +13,11 @@ use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
-use crate::events::WaitCause;
-use crate::reading::{Class, DatabaseTime, Measure, Origin, Reading, ReadingScope, ReadingWindow, Wait, WindowCount};
+use crate::reading::{
+    Count, Counted, DatabaseTime, Measure, Origin, Reading, ReadingScope, ReadingWindow, Snapshot, Wait, WaitCause,
+    WindowCount,
+};
 use crate::text::timestamp;
-
-/// Counters of a scope at a time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
-    /// An index into [`Reading::scopes`].
-    pub scope: u32,
-    /// Its time, by its own clock.
-    pub at: Option<DateTime>,
-    /// The age of its counters.
-    pub age: Option<Span>,
-    /// Its counters.
-    pub counts: Vec<Count>,
-    /// Its place in the input.
-    pub origin: Origin,
-}
-
-/// A counter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Count {
-    /// The counted quantity.
-    pub counted: Counted,
-    /// Its value.
-    pub value: f64,
-    /// The value at which it wraps to zero, if any.
-    pub wraps_at: Option<f64>,
-    /// Its place in the input.
-    pub origin: Origin,
-}
-
-/// The quantity of a counter.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Counted {
-    /// Operations of a class.
-    Operations(Class),
-    /// Bytes of a class.
-    Bytes(Class),
-    /// Seconds of operations of a class, each counted separately.
-    OperationSeconds(Class),
-    /// Seconds weighted by the operations in flight.
-    QueueSeconds(Class),
-    /// Seconds with operations in flight.
-    BusySeconds(Class),
-    /// Seconds of sessions, working or waiting.
-    DatabaseSeconds,
-    /// Seconds of sessions on a processor.
-    ProcessorSeconds,
-    /// Committed transactions.
-    Commits,
-    /// Waits of sessions for an event.
-    Waits(String),
-    /// Seconds of sessions waiting for an event.
-    WaitSeconds(String),
-    /// Other counts: see [`WindowCount`].
-    Tally(&'static str),
-}
 
 /// Emits the figures between two snapshots of a scope.
 pub(crate) fn between(before: &Snapshot, after: &Snapshot, out: &mut Builder) {
@@ -107,27 +54,6 @@ fn rise(earlier: f64, count: &Count) -> Option<f64> {
     }
     let wraps_at = count.wraps_at.filter(|wraps_at| earlier <= *wraps_at)?;
     Some(rise + wraps_at).filter(|round| *round < wraps_at / 2.0)
-}
-
-impl Snapshot {
-    /// A copy with the counters moved out.
-    pub(crate) fn take_counts(&mut self) -> Self {
-        let counts = std::mem::take(&mut self.counts);
-        Self { counts, origin: self.origin.clone(), ..*self }
-    }
-
-    /// The value of a counter; snapshots of a format usually have the same order.
-    fn value(&self, counted: &Counted, index: usize) -> Option<f64> {
-        let same = self.counts.get(index).filter(|count| count.counted == *counted);
-        same.or_else(|| self.counts.iter().find(|count| count.counted == *counted)).map(|count| count.value)
-    }
-}
-
-impl Counted {
-    /// True for seconds of operations or devices, which kernels occasionally decrease.
-    pub(crate) fn is_time(&self) -> bool {
-        matches!(self, Self::OperationSeconds(_) | Self::QueueSeconds(_) | Self::BusySeconds(_))
-    }
 }
 
 /// The time between two snapshots.

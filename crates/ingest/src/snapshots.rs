@@ -11,19 +11,18 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
-use crate::events::WaitCause;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json::{self, number_at as number, text_at as text};
 use crate::layers::{self, Layer};
 use crate::mysql::{self, ServerSamples};
 use crate::postgres::{self, Cluster};
 use crate::reading::{
-    Class, Database, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Resource, ResourceFigure,
-    Statistic, Wait,
+    Class, Counted, Database, Fate, Figure, Measure, Multipath, Origin, ReadingScope, ReadingWindow, Resource,
+    ResourceFigure, Snapshot, Statistic, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::sampled::{self, SampledColumn, Wraps};
-use crate::snapshot::{Counted, Counters, Snapshot};
+use crate::snapshot::Counters;
 use crate::text::timestamp::{self, Stamp, Taken};
 use crate::text::{MIB, MILLI, SECTOR};
 

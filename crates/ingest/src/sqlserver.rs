@@ -12,10 +12,10 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Origin, ReadingScope};
+use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, Snapshot};
 use crate::refusal::Refusal;
 use crate::sampled::SampleInterval;
-use crate::snapshot::{Counted, Counters, Snapshot};
+use crate::snapshot::Counters;
 use crate::text::table::{Ruler, cells, plain};
 use crate::text::timestamp;
 use crate::text::{MILLI, Numerals};

@@ -11,10 +11,9 @@ use plimsoll_units::Span;
 use super::report::{Histogram, Member, Rates, Reach, Report, ResourceRow, StatedValue, Traffic, WaitRow};
 use super::section::AwrSection;
 use crate::builder::Builder;
-use crate::events::WaitCause;
 use crate::reading::{
     CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
-    Resource, ResourceFigure, Statistic, Wait,
+    Resource, ResourceFigure, Statistic, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::text::MIB;

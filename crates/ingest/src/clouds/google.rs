@@ -11,10 +11,9 @@ use super::{MetricSeries, Volumes};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
-use crate::reading::{Class, Measure, ReadingScope, Statistic};
+use crate::reading::{Class, Counted, Measure, ReadingScope, Statistic};
 use crate::refusal::Refusal;
 use crate::sampled::Meaning;
-use crate::snapshot::Counted;
 use crate::text::timestamp;
 
 /// Time series with points.

@@ -10,10 +10,9 @@ use super::{MetricSeries, Volumes, at_of};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
 use crate::json;
-use crate::reading::{Class, Measure, ReadingScope, Statistic};
+use crate::reading::{Class, Counted, Measure, ReadingScope, Statistic};
 use crate::refusal::Refusal;
 use crate::sampled::{Meaning, Spacing};
-use crate::snapshot::Counted;
 use crate::text::KIB;
 
 /// Responses of Performance Insights.

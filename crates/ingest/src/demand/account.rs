@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Placed;
-use crate::events::WaitCause;
-use crate::reading::{CacheAdvice, Class, Database, Origin, Reading, Wait};
+use crate::reading::{CacheAdvice, Class, Database, Origin, Reading, Wait, WaitCause};
 
 /// Time of a database's sessions.
 #[derive(Clone, Debug, PartialEq)]

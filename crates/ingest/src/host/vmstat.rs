@@ -9,10 +9,9 @@ use jiff::civil::DateTime;
 use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
+use crate::reading::{Class, Counted, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
-use crate::snapshot::Counted;
 use crate::text::{self, KIB, MILLI, SECTOR, timestamp};
 
 /// vmstat in all modes with disks.

@@ -4,9 +4,9 @@ use jiff::civil::{DateTime, date};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use super::{Count, Counted, Snapshot, join};
+use super::join;
 use crate::builder::Builder;
-use crate::reading::{Class, Measure, Origin, Reading, ReadingScope};
+use crate::reading::{Class, Count, Counted, Measure, Origin, Reading, ReadingScope, Snapshot};
 
 const READS: Counted = Counted::Operations(Class::Read);
 const WRAP: Option<f64> = Some(4_294_967_296.0);

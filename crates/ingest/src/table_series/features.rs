@@ -8,10 +8,9 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Class, Fate, ReadingScope, ReadingWindow};
+use crate::reading::{Class, Counted, Fate, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::{self, Meaning};
-use crate::snapshot::Counted;
 use crate::text::table::cells;
 use crate::text::timestamp;
 
