@@ -1,6 +1,7 @@
 //! Construction of a reading.
 
 mod distributions;
+mod rates;
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -11,6 +12,7 @@ use jiff::tz::TimeZone;
 use plimsoll_units::Span;
 
 use self::distributions::Distributions;
+pub(crate) use self::rates::{Risen, between};
 use crate::coarsen::{Coarsening, coarsen};
 use crate::layers::Layer;
 use crate::reading::{
@@ -19,7 +21,6 @@ use crate::reading::{
     ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
-use crate::snapshot;
 use crate::text::timestamp::{self, Stamp};
 
 /// Collects the content of one input. Equal scopes, windows and texts are kept once.
@@ -440,13 +441,13 @@ impl Builder {
             let mut before = taken;
             std::mem::swap(&mut kept[last], &mut before);
             let taken = kept[last].take_counts();
-            snapshot::between(&before, &taken, self);
+            between(&before, &taken, self);
             self.reading.snapshots[last] = taken;
         } else {
             *last = Some(kept.len());
             let before = kept[*first].clone();
             kept.push(taken.clone());
-            snapshot::between(&before, &taken, self);
+            between(&before, &taken, self);
         }
     }
 

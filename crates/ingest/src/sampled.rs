@@ -9,12 +9,11 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
-use crate::builder::Builder;
+use crate::builder::{Builder, Risen};
 use crate::devices::Devices;
 use crate::form::FormatInput;
 use crate::layers::Layer;
 use crate::reading::{Class, Count, Counted, Figure, Measure, Origin, ReadingWindow, Snapshot, Statistic};
-use crate::snapshot::Risen;
 use crate::text::timestamp::{self, Taken};
 
 /// A column of counts: its name in origins, the quantity, and the factor to base units.
