@@ -578,6 +578,11 @@ impl Builder {
         (self.reading.windows.len() as u32).checked_sub(1)
     }
 
+    /// The length of the latest window.
+    pub(crate) fn latest_length(&self) -> Option<Span> {
+        self.reading.windows.last().map(|window| window.length)
+    }
+
     /// Refuses the input without this condition.
     pub(crate) fn require(&self, condition: bool, reason: &str) -> Result<(), Refusal> {
         if condition { Ok(()) } else { Err(self.unusable(reason)) }

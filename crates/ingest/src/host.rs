@@ -19,6 +19,7 @@ use plimsoll_units::Span;
 use self::disks::{Absent, Disks};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::text::timestamp::{self, Stamp};
 
@@ -201,6 +202,12 @@ struct Reports {
     count: u64,
     /// Dropped means since boot.
     left_out: u32,
+    /// The host of this run, and its processors.
+    host: String,
+    processors: Option<f64>,
+    /// Share of the processors in use in the current report, 0 to 1, with its line.
+    used_share: Option<(f64, u64)>,
+    used: UsedProcessors,
 }
 
 /// The content after a report.
@@ -217,8 +224,11 @@ impl Reports {
         Self { timeline: Timeline::new(input), ..Self::default() }
     }
 
-    /// Begins a run on a host.
-    fn run(&mut self, host: &str, out: &mut Builder) {
+    /// Begins a run on a host with a number of processors.
+    fn run(&mut self, host: &str, processors: Option<f64>, out: &mut Builder) {
+        self.used.emit(&self.host, "avg-cpu", out);
+        host.clone_into(&mut self.host);
+        self.processors = processors;
         self.disks.go_on(host, out);
         self.count = 0;
         self.timeline.from(None);
@@ -234,9 +244,13 @@ impl Reports {
         }
         self.count += 1;
         let (line, seconds) = (self.disks.line(), self.disks.seconds());
+        let used = self.used_share.take().zip(self.processors).map(|((share, line), all)| (share * all, line));
         if self.count > 1 {
             let window = self.timeline.sample(at, seconds, line, out);
             self.disks.close(window, absent, out);
+            if let (Some((used, line)), Some(length)) = (used, out.latest_length()) {
+                self.used.add(used, length.as_secs_f64(), line);
+            }
         } else if follows == Follows::End && !self.disks.has_given() {
             let window = Timeline::since_boot(seconds, line, out);
             self.disks.close(window, absent, out);
@@ -248,7 +262,8 @@ impl Reports {
     }
 
     /// Lists the reports.
-    fn end(&self, out: &mut Builder) {
+    fn end(&mut self, out: &mut Builder) {
+        self.used.emit(&self.host, "avg-cpu", out);
         self.disks.end("devices", out);
         if self.left_out > 0 {
             out.part("first report, since boot", Fate::Ignored);

@@ -31,6 +31,7 @@ mod nearest;
 mod nmon;
 mod pdh;
 mod postgres;
+mod processors;
 mod prometheus;
 mod reading;
 mod refusal;

@@ -1,7 +1,7 @@
 //! nmon: samples of AIX and Linux hosts, with each section of a sample on its own line.
 //!
-//! The lines may be in their original order or sorted, with the times (`ZZZZ`) after all samples. Only sections of
-//! disks are read.
+//! The lines may be in their original order or sorted, with the times (`ZZZZ`) after all samples. Sections of disks are
+//! read, and those of processors and memory in use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,9 +13,13 @@ use crate::builder::Builder;
 use crate::devices::Devices;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::layers::Layers;
-use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow};
+use crate::processors::{self, UsedProcessors};
+use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow, Resource};
 use crate::refusal::Refusal;
-use crate::text::{KIB, MILLI, Numerals, lists, timestamp};
+use crate::text::{KIB, MIB, MILLI, Numerals, lists, timestamp};
+
+/// Seconds between samples if the file does not state them.
+const MINUTE: f64 = 60.0;
 
 /// Files of nmon and topas.
 pub(crate) const FORM: Form = Form::lines("nmon", "nmon file", resembles, |_| Box::new(Nmon::default()));
@@ -40,6 +44,12 @@ struct Nmon {
     time: Option<Time>,
     interval: Option<Span>,
     samples: NmonSamples,
+    /// Columns of the sections of processors and memory, and the processors in use by section.
+    host_columns: BTreeMap<String, Vec<String>>,
+    cpu_all: UsedProcessors,
+    lpar: UsedProcessors,
+    /// Bytes of memory, with their line.
+    memory: Option<(f64, u64)>,
     /// The last time, to add missing dates and to detect midnight.
     last_at: Option<DateTime>,
     last: u64,
@@ -47,7 +57,7 @@ struct Nmon {
 
 impl LineFormat for Nmon {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        if !line.starts_with(['A', 'D', 'Z']) {
+        if !line.starts_with(['A', 'D', 'Z', 'C', 'L', 'M']) {
             return Ok(());
         }
         self.last = number;
@@ -63,6 +73,7 @@ impl LineFormat for Nmon {
                 }
                 None => out.caution(Some(Origin::line(number)), "an unreadable time: its sample is skipped"),
             },
+            ("CPU_ALL" | "LPAR" | "MEM", sample) => self.host_line(name, sample, fields, number),
             (_, sample) => {
                 let Some((quantity, of_group)) = section(name) else { return Ok(()) };
                 let Some(sample) = sample else {
@@ -85,6 +96,11 @@ impl LineFormat for Nmon {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let begin = self.begin(out);
         self.samples.finish((begin, self.interval), &self.host, out);
+        // The percentages of a logical partition are of its virtual processors.
+        let (used, field) =
+            if self.lpar.is_empty() { (&mut self.cpu_all, "CPU_ALL") } else { (&mut self.lpar, "LPAR") };
+        used.emit(&self.host, field, out);
+        processors::emit(Resource::HostMemory, self.memory, (&self.host, "MEM"), out);
         out.end_at(self.last);
         if out.count() == 0 {
             return Err(out.unusable(if self.samples.has_columns() {
@@ -111,6 +127,33 @@ impl Nmon {
     /// The begin of the file.
     fn begin(&self, out: &mut Builder) -> Option<DateTime> {
         self.date.zip(self.time).map(|(date, time)| out.local(date.to_datetime(time)))
+    }
+
+    /// Reads a line about processors or memory: its columns, or a sample.
+    fn host_line<'a>(&mut self, name: &str, sample: Option<u32>, fields: impl Iterator<Item = &'a str>, line: u64) {
+        if sample.is_none() {
+            self.host_columns.insert(name.to_owned(), fields.map(|field| field.trim().to_lowercase()).collect());
+            return;
+        }
+        let Some(columns) = self.host_columns.get(name) else { return };
+        let numerals = if self.semicolons { Numerals::Comma } else { Numerals::Point };
+        let values: Vec<Option<f64>> = fields.map(|field| numerals.number(field)).collect();
+        let of = |names: &[&str]| {
+            let index = columns.iter().position(|column| names.contains(&column.as_str()))?;
+            values.get(index).copied().flatten().filter(|value| value.is_finite() && *value >= 0.0)
+        };
+        let seconds = self.interval.map_or(MINUTE, Span::as_secs_f64);
+        match name {
+            "CPU_ALL" => {
+                let used = || Some((of(&["user%"])? + of(&["sys%"])?) / 100.0 * of(&["cpus", "physicalcpus"])?);
+                self.cpu_all.add(used().unwrap_or(f64::NAN), seconds, line);
+            }
+            "LPAR" => self.lpar.add(of(&["physicalcpu"]).unwrap_or(f64::NAN), seconds, line),
+            _ => {
+                let megabytes = of(&["memtotal", "real total(mb)"]).filter(|megabytes| *megabytes > 0.0);
+                self.memory = self.memory.or(megabytes.map(|megabytes| (megabytes * MIB, line)));
+            }
+        }
     }
 
     /// Reads a line about the whole file.

@@ -207,6 +207,8 @@ pub enum Resource {
     ProcessMemory,
     /// Instances of the database, whether the input covers them or not.
     Instances,
+    /// Mean number of processors of the host on which any program ran, in its busiest hour.
+    UsedProcessors,
     /// Processors of the host.
     HostProcessors,
     /// Bytes of memory of the host.

@@ -87,11 +87,17 @@ fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     };
     let mut points: Vec<ResponsePoint> = (0..subject.slots.len()).filter_map(point).collect();
     points.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-    let seconds: f64 = points.iter().map(|point| point.length_s).sum();
     if points.is_empty() {
         return None;
     }
-    let operations: f64 = points.iter().map(|point| point.iops * point.length_s).sum();
+    // With windows without operations, which have no latency.
+    let rate = |slot: usize| Some((at(Measure::Iops, slot)?, subject.slots[slot].length.as_secs_f64()));
+    let rates = (0..subject.slots.len()).filter_map(rate).filter(|(iops, _)| iops.is_finite());
+    let (operations, seconds, idle_s) = rates.fold((0.0, 0.0, 0.0), |sum, (iops, length_s)| {
+        (sum.0 + iops * length_s, sum.1 + length_s, sum.2 + if iops > 0.0 { 0.0 } else { length_s })
+    });
+    let in_flight_s: f64 = points.iter().map(|point| point.iops * point.latency_s * point.length_s).sum();
+    let timed_s: f64 = idle_s + points.iter().map(|point| point.length_s).sum::<f64>();
     let size = |slot: usize| {
         let iops = at(Measure::Iops, slot)?;
         let bytes = at(Measure::Size, slot).or_else(|| Some(at(Measure::Throughput, slot)? / iops))?;
@@ -107,7 +113,7 @@ fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
         class,
         iops: operations / seconds,
         latency_s: mean_s(&points),
-        in_flight: points.iter().map(|point| point.iops * point.latency_s * point.length_s).sum::<f64>() / seconds,
+        in_flight: in_flight_s / timed_s,
         busy: busy(subject),
         bytes: (sizes.0 > 0.0).then(|| sizes.1 / sizes.0),
         quiet_s,

@@ -134,6 +134,9 @@ fn processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
     let host = || highest(subject, Resource::HostProcessors);
     match windows.filter_map(busy).reduce(f64::max) {
         Some(busy) => Some((busy, ProcessorOrigin::Busy(busy))),
+        None if let Some(used) = highest(subject, Resource::UsedProcessors) => {
+            Some((used.value, ProcessorOrigin::Busy(used.value)))
+        }
         None => host().map(|host| (host.value * UTILISATION, ProcessorOrigin::Host(host.clone()))),
     }
 }

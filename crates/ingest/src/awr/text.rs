@@ -87,6 +87,8 @@ struct ReportLines {
     table: Option<Drawing>,
     /// The snapshots, with a name before each line.
     snapshots: NamedTable,
+    /// Rows of snapshots end with the number of instances.
+    has_instances: bool,
     caches: NamedTable,
     memory: NamedTable,
     /// A program inserted a line into the text: a ruler follows.
@@ -278,6 +280,9 @@ impl ReportLines {
             self.report.reach = Reach::Pluggable;
         }
         let text = line.trim_start();
+        if text.starts_with("Snap Id") {
+            self.has_instances = text.trim_end().ends_with(" Instances");
+        }
         if self.report.release.is_empty()
             && let Some(release) = text.split_whitespace().find(|word| is_release(word))
         {
@@ -287,8 +292,9 @@ impl ReportLines {
             if let Some(rest) = text.strip_prefix(name) {
                 let value = if name.contains("Snap") { moment_of(rest) } else { up_to_bracket(rest) };
                 let name = if name == "DB time:" { "DB Time:" } else { name };
-                let cells = vec![name.to_owned(), value];
-                self.snapshots.columns = vec![String::new(), "snap time".to_owned()];
+                let instances = rest.split_whitespace().last().filter(|_| self.has_instances && name.contains("Snap"));
+                let cells = vec![name.to_owned(), value, instances.unwrap_or_default().to_owned()];
+                self.snapshots.columns = ["", "snap time", "instances"].map(str::to_owned).to_vec();
                 self.snapshots.rows.push(Row { line: self.number, cells });
                 self.table = None;
                 return true;

@@ -38,6 +38,9 @@ struct Iostat {
     /// The times of the current report and of the next.
     printed: Option<Stamp>,
     coming: Option<Stamp>,
+    /// Columns of processor time whose values follow, and the share in use of the next report with its line.
+    processor_columns: Vec<String>,
+    coming_share: Option<(f64, u64)>,
     /// A blank line ended the rows.
     complete: bool,
     doubted: bool,
@@ -82,6 +85,10 @@ impl Iostat {
         if self.heading(text, out) {
             return;
         }
+        if let Some(share) = used_share(&std::mem::take(&mut self.processor_columns), text) {
+            self.coming_share = Some((share, number));
+            return;
+        }
         let in_table = self.place == LinePlace::Table;
         if in_table {
             self.place = LinePlace::Report;
@@ -91,10 +98,12 @@ impl Iostat {
             self.coming = Some(stamp);
         } else if let Some((host, version)) = banner(text) {
             self.close(Follows::End, out);
-            self.reports.run(host, out);
+            self.reports.run(host, processors(text), out);
             (self.printed, self.coming) = (None, None);
             out.version(version);
         } else if text.contains("%idle") || text.contains("%iowait") {
+            let columns = text.split_whitespace().filter(|column| column.starts_with('%'));
+            self.processor_columns = columns.map(str::to_owned).collect();
             self.noted.note("avg-cpu", Fate::Ignored);
         } else if in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
@@ -113,6 +122,7 @@ impl Iostat {
         } else {
             self.close(Follows::Report, out);
             self.printed = self.coming.take();
+            self.reports.used_share = self.coming_share.take();
             self.place = if self.reports.disks.begin(text) { LinePlace::Table } else { LinePlace::Report };
         }
         self.complete = false;
@@ -164,6 +174,24 @@ impl LineFormat for Iostat {
                        devices passed to iostat exist";
         out.require(self.reports.disks.has_given(), reason)
     }
+}
+
+/// Share of the processors on which programs ran, from a line of values below its columns.
+fn used_share(columns: &[String], line: &str) -> Option<f64> {
+    let values: Vec<f64> =
+        line.split_whitespace().map(|word| word.replace(',', ".").parse().ok()).collect::<Option<_>>()?;
+    if columns.is_empty() || values.len() != columns.len() {
+        return None;
+    }
+    let is_idle = |column: &str| matches!(column, "%iowait" | "%steal" | "%idle");
+    let used = columns.iter().zip(values).filter(|(column, _)| !is_idle(column)).map(|(_, percent)| percent);
+    Some((used.sum::<f64>() / 100.0).clamp(0.0, 1.0))
+}
+
+/// Processors of a banner: 96 of `(96 CPU)`.
+fn processors(banner: &str) -> Option<f64> {
+    let (before, _) = banner.rsplit_once(" CPU)")?;
+    before.rsplit_once('(')?.1.parse().ok().filter(|processors| *processors > 0.0)
 }
 
 /// Host and system from `Linux 5.15.0 (host) 03/05/2025 _x86_64_ (96 CPU)`.

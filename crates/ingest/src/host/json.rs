@@ -72,7 +72,7 @@ impl JsonSamples {
         match found {
             JsonPiece::Host(name) => {
                 self.reports.close(self.at.take(), Absent::Idle, Follows::End, out);
-                self.reports.run(name, out);
+                self.reports.run(name, None, out);
                 self.tables.go_on(name, out);
             }
             JsonPiece::Release(release) => out.version(&format!("Linux {release}")),

@@ -1,0 +1,56 @@
+//! Processors and memory of a host, as its tools report them.
+
+use crate::builder::Builder;
+use crate::reading::{Origin, ReadingScope, Resource, ResourceFigure};
+
+/// Seconds of the means of which the highest counts: shorter ones have peaks that a queue for processors hides.
+const HOUR: f64 = 3600.0;
+
+/// Processors in use by all programs of a host: the highest hourly mean, or the mean of a shorter input.
+#[derive(Debug, Default)]
+pub(crate) struct UsedProcessors {
+    /// Of the present hour.
+    seconds: f64,
+    processor_seconds: f64,
+    /// The highest mean of a complete hour.
+    highest: Option<f64>,
+    /// First line with a figure.
+    line: Option<u64>,
+}
+
+impl UsedProcessors {
+    /// Adds an interval in which `used` processors ran on average.
+    pub(crate) fn add(&mut self, used: f64, seconds: f64, line: u64) {
+        if !(used >= 0.0 && seconds > 0.0) {
+            return;
+        }
+        self.line.get_or_insert(line);
+        self.seconds += seconds;
+        self.processor_seconds += used * seconds;
+        if self.seconds >= HOUR {
+            let mean = self.processor_seconds / self.seconds;
+            self.highest = Some(self.highest.map_or(mean, |highest| highest.max(mean)));
+            (self.seconds, self.processor_seconds) = (0.0, 0.0);
+        }
+    }
+
+    /// True without figures.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.line.is_none()
+    }
+
+    /// Emits the figure of a host, if there is one, and begins anew.
+    pub(crate) fn emit(&mut self, host: &str, field: &str, out: &mut Builder) {
+        let Self { seconds, processor_seconds, highest, line } = std::mem::take(self);
+        let value = highest.or((seconds > 0.0).then(|| processor_seconds / seconds));
+        emit(Resource::UsedProcessors, value.zip(line), (host, field), out);
+    }
+}
+
+/// Emits a resource of a host: its value and line.
+pub(crate) fn emit(resource: Resource, stated: Option<(f64, u64)>, (host, field): (&str, &str), out: &mut Builder) {
+    let (Some((value, line)), Some(window)) = (stated, out.latest_window()) else { return };
+    let scope = out.scope(ReadingScope { host: host.to_owned(), ..ReadingScope::default() });
+    let origin = Origin { line, table: None, field: out.text(field) };
+    out.resource(ResourceFigure { scope, window, instance: String::new(), resource, value, origin });
+}
