@@ -41,7 +41,7 @@ pub use page::{
     Plot, PlotPoint, Shares, Table, TableLayout, Visibility,
 };
 pub use progress::{Progress, progress_line};
-pub use svg::svg;
+pub use svg::{svg, timeline};
 pub use terraform::terraform;
 pub use text::{Charset, Color, TextStyle, facts, grid, page_text};
-pub use timeline::{Mark, Panel, PanelScale, Timeline, Track, timeline};
+pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

@@ -7,10 +7,6 @@ use crate::number;
 use crate::page::{Column, ColumnKind, Table};
 use crate::words::clean;
 
-/// Definition of the figures of steps.
-pub(crate) const MEANT: &str = "over the whole of each step, from its first operation to its last answer, a final flush \
-                                included; times are service times; 1 MB is 1,000,000 bytes";
-
 /// A step with results, in its median round.
 #[derive(Clone, Debug)]
 pub(crate) struct StepRow<'a> {

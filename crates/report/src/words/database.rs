@@ -82,12 +82,16 @@ pub(crate) fn settings(about: &DatabaseAbout) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
+/// Definition of the figures of steps.
+const STEP_FIGURES: &str = "over the whole of each step, from its first operation to its last answer, a final flush \
+                            included; times are service times; 1 MB is 1,000,000 bytes";
+
 /// Definitions of the figures of a suite.
 pub(crate) fn meant(suite: &SuiteRun) -> String {
     let has = |wanted: fn(&StepWork) -> bool| suite.steps.iter().any(|step| step.counts && wanted(&step.work));
     let mut parts: Vec<&str> = Vec::new();
     if has(|work| matches!(work, StepWork::Io { .. } | StepWork::Files { .. })) {
-        parts.push(crate::suite::MEANT);
+        parts.push(STEP_FIGURES);
     }
     if has(|work| matches!(work, StepWork::Statements(_))) {
         parts.push(
@@ -102,5 +106,5 @@ pub(crate) fn meant(suite: &SuiteRun) -> String {
              its block device, over the same time",
         );
     }
-    if parts.is_empty() { crate::suite::MEANT.into() } else { parts.join("; ") }
+    if parts.is_empty() { STEP_FIGURES.into() } else { parts.join("; ") }
 }
