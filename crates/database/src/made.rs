@@ -7,7 +7,6 @@ use plimsoll_units::Bytes;
 
 use crate::cgroup::MemoryCgroup;
 use crate::failure::{Failure, FailureKind};
-use crate::sqlite;
 use crate::system::System;
 use crate::target::{Database, Observer, Session};
 
@@ -126,22 +125,5 @@ impl Make {
             return Err(Failure::new(FailureKind::Unsupported, line));
         }
         MemoryCgroup::new(name, memory).map(Some)
-    }
-
-    /// Creates the server. It ends with this process, even if this process is killed.
-    ///
-    /// # Errors
-    /// The programs are not installed, the space is insufficient, or the server does not start (with the end of its
-    /// log).
-    pub fn make(&self) -> Result<Made, Failure> {
-        match self.system {
-            System::Postgres => crate::postgres::make(self),
-            System::Sqlite => sqlite::make(self),
-            System::Mysql => crate::mysql::make(self),
-            System::Oracle => Err(Failure::new(
-                FailureKind::Unsupported,
-                format!("creating a server of {} is not supported", self.system),
-            )),
-        }
     }
 }

@@ -4,11 +4,9 @@ use plimsoll_record::{DatabaseAbout, DatabaseCounters, Spent};
 use plimsoll_units::{Bytes, Span};
 use serde_json::{Map, Value as Json};
 
-use crate::address::DatabaseAddress;
 use crate::failure::{Failure, FailureKind};
 use crate::system::System;
 use crate::value::{Row, Value};
-use crate::{oracle, sqlite};
 
 /// The result of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,18 +175,5 @@ pub trait Database: Send + Sync {
     /// writes of the previous one. No effect if the system has no checkpoint.
     fn checkpoint(&self) -> Result<(), Failure> {
         Ok(())
-    }
-}
-
-/// Connects to the database at an address.
-///
-/// # Errors
-/// The server is unreachable, denies access, or is too old; or the driver is not built in.
-pub fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
-    match address.system {
-        System::Postgres => crate::postgres::connect(address),
-        System::Oracle => oracle::connect(address),
-        System::Sqlite => sqlite::connect(address),
-        System::Mysql => crate::mysql::connect(address),
     }
 }
