@@ -17,9 +17,9 @@ pub use totals::{disk_counters, host_time};
 
 use counters::{DiskLine, Process, Processors};
 
-use crate::disk::BlockDevice;
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::{CLOCK_SOURCE, Tree};
-use crate::subject::{DeviceNumber, Subject};
+use crate::subject::Subject;
 
 /// Source of snapshots; the disk of the subject is looked up once.
 #[derive(Clone, Debug)]

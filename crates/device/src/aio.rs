@@ -16,9 +16,9 @@ use crate::buffers::Aligned;
 use crate::calls::{flush, trim};
 use crate::clock::Clock;
 use crate::content::Scribe;
-use crate::engine::{Batching, Flush, Shape};
 use crate::extents::OpenFiles;
 use crate::ring::{FREE, SHORT_WAIT};
+use crate::shape::{Batching, Flush, Shape};
 
 /// `struct iocb` of `linux/aio_abi.h`.
 #[repr(C)]

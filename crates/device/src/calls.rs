@@ -11,8 +11,8 @@ use rustix::io::{Errno, IoSlice, ReadWriteFlags, retry_on_intr};
 
 use crate::buffers::Aligned;
 use crate::content::Scribe;
-use crate::engine::{Flush, Shape};
 use crate::extents::OpenFiles;
+use crate::shape::{Flush, Shape};
 
 /// Discards a range of a block device (`_IO(0x12, 119)`, linux/fs.h).
 const BLKDISCARD: libc::Ioctl = 0x1277;

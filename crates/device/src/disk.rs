@@ -3,18 +3,17 @@
 //! `None` means unknown. Opens no device.
 
 mod below;
-mod block;
 mod loop_backing;
 
 use plimsoll_record::Device;
 use plimsoll_units::Bytes;
 
 pub use below::{NoDevice, device_below};
-pub(crate) use block::BlockDevice;
 pub use loop_backing::{LoopBacking, loop_backing};
 
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
-use crate::subject::{DeviceNumber, Subject};
+use crate::subject::Subject;
 
 /// Describes the disk that holds `subject`: the whole disk of a partition, or the stacked device (device-mapper, md,
 /// loop).

@@ -13,8 +13,8 @@ use plimsoll_units::{Bytes, Instant, Op, Slot};
 
 use crate::calls::Calls;
 use crate::clock::Clock;
-use crate::engine::Shape;
 use crate::extents::OpenFiles;
+use crate::shape::Shape;
 
 /// Target that executes operations by sequential calls.
 pub struct Inline {

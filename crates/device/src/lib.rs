@@ -5,6 +5,7 @@
 
 mod activity;
 mod aio;
+mod block;
 mod buffers;
 mod calls;
 mod cgroup;
@@ -29,6 +30,7 @@ mod realtime;
 mod refuse;
 mod ring;
 mod run_delay;
+mod shape;
 mod signature;
 mod subject;
 mod threads;
@@ -42,6 +44,7 @@ pub use activity::{
     Activity, ActivityDelta, ActivityWatch, DiskDelta, Frequency, HostSnapshot, ProcessDelta, disk_counters, host_time,
 };
 pub use aio::Aio;
+pub use block::{DeviceNumber, NotANumber};
 pub use buffers::Aligned;
 pub use clock::Clock;
 pub use content::{
@@ -49,7 +52,7 @@ pub use content::{
     Pattern, Refilled, Restart,
 };
 pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
-pub use engine::{Batching, Durable, Engine, Flush, Shape};
+pub use engine::Engine;
 pub use file::{
     AccessMode, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
     scratch, sync, truncate,
@@ -68,10 +71,9 @@ pub use realtime::{NoRealtime, realtime};
 pub use refuse::{Claim, InUse, Unknown, WriteRefusal, check_destroy, claim, claim_image, claim_ours};
 pub use ring::Ring;
 pub use run_delay::RunDelayWatch;
+pub use shape::{Batching, Durable, Flush, Shape};
 pub use signature::{Family, Signature, signature};
-pub use subject::{
-    Alignment, DeviceNumber, Direct, Filesystem, Nature, Needs, NotANumber, Subject, SubjectKind, Unusable, classify,
-};
+pub use subject::{Alignment, Direct, Filesystem, Nature, Needs, Subject, SubjectKind, Unusable, classify};
 pub use threads::Threads;
 pub use throttle::{Throttle, throttles};
 pub use uring::Uring;

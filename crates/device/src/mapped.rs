@@ -16,11 +16,11 @@ use crate::buffers::{Aligned, PAGE};
 use crate::calls::{flush, trim};
 use crate::clock::Clock;
 use crate::content::Scribe;
-use crate::engine::{Flush, Shape};
 use crate::extents::OpenFiles;
 use crate::file::length;
 use crate::inline::waited;
 use crate::page_cache::AccessAdvice;
+use crate::shape::{Flush, Shape};
 
 /// Slot of the only operation in flight.
 const ONLY: Slot = Slot(0);

@@ -20,11 +20,11 @@ pub use refusal::{Unknown, WriteRefusal};
 use identity::Identity;
 use opener::Opener;
 
-use crate::disk::BlockDevice;
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::file::marked;
 use crate::host::Tree;
 use crate::signature::signature;
-use crate::subject::{DeviceNumber, Subject, SubjectKind, classify, open, shown};
+use crate::subject::{Subject, SubjectKind, classify, open, shown};
 
 /// Permission to write to an existing file or block device. While held, the kernel refuses to mount the device, to swap
 /// on it or to stack on it; a file is locked against other runs of plimsoll.

@@ -16,9 +16,9 @@ use crate::buffers::Aligned;
 use crate::calls::trim;
 use crate::clock::Clock;
 use crate::content::Scribe;
-use crate::engine::{Batching, Flush, Shape};
 use crate::extents::{Extents, OpenFiles};
 use crate::processor_limit::processor_limit;
+use crate::shape::{Batching, Flush, Shape};
 use crate::uring::Uring;
 use crate::yield_rule::YieldRule;
 

@@ -5,7 +5,6 @@
 mod direct;
 mod filesystem;
 mod mounts;
-mod number;
 mod unusable;
 
 use std::fs::{File, Metadata};
@@ -19,11 +18,10 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFla
 pub use direct::{Alignment, Direct};
 pub use filesystem::{Filesystem, Nature};
 pub(crate) use mounts::{Mounts, mount_point, unescaped};
-pub use number::{DeviceNumber, NotANumber};
 pub(crate) use unusable::shown;
 pub use unusable::{Needs, Unusable};
 
-use crate::disk::BlockDevice;
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
 
 /// Kind of a path.

@@ -14,8 +14,8 @@ use plimsoll_units::{Bytes, Instant, Op, Slot, Span};
 
 use crate::calls::Calls;
 use crate::clock::Clock;
-use crate::engine::Shape;
 use crate::extents::OpenFiles;
+use crate::shape::Shape;
 
 /// Maximum wait on drop for workers with operations in flight.
 const JOIN_TIMEOUT: Span = Span::from_secs(2);

@@ -1,9 +1,9 @@
 //! I/O limits that control groups place on this process for one disk: `io.max` of cgroup v2, `blkio.throttle.*` of v1.
 
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::cgroup::{CgroupVersion, folders};
-use crate::disk::BlockDevice;
 use crate::host::Tree;
-use crate::subject::{DeviceNumber, Subject};
+use crate::subject::Subject;
 
 /// A limit on this process's I/O, for example 1,000 read IOPS.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! Formats: Documentation/admin-guide/iostats.rst of the kernel, and proc(5).
 
+use crate::block::DeviceNumber;
 use crate::host::Tree;
-use crate::subject::DeviceNumber;
 
 /// A disk's line of `/proc/diskstats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

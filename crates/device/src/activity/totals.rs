@@ -5,7 +5,7 @@ use plimsoll_units::Span;
 
 use super::counters::{DiskLine, Processors};
 use super::delta::SECTOR_BYTES;
-use crate::disk::BlockDevice;
+use crate::block::BlockDevice;
 use crate::host::Tree;
 
 /// Counters of the block device `name` as `/proc/diskstats` spells it (`vda`, `nvme0n1p1`, `loop3`). `None` without

@@ -6,9 +6,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::disk::BlockDevice;
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
-use crate::subject::{DeviceNumber, filesystem, shown};
+use crate::subject::{filesystem, shown};
 
 /// Reason why no block device could be determined.
 #[derive(Debug, thiserror::Error)]

@@ -4,9 +4,9 @@ use std::os::unix::fs::MetadataExt;
 
 use plimsoll_units::Bytes;
 
-use super::BlockDevice;
+use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
-use crate::subject::{DeviceNumber, Subject};
+use crate::subject::Subject;
 
 /// A loop device and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]

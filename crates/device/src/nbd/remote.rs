@@ -21,8 +21,8 @@ use super::wire::{PAYLOAD_MAX, SIMPLE_REPLY, Style, command, command_flag, flag}
 use crate::buffers::Aligned;
 use crate::clock::Clock;
 use crate::content::Scribe;
-use crate::engine::Shape;
 use crate::outgoing::{Outgoing, Payload};
+use crate::shape::Shape;
 use crate::tls::Opened;
 use crate::uring::Uring;
 

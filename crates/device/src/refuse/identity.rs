@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-use crate::subject::DeviceNumber;
+use crate::block::DeviceNumber;
 
 /// A block device by its number, anything else by its filesystem and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::Identity;
-use crate::disk::BlockDevice;
+use crate::block::BlockDevice;
 use crate::host::Tree;
 use crate::subject::{Mounts, unescaped};
 

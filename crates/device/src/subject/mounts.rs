@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::DeviceNumber;
+use crate::block::DeviceNumber;
 use crate::host::Tree;
 
 /// A line of the mount table.

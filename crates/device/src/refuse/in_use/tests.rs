@@ -1,8 +1,8 @@
 //! Detection of uses in fixture trees.
 
 use super::*;
+use crate::block::DeviceNumber;
 use crate::disk::tests::sda;
-use crate::subject::DeviceNumber;
 
 const ROOT: &str = "1 0 8:99 / / rw - ext4 /dev/root rw\n";
 

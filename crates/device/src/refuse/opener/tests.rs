@@ -27,7 +27,7 @@ fn writer_of_overlapping_device_is_found() {
 #[test]
 fn disk_and_its_partitions_overlap() {
     let fixture = crate::disk::tests::sda("opener-sharing");
-    let number = |minor| Identity::Block(crate::subject::DeviceNumber { major: 8, minor });
+    let number = |minor| Identity::Block(crate::block::DeviceNumber { major: 8, minor });
     let sharing = |minor| super::super::sharing(&fixture.tree(), number(minor)).unwrap();
     assert_eq!(sharing(0), [0, 1, 2].map(number));
     assert_eq!(sharing(1), [1, 0].map(number));

@@ -2,12 +2,15 @@
 //!
 //! Devices are found by number, not by a path below `/dev`. Opens no device.
 
+mod number;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use number::{DeviceNumber, NotANumber};
+
 use crate::host::{Tree, tree};
-use crate::subject::DeviceNumber;
 
 /// Sector size of sysfs in bytes, independent of the device's block size.
 const SECTOR: u64 = 512;
