@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use axum::response::{IntoResponse, Response};
+use hyper::StatusCode;
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use hyper::{HeaderMap, StatusCode};
 use maud::Markup;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::language::Language;
-use crate::layout;
 
 /// Parameters of a request.
 #[derive(Debug, Default)]
@@ -89,16 +88,6 @@ impl WebRefusal {
     /// Internal failure.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
-    }
-
-    /// As a document for a browser that shows pages, else as JSON.
-    pub fn response(&self, headers: &HeaderMap, language: Language) -> Response {
-        let wants_page = headers.get("accept").is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
-        if wants_page {
-            return (self.status, layout::refusal(self.status, &self.message, language).response()).into_response();
-        }
-        let body = serde_json::to_vec(&serde_json::json!({ "error": self.message })).unwrap_or_default();
-        (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
     }
 }
 

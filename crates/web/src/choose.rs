@@ -14,12 +14,12 @@ use plimsoll_choose::what_if::{CacheWhatIf, WhatIfs, cache, with_reads_left};
 use plimsoll_ingest::{DatabaseDemand, Outcome as Ingested};
 use plimsoll_report::{Page, page_fragment, pages};
 use plimsoll_units::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
+use crate::case::{FileExtent, Parsed, SearchResult, SizeRequest};
 use crate::figures;
-use crate::reports::Parsed;
 use crate::threads::Threads;
 
 /// Choices in an answer.
@@ -28,62 +28,6 @@ const MAX_CHOICES: usize = 12;
 const MAX_LEADERS: usize = 2;
 /// No volume is smaller.
 const MIN_CAPACITY: Bytes = Bytes::mib(1);
-
-/// What is wanted of the storage.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SizeRequest {
-    /// Bytes to keep today, as text.
-    pub capacity: String,
-    /// Name of the database or host, if there are several.
-    pub subject: String,
-    /// Growth in percent a year.
-    pub growth: f64,
-    /// Months that it has to last.
-    pub months: u32,
-    /// Headroom in percent.
-    pub headroom: f64,
-    /// Objective in milliseconds at the 99th percentile of reads; 0 for none.
-    pub p99_ms: f64,
-    /// Reads that a larger cache leaves, over the present reads.
-    pub reads_left: f64,
-    /// Providers or products; all when empty.
-    pub providers: Vec<String>,
-    /// Choices may be slower than the storage of today.
-    pub may_be_slower: bool,
-    /// Extent of the search.
-    pub extent: FileExtent,
-}
-
-/// Extent of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FileExtent {
-    /// Products that led the last ranking: fast enough for a slider.
-    Leaders,
-    /// All products.
-    #[default]
-    Ranking,
-    /// All products, layouts, sizes of the cache, and the report.
-    Report,
-}
-
-impl Default for SizeRequest {
-    fn default() -> Self {
-        Self {
-            capacity: "500GiB".to_owned(),
-            subject: String::new(),
-            growth: 0.0,
-            months: 0,
-            headroom: 20.0,
-            p99_ms: 0.0,
-            reads_left: 1.0,
-            providers: Vec::new(),
-            may_be_slower: true,
-            extent: FileExtent::default(),
-        }
-    }
-}
 
 /// A ranking.
 #[derive(Debug, Serialize)]
@@ -122,15 +66,6 @@ struct CacheEntry {
     bytes: f64,
     reads_left: f64,
     monthly: Option<String>,
-}
-
-/// The result of a search.
-#[derive(Debug)]
-pub struct SearchResult {
-    /// Configurations that carry the load.
-    pub sizing: Sizing,
-    /// What would be if.
-    pub what_ifs: WhatIfs,
 }
 
 /// The diagnosis as a page of data.

@@ -5,10 +5,10 @@ use plimsoll_report::pages::{self, DemandDetail};
 use plimsoll_report::{Page, page_fragment};
 
 use crate::answer::{Input, WebAnswer, WebResult};
+use crate::case::Parsed;
 use crate::choose::{diagnosis, subject_names};
 use crate::language::Language;
 use crate::layout::{self, Frame};
-use crate::reports::Parsed;
 use crate::{ConsoleState, sources};
 
 /// Uploads.
@@ -51,7 +51,7 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
         };
     let content = html! {
         h1 { (l.pick("Storage for ", "ストレージの選定: ")) (subject_names(&parsed)) }
-        (tabs(l, case, "ranking"))
+        (layout::case_tabs(l, case, "ranking"))
         @for refusal in parsed.refusals() { p class="alert" { (refusal) } }
         section class="card" id="case" data-case=(case) data-emulate=(l.pick("Emulate", "エミュレート"))
             data-busy=(l.pick("Searching the catalogue …", "カタログを検索中…")) data-report=(l.pick("Preparing the report …", "レポートを作成中…"))
@@ -88,20 +88,6 @@ pub fn case_page(shared: &ConsoleState, input: &Input) -> WebResult {
         div id="report" class="report" lang="en" aria-live="off" {}
     };
     Ok(layout::page(&frame, &content))
-}
-
-/// Links to the pages of a case.
-pub fn tabs(l: Language, case: &str, present: &str) -> Markup {
-    let tabs = [
-        ("ranking", format!("/choose/{case}"), l.pick("Ranking", "ランキング")),
-        ("diagnosis", format!("/choose/{case}/diagnosis"), l.pick("Diagnosis", "診断")),
-        ("demand", format!("/choose/{case}/demand"), l.pick("Demand", "需要")),
-    ];
-    html! {
-        nav class="tabs" aria-label=(l.pick("Reports", "レポート")) {
-            @for (name, path, label) in tabs { a href=(path) aria-current=[(name == present).then_some("page")] { (label) } }
-        }
-    }
 }
 
 fn what_if_fields(l: Language, parsed: &Parsed) -> Markup {
@@ -156,7 +142,7 @@ fn report_page(input: &Input, tab: &str, page: &Page) -> WebAnswer {
     let l = input.language;
     let frame = Frame { title: &page.title, place: "/choose", scripts: &["report.js"], language: l };
     let content = html! {
-        (tabs(l, input.part(0), tab))
+        (layout::case_tabs(l, input.part(0), tab))
         div class="report" lang="en" { (page_fragment(page)) }
     };
     layout::page(&frame, &content)

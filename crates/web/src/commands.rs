@@ -9,6 +9,9 @@ use plimsoll_record::{Curve, LoadLine, Run};
 use plimsoll_report::Page;
 use serde::Serialize;
 
+/// Presets that need no further input.
+pub const PRESETS: [&str; 5] = ["oltp", "redo", "scan", "backup", "etcd"];
+
 /// Functions of the program. Messages of errors state cause and remedy.
 #[derive(Clone, Copy, Debug)]
 pub struct Commands {

@@ -17,6 +17,7 @@ use hyper::{HeaderMap, Method, StatusCode};
 use crate::ConsoleState;
 use crate::answer::WebRefusal;
 use crate::language::Language;
+use crate::layout;
 
 /// Sources that a page may use: this server only; icons may be data.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -39,7 +40,7 @@ pub async fn guard(State(shared): State<Arc<ConsoleState>>, request: Request, ne
     let is_asset = request.uri().path().starts_with(ASSETS);
     let mut response = match check(&shared, &request) {
         Ok(()) => next.run(request).await,
-        Err(refused) => refused.response(headers, language),
+        Err(refused) => layout::refuse(&refused, headers, language),
     };
     let headers = response.headers_mut();
     let mut set = |name: hyper::header::HeaderName, value: &'static str| {

@@ -13,8 +13,6 @@ use crate::commands::{CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeas
 use crate::events::EventSender;
 use crate::story;
 
-/// Presets that need no further input.
-pub const PRESETS: [&str; 5] = ["oltp", "redo", "scan", "backup", "etcd"];
 /// Finished measurements that are listed.
 const MAX_FINISHED: usize = 12;
 /// Notices kept of a measurement.

@@ -1,9 +1,11 @@
 //! The frame of every page: head, menu, language switch, status line.
 
-use hyper::StatusCode;
+use axum::response::{IntoResponse, Response};
+use hyper::header::CONTENT_TYPE;
+use hyper::{HeaderMap, StatusCode};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::answer::WebAnswer;
+use crate::answer::{WebAnswer, WebRefusal};
 use crate::language::Language;
 
 /// A page of the console.
@@ -79,6 +81,20 @@ fn document(frame: &Frame<'_>, body: &Markup) -> Markup {
     }
 }
 
+/// Links to the pages of a case.
+pub fn case_tabs(l: Language, case: &str, present: &str) -> Markup {
+    let tabs = [
+        ("ranking", format!("/choose/{case}"), l.pick("Ranking", "ランキング")),
+        ("diagnosis", format!("/choose/{case}/diagnosis"), l.pick("Diagnosis", "診断")),
+        ("demand", format!("/choose/{case}/demand"), l.pick("Demand", "需要")),
+    ];
+    html! {
+        nav class="tabs" aria-label=(l.pick("Reports", "レポート")) {
+            @for (name, path, label) in tabs { a href=(path) aria-current=[(name == present).then_some("page")] { (label) } }
+        }
+    }
+}
+
 /// The page that exchanges the token in the URL for a session.
 pub fn entrance(language: Language) -> Markup {
     let frame = Frame { title: "plimsoll", place: "", scripts: &["enter.js"], language };
@@ -95,8 +111,19 @@ pub fn entrance(language: Language) -> Markup {
     )
 }
 
+/// A refusal as a document for a browser that shows pages, else as JSON.
+pub fn refuse(refusal: &WebRefusal, headers: &HeaderMap, language: Language) -> Response {
+    let WebRefusal { status, message } = refusal;
+    let wants_page = headers.get("accept").is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
+    if wants_page {
+        return (*status, refusal_page(*status, message, language).response()).into_response();
+    }
+    let body = serde_json::to_vec(&serde_json::json!({ "error": message })).unwrap_or_default();
+    (*status, [(CONTENT_TYPE, "application/json")], body).into_response()
+}
+
 /// A refusal as a page.
-pub fn refusal(status: StatusCode, message: &str, language: Language) -> WebAnswer {
+fn refusal_page(status: StatusCode, message: &str, language: Language) -> WebAnswer {
     let frame = Frame { title: status.canonical_reason().unwrap_or("Refused"), place: "", scripts: &[], language };
     let content = html! {
         h1 { (status.as_u16()) " " (status.canonical_reason().unwrap_or("Refused")) }

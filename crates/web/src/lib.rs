@@ -5,6 +5,7 @@
 
 mod answer;
 mod assets;
+mod case;
 mod choose;
 mod choose_pages;
 mod commands;

@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::{CurvePoint, Observer};
+use crate::commands::{CurvePoint, Observer, PRESETS};
 use crate::figures;
-use crate::jobs::PRESETS;
 use crate::layout::{self, Frame};
 
 /// Longest text of a model.

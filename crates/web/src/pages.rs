@@ -8,7 +8,7 @@ use plimsoll_units::Bytes;
 use serde::Serialize;
 
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::AttachRequest;
+use crate::commands::{AttachRequest, PRESETS};
 use crate::language::Language;
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, live, story};
@@ -168,7 +168,7 @@ pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
                 h2 { (l.pick("Measure", "測定")) }
                 @if let Some(case) = &case { p { (l.pick("Emulates a choice for ", "選定対象: ")) a href={ "/choose/" (case) } { (story::title(shared, case)) } "." } }
                 form id="measure" class="row" data-case=[case.as_ref()] {
-                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in crate::jobs::PRESETS { option { (preset) } } } }
+                    label { (l.pick("Load", "負荷")) select name="preset" { @for preset in PRESETS { option { (preset) } } } }
                     @if volume.writable { label class="check" { input type="checkbox" name="writes"; (l.pick("Measure writes, too: all data of the volume are lost", "書き込みも測定する（ボリュームのデータは失われます）")) } }
                     button { (l.pick("Measure this volume", "このボリュームを測定")) }
                 }

@@ -8,24 +8,24 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, StatusCode};
-use plimsoll_ingest::{Demand, Ingest, Outcome as Ingested, join};
+use plimsoll_ingest::{Ingest, Outcome as Ingested, join};
 use plimsoll_units::Bytes;
 use serde::Serialize;
 use tokio::sync::Semaphore;
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::choose::{FileExtent, SearchResult, SizeRequest};
-use crate::guard;
+use crate::case::Parsed;
 use crate::language::Language;
 use crate::session::{make_private, secret};
+use crate::{guard, layout};
 
 /// Bytes of a file.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -39,8 +39,6 @@ const MAX_CASES: usize = 200;
 const MAX_UPLOADS: usize = 4;
 /// Timeout between two pieces of an upload.
 const PIECE_TIMEOUT: Duration = Duration::from_secs(15);
-/// Interval in which a search tries to begin while another is in progress.
-const TURN_POLL: Duration = Duration::from_millis(5);
 /// Cases whose figures stay in memory.
 const MAX_PARSED: usize = 4;
 /// Header with the name of the file, percent-encoded.
@@ -57,23 +55,6 @@ pub struct Reports {
     /// Distinguishes parts of files in progress.
     drafts: AtomicU64,
 }
-
-/// Figures of a case.
-#[derive(Debug)]
-pub struct Parsed {
-    /// Result of each file.
-    pub outcomes: Vec<Ingested>,
-    /// Demand of all files.
-    pub demand: Demand,
-    /// Products that led the last ranking: a slider searches among these.
-    leaders: Mutex<Vec<String>>,
-    /// The last report, with its conditions.
-    report: Mutex<LastReport>,
-    /// Held by the search in progress, and by the report in progress.
-    turns: [Mutex<()>; 2],
-}
-
-type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
 
 /// A case in the list.
 #[derive(Debug, Serialize)]
@@ -172,47 +153,6 @@ impl Reports {
     }
 }
 
-impl Parsed {
-    /// Figures of these results.
-    fn of(outcomes: Vec<Ingested>) -> Self {
-        let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
-        let demand = Demand::of(&readings);
-        Self { demand, outcomes, leaders: Mutex::default(), report: Mutex::default(), turns: Default::default() }
-    }
-
-    /// Products that led the last ranking.
-    pub fn leaders(&self) -> MutexGuard<'_, Vec<String>> {
-        self.leaders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The last report.
-    pub fn report(&self) -> MutexGuard<'_, LastReport> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for the search of the same kind in progress, so that superseded ones do not pile up. `None` when cancelled.
-    pub fn turn(&self, extent: FileExtent, cancelled: &AtomicBool) -> Option<MutexGuard<'_, ()>> {
-        let turn = &self.turns[usize::from(extent == FileExtent::Report)];
-        while !cancelled.load(Ordering::Relaxed) {
-            match turn.try_lock() {
-                Ok(held) => return Some(held),
-                Err(TryLockError::Poisoned(held)) => return Some(held.into_inner()),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_POLL),
-            }
-        }
-        None
-    }
-
-    /// Reasons for files that could not be used.
-    pub fn refusals(&self) -> Vec<String> {
-        let refusal = |outcome: &Ingested| match outcome {
-            Ingested::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
-            Ingested::Read(_) => None,
-        };
-        self.outcomes.iter().filter_map(refusal).collect()
-    }
-}
-
 /// The name of an uploaded file, without its number.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -282,7 +222,7 @@ pub async fn upload(shared: Arc<ConsoleState>, case: String, request: Request) -
     let language = Language::of_cookie(guard::cookie(&headers, "lang"));
     match stored(&shared, &case, request).await {
         Ok(answer) => answer.response(),
-        Err(refused) => refused.response(&headers, language),
+        Err(refused) => layout::refuse(&refused, &headers, language),
     }
 }
 
@@ -387,17 +327,6 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn superseded_search_does_not_wait_for_its_turn() {
-        let parsed = Parsed::of(Vec::new());
-        let (wanted, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
-        let first = parsed.turn(FileExtent::Leaders, &wanted).unwrap();
-        assert!(parsed.turn(FileExtent::Ranking, &superseded).is_none());
-        assert!(parsed.turn(FileExtent::Report, &wanted).is_some(), "a report does not delay a slider");
-        drop(first);
-        assert!(parsed.turn(FileExtent::Ranking, &wanted).is_some());
-    }
 
     #[test]
     fn file_names_lose_paths_and_special_characters() {

@@ -110,7 +110,7 @@ pub fn router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>) -> Ro
         .fallback(|request: Request| async move {
             let language = language(&request);
             let refused = WebRefusal::not_found("no such page: choose one from the menu");
-            refused.response(request.headers(), language)
+            layout::refuse(&refused, request.headers(), language)
         })
         .layer(middleware::from_fn_with_state(Arc::clone(shared), guard::guard))
 }
@@ -125,7 +125,7 @@ fn entrance(shared: &Arc<ConsoleState>) -> Router {
             let (headers, language) = (request.headers().clone(), language(&request));
             match body(request.into_body()).await.and_then(|body| entered(&shared, &body)) {
                 Ok(response) => response,
-                Err(refused) => refused.response(&headers, language),
+                Err(refused) => layout::refuse(&refused, &headers, language),
             }
         }
     };
@@ -184,7 +184,7 @@ fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Act) -> axum::
                     })
                 }
             };
-            outcome.map_or_else(|refused| refused.response(&headers, language), WebAnswer::response)
+            outcome.map_or_else(|refused| layout::refuse(&refused, &headers, language), WebAnswer::response)
         }
     })
 }
@@ -230,7 +230,7 @@ fn event_routes(shared: &Arc<ConsoleState>, streams: &Streams, stopped: &watch::
             async move {
                 let (response, sender) = match opened {
                     Ok(opened) => opened,
-                    Err(refused) => return refused.response(&headers, language),
+                    Err(refused) => return layout::refuse(&refused, &headers, language),
                 };
                 tokio::spawn(follow(shared, feed, name, sender, stopped));
                 response

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::commands::{CurvePoint, LineSoFar};
-use crate::jobs::PRESETS;
+use crate::commands::{CurvePoint, LineSoFar, PRESETS};
 use crate::layout::{self, Frame};
 
 /// Runs that are listed, newest first.

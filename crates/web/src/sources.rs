@@ -8,7 +8,6 @@ use plimsoll_report::{Block, Page};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebRefusal, WebResult};
-use crate::choose_pages;
 use crate::layout::{self, Frame};
 
 /// Lines before and after the line.
@@ -56,7 +55,7 @@ pub fn page(shared: &ConsoleState, input: &Input) -> WebResult {
     let title = format!("{name}, {} {line}", l.pick("line", "行"));
     let frame = Frame { title: &title, place: "/choose", scripts: &[], language: l };
     let content = html! {
-        (choose_pages::tabs(l, case, ""))
+        (layout::case_tabs(l, case, ""))
         h1 { (title) }
         pre class="listing source" tabindex="0" role="region" aria-label=(name) {
             @for (number, text) in &lines {

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult, plain_name};
-use crate::choose::{self, FileExtent, SizeRequest};
+use crate::case::{FileExtent, SizeRequest};
+use crate::choose;
 use crate::runs;
 use crate::session::write_private;
 

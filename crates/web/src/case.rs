@@ -1,0 +1,152 @@
+//! Figures of a case of uploaded reports, and the searches made for it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use plimsoll_choose::sizing::Sizing;
+use plimsoll_choose::what_if::WhatIfs;
+use plimsoll_ingest::{Demand, Outcome as Ingested};
+use serde::{Deserialize, Serialize};
+
+/// Interval in which a search tries to begin while another is in progress.
+const TURN_POLL: Duration = Duration::from_millis(5);
+
+/// Figures of a case.
+#[derive(Debug)]
+pub struct Parsed {
+    /// Result of each file.
+    pub outcomes: Vec<Ingested>,
+    /// Demand of all files.
+    pub demand: Demand,
+    /// Products that led the last ranking: a slider searches among these.
+    leaders: Mutex<Vec<String>>,
+    /// The last report, with its conditions.
+    report: Mutex<LastReport>,
+    /// Held by the search in progress, and by the report in progress.
+    turns: [Mutex<()>; 2],
+}
+
+type LastReport = Option<(SizeRequest, Arc<SearchResult>)>;
+
+/// What is wanted of the storage.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SizeRequest {
+    /// Bytes to keep today, as text.
+    pub capacity: String,
+    /// Name of the database or host, if there are several.
+    pub subject: String,
+    /// Growth in percent a year.
+    pub growth: f64,
+    /// Months that it has to last.
+    pub months: u32,
+    /// Headroom in percent.
+    pub headroom: f64,
+    /// Objective in milliseconds at the 99th percentile of reads; 0 for none.
+    pub p99_ms: f64,
+    /// Reads that a larger cache leaves, over the present reads.
+    pub reads_left: f64,
+    /// Providers or products; all when empty.
+    pub providers: Vec<String>,
+    /// Choices may be slower than the storage of today.
+    pub may_be_slower: bool,
+    /// Extent of the search.
+    pub extent: FileExtent,
+}
+
+/// Extent of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileExtent {
+    /// Products that led the last ranking: fast enough for a slider.
+    Leaders,
+    /// All products.
+    #[default]
+    Ranking,
+    /// All products, layouts, sizes of the cache, and the report.
+    Report,
+}
+
+impl Default for SizeRequest {
+    fn default() -> Self {
+        Self {
+            capacity: "500GiB".to_owned(),
+            subject: String::new(),
+            growth: 0.0,
+            months: 0,
+            headroom: 20.0,
+            p99_ms: 0.0,
+            reads_left: 1.0,
+            providers: Vec::new(),
+            may_be_slower: true,
+            extent: FileExtent::default(),
+        }
+    }
+}
+
+/// The result of a search.
+#[derive(Debug)]
+pub struct SearchResult {
+    /// Configurations that carry the load.
+    pub sizing: Sizing,
+    /// What would be if.
+    pub what_ifs: WhatIfs,
+}
+
+impl Parsed {
+    /// Figures of these results.
+    pub fn of(outcomes: Vec<Ingested>) -> Self {
+        let readings: Vec<_> = outcomes.iter().filter_map(Ingested::reading).collect();
+        let demand = Demand::of(&readings);
+        Self { demand, outcomes, leaders: Mutex::default(), report: Mutex::default(), turns: Default::default() }
+    }
+
+    /// Products that led the last ranking.
+    pub fn leaders(&self) -> MutexGuard<'_, Vec<String>> {
+        self.leaders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last report.
+    pub fn report(&self) -> MutexGuard<'_, LastReport> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the search of the same kind in progress, so that superseded ones do not pile up. `None` when cancelled.
+    pub fn turn(&self, extent: FileExtent, cancelled: &AtomicBool) -> Option<MutexGuard<'_, ()>> {
+        let turn = &self.turns[usize::from(extent == FileExtent::Report)];
+        while !cancelled.load(Ordering::Relaxed) {
+            match turn.try_lock() {
+                Ok(held) => return Some(held),
+                Err(TryLockError::Poisoned(held)) => return Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_POLL),
+            }
+        }
+        None
+    }
+
+    /// Reasons for files that could not be used.
+    pub fn refusals(&self) -> Vec<String> {
+        let refusal = |outcome: &Ingested| match outcome {
+            Ingested::Refused { name, refusal } => Some(format!("{name}: {refusal}")),
+            Ingested::Read(_) => None,
+        };
+        self.outcomes.iter().filter_map(refusal).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn superseded_search_does_not_wait_for_its_turn() {
+        let parsed = Parsed::of(Vec::new());
+        let (wanted, superseded) = (AtomicBool::new(false), AtomicBool::new(true));
+        let first = parsed.turn(FileExtent::Leaders, &wanted).unwrap();
+        assert!(parsed.turn(FileExtent::Ranking, &superseded).is_none());
+        assert!(parsed.turn(FileExtent::Report, &wanted).is_some(), "a report does not delay a slider");
+        drop(first);
+        assert!(parsed.turn(FileExtent::Ranking, &wanted).is_some());
+    }
+}
