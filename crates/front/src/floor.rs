@@ -19,7 +19,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 
 use crate::files::DataFiles;
 use crate::offer::Offer;
-use crate::server::{Limits, Server};
+use crate::server::{Floor, Limits, Server};
 
 /// Size of the export: fits into processor caches, so that memory latency is excluded.
 const SIZE: Bytes = Bytes::mib(1);
@@ -35,23 +35,6 @@ const WAITS: [(Span, f64); 4] = [
 
 /// Share of the time for each measurement without a delay, at queue depths 1 and 32.
 const AT_ONCE: f64 = 0.15;
-
-/// The latency floor of a host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Floor {
-    /// Median round trip of a 4 KiB read at queue depth 1.
-    pub round_trip_p50: Span,
-    /// 99th percentile of it.
-    pub round_trip_p99: Span,
-    /// Median lateness of answers with a delay of 1 ms or more.
-    pub timer_p50: Span,
-    /// 99th percentile of it.
-    pub timer_p99: Span,
-    /// Delays at the server in ascending order, each with the median excess of the response time over the delay.
-    pub waits: [(Span, Span); 4],
-    /// 4 KiB reads per second at queue depth 32.
-    pub iops: u64,
-}
 
 /// Result of a load on a server.
 #[derive(Debug)]
@@ -90,23 +73,6 @@ impl Floor {
             timer_p99: of(&timers, 0.99),
             waits,
             iops: many.iops as u64,
-        })
-    }
-
-    /// The excess of the response time of an answer that is delayed by `wait`: linear between the measured delays, over
-    /// the logarithm of the delay.
-    pub fn beyond(&self, wait: Span) -> Span {
-        let log = |span: Span| (span.as_nanos().max(1) as f64).ln();
-        let [first, .., last] = self.waits;
-        if wait <= first.0 {
-            return first.1;
-        }
-        let around = self.waits.windows(2).find(|pair| wait <= pair[1].0);
-        around.map_or(last.1, |pair| {
-            let (low, high) = (pair[0], pair[1]);
-            let part = (log(wait) - log(low.0)) / (log(high.0) - log(low.0));
-            let (from, to) = (low.1.as_secs_f64(), high.1.as_secs_f64());
-            Span::from_secs_f64(from + (to - from) * part)
         })
     }
 }
@@ -175,14 +141,5 @@ mod tests {
         assert!(floor.round_trip_p50 > Span::ZERO && floor.round_trip_p50 <= floor.round_trip_p99, "{floor:?}");
         assert!(floor.timer_p50 <= floor.timer_p99 && floor.timer_p50 < Span::from_millis(100), "{floor:?}");
         assert!(floor.waits.iter().all(|(wait, beyond)| *wait > Span::ZERO && *beyond > Span::ZERO), "{floor:?}");
-    }
-
-    #[test]
-    fn excess_between_two_delays_is_interpolated() {
-        let [us, ms] = [Span::from_micros, Span::from_millis];
-        let waits = [(us(50), us(20)), (us(250), us(30)), (ms(1), us(50)), (ms(10), us(70))];
-        let floor = Floor { waits, ..Floor::default() };
-        let beyond = |wait: Span| (floor.beyond(wait).as_nanos() as f64 / 1e3).round() as u64;
-        assert_eq!([us(10), us(50), us(500), ms(1), ms(10), ms(90)].map(beyond), [20, 20, 40, 50, 70, 70]);
     }
 }

@@ -20,9 +20,9 @@ mod wire;
 
 use plimsoll_volume::{Errno, Export};
 
-pub use self::chap::{Chap, Credentials, ENTROPY_BYTES};
-pub use self::identity::{Admission, InquiryNames, Paths, UnitIdentity};
-pub use self::target::{Controller, TargetSettings, Targets};
+pub use self::chap::{Chap, ENTROPY_BYTES};
+pub use self::target::{TargetSettings, Targets};
+pub use crate::unit::{Admission, Controller, Credentials, InquiryNames, Paths, UnitIdentity};
 
 use self::cdb::block_status;
 use self::identity::Unit;

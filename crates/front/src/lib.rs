@@ -13,19 +13,20 @@ pub mod nbd;
 pub mod notify;
 mod offer;
 mod pool;
+mod protocol;
 mod server;
 mod slots;
 pub mod sockets;
 mod sparse;
+mod unit;
 mod view;
 
-pub use codec::SocketProtocol;
 pub use files::{
     CheckedFile, Checksums, DataFiles, DirectoryContents, DirectoryError, Inspection, Recomputed, TornCommit, is_served,
 };
-pub use floor::Floor;
 pub use offer::{Blocks, Medium, Offer};
+pub use protocol::SocketProtocol;
 pub use server::{
-    ClientEvent, ClientNotice, ClientNotices, Count, EditFailed, EndReason, Handle, Limits, ListenerId, RecordError,
-    RecordedTrace, Server, ServerEnded, TlsMode, TraceRecorder,
+    ClientEvent, ClientNotice, ClientNotices, Count, EditFailed, EndReason, Floor, Handle, Limits, ListenerId,
+    RecordError, RecordedTrace, Server, ServerEnded, TlsMode, TraceRecorder,
 };

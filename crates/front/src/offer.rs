@@ -3,7 +3,7 @@
 use plimsoll_device::nbd::Emulation;
 use plimsoll_volume::{Export, VolumeAccess};
 
-use crate::iscsi::UnitIdentity;
+use crate::unit::UnitIdentity;
 
 /// Whether seeks take time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

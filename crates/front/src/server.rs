@@ -48,11 +48,10 @@ use self::wake::{NEAR, Waker};
 use self::work::Task;
 use crate::codec::{Codec, Message};
 use crate::files::DataFiles;
-use crate::floor::Floor;
-use crate::iscsi::{Controller, Targets};
 use crate::offer::Offer;
 use crate::pool::Pool;
 use crate::slots::Slots;
+use crate::unit::Controller;
 
 pub use counts::Count;
 pub use edits::EditFailed;
@@ -61,6 +60,7 @@ pub use mailbox::{Handle, ServerEnded};
 pub use notices::{ClientEvent, ClientNotice, ClientNotices, EndReason};
 pub use recorder::{RecordError, RecordedTrace, TraceRecorder};
 pub use secure::TlsMode;
+pub use turnaround::Floor;
 
 /// Limits of a server.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +214,7 @@ impl Server {
     /// Withdraws an offer. Its connections and mounts end after requests in flight were answered.
     pub fn retract(&mut self, export: Export) {
         self.offers.retain(|offer| offer.export != export);
-        self.for_targets(|targets| targets.forget(export));
+        self.listeners.iter().for_each(|listener| listener.service.forget(export));
         self.end_mounts(export);
         for number in self.connections.numbers() {
             if self.connections.get(number).is_some_and(|connection| connection.export() == Some(export)) {
@@ -236,12 +236,7 @@ impl Server {
     /// Makes a controller the owner of an export with [`Paths::TwoControllers`](crate::iscsi::Paths): its paths are
     /// optimized from now on.
     pub fn set_owner(&mut self, export: Export, owner: Controller) {
-        self.for_targets(|targets| targets.set_owner(export, owner));
-    }
-
-    /// Calls `each` for the iSCSI targets of all listening sockets; several sockets may have the same ones.
-    fn for_targets(&self, each: impl Fn(&Targets)) {
-        self.listeners.iter().filter_map(Listener::targets).for_each(each);
+        self.listeners.iter().for_each(|listener| listener.service.set_owner(export, owner));
     }
 
     /// Ends a connection after the requests in flight, and announces that once.

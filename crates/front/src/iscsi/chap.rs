@@ -2,6 +2,8 @@
 
 use md5::{Digest, Md5};
 
+use crate::unit::Credentials;
+
 /// Bytes of a challenge.
 const CHALLENGE_BYTES: usize = 16;
 
@@ -10,21 +12,6 @@ const CHALLENGE_MAX: usize = 1024;
 
 /// Random bytes that each connection needs: a challenge and its identifier.
 pub const ENTROPY_BYTES: usize = CHALLENGE_BYTES + 1;
-
-/// A name and its secret.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    /// The name.
-    pub name: String,
-    /// The secret. RFC 7143 demands at least 12 bytes.
-    pub secret: Vec<u8>,
-}
-
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 /// The authentication of initiators.
 #[derive(Clone, Debug, PartialEq, Eq)]

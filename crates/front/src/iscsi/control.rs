@@ -1,6 +1,5 @@
 //! Messages beside commands: task management, texts, pings, logout, and announcements of the target.
 
-use super::identity::Paths;
 use super::login::Purpose;
 use super::sense::Sense;
 use super::target::{Portal, is_open};
@@ -9,6 +8,7 @@ use super::text::{pairs, put};
 use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, reject, request, response};
 use super::{IscsiCodec, SessionPhase};
 use crate::codec::{Exports, Message};
+use crate::unit::Paths;
 
 /// The transfer tag of pings and of texts that go on.
 const TARGET_TAG: u32 = 1;

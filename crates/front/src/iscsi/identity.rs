@@ -2,10 +2,10 @@
 
 use plimsoll_volume::VolumeAccess;
 
-use super::chap::Credentials;
 use super::sense::Sense;
-use super::target::{Controller, Portal, TargetSettings};
+use super::target::{Portal, TargetSettings};
 use crate::offer::{Medium, Offer};
+use crate::unit::{Admission, Controller, InquiryNames, Paths, UnitIdentity};
 
 /// Blocks of COMPARE AND WRITE at most.
 pub(super) const COMPARE_BLOCKS_MAX: u8 = 255;
@@ -36,54 +36,6 @@ const NON_OPTIMIZED_SUPPORTED: u8 = 0x02;
 /// The target changes states by itself.
 const IMPLICIT_CHANGE: u8 = 0x02;
 
-/// The names by which initiators know a product.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InquiryNames {
-    /// At most 8 ASCII characters.
-    pub vendor: String,
-    /// At most 16 ASCII characters.
-    pub product: String,
-    /// At most 4 ASCII characters.
-    pub revision: String,
-}
-
-impl Default for InquiryNames {
-    fn default() -> Self {
-        Self { vendor: "PLIMSOLL".into(), product: "VOLUME".into(), revision: "1.0".into() }
-    }
-}
-
-/// The identity of an export as the logical unit of a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnitIdentity {
-    /// Name of the target.
-    pub target: String,
-    /// Identifies the unit, whatever its name. Its last 100 bits are the NAA designator of type 6.
-    pub uuid: u128,
-    /// The names of the product.
-    pub names: InquiryNames,
-    /// Commands of one session in flight; `None` for the setting of the server.
-    pub queue_depth: Option<u32>,
-    /// The paths to the unit.
-    pub paths: Paths,
-    /// Portals that discovery returns, from the first one on; `None` for all.
-    pub portals: Option<u16>,
-    /// The initiators that may log in.
-    pub admission: Admission,
-}
-
-/// The initiators that a target admits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Admission {
-    /// Those that the settings of the server admit.
-    #[default]
-    Settings,
-    /// Those that prove the knowledge of this secret, whatever the settings are.
-    Secret(Credentials),
-    /// None: neither discovery nor login finds the target.
-    Closed,
-}
-
 impl UnitIdentity {
     /// The identity of a target that has only a name.
     pub(super) fn of_target(target: String, names: InquiryNames) -> Self {
@@ -93,21 +45,6 @@ impl UnitIdentity {
         let admission = Admission::Settings;
         Self { target, uuid, names, queue_depth: None, paths: Paths::Equal, portals: None, admission }
     }
-
-    /// The designator of type NAA 6, without a company.
-    pub const fn naa(&self) -> [u8; 16] {
-        (0x6 << 124 | self.uuid & ((1 << 100) - 1)).to_be_bytes()
-    }
-}
-
-/// The kinds of paths to a unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Paths {
-    /// All are alike.
-    #[default]
-    Equal,
-    /// The portals belong to two controllers in turns, and one controller owns the unit (implicit ALUA, SPC-4, 5.16).
-    TwoControllers,
 }
 
 /// A logical unit, as one session sees it.

@@ -3,11 +3,11 @@
 use plimsoll_volume::Export;
 
 use super::chap::{Challenge, Chap, ENTROPY_BYTES, hexadecimal};
-use super::identity::Paths;
 use super::target::{Portal, TargetState};
 use super::text::{KeyAnswer, Parameters, SEGMENT_MAX, binary, number, pairs, put};
 use super::wire::{Numbering, SegmentHeader, Sender, flag, request, response};
 use crate::codec::Exports;
+use crate::unit::Paths;
 
 /// Messages of one login at most.
 const MESSAGES_MAX: u32 = 64;

@@ -1,7 +1,7 @@
 //! The commands of the logical unit: operation codes, the bits of a CDB that are used, and the access that they need.
 
-use super::identity::Paths;
 use super::reservation::Needs::{self, Always, Nothing, Read, Write};
+use crate::unit::Paths;
 
 /// Operation codes (SPC-4 and SBC-3).
 pub(super) mod op {

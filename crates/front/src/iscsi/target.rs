@@ -7,10 +7,10 @@ use std::rc::Rc;
 use plimsoll_volume::Export;
 
 use super::chap::Chap;
-use super::identity::{Admission, InquiryNames, Paths};
 use super::reservation::Reservations;
 use super::sense::Sense;
 use crate::offer::Offer;
+use crate::unit::{Admission, Controller, InquiryNames, Paths};
 
 /// Unit attentions that one session remembers at most.
 const ATTENTIONS_MAX: usize = 16;
@@ -84,31 +84,12 @@ impl Portal {
     }
 }
 
-/// One of the two controllers of an array.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Controller {
-    /// That of the first portal and every second one after it.
-    #[default]
-    A,
-    /// That of the second portal and every second one after it.
-    B,
-}
-
 impl Controller {
     /// The group of its ports.
     pub(super) const fn group(self) -> u16 {
         match self {
             Self::A => 1,
             Self::B => 2,
-        }
-    }
-
-    /// The other controller.
-    #[must_use]
-    pub const fn partner(self) -> Self {
-        match self {
-            Self::A => Self::B,
-            Self::B => Self::A,
         }
     }
 }

@@ -17,8 +17,9 @@ use super::notices::EndReason;
 use super::parts::{PART_BYTES, StreamedRead, WriteParts};
 use super::secure::Secured;
 use super::turnaround::Unfollowed;
-use crate::codec::{Codec, Division, Incoming, Operation, Protocol, ReadPart, ReplyBody, Tag};
+use crate::codec::{Codec, Division, Incoming, Operation, ReadPart, ReplyBody, Tag};
 use crate::pool::{Buffer, Pool};
+use crate::protocol::Protocol;
 
 /// Size of the inbox of a client that has chosen an export.
 const INBOX_BYTES: usize = 256 << 10;

@@ -11,9 +11,8 @@ use super::connection::{Connection, Lifecycle};
 use super::notices::EndReason;
 use super::ring::Token;
 use super::{Limits, Server};
-use crate::codec::{Entropy, Protocol, SocketProtocol};
 use crate::descriptors;
-use crate::iscsi::Targets;
+use crate::protocol::{Entropy, Protocol, SocketProtocol};
 
 /// Send buffer of a Unix socket in bytes: large replies leave in few pieces.
 const SOCKET_BYTES: usize = 1 << 20;
@@ -25,20 +24,10 @@ const LEAVING_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Listener {
     socket: OwnedFd,
-    service: SocketProtocol,
+    pub service: SocketProtocol,
     serial: u64,
     accepting: bool,
     closed: bool,
-}
-
-impl Listener {
-    /// The iSCSI targets that clients of this socket reach.
-    pub(super) const fn targets(&self) -> Option<&Targets> {
-        match &self.service {
-            SocketProtocol::Nbd => None,
-            SocketProtocol::Iscsi(targets) => Some(targets),
-        }
-    }
 }
 
 /// Identifies a listening socket, for [`Server::close_listener`].
@@ -52,7 +41,7 @@ pub struct ListenerId {
 impl Server {
     /// Accepts NBD clients through a listening socket, Unix or TCP.
     pub fn listen(&mut self, socket: impl Into<OwnedFd>) -> io::Result<ListenerId> {
-        self.listen_for(socket, SocketProtocol::Nbd)
+        self.listen_for(socket, SocketProtocol::default())
     }
 
     /// Accepts clients of a protocol through a listening socket, Unix or TCP.
@@ -90,7 +79,7 @@ impl Server {
         if socket {
             prepare(&input);
         }
-        self.enter(None, &SocketProtocol::Nbd, input, (output, socket))
+        self.enter(None, &SocketProtocol::default(), input, (output, socket))
     }
 
     fn enter(

@@ -16,11 +16,9 @@ use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
 use super::input::seek;
 use super::ring::Token;
 use super::turnaround::Unfollowed;
-use crate::codec::{
-    Codec, DEVICE_HEAD_BYTES, DEVICE_PAYLOAD_MAX, Device, Exports, Incoming, Message, Operation, Protocol, ReplyBody,
-    Tag,
-};
+use crate::codec::{Codec, Exports, Incoming, Message, Operation, ReplyBody, Tag};
 use crate::pool::{Buffer, Pool};
+use crate::protocol::{DEVICE_HEAD_BYTES, DEVICE_PAYLOAD_MAX, Device, Protocol};
 use crate::slots::Slots;
 
 /// Minimum length of a payload that stays in the buffer it was read to; shorter payloads are copied, as they should not

@@ -281,7 +281,7 @@ mod tests {
     use plimsoll_units::Instant;
 
     use super::*;
-    use crate::codec::Protocol;
+    use crate::protocol::Protocol;
 
     /// The state of a connection when the second part of a read cannot be fetched, and the bytes behind the first part.
     fn check(codec: Protocol, division: Division, lifecycle: Lifecycle, behind: usize) {
