@@ -24,69 +24,46 @@ pub trait Codec {
     /// The connection is encrypted: the negotiation restarts.
     fn start_tls(&mut self) {}
 
-    /// Whether a received payload matches the trailer behind it. Otherwise the connection ends.
-    fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool {
-        let _ = (payload, trailer);
-        true
-    }
-
-    /// A [`Message::Part`] has ended.
-    fn part_done(&mut self, tag: &Tag, outcome: Result<(), Errno>) {
-        let _ = (tag, outcome);
-    }
-
-    /// Takes the bytes that [`Operation::Combine`] combines with those of the volume.
-    fn parameters(&mut self, tag: &Tag) -> Vec<u8> {
-        let _ = tag;
-        Vec::new()
-    }
-
-    /// Whether the client awaits the reply to a request. Messages that waited for its end are appended to `out`.
-    fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool {
-        let _ = (tag, out);
-        true
-    }
-
-    /// Appends the bytes that have to follow a piece of the bytes of a read ([`Division::Pieces`]).
-    fn trailer(&self, payload: &[u8], out: &mut Vec<u8>) {
-        let _ = (payload, out);
-    }
-
-    /// Whether the trailers depend on the payload, which must not change before it is sent then.
-    fn has_digests(&self) -> bool {
-        false
-    }
-
-    /// Whether the client has to send data of a request that was decoded before.
-    fn awaits_data(&self) -> bool {
-        false
-    }
-
-    /// Whether another connection has replaced this one: it has to end.
-    fn is_replaced(&self) -> bool {
-        false
-    }
-
     /// Takes the reason for which the client was refused an export, for a log.
     fn take_refusal(&mut self) -> Option<String> {
         None
     }
+}
 
-    /// The client's path to its export, from 0, if the protocol has several.
-    fn path(&self) -> Option<u8> {
-        None
-    }
+/// The services of a protocol with sessions.
+pub trait SessionServices {
+    /// Whether a received payload matches the trailer behind it. Otherwise the connection ends.
+    fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool;
+
+    /// A [`Message::Part`] has ended.
+    fn part_done(&mut self, tag: &Tag, outcome: Result<(), Errno>);
+
+    /// Takes the bytes that [`Operation::Combine`] combines with those of the volume.
+    fn parameters(&mut self, tag: &Tag) -> Vec<u8>;
+
+    /// Whether the client awaits the reply to a request. Messages that waited for its end are appended to `out`.
+    fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool;
+
+    /// Appends the bytes that have to follow a piece of the bytes of a read ([`Division::Pieces`]).
+    fn trailer(&self, payload: &[u8], out: &mut Vec<u8>);
+
+    /// Whether the trailers depend on the payload, which must not change before it is sent then.
+    fn has_digests(&self) -> bool;
+
+    /// Whether the client has to send data of a request that was decoded before.
+    fn awaits_data(&self) -> bool;
+
+    /// Whether another connection has replaced this one: it has to end.
+    fn is_replaced(&self) -> bool;
+
+    /// The client's path to its export, from 0.
+    fn path(&self) -> u8;
 
     /// Called about once per second.
-    fn tick(&mut self, out: &mut Vec<u8>) -> Message {
-        let _ = out;
-        Message::Handled
-    }
+    fn tick(&mut self, out: &mut Vec<u8>) -> Message;
 
     /// The server ends the connection after the requests in flight.
-    fn close(&mut self, out: &mut Vec<u8>) {
-        let _ = out;
-    }
+    fn close(&mut self, out: &mut Vec<u8>);
 }
 
 /// The exports of a server.
@@ -124,7 +101,7 @@ pub enum Message {
     Invalid,
     /// A request.
     Request(Incoming),
-    /// A part of a request, without timing or reply: its outcome goes to [`Codec::part_done`], and the codec is fed again
+    /// A part of a request, without timing or reply: its outcome goes to [`SessionServices::part_done`], and the codec is fed again
     /// after that.
     Part(Incoming),
 }
@@ -138,7 +115,7 @@ pub struct Incoming {
     pub operation: Result<Operation, Errno>,
     /// Bytes of payload that follow the message.
     pub payload: u32,
-    /// Bytes behind the payload, for [`Codec::verify`].
+    /// Bytes behind the payload, for [`SessionServices::verify`].
     pub trailer: u8,
 }
 
@@ -165,7 +142,7 @@ pub enum Operation {
     },
     /// A write whose payload was stored by [`Message::Part`].
     Stored(Request),
-    /// Combines bytes of the codec ([`Codec::parameters`]) with those of a range.
+    /// Combines bytes of the codec ([`SessionServices::parameters`]) with those of a range.
     Combine {
         /// How they are combined.
         combination: Combination,

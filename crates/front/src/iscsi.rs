@@ -33,7 +33,7 @@ use self::task::{Segment, Task, TaskCommand, TaskState};
 use self::text::{Parameters, SEGMENT_MAX};
 use self::unneeded::Unneeded;
 use self::wire::{Digest, HEADER_BYTES, Numbering, SegmentHeader, Sender, flag, padding, request, response};
-use crate::codec::{Codec, Decoded, Division, Exports, Message, ReadPart, ReplyBody, Tag};
+use crate::codec::{Codec, Decoded, Division, Exports, Message, ReadPart, ReplyBody, SessionServices, Tag};
 use crate::slots::Slots;
 
 /// Bytes of data of messages other than commands and Data-Out at most.
@@ -339,7 +339,9 @@ impl Codec for IscsiCodec {
     fn header_bytes(&self) -> Option<usize> {
         self.session().map(|_| HEADER_BYTES + self.sender.header_digest.size())
     }
+}
 
+impl SessionServices for IscsiCodec {
     fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool {
         if !self.unneeded.is_empty() {
             self.unneeded.begin_with(payload, trailer);
@@ -386,8 +388,8 @@ impl Codec for IscsiCodec {
         id.is_some_and(|id| self.targets.state().session(id).is_none_or(|session| session.ended))
     }
 
-    fn path(&self) -> Option<u8> {
-        Some(self.targets.portal.path())
+    fn path(&self) -> u8 {
+        self.targets.portal.path()
     }
 
     fn tick(&mut self, out: &mut Vec<u8>) -> Message {

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use plimsoll_volume::{Errno, Export};
+use plimsoll_volume::Export;
 
-use crate::codec::{Codec, Decoded, Exports, Message, ReplyBody, Tag, Tls};
+use crate::codec::{Codec, Decoded, Exports, ReplyBody, SessionServices, Tag, Tls};
 pub(crate) use crate::fuse::Device;
 pub(crate) use crate::fuse::PAYLOAD_MAX as DEVICE_PAYLOAD_MAX;
 use crate::fuse::Tree;
@@ -78,17 +78,18 @@ impl Protocol {
         }
     }
 
-    /// The codec with more than the required methods, if it has them.
-    const fn extended(&self) -> Option<&IscsiCodec> {
+    /// The services of a protocol with sessions; `None` without them.
+    pub(crate) const fn services(&self) -> Option<&impl SessionServices> {
         match self {
-            Self::Iscsi(codec) => Some(codec),
+            Self::Iscsi(codec) => Some(&**codec),
             Self::Nbd(_) | Self::Fuse(_) => None,
         }
     }
 
-    const fn extended_mut(&mut self) -> Option<&mut IscsiCodec> {
+    /// [`Self::services`] that change its state.
+    pub(crate) const fn services_mut(&mut self) -> Option<&mut impl SessionServices> {
         match self {
-            Self::Iscsi(codec) => Some(codec),
+            Self::Iscsi(codec) => Some(&mut **codec),
             Self::Nbd(_) | Self::Fuse(_) => None,
         }
     }
@@ -154,59 +155,6 @@ impl Codec for Protocol {
             Self::Nbd(codec) => codec.start_tls(),
             Self::Fuse(codec) => codec.start_tls(),
             Self::Iscsi(codec) => codec.start_tls(),
-        }
-    }
-
-    fn verify(&mut self, payload: &[u8], trailer: &[u8]) -> bool {
-        self.extended_mut().is_none_or(|codec| codec.verify(payload, trailer))
-    }
-
-    fn part_done(&mut self, tag: &Tag, outcome: Result<(), Errno>) {
-        if let Some(codec) = self.extended_mut() {
-            codec.part_done(tag, outcome);
-        }
-    }
-
-    fn parameters(&mut self, tag: &Tag) -> Vec<u8> {
-        self.extended_mut().map(|codec| codec.parameters(tag)).unwrap_or_default()
-    }
-
-    #[inline]
-    fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool {
-        self.extended_mut().is_none_or(|codec| codec.awaits(tag, out))
-    }
-
-    #[inline]
-    fn trailer(&self, payload: &[u8], out: &mut Vec<u8>) {
-        if let Some(codec) = self.extended() {
-            codec.trailer(payload, out);
-        }
-    }
-
-    #[inline]
-    fn has_digests(&self) -> bool {
-        self.extended().is_some_and(Codec::has_digests)
-    }
-
-    fn awaits_data(&self) -> bool {
-        self.extended().is_some_and(Codec::awaits_data)
-    }
-
-    fn is_replaced(&self) -> bool {
-        self.extended().is_some_and(Codec::is_replaced)
-    }
-
-    fn path(&self) -> Option<u8> {
-        self.extended().and_then(Codec::path)
-    }
-
-    fn tick(&mut self, out: &mut Vec<u8>) -> Message {
-        self.extended_mut().map_or(Message::Handled, |codec| codec.tick(out))
-    }
-
-    fn close(&mut self, out: &mut Vec<u8>) {
-        if let Some(codec) = self.extended_mut() {
-            codec.close(out);
         }
     }
 }

@@ -46,7 +46,7 @@ use self::mounted::Mounts;
 use self::ring::{Ring, RingEvent, Token};
 use self::wake::{NEAR, Waker};
 use self::work::Task;
-use crate::codec::{Codec, Message};
+use crate::codec::{Message, SessionServices};
 use crate::files::DataFiles;
 use crate::offer::Offer;
 use crate::pool::Pool;
@@ -223,9 +223,10 @@ impl Server {
         }
     }
 
-    /// Ends the iSCSI sessions of an export after their requests in flight were answered.
+    /// Ends the sessions of an export, of protocols with sessions, after their requests in flight were answered.
     pub fn end_sessions(&mut self, export: Export) {
-        let is_session = |connection: &Connection| connection.is_iscsi() && connection.export() == Some(export);
+        let is_session =
+            |connection: &Connection| connection.codec.services().is_some() && connection.export() == Some(export);
         for number in self.connections.numbers() {
             if self.connections.get(number).is_some_and(is_session) {
                 self.close(number);
@@ -233,8 +234,7 @@ impl Server {
         }
     }
 
-    /// Makes a controller the owner of an export with [`Paths::TwoControllers`](crate::iscsi::Paths): its paths are
-    /// optimized from now on.
+    /// Makes a controller the owner of an export with two controllers: its paths are optimized from now on.
     pub fn set_owner(&mut self, export: Export, owner: Controller) {
         self.listeners.iter().for_each(|listener| listener.service.set_owner(export, owner));
     }
@@ -244,7 +244,9 @@ impl Server {
         self.out.clear();
         let open = |connection: &&mut Connection| connection.lifecycle == Lifecycle::Open;
         if let Some(connection) = self.connections.get_mut(number).filter(open) {
-            connection.codec.close(&mut self.out);
+            if let Some(services) = connection.codec.services_mut() {
+                services.close(&mut self.out);
+            }
             if !self.out.is_empty() {
                 connection.put(None, |_, out| out.append(&mut self.out));
             }
@@ -479,7 +481,7 @@ impl Server {
     fn tick_codec(&mut self, number: u32) -> bool {
         self.out.clear();
         let Some(connection) = self.connections.get_mut(number) else { return true };
-        let message = connection.codec.tick(&mut self.out);
+        let message = connection.codec.services_mut().map_or(Message::Handled, |services| services.tick(&mut self.out));
         if !self.out.is_empty() && connection.lifecycle == Lifecycle::Open {
             connection.put(None, |_, out| out.append(&mut self.out));
             self.touch(number);

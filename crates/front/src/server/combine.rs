@@ -9,7 +9,7 @@ use super::connection::{Current, Lifecycle};
 use super::flight::{ClientExport, ConnectedClient, ServedPart};
 use super::input::InputStep;
 use super::parts::PART_BYTES;
-use crate::codec::{Codec, Combination, Operation, ReplyBody, Tag};
+use crate::codec::{Combination, Operation, ReplyBody, SessionServices, Tag};
 use crate::pool::Buffer;
 
 /// A combination in progress.
@@ -132,7 +132,8 @@ impl Server {
         let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         match begun {
             Ok(()) => {
-                let bytes = connection.codec.parameters(&tag);
+                let services = connection.codec.services_mut();
+                let bytes = services.map(|services| services.parameters(&tag)).unwrap_or_default();
                 connection.in_flight += 1;
                 connection.combining.push(Combining { tag, combination, request, bytes, step: CombineStep::Timing });
                 if combination.is_exclusive() {

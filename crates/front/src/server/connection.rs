@@ -17,7 +17,7 @@ use super::notices::EndReason;
 use super::parts::{PART_BYTES, StreamedRead, WriteParts};
 use super::secure::Secured;
 use super::turnaround::Unfollowed;
-use crate::codec::{Codec, Division, Incoming, Operation, ReadPart, ReplyBody, Tag};
+use crate::codec::{Codec, Division, Incoming, Operation, ReadPart, ReplyBody, SessionServices, Tag};
 use crate::pool::{Buffer, Pool};
 use crate::protocol::Protocol;
 
@@ -315,12 +315,7 @@ impl Connection {
 
     /// Another connection has replaced it.
     pub(super) fn is_replaced(&self) -> bool {
-        self.codec.is_replaced()
-    }
-
-    /// Whether its client is an iSCSI initiator.
-    pub(super) const fn is_iscsi(&self) -> bool {
-        matches!(self.codec, Protocol::Iscsi(_))
+        self.codec.services().is_some_and(SessionServices::is_replaced)
     }
 
     /// The export that the client has chosen.
@@ -380,7 +375,9 @@ impl Connection {
     #[inline]
     pub(super) fn reply_piece(&mut self, tag: &Tag, part: ReadPart, answer: ReadReply) {
         let mut trailer = Vec::new();
-        self.codec.trailer(answer.bytes(), &mut trailer);
+        if let Some(services) = self.codec.services() {
+            services.trailer(answer.bytes(), &mut trailer);
+        }
         self.reply(tag, &ReplyBody::DataPart(part), Some(answer));
         if !trailer.is_empty() {
             self.put(None, |_, out| out.append(&mut trailer));
@@ -391,7 +388,7 @@ impl Connection {
     #[inline]
     pub(super) fn awaits(&mut self, tag: &Tag, out: &mut Vec<u8>) -> bool {
         out.clear();
-        let awaits = self.codec.awaits(tag, out);
+        let awaits = self.codec.services_mut().is_none_or(|services| services.awaits(tag, out));
         if !out.is_empty() {
             self.put(None, |_, queue| queue.append(out));
         }
@@ -430,7 +427,7 @@ impl Connection {
 
     /// True if the client has to send the rest of a message, or to read a reply.
     pub(super) fn owes(&self) -> bool {
-        let missing = self.session.is_none() || self.codec.awaits_data();
+        let missing = self.session.is_none() || self.codec.services().is_some_and(SessionServices::awaits_data);
         let half = self.current.is_some() || !self.inbox.bytes().is_empty() || missing;
         self.has_unsent() || (half && !self.blocked)
     }

@@ -10,7 +10,7 @@ use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
 use super::notices::{ClientEvent, EndReason};
 use super::parts::WriteParts;
 use super::ring::Token;
-use crate::codec::{Codec, Decoded, Division, Exports, Message, Operation, ReplyBody, Tag};
+use crate::codec::{Codec, Decoded, Division, Exports, Message, Operation, ReplyBody, SessionServices, Tag};
 
 /// Minimum rest of a payload that is received directly into its buffer; a shorter one is copied.
 const DIRECT_MIN: u32 = 32 << 10;
@@ -198,7 +198,8 @@ impl Server {
                 return InputStep::Receive;
             };
             let payload = current.buffer.as_ref().map(|buffer| &buffer.content()[..current.incoming.payload as usize]);
-            if payload.is_some_and(|payload| !codec.verify(payload, bytes)) {
+            let services = payload.zip(codec.services_mut());
+            if services.is_some_and(|(payload, services)| !services.verify(payload, bytes)) {
                 return InputStep::End(Lifecycle::Broken);
             }
             inbox.used(trailer);
@@ -246,7 +247,7 @@ impl Server {
         *held += buffer.size();
         // Encryption needs the bytes in memory of our own.
         let in_one_piece = match current.incoming.tag.division {
-            Division::Pieces(piece) => payload <= piece && !codec.has_digests(),
+            Division::Pieces(piece) => payload <= piece && !codec.services().is_some_and(SessionServices::has_digests),
             Division::Chunks | Division::Undivided => true,
         };
         if current.incoming.payload == 0 && tls.is_none() && in_one_piece && volumes.reads_only_allocated() {
@@ -335,7 +336,7 @@ impl Server {
     fn open(&mut self, number: u32, export: Export) -> InputStep {
         let Some(connection) = self.connections.get_mut(number) else { return InputStep::End(Lifecycle::Broken) };
         connection.inbox.open();
-        let path = connection.codec.path();
+        let path = connection.codec.services().map(SessionServices::path);
         connection.session = Some(ClientExport { export, path, row: self.counts.row(export) });
         let replaced =
             |other: &u32| *other != number && self.connections.get(*other).is_some_and(Connection::is_replaced);

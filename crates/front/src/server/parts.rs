@@ -11,7 +11,7 @@ use super::Server;
 use super::connection::{Connection, Lifecycle, ReadReply};
 use super::flight::{ClientExport, ConnectedClient, Flight, ServedPart};
 use super::input::InputStep;
-use crate::codec::{Codec, Division, Operation, ReadPart, ReplyBody, Tag};
+use crate::codec::{Codec, Division, Operation, ReadPart, ReplyBody, SessionServices, Tag};
 use crate::pool::Buffer;
 
 /// Bytes of a part.
@@ -90,7 +90,8 @@ impl Server {
         let (tag, part) = (stream.tag, stream.next());
         let mut buffer = self.pool.lend_anyway(part.length);
         connection.held += buffer.size();
-        if connection.tls.is_none() && !connection.codec.has_digests() && self.volumes.reads_only_allocated() {
+        let has_digests = connection.codec.services().is_some_and(SessionServices::has_digests);
+        if connection.tls.is_none() && !has_digests && self.volumes.reads_only_allocated() {
             buffer.allow_view();
         }
         let length = u64::from(part.length);
@@ -140,7 +141,9 @@ impl Server {
             }
             (operation, _) => {
                 connection.current = None;
-                connection.codec.part_done(&tag, operation.map(drop));
+                if let Some(services) = connection.codec.services_mut() {
+                    services.part_done(&tag, operation.map(drop));
+                }
             }
         }
         InputStep::Continue

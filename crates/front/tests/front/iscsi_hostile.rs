@@ -6,7 +6,9 @@
 use std::os::unix::net::UnixListener;
 
 use fastrand::Rng;
-use plimsoll_front::codec::{Codec, Division, Exports, Incoming, Message, Operation, ReadPart, ReplyBody};
+use plimsoll_front::codec::{
+    Codec, Division, Exports, Incoming, Message, Operation, ReadPart, ReplyBody, SessionServices,
+};
 use plimsoll_front::iscsi::{
     Admission, ENTROPY_BYTES, InquiryNames, IscsiCodec, Paths, TargetSettings, Targets, UnitIdentity,
 };
