@@ -157,7 +157,10 @@ pub(super) fn tags(operation: &Operation<'_>, query: &Query) -> Ec2Result {
                 "resource-type" => Some(vec![kind.to_owned()]),
                 "key" => Some(vec![key.clone()]),
                 "value" => Some(vec![value.to_owned()]),
-                name => (name.strip_prefix("tag:") == Some(key.as_str())).then(|| vec![value.to_owned()]),
+                name => name.strip_prefix("tag:").map(|wanted| {
+                    let is_key = wanted == key;
+                    is_key.then(|| value.to_owned()).into_iter().collect()
+                }),
             })?;
             if is_selected {
                 items.push(Element::item(vec![

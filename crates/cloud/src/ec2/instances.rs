@@ -1,11 +1,12 @@
 //! Instances, which are groups of the service with the limits of a machine, and availability zones.
 
 use plimsoll_service::GroupGlance;
+use serde_json::{Map, Value};
 
 use super::error::Ec2Error;
 use super::query::{Query, selects};
 use super::snapshots::OWNER;
-use super::volumes::attachment;
+use super::volumes::{attachment, tag_set, tag_values};
 use super::xml::Element;
 use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation};
@@ -33,8 +34,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
             "instance-state-code" => Some(vec!["16".to_owned()]),
             "instance-type" => Some(vec![instance_type(group).to_owned()]),
             "availability-zone" => operation.zones().first().map(|zone| vec![zone.clone()]),
-            "tag:Name" => Some(vec![group.name.clone()]),
-            _ => None,
+            name => tag_values(&tags(group), name),
         })?;
         if is_wanted && is_selected {
             let instance = Element::item(fields(operation, id, group, &volumes));
@@ -54,6 +54,11 @@ fn instance_type(group: &GroupGlance) -> &str {
     name.trim_start_matches("aws/")
 }
 
+/// Tags of an instance: its name.
+fn tags(group: &GroupGlance) -> Map<String, Value> {
+    Map::from_iter([("Name".to_owned(), group.name.clone().into())])
+}
+
 fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
     let zone = operation.zones().into_iter().next().unwrap_or_default();
     let attachments = volumes.iter().filter_map(|held| {
@@ -67,7 +72,6 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
         let device = vec![Element::text("deviceName", &attachment.device), Element::new("ebs", ebs)];
         (attachment.instance == group.name).then(|| Element::item(device))
     });
-    let name = vec![Element::text("key", "Name"), Element::text("value", &group.name)];
     vec![
         Element::text("instanceId", id),
         Element::text("imageId", "ami-00000000000000000"),
@@ -80,7 +84,7 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
         Element::text("rootDeviceName", "/dev/xvda"),
         Element::set("blockDeviceMapping", attachments.collect()),
         Element::text("virtualizationType", "hvm"),
-        Element::set("tagSet", vec![Element::item(name)]),
+        Element::set("tagSet", tag_set(&tags(group))),
         Element::text("hypervisor", "nitro"),
         Element::text("ebsOptimized", true),
     ]

@@ -126,27 +126,28 @@ pub(super) fn selects<'v>(
     Ok(true)
 }
 
-/// Compares a value with a pattern: `*` stands for any letters, `?` for a letter.
+/// Compares a value with a pattern: `*` stands for any letters, `?` for one letter or none, and a backslash precedes a literal
+/// letter (EC2 user guide, List and filter using the CLI and API).
 fn matches(pattern: &str, value: &str) -> bool {
-    let (pattern, value): (Vec<char>, Vec<char>) = (pattern.chars().collect(), value.chars().collect());
-    let (mut p, mut v, mut star) = (0, 0, None);
-    while v < value.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, v));
-                p += 1;
-            }
-            Some(letter) if *letter == '?' || *letter == value[v] => (p, v) = (p + 1, v + 1),
-            _ => match star {
-                Some((at, from)) => {
-                    star = Some((at, from + 1));
-                    (p, v) = (at + 1, from + 1);
+    let value: Vec<char> = value.chars().collect();
+    // Whether the pattern so far matches the value up to each position.
+    let mut matched = vec![false; value.len() + 1];
+    matched[0] = true;
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '*' => (1..matched.len()).for_each(|end| matched[end] |= matched[end - 1]),
+            '?' => (1..matched.len()).rev().for_each(|end| matched[end] |= matched[end - 1]),
+            letter => {
+                let literal = if letter == '\\' { letters.next().unwrap_or(letter) } else { letter };
+                for end in (1..matched.len()).rev() {
+                    matched[end] = matched[end - 1] && value[end - 1] == literal;
                 }
-                None => return false,
-            },
+                matched[0] = false;
+            }
         }
     }
-    pattern[p..].iter().all(|letter| *letter == '*')
+    matched[value.len()]
 }
 
 #[cfg(test)]
@@ -161,7 +162,13 @@ mod tests {
             ("a*", "ab", true),
             ("*b", "aab", true),
             ("a?c*", "abc", true),
-            ("a?c", "ac", false),
+            ("a?c", "ac", true),
+            ("a?c", "abbc", false),
+            ("prod?", "production", false),
+            ("a*b*c", "abbbc", true),
+            ("a*b*c", "acb", false),
+            (r"\*amazon\?\\", r"*amazon?\", true),
+            (r"\*amazon\?\\", r"xamazon?\", false),
             ("", "", true),
             ("*", "", true),
         ] {
