@@ -78,9 +78,14 @@ impl Query {
 
     /// Tags `PREFIX.N.Key` and `PREFIX.N.Value`.
     pub fn plain_tags(&self, prefix: &str) -> Vec<(String, serde_json::Value)> {
+        let tags = self.tag_selectors(prefix).into_iter();
+        tags.map(|(key, value)| (key.to_owned(), value.unwrap_or_default().into())).collect()
+    }
+
+    /// Keys `PREFIX.N.Key`, with `PREFIX.N.Value` if it is given.
+    pub fn tag_selectors(&self, prefix: &str) -> Vec<(&str, Option<&str>)> {
         let tag = |number: usize| {
-            let key = self.get(&format!("{prefix}.{number}.Key"))?.to_owned();
-            Some((key, self.get(&format!("{prefix}.{number}.Value")).unwrap_or_default().into()))
+            Some((self.get(&format!("{prefix}.{number}.Key"))?, self.get(&format!("{prefix}.{number}.Value"))))
         };
         (1..=LIST_MAX).map_while(tag).collect()
     }

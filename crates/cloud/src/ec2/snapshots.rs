@@ -1,6 +1,7 @@
 //! Snapshots of volumes, and tags of volumes and snapshots.
 
 use plimsoll_service::Snapshot;
+use serde_json::{Map, Value};
 
 use super::error::Ec2Error;
 use super::query::{Query, selects};
@@ -197,25 +198,23 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
 
 /// `CreateTags`.
 pub(super) fn set_tags(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
-    change_tags(operation, query, |record, tags| record.freeform_tags.extend(tags))
+    let new = query.plain_tags("Tag");
+    change_tags(operation, query, |tags| tags.extend(new.clone()))
 }
 
-/// `DeleteTags`.
+/// `DeleteTags`: those of a key, or of a key and a value; without keys all but those of AWS.
 pub(super) fn remove_tags(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
-    change_tags(operation, query, |record, tags| {
-        for (key, _) in tags {
-            record.freeform_tags.remove(&key);
-        }
-    })
+    let selectors = query.tag_selectors("Tag");
+    let is_selected = |key: &str, value: &Value| match selectors.as_slice() {
+        [] => !key.starts_with("aws:"),
+        all => all.iter().any(|(name, wanted)| *name == key && wanted.is_none_or(|wanted| value == wanted)),
+    };
+    change_tags(operation, query, |tags| tags.retain(|key, value| !is_selected(key, value)))
 }
 
-fn change_tags(
-    operation: &mut Operation<'_>,
-    query: &Query,
-    change: fn(&mut VolumeRecord, Vec<(String, serde_json::Value)>),
-) -> Ec2Result {
+fn change_tags(operation: &mut Operation<'_>, query: &Query, change: impl Fn(&mut Map<String, Value>)) -> Ec2Result {
     query.only(&["ResourceId.", "Tag."])?;
-    let tags = query.plain_tags("Tag");
+    query.required("ResourceId.1")?;
     let found = |id: &str| {
         let found = operation.find(id, Provider::Ec2);
         found.ok_or_else(|| Ec2Error::new("InvalidID", format!("The ID '{id}' is not valid")))
@@ -223,7 +222,7 @@ fn change_tags(
     let found: Vec<Held> = query.list("ResourceId").into_iter().map(found).collect::<Result<_, _>>()?;
     query.end_dry_run()?;
     for mut held in found {
-        change(&mut held.record, tags.clone());
+        change(&mut held.record.freeform_tags);
         operation.store(&held)?;
     }
     Ok(vec![Element::text("return", true)])

@@ -273,6 +273,28 @@ fn tag_filters_select_objects_with_the_key_and_a_value() {
 }
 
 #[test]
+fn tags_are_deleted_by_key_by_value_or_all() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    for (form, left) in [
+        ("&Tag.1.Key=team", vec!["aws:a", "empty", "tier"]),
+        ("&Tag.1.Key=team&Tag.1.Value=red", vec!["aws:a", "empty", "tier"]),
+        ("&Tag.1.Key=team&Tag.1.Value=blue", vec!["aws:a", "empty", "team", "tier"]),
+        ("&Tag.1.Key=team&Tag.1.Value=", vec!["aws:a", "empty", "team", "tier"]),
+        ("&Tag.1.Key=empty&Tag.1.Value=&Tag.2.Key=tier&Tag.2.Value=2", vec!["aws:a", "team", "tier"]),
+        ("&Tag.1.Key=nowhere", vec!["aws:a", "empty", "team", "tier"]),
+        ("", vec!["aws:a"]),
+    ] {
+        let id = tagged(&client, &["team=red", "tier=1", "empty=", "aws:a=1"]);
+        assert_eq!(client.ask(&format!("Action=DeleteTags&ResourceId.1={id}{form}")).status, 200, "{form}");
+        let tags = client.ask(&format!("Action=DescribeTags&Filter.1.Name=resource-id&Filter.1.Value.1={id}"));
+        let keys = tags.text.split("<key>").skip(1).filter_map(|rest| rest.split('<').next());
+        assert_eq!(keys.collect::<Vec<&str>>(), left, "{form}");
+    }
+    client.refuses("Action=DeleteTags&Tag.1.Key=team", "MissingParameter");
+}
+
+#[test]
 fn snapshots_of_an_instance_are_of_one_moment_and_are_copied() {
     let plane = Plane::start();
     let client = client(&plane);
