@@ -9,6 +9,7 @@ mod signature;
 mod snapshots;
 mod volumes;
 mod xml;
+mod zones;
 
 use axum::Router;
 use hyper::StatusCode;
@@ -94,7 +95,7 @@ fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Ec2Result 
         "GetEbsEncryptionByDefault" | "DisableEbsEncryptionByDefault" => descriptions::no_encryption(query),
         "EnableEbsEncryptionByDefault" => descriptions::encryption(query),
         "DescribeInstances" => instances::describe(operation, query),
-        "DescribeAvailabilityZones" => instances::zones(operation, query),
+        "DescribeAvailabilityZones" => zones::describe(operation, query),
         "CreateTags" => snapshots::set_tags(operation, query),
         "DeleteTags" => snapshots::remove_tags(operation, query),
         other => {

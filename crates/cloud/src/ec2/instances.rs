@@ -1,4 +1,4 @@
-//! Instances, which are groups of the service with the limits of a machine, and availability zones.
+//! Instances, which are groups of the service with the limits of a machine.
 
 use plimsoll_service::GroupGlance;
 use serde_json::{Map, Value};
@@ -124,21 +124,4 @@ pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
         }
     }
     page(query, "instanceStatusSet", items)
-}
-
-/// `DescribeAvailabilityZones`.
-pub(super) fn zones(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
-    query.only(&["ZoneName.", "Filter.", "AllAvailabilityZones"])?;
-    query.end_dry_run()?;
-    let region = &operation.cloud.options.ec2_region;
-    let item = |zone: String| {
-        Element::item(vec![
-            Element::text("zoneName", &zone),
-            Element::text("zoneState", "available"),
-            Element::text("regionName", region),
-            Element::text("optInStatus", "opt-in-not-required"),
-            Element::text("zoneType", "availability-zone"),
-        ])
-    };
-    Ok(vec![Element::set("availabilityZoneInfo", operation.zones().into_iter().map(item).collect())])
 }

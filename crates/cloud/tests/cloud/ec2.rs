@@ -295,6 +295,34 @@ fn tags_are_deleted_by_key_by_value_or_all() {
 }
 
 #[test]
+fn zones_are_selected_by_name_identifier_and_filter() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    for (selection, expected) in [
+        ("", vec!["us-east-1a", "us-east-1b", "us-east-1c"]),
+        ("&ZoneName.1=us-east-1b", vec!["us-east-1b"]),
+        ("&ZoneName.1=us-east-1b&ZoneId.1=use1-az3", vec!["us-east-1b", "us-east-1c"]),
+        ("&ZoneId.1=use1-az1", vec!["us-east-1a"]),
+        ("&Filter.1.Name=zone-name&Filter.1.Value.1=*c", vec!["us-east-1c"]),
+        ("&Filter.1.Name=zone-id&Filter.1.Value.1=use1-az2", vec!["us-east-1b"]),
+        ("&Filter.1.Name=region-name&Filter.1.Value.1=eu-west-1", vec![]),
+        ("&Filter.1.Name=state&Filter.1.Value.1=available&ZoneName.1=us-east-1a", vec!["us-east-1a"]),
+        ("&Filter.1.Name=state&Filter.1.Value.1=impaired", vec![]),
+        ("&Filter.1.Name=opt-in-status&Filter.1.Value.1=opted-in", vec![]),
+        ("&Filter.1.Name=group-name&Filter.1.Value.1=us-east-1-zg-1&ZoneName.1=us-east-1a", vec!["us-east-1a"]),
+        ("&Filter.1.Name=zone-type&Filter.1.Value.1=local-zone", vec![]),
+    ] {
+        let reply = client.ask(&format!("Action=DescribeAvailabilityZones{selection}"));
+        assert_eq!(reply.status, 200, "{selection}: {reply:?}");
+        let names = reply.text.split("<zoneName>").skip(1).filter_map(|rest| rest.split('<').next());
+        assert_eq!(names.collect::<Vec<&str>>(), expected, "{selection}");
+    }
+    for unknown in ["ZoneName.1=us-east-1z", "ZoneId.1=use1-az9", "Filter.1.Name=colour&Filter.1.Value.1=red"] {
+        client.refuses(&format!("Action=DescribeAvailabilityZones&{unknown}"), "InvalidParameterValue");
+    }
+}
+
+#[test]
 fn snapshots_of_an_instance_are_of_one_moment_and_are_copied() {
     let plane = Plane::start();
     let client = client(&plane);
