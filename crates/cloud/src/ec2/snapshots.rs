@@ -26,13 +26,14 @@ fn state(held: &Held, now_ns: u64) -> &str {
     Transition::at(held.record.transition.as_ref(), now_ns, "completed")
 }
 
-fn fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
+/// Fields of a snapshot. `state_name` is the element of its state: `status`, but `state` in the reply to `CreateSnapshots`.
+fn fields(operation: &Operation<'_>, held: &Held, state_name: &'static str) -> Vec<Element> {
     let backup = held.record.backup.clone().unwrap_or_default();
     let state = state(held, operation.now_ns);
     vec![
         Element::text("snapshotId", &held.record.id),
         Element::text("volumeId", &backup.of),
-        Element::text("status", state),
+        Element::text(state_name, state),
         Element::text("startTime", &held.record.created),
         Element::text("progress", if state == "completed" { "100%" } else { "0%" }),
         Element::text("ownerId", OWNER),
@@ -50,7 +51,8 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     let of = super::volumes::find(operation, query.required("VolumeId")?)?;
     query.end_dry_run()?;
     let record = record(operation, query, &of);
-    take(operation, vec![(of, record)])?.pop().ok_or_else(|| Ec2Error::state("the snapshot was deleted"))
+    let taken = take(operation, vec![(of, record)])?;
+    Ok(taken.iter().flat_map(|held| fields(operation, held, "status")).collect())
 }
 
 /// `CreateSnapshots`: of all volumes of an instance, at the same moment.
@@ -85,8 +87,9 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
         (of, record)
     };
     let wanted = volumes.into_iter().map(with_record).collect();
-    let items = take(operation, wanted)?.into_iter().map(Element::item).collect();
-    Ok(vec![Element::set("snapshotSet", items)])
+    let taken = take(operation, wanted)?;
+    let items = taken.iter().map(|held| Element::item(fields(operation, held, "state")));
+    Ok(vec![Element::set("snapshotSet", items.collect())])
 }
 
 /// `CopySnapshot`, within the region of the service.
@@ -140,8 +143,8 @@ fn record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeRecord {
     }
 }
 
-/// Takes snapshots at the same moment; returns their fields.
-fn take(operation: &mut Operation<'_>, wanted: Vec<(Held, VolumeRecord)>) -> Result<Vec<Vec<Element>>, Ec2Error> {
+/// Takes snapshots at the same moment.
+fn take(operation: &mut Operation<'_>, wanted: Vec<(Held, VolumeRecord)>) -> Result<Vec<Held>, Ec2Error> {
     let snapshot = |(of, record): &(Held, VolumeRecord)| Snapshot {
         of: of.glance.name.clone(),
         name: operation.free_name(&record.id, "snapshot"),
@@ -149,11 +152,7 @@ fn take(operation: &mut Operation<'_>, wanted: Vec<(Held, VolumeRecord)>) -> Res
     };
     let snapshots: Vec<Snapshot> = wanted.iter().map(snapshot).collect();
     operation.service().snapshot_all(&snapshots)?;
-    let fields_of = |(_, record): (Held, VolumeRecord)| {
-        let held = find(operation, &record.id)?;
-        Ok(fields(operation, &held))
-    };
-    wanted.into_iter().map(fields_of).collect()
+    wanted.iter().map(|(_, record)| find(operation, &record.id)).collect()
 }
 
 /// `DescribeSnapshots`.
@@ -181,7 +180,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
             name => tag_values(&held.record.freeform_tags, name),
         })?;
         if is_selected {
-            items.push(Element::item(fields(operation, held)));
+            items.push(Element::item(fields(operation, held, "status")));
         }
     }
     page(query, "snapshotSet", items)

@@ -343,10 +343,13 @@ fn snapshots_of_an_instance_are_of_one_moment_and_are_copied() {
     }
     let of =
         |reply: &Reply| volumes.iter().filter(|id| reply.text.contains(&format!("<volumeId>{id}</volumeId>"))).count();
-    assert_eq!(of(&client.ask(&several)), 2);
+    let both = client.ask(&several);
+    assert_eq!((of(&both), both.text.matches("<state>pending</state>").count()), (2, 2), "{both:?}");
     let one = client.ask(&format!("{several}&InstanceSpecification.ExcludeDataVolumeId.1={}", volumes[0]));
     assert_eq!(of(&one), 1);
     let source = element(&one, "snapshotId").to_owned();
+    let described = client.ask(&format!("Action=DescribeSnapshots&SnapshotId.1={source}"));
+    assert!(!element(&described, "status").is_empty() && element(&described, "state").is_empty(), "{described:?}");
     let copied = client.ask(&format!("Action=CopySnapshot&SourceRegion=us-east-1&SourceSnapshotId={source}"));
     let copy = element(&copied, "snapshotId").to_owned();
     assert!(copy.starts_with("snap-") && copy != source, "{copied:?}");
