@@ -4,7 +4,7 @@ use plimsoll_service::api::{Level, Resize};
 
 use super::error::Ec2Error;
 use super::query::{Query, selects};
-use super::volumes::{check_settings, configuration, find, settings, state};
+use super::volumes::{check_multi_attach, check_settings, configuration, find, settings, state};
 use super::xml::Element;
 use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation, moment};
@@ -15,7 +15,7 @@ const PERIOD: &str = "ec2_modification_period";
 
 /// `ModifyVolume`.
 pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
-    query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput"])?;
+    query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput", "MultiAttachEnabled"])?;
     let mut held = find(operation, query.required("VolumeId")?)?;
     let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
     if let state @ "creating" = state(&held, now_ns) {
@@ -91,6 +91,7 @@ fn target(query: &Query, from: &Ec2Settings) -> Result<Ec2Settings, Ec2Error> {
         size_gib,
     };
     check_settings(&to)?;
+    check_multi_attach(query, &to.volume_type)?;
     if to.volume_type == "gp3" {
         let (iops, throughput) = equivalent_of_gp2(from);
         (to.iops, to.throughput) = (to.iops.or(Some(iops)), to.throughput.or(Some(throughput)));

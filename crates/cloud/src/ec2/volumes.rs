@@ -87,6 +87,20 @@ pub(super) fn check_settings(settings: &Ec2Settings) -> Result<(), Ec2Error> {
     Ok(())
 }
 
+/// Refuses attachment to several instances, with the error of EC2 for types that do not have it.
+pub(super) fn check_multi_attach(query: &Query, volume_type: &str) -> Result<(), Ec2Error> {
+    if !query.is_true("MultiAttachEnabled") {
+        return Ok(());
+    }
+    Err(if ["io1", "io2"].contains(&volume_type) {
+        let message = "MultiAttachEnabled: attachment to several instances is not emulated here";
+        Ec2Error::new("UnsupportedOperation", message)
+    } else {
+        let message = format!("The parameter multi-attach-enabled is not supported for {volume_type} volumes.");
+        Ec2Error::new("InvalidParameterCombination", message)
+    })
+}
+
 /// Fields of a volume, as all replies have them.
 fn fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
     let Held { record, .. } = held;
@@ -145,10 +159,8 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
         "ClientToken",
         "TagSpecification.",
     ])?;
-    for (name, what) in [("Encrypted", "encryption"), ("MultiAttachEnabled", "attachment to several instances")] {
-        if query.is_true(name) {
-            return Err(Ec2Error::new("UnsupportedOperation", format!("{name}: {what} is not emulated here")));
-        }
+    if query.is_true("Encrypted") {
+        return Err(Ec2Error::new("UnsupportedOperation", "Encrypted: encryption is not emulated here"));
     }
     let retry = retry(operation, query);
     for held in operation.volumes(Provider::Ec2) {
@@ -168,6 +180,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     let settings =
         Ec2Settings { volume_type, size_gib, iops: query.number("Iops")?, throughput: query.number("Throughput")? };
     check_settings(&settings)?;
+    check_multi_attach(query, &settings.volume_type)?;
     let record = VolumeRecord {
         provider: Provider::Ec2,
         id: ec2("vol"),

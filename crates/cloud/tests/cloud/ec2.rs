@@ -414,6 +414,29 @@ fn gp2_that_becomes_gp3_keeps_its_performance() {
 }
 
 #[test]
+fn attachment_to_several_instances_is_refused_with_the_reason() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    let create = "Action=CreateVolume&AvailabilityZone=us-east-1a&Size=10";
+    for (settings, code) in [
+        ("VolumeType=gp3", "InvalidParameterCombination"),
+        ("VolumeType=gp2", "InvalidParameterCombination"),
+        ("VolumeType=io1&Iops=100", "UnsupportedOperation"),
+        ("VolumeType=io2&Iops=100", "UnsupportedOperation"),
+    ] {
+        client.refuses(&format!("{create}&{settings}&MultiAttachEnabled=true"), code);
+        let id = element(&client.ask(&format!("{create}&{settings}&MultiAttachEnabled=false")), "volumeId").to_owned();
+        let begun = std::time::Instant::now();
+        while element(&client.ask(&format!("Action=DescribeVolumes&VolumeId.1={id}")), "status") != "available" {
+            assert!(begun.elapsed().as_secs() < 60, "{id} is not available");
+        }
+        let modify = format!("Action=ModifyVolume&VolumeId={id}&Size=20&MultiAttachEnabled");
+        client.refuses(&format!("{modify}=true"), code);
+        assert_eq!(element(&client.ask(&format!("{modify}=false")), "targetSize"), "20", "{settings}");
+    }
+}
+
+#[test]
 fn malformed_requests_are_refused() {
     let plane = Plane::start();
     let client = client(&plane);
