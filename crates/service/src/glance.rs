@@ -1,6 +1,6 @@
 //! Volumes and groups as control planes list them: read under the lock alone, without a call to the ring.
 
-use plimsoll_catalogue::{Like, MachineShape, Offer, OptionValue, PriceTerms, Product};
+use plimsoll_catalogue::{Ceiling, Kinds, Like, MachineShape, Offer, OptionValue, PriceTerms, Product, Scope};
 use plimsoll_volume::VolumeAccess;
 
 use crate::api;
@@ -60,6 +60,46 @@ pub struct GroupGlance {
     pub settings: Vec<(String, f64)>,
 }
 
+/// A machine of the catalogue, and the limits that all its volumes share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineGlance {
+    /// Its shape.
+    pub shape: MachineShape,
+    /// Operations per second; `None` if the catalogue has no such limit.
+    pub iops: Option<MachineLimit>,
+    /// Bytes per second; `None` if the catalogue has no such limit.
+    pub bytes_per_second: Option<MachineLimit>,
+}
+
+/// A limit of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineLimit {
+    /// Rate without end.
+    pub sustained: f64,
+    /// Rate while credits last; the sustained rate of machines without credits.
+    pub burst: f64,
+}
+
+impl MachineGlance {
+    fn of(offer: &Offer) -> Option<Self> {
+        Some(Self {
+            shape: offer.machine_shape()?,
+            iops: machine_limit(&offer.ceilings, |ceiling| ceiling.iops),
+            bytes_per_second: machine_limit(&offer.ceilings, |ceiling| ceiling.bytes_per_second),
+        })
+    }
+}
+
+fn machine_limit(ceilings: &[Ceiling], rate: fn(&Ceiling) -> Option<f64>) -> Option<MachineLimit> {
+    let lowest = |burst: bool| {
+        let of_machine =
+            ceilings.iter().filter(|ceiling| ceiling.scope == Scope::Machine && ceiling.kinds == Kinds::All);
+        of_machine.filter(|ceiling| ceiling.burst == burst).filter_map(rate).min_by(f64::total_cmp)
+    };
+    let sustained = lowest(false)?;
+    Some(MachineLimit { sustained, burst: lowest(true).unwrap_or(sustained) })
+}
+
 impl VolumeGlance {
     /// Value of a numeric option of the product.
     pub fn setting(&self, name: &str) -> Option<f64> {
@@ -115,17 +155,17 @@ impl Service {
     }
 
     /// The machines of a provider in the catalogue with their default options, by name.
-    pub fn machines(&self, provider: &str) -> Vec<MachineShape> {
+    pub fn machines(&self, provider: &str) -> Vec<MachineGlance> {
         let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
         let names = self.products().products().flat_map(Product::machines);
-        let shape = |name: String| match name.parse::<Like>() {
-            Ok(Like::Config(config)) => self.products().offer(&config, &terms).ok()?.machine_shape(),
+        let machine = |name: String| match name.parse::<Like>() {
+            Ok(Like::Config(config)) => MachineGlance::of(&self.products().offer(&config, &terms).ok()?),
             _ => None,
         };
         let of_provider = names.filter(|name| name.split('/').next() == Some(provider));
-        let mut shapes: Vec<MachineShape> = of_provider.filter_map(shape).collect();
-        shapes.sort_by(|a, b| a.name.cmp(&b.name));
-        shapes
+        let mut machines: Vec<MachineGlance> = of_provider.filter_map(machine).collect();
+        machines.sort_by(|a, b| a.shape.name.cmp(&b.shape.name));
+        machines
     }
 
     fn group_glance(&self, (name, id, like): (String, u32, String)) -> GroupGlance {

@@ -36,7 +36,7 @@ mod watch;
 
 pub use attach::mounted_file;
 pub use fsck::{AddChecksums, Check, CheckedVolume, DamagedBlock, Repair, fsck};
-pub use glance::{GroupGlance, VolumeGlance};
+pub use glance::{GroupGlance, MachineGlance, MachineLimit, VolumeGlance};
 pub use iscsi::{ChapSecret, Initiators, IscsiOptions};
 pub use plimsoll_catalogue::MachineShape;
 pub use refusal::{OpenError, Refusal, RefusalKind};

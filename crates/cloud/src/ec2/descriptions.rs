@@ -1,6 +1,6 @@
 //! Descriptions without an object of their own: statuses, attributes, regions, instance types and tags.
 
-use plimsoll_service::MachineShape;
+use plimsoll_service::{MachineGlance, MachineLimit};
 
 use super::error::Ec2Error;
 use super::query::{Query, selects};
@@ -103,15 +103,15 @@ pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Res
     query.end_dry_run()?;
     let (wanted, filters) = (query.list("InstanceType"), query.filters());
     let machines = operation.service().machines("aws");
-    let name = |shape: &MachineShape| shape.name.trim_start_matches("aws/").to_owned();
-    if let Some(unknown) = wanted.iter().find(|wanted| !machines.iter().any(|shape| name(shape) == **wanted)) {
+    let name = |machine: &MachineGlance| machine.shape.name.trim_start_matches("aws/").to_owned();
+    if let Some(unknown) = wanted.iter().find(|wanted| !machines.iter().any(|machine| name(machine) == **wanted)) {
         let shown: String = unknown.chars().take(100).collect();
         let message = format!("The following supplied instance types do not exist: [{shown}]");
         return Err(Ec2Error::new("InvalidInstanceType", message));
     }
     let mut items = Vec::new();
-    for shape in &machines {
-        let name = name(shape);
+    for machine in &machines {
+        let (name, shape) = (name(machine), &machine.shape);
         let architecture = if shape.arm { "arm64" } else { "x86_64" };
         let is_selected = selects(&filters, |filter| match filter {
             "instance-type" => Some(vec![name.clone()]),
@@ -120,13 +120,14 @@ pub(super) fn instance_types(operation: &Operation<'_>, query: &Query) -> Ec2Res
             _ => None,
         })?;
         if is_selected && (wanted.is_empty() || wanted.contains(&name.as_str())) {
-            items.push(Element::item(type_fields(shape, &name, architecture)));
+            items.push(Element::item(type_fields(machine, &name, architecture)));
         }
     }
     page(query, "instanceTypeSet", items)
 }
 
-fn type_fields(shape: &MachineShape, name: &str, architecture: &str) -> Vec<Element> {
+fn type_fields(machine: &MachineGlance, name: &str, architecture: &str) -> Vec<Element> {
+    let shape = &machine.shape;
     let architectures = vec![Element::text("item", architecture)];
     let mut fields = vec![
         Element::text("instanceType", name),
@@ -136,9 +137,30 @@ fn type_fields(shape: &MachineShape, name: &str, architecture: &str) -> Vec<Elem
     fields.extend(
         shape.memory.map(|memory| Element::new("memoryInfo", vec![Element::text("sizeInMiB", memory.get() >> 20)])),
     );
-    fields.extend(
-        shape.volumes.map(|volumes| Element::new("ebsInfo", vec![Element::text("maximumEbsAttachments", volumes)])),
+    let mut ebs = Vec::from_iter(shape.volumes.map(|volumes| Element::text("maximumEbsAttachments", volumes)));
+    ebs.extend(
+        Some(ebs_limits(machine))
+            .filter(|limits| !limits.is_empty())
+            .map(|limits| Element::new("ebsOptimizedInfo", limits)),
     );
+    fields.push(Element::new("ebsInfo", ebs));
+    fields
+}
+
+/// Limits of all volumes of an instance: the sustained one is the baseline of EC2.
+fn ebs_limits(machine: &MachineGlance) -> Vec<Element> {
+    let mut fields = Vec::new();
+    if let Some(MachineLimit { sustained, burst }) = machine.bytes_per_second {
+        // The network of the catalogue is the bandwidth to EBS; the sustained throughput is rounded for some machines.
+        let baseline = machine.shape.network_bits_per_second.unwrap_or(sustained * 8.0);
+        fields.push(Element::text("baselineBandwidthInMbps", (baseline / 1e6).round()));
+        fields.push(Element::text("baselineThroughputInMBps", sustained / 1e6));
+        fields.push(Element::text("maximumBandwidthInMbps", (burst * 8.0 / 1e6).round()));
+        fields.push(Element::text("maximumThroughputInMBps", burst / 1e6));
+    }
+    if let Some(MachineLimit { sustained, burst }) = machine.iops {
+        fields.extend([Element::text("baselineIops", sustained), Element::text("maximumIops", burst)]);
+    }
     fields
 }
 
@@ -186,4 +208,32 @@ pub(super) fn no_encryption(query: &Query) -> Ec2Result {
 pub(super) fn encryption(query: &Query) -> Ec2Result {
     query.only(&[])?;
     Err(Ec2Error::new("UnsupportedOperation", "encryption is not emulated here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_service::{MachineGlance, MachineLimit, MachineShape};
+
+    use super::type_fields;
+    use crate::ec2::xml::Element;
+
+    #[test]
+    fn unknown_limits_of_an_instance_type_are_left_out() {
+        let shape = MachineShape {
+            name: "aws/x".into(),
+            vcpus: None,
+            sustained_vcpus: None,
+            memory: None,
+            network_bits_per_second: None,
+            volumes: None,
+            arm: false,
+        };
+        let unknown = MachineGlance { shape, iops: None, bytes_per_second: None };
+        assert_eq!(type_fields(&unknown, "x", "x86_64").last(), Some(&Element::new("ebsInfo", Vec::new())));
+        let iops = Some(MachineLimit { sustained: 250.0, burst: 11_800.0 });
+        let limits = vec![Element::text("baselineIops", 250), Element::text("maximumIops", 11_800)];
+        let known = MachineGlance { iops, ..unknown };
+        let ebs = Element::new("ebsInfo", vec![Element::new("ebsOptimizedInfo", limits)]);
+        assert_eq!(type_fields(&known, "x", "x86_64").last(), Some(&ebs));
+    }
 }

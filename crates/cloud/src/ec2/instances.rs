@@ -15,6 +15,8 @@ use crate::record::Provider;
 /// Moment of creation of instances, which the service does not record.
 const LAUNCHED: &str = "2026-01-01T00:00:00.000Z";
 
+const ROOT_DEVICE: &str = "/dev/xvda";
+
 /// `DescribeInstances`.
 pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId.", "Filter.", "MaxResults", "NextToken"])?;
@@ -59,8 +61,8 @@ fn tags(group: &GroupGlance) -> Map<String, Value> {
     Map::from_iter([("Name".to_owned(), group.name.clone().into())])
 }
 
-fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
-    let zone = operation.zones().into_iter().next().unwrap_or_default();
+/// Volumes of an instance, as items.
+fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
     let attachments = volumes.iter().filter_map(|held| {
         let (attachment, state) = attachment(held, operation.now_ns)?;
         let ebs = vec![
@@ -72,6 +74,11 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
         let device = vec![Element::text("deviceName", &attachment.device), Element::new("ebs", ebs)];
         (attachment.instance == group.name).then(|| Element::item(device))
     });
+    attachments.collect()
+}
+
+fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
+    let zone = operation.zones().into_iter().next().unwrap_or_default();
     vec![
         Element::text("instanceId", id),
         Element::text("imageId", "ami-00000000000000000"),
@@ -81,8 +88,8 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
         Element::new("placement", vec![Element::text("availabilityZone", zone), Element::text("tenancy", "default")]),
         Element::text("architecture", "x86_64"),
         Element::text("rootDeviceType", "ebs"),
-        Element::text("rootDeviceName", "/dev/xvda"),
-        Element::set("blockDeviceMapping", attachments.collect()),
+        Element::text("rootDeviceName", ROOT_DEVICE),
+        Element::set("blockDeviceMapping", block_devices(operation, group, volumes)),
         Element::text("virtualizationType", "hvm"),
         Element::set("tagSet", tag_set(&tags(group))),
         Element::text("hypervisor", "nitro"),
@@ -124,4 +131,40 @@ pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
         }
     }
     page(query, "instanceStatusSet", items)
+}
+
+/// `DescribeInstanceAttribute`. Attributes of the network of an instance are refused: it has none here.
+pub(super) fn attribute(operation: &Operation<'_>, query: &Query) -> Ec2Result {
+    query.only(&["InstanceId", "Attribute"])?;
+    let id = query.required("InstanceId")?;
+    let instance = operation.instances(Provider::Ec2).into_iter().find(|(known, _)| known == id);
+    let (id, group) = instance.ok_or_else(|| Ec2Error::no_instance(id))?;
+    let value = |name: &'static str, value: &str| Element::new(name, vec![Element::text("value", value)]);
+    let attribute = match query.required("Attribute")? {
+        "instanceType" => value("instanceType", instance_type(&group)),
+        "rootDeviceName" => value("rootDeviceName", ROOT_DEVICE),
+        "instanceInitiatedShutdownBehavior" => value("instanceInitiatedShutdownBehavior", "stop"),
+        "ebsOptimized" => value("ebsOptimized", "true"),
+        "disableApiTermination" => value("disableApiTermination", "false"),
+        "disableApiStop" => value("disableApiStop", "false"),
+        "enclaveOptions" => Element::new("enclaveOptions", vec![Element::text("enabled", false)]),
+        "blockDeviceMapping" => {
+            let volumes = operation.volumes(Provider::Ec2);
+            Element::set("blockDeviceMapping", block_devices(operation, &group, &volumes))
+        }
+        // Instances have no user data, kernel of their own or product.
+        "userData" => Element::new("userData", Vec::new()),
+        "kernel" => Element::new("kernel", Vec::new()),
+        "ramdisk" => Element::new("ramdisk", Vec::new()),
+        "productCodes" => Element::set("productCodes", Vec::new()),
+        "groupSet" | "sourceDestCheck" | "sriovNetSupport" | "enaSupport" => {
+            return Err(Ec2Error::new("UnsupportedOperation", "the network of instances is not emulated here"));
+        }
+        other => {
+            let shown: String = other.chars().take(100).collect();
+            return Err(Ec2Error::value(format!("Value ({shown}) for parameter attribute is invalid.")));
+        }
+    };
+    query.end_dry_run()?;
+    Ok(vec![Element::text("instanceId", id), attribute])
 }

@@ -24,7 +24,7 @@ pub(super) fn route(
     let get = request.method == Method::GET;
     let reply = match (collection, rest) {
         ("shapes", []) if get => {
-            let views = operation.service().machines("oci").iter().map(shape_view).collect();
+            let views = operation.service().machines("oci").iter().map(|machine| shape_view(&machine.shape)).collect();
             page(request, views, Compartment::Required)
         }
         ("regions", []) if get => Ok(Reply::json(StatusCode::OK, &json!([region_view(operation)]))),

@@ -205,6 +205,10 @@ fn descriptions_that_scripts_read_are_answered() {
     client.refuses("Action=DescribeRegions&RegionName.1=mars-1", "InvalidParameterValue");
     let types = client.ask("Action=DescribeInstanceTypes&InstanceType.1=m6i.4xlarge");
     assert_eq!([element(&types, "defaultVCpus"), element(&types, "sizeInMiB")], ["16", "65536"]);
+    let limits = ["baselineIops", "maximumIops", "baselineBandwidthInMbps", "maximumBandwidthInMbps"];
+    assert_eq!(limits.map(|name| element(&types, name)), ["20000", "40000", "5000", "10000"]);
+    let limits = ["baselineThroughputInMBps", "maximumThroughputInMBps"];
+    assert_eq!(limits.map(|name| element(&types, name)), ["625", "1250"]);
     client.refuses("Action=DescribeInstanceTypes&InstanceType.1=m6i.nano", "InvalidInstanceType");
     let first = client.ask("Action=DescribeInstanceTypes&MaxResults=5");
     assert_eq!((first.text.matches("<instanceType>").count(), element(&first, "nextToken")), (5, "5"));
@@ -434,6 +438,31 @@ fn attachment_to_several_instances_is_refused_with_the_reason() {
         client.refuses(&format!("{modify}=true"), code);
         assert_eq!(element(&client.ask(&format!("{modify}=false")), "targetSize"), "20", "{settings}");
     }
+}
+
+#[test]
+fn attributes_of_an_instance_are_described() {
+    let plane = Plane::start();
+    let client = client(&plane);
+    instance(&plane);
+    let id = element(&client.ask("Action=DescribeInstances"), "instanceId").to_owned();
+    let describe = |attribute: &str| format!("Action=DescribeInstanceAttribute&InstanceId={id}&Attribute={attribute}");
+    for (attribute, expected) in [
+        ("instanceType", "m6i.4xlarge"),
+        ("disableApiTermination", "false"),
+        ("disableApiStop", "false"),
+        ("instanceInitiatedShutdownBehavior", "stop"),
+        ("userData", ""),
+        ("rootDeviceName", "/dev/xvda"),
+    ] {
+        let reply = client.ask(&describe(attribute));
+        assert_eq!((element(&reply, "instanceId"), element(&reply, "value")), (id.as_str(), expected), "{attribute}");
+        assert!(reply.text.contains(&format!("<{attribute}>")), "{reply:?}");
+    }
+    client.refuses(&describe("colour"), "InvalidParameterValue");
+    client.refuses(&describe("sourceDestCheck"), "UnsupportedOperation");
+    let other = "Action=DescribeInstanceAttribute&InstanceId=i-0&Attribute=userData";
+    client.refuses(other, "InvalidInstanceID.NotFound");
 }
 
 #[test]
