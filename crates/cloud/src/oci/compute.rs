@@ -117,6 +117,9 @@ fn devices(operation: &Operation<'_>, request: &Request, id: &str) -> OciResult 
     if let Some(wanted) = request.parameter("isAvailable") {
         views.retain(|view| view["isAvailable"].as_bool() == Some(wanted == "true"));
     }
+    if let Some(wanted) = request.parameter("name") {
+        views.retain(|view| view["name"] == wanted);
+    }
     Ok(Reply::json(StatusCode::OK, &Value::Array(views)))
 }
 

@@ -280,6 +280,53 @@ fn collections_around_volumes_are_listed() {
 }
 
 #[test]
+fn options_of_lists_that_the_cli_sends_select_or_are_refused() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
+    let [small, large] = ["small", "large"].map(|name| plane.volume(&signer, name, 50, 10));
+    let get = |path: &str| {
+        let reply = plane.get(&signer, path);
+        assert_eq!(reply.status, 200, "{path}: {reply:?}");
+        reply.body.as_array().unwrap().iter().map(|view| view["id"].clone()).collect::<Vec<Value>>()
+    };
+    let tenancy = "compartmentId=ocid1.tenancy.oc1..plimsoll";
+    let in_compartment = format!("compartmentId={COMPARTMENT}");
+    for path in [
+        "images?operatingSystem=Oracle%20Linux&operatingSystemVersion=9&shape=VM.Standard.E4.Flex&lifecycleState=AVAILABLE",
+        "vcns?displayName=vcn&lifecycleState=AVAILABLE&sortBy=DISPLAYNAME&sortOrder=DESC",
+        "subnets?vcnId=ocid1.vcn.oc1..v&displayName=subnet&sortBy=TIMECREATED&sortOrder=ASC",
+        "blockVolumeReplicas?volumeGroupReplicaId=ocid1.volumegroupreplica.oc1..r",
+        "instances?capacityReservationId=ocid1.capacityreservation.oc1..r",
+        "instances?computeClusterId=ocid1.computecluster.oc1..r",
+        "workRequests?resourceId=ocid1.volume.oc1..nothing",
+    ] {
+        assert_eq!(get(&format!("/{path}&{tenancy}")), Vec::<Value>::new(), "{path}");
+    }
+    assert!(
+        !get(&format!("/shapes?imageId=ocid1.image.oc1..i&availabilityDomain=Plms:EU-ZURICH-1-AD-1&{tenancy}"))
+            .is_empty()
+    );
+    let volumes = |options: &str| get(&format!("/volumes?{in_compartment}&{options}"));
+    assert_eq!(volumes("sortBy=DISPLAYNAME"), [large.as_str(), &small]);
+    assert_eq!(volumes("sortBy=DISPLAYNAME&sortOrder=DESC"), [small.as_str(), &large]);
+    assert_eq!(volumes("sortBy=TIMECREATED&sortOrder=ASC"), [small.as_str(), &large]);
+    assert_eq!(volumes("displayName=small&lifecycleState=AVAILABLE"), [small.as_str()]);
+    assert_eq!(volumes("clusterPlacementGroupId=ocid1.clusterplacementgroup.oc1..g"), Vec::<Value>::new());
+    for options in ["sortBy=SIZE", "sortBy=NAME", "sortOrder=UP", "accessLevel=ANY", "colour=red"] {
+        let refused = plane.get(&signer, &format!("/volumes?{in_compartment}&{options}"));
+        assert_eq!(refused.error(), (400, "InvalidParameter"), "{options}");
+    }
+    let devices = plane.get(&signer, &format!("/instances/{instance}/devices?name=/dev/oracleoci/oraclevdc"));
+    assert_eq!(devices.body, json!([{ "name": "/dev/oracleoci/oraclevdc", "isAvailable": true }]));
+    let attach = json!({ "instanceId": instance, "volumeId": small, "type": "iscsi" });
+    let attachment = plane.post(&signer, "/volumeAttachments", &attach).body["id"].as_str().unwrap().to_owned();
+    plane.until(&signer, &format!("/volumeAttachments/{attachment}"), "ATTACHED");
+    assert_eq!(plane.delete(&signer, &format!("/volumeAttachments/{attachment}")).status, 204);
+    assert_eq!(get(&format!("/workRequests?resourceId={attachment}&{in_compartment}")).len(), 1);
+}
+
+#[test]
 fn metrics_of_volumes_are_summarized_or_refused_with_the_reason() {
     let plane = Plane::start();
     let signer = plane.signer();
