@@ -1,18 +1,23 @@
 //! Collections that scripts read around volumes: shapes, regions, compartments, and those that are always empty here.
 
+use std::collections::BTreeSet;
+
 use hyper::{Method, StatusCode};
 use plimsoll_service::MachineShape;
 use serde_json::{Value, json};
 
 use super::error::OciError;
-use super::page::{Compartment, page};
+use super::page::{Compartment, in_subtree, is_root, known_compartment, page};
 use super::{OciResult, etag_of, found};
 use crate::cloud::Operation;
 use crate::keys::TENANCY;
+use crate::record::Provider;
 use crate::web::{Reply, Request};
 
 /// Collections of objects that are not emulated.
 const EMPTY: [&str; 5] = ["images", "vcns", "subnets", "blockVolumeReplicas", "bootVolumeReplicas"];
+
+const TENANCY_NAME: &str = "plimsoll";
 
 /// Operations of these collections; `None` for another collection.
 pub(super) fn route(
@@ -29,7 +34,8 @@ pub(super) fn route(
         }
         ("regions", []) if get => Ok(Reply::json(StatusCode::OK, &json!([region_view(operation)]))),
         ("tenancies", [id]) if get => tenancy(id).map(|()| {
-            let view = json!({ "id": TENANCY, "name": "plimsoll", "homeRegionKey": operation.region().to_uppercase() });
+            let view =
+                json!({ "id": TENANCY, "name": TENANCY_NAME, "homeRegionKey": operation.region().to_uppercase() });
             found(&view, etag_of(id))
         }),
         ("tenancies", [id, "regionSubscriptions"]) if get => tenancy(id).map(|()| {
@@ -42,11 +48,10 @@ pub(super) fn route(
             });
             Reply::json(StatusCode::OK, &json!([view]))
         }),
-        ("compartments", []) if get => page(request, Vec::new(), Compartment::Required),
-        ("compartments", [id]) if get => super::page::known_compartment(id).map(|()| {
-            let view = json!({ "id": id, "compartmentId": TENANCY, "name": "plimsoll", "lifecycleState": "ACTIVE" });
-            found(&view, etag_of(id))
-        }),
+        ("compartments", []) if get => compartments(operation, request),
+        ("compartments", [id]) if get => {
+            known_compartment(id).map(|()| found(&compartment_view(id, TENANCY), etag_of(id)))
+        }
         (collection, []) if get && EMPTY.contains(&collection) => page(request, Vec::new(), Compartment::Optional),
         (collection, [id]) if get && EMPTY.contains(&collection) => {
             Err(OciError::not_found(collection.trim_end_matches('s'), id))
@@ -56,6 +61,27 @@ pub(super) fn route(
         _ => return None,
     };
     Some(reply)
+}
+
+/// Compartments of the objects that there are. All are children of the root, which is not listed.
+fn compartments(operation: &Operation<'_>, request: &Request) -> OciResult {
+    in_subtree(request)?;
+    if request.parameter("accessLevel").is_some_and(|level| !["ANY", "ACCESSIBLE"].contains(&level)) {
+        return Err(OciError::invalid("accessLevel is ANY or ACCESSIBLE"));
+    }
+    let objects = &operation.state.objects;
+    let of_volumes = operation.volumes(Provider::Oci).into_iter().map(|held| held.record.compartment);
+    let of_groups = objects.groups.values().map(|group| group.compartment.clone());
+    let of_backups = objects.group_backups.values().map(|backup| backup.compartment.clone());
+    let ids: BTreeSet<String> = of_volumes.chain(of_groups).chain(of_backups).filter(|id| !is_root(id)).collect();
+    let root = request.parameter("compartmentId").filter(|id| is_root(id)).unwrap_or(TENANCY);
+    page(request, ids.iter().map(|id| compartment_view(id, root)).collect(), Compartment::Required)
+}
+
+fn compartment_view(id: &str, root: &str) -> Value {
+    let unique = id.rsplit('.').next().unwrap_or_default();
+    let name = if is_root(id) { TENANCY_NAME.to_owned() } else { format!("compartment-{unique}") };
+    json!({ "id": id, "compartmentId": root, "name": name, "lifecycleState": "ACTIVE" })
 }
 
 /// Checks the tenancy of the service.

@@ -133,6 +133,20 @@ pub(super) fn known_compartment(id: &str) -> Result<(), OciError> {
     if is_ocid(id, &["compartment", "tenancy"]) { Ok(()) } else { Err(OciError::not_found("compartment", id)) }
 }
 
+/// True for the root compartment, which is the tenancy.
+pub(super) fn is_root(id: &str) -> bool {
+    is_ocid(id, &["tenancy"])
+}
+
+/// Whether a request is for a compartment and those below it, which OCI permits for the root.
+pub(super) fn in_subtree(request: &Request) -> Result<bool, OciError> {
+    match request.parameter("compartmentIdInSubtree") {
+        None | Some("false") => Ok(false),
+        Some("true") if request.parameter("compartmentId").is_some_and(is_root) => Ok(true),
+        Some(_) => Err(OciError::invalid("compartmentIdInSubtree is false, or true for the root compartment")),
+    }
+}
+
 fn is_selected(request: &Request, view: &Value) -> bool {
     FILTERS.iter().all(|(parameter, path)| match (request.parameter(parameter), view.pointer(path)) {
         (None, _) => true,

@@ -327,6 +327,41 @@ fn options_of_lists_that_the_cli_sends_select_or_are_refused() {
 }
 
 #[test]
+fn compartments_are_those_of_the_objects() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let volume = plane.volume(&signer, "data", 50, 10);
+    let other = "ocid1.compartment.oc1..d";
+    let source = json!({ "type": "volumeIds", "volumeIds": [volume] });
+    let group = plane.post(&signer, "/volumeGroups", &json!({ "compartmentId": other, "sourceDetails": source }));
+    assert_eq!(group.status, 200, "{group:?}");
+    let tenancy = "ocid1.tenancy.oc1..plimsoll";
+    let list = |options: &str| plane.get(&signer, &format!("/compartments?{options}"));
+    let names = |options: &str| {
+        let reply = list(options);
+        let views = reply.body.as_array().unwrap_or_else(|| panic!("{options}: {reply:?}"));
+        views.iter().map(|view| view["name"].as_str().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    let both = ["compartment-c", "compartment-d"];
+    assert_eq!(names(&format!("compartmentId={tenancy}&sortBy=NAME")), both);
+    let options = "compartmentIdInSubtree=true&accessLevel=ACCESSIBLE&sortBy=NAME&lifecycleState=ACTIVE";
+    assert_eq!(names(&format!("compartmentId={tenancy}&{options}")), both);
+    assert_eq!(names(&format!("compartmentId=ocid1.tenancy.oc1..mine&{options}")), both);
+    assert_eq!(names(&format!("compartmentId={tenancy}&name=compartment-d")), both[1..]);
+    assert!(names(&format!("compartmentId={tenancy}&lifecycleState=DELETED")).is_empty());
+    assert!(names(&format!("compartmentId={other}")).is_empty());
+    for refused in [
+        format!("compartmentId={other}&compartmentIdInSubtree=true"),
+        format!("compartmentId={tenancy}&accessLevel=NONE"),
+        format!("compartmentId={tenancy}&sortBy=DISPLAYNAME"),
+    ] {
+        assert_eq!(list(&refused).error(), (400, "InvalidParameter"), "{refused}");
+    }
+    assert_eq!(plane.get(&signer, &format!("/compartments/{other}")).body["name"], "compartment-d");
+    assert_eq!(plane.get(&signer, &format!("/compartments/{tenancy}")).body["name"], "plimsoll");
+}
+
+#[test]
 fn metrics_of_volumes_are_summarized_or_refused_with_the_reason() {
     let plane = Plane::start();
     let signer = plane.signer();
