@@ -1,6 +1,7 @@
 //! Collections that scripts read around volumes: shapes, regions, compartments, and those that are always empty here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use hyper::{Method, StatusCode};
 use plimsoll_service::MachineShape;
@@ -17,6 +18,7 @@ use crate::web::{Reply, Request};
 /// Collections of objects that are not emulated.
 const EMPTY: [&str; 5] = ["images", "vcns", "subnets", "blockVolumeReplicas", "bootVolumeReplicas"];
 
+const REGION_KEYS: &str = include_str!("../../data/regions.toml");
 const TENANCY_NAME: &str = "plimsoll";
 
 /// Operations of these collections; `None` for another collection.
@@ -32,21 +34,20 @@ pub(super) fn route(
             let views = operation.service().machines("oci").iter().map(|machine| shape_view(&machine.shape)).collect();
             page(request, views, Compartment::Required)
         }
-        ("regions", []) if get => Ok(Reply::json(StatusCode::OK, &json!([region_view(operation)]))),
+        ("regions", []) if get => {
+            let region = operation.region();
+            let views = region_key(region).map(|key| json!({ "key": key, "name": region }));
+            Ok(Reply::json(StatusCode::OK, &Vec::from_iter(views).into()))
+        }
         ("tenancies", [id]) if get => tenancy(id).map(|()| {
-            let view =
-                json!({ "id": TENANCY, "name": TENANCY_NAME, "homeRegionKey": operation.region().to_uppercase() });
+            let view = json!({ "id": TENANCY, "name": TENANCY_NAME, "homeRegionKey": region_key(operation.region()) });
             found(&view, etag_of(id))
         }),
         ("tenancies", [id, "regionSubscriptions"]) if get => tenancy(id).map(|()| {
             let region = operation.region();
-            let view = json!({
-                "regionKey": region.to_uppercase(),
-                "regionName": region,
-                "status": "READY",
-                "isHomeRegion": true,
-            });
-            Reply::json(StatusCode::OK, &json!([view]))
+            let view =
+                |key: &str| json!({ "regionKey": key, "regionName": region, "status": "READY", "isHomeRegion": true });
+            Reply::json(StatusCode::OK, &Vec::from_iter(region_key(region).map(view)).into())
         }),
         ("compartments", []) if get => compartments(operation, request),
         ("compartments", [id]) if get => {
@@ -89,8 +90,11 @@ fn tenancy(id: &str) -> Result<(), OciError> {
     if id == TENANCY { Ok(()) } else { Err(OciError::not_found("tenancy", id)) }
 }
 
-fn region_view(operation: &Operation<'_>) -> Value {
-    json!({ "key": operation.region().to_uppercase(), "name": operation.region() })
+/// Key of a region of OCI; `None` for another name.
+fn region_key(region: &str) -> Option<&'static str> {
+    static KEYS: LazyLock<BTreeMap<String, String>> =
+        LazyLock::new(|| toml::from_str(REGION_KEYS).expect("the data of this crate are valid"));
+    KEYS.get(region).map(String::as_str)
 }
 
 /// A shape with its default options. An OCPU of x86-64 has two virtual processors.
@@ -105,4 +109,24 @@ fn shape_view(shape: &MachineShape) -> Value {
         "networkingBandwidthInGbps": shape.network_bits_per_second.map(|rate| rate / 1e9),
         "isFlexible": name.ends_with(".Flex"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::region_key;
+
+    #[test]
+    fn regions_have_the_keys_of_oci_or_none() {
+        for (region, key) in [
+            ("eu-zurich-1", Some("ZRH")),
+            ("us-ashburn-1", Some("IAD")),
+            ("us-phoenix-1", Some("PHX")),
+            ("ap-osaka-1", Some("KIX")),
+            ("us-gov-ashburn-1", Some("RIC")),
+            ("us-east-1", None),
+            ("local", None),
+        ] {
+            assert_eq!(region_key(region), key, "{region}");
+        }
+    }
 }

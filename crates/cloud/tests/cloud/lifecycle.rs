@@ -267,8 +267,11 @@ fn collections_around_volumes_are_listed() {
     for collection in ["images", "vcns", "subnets", "blockVolumeReplicas", "compartments"] {
         assert_eq!(get(&format!("/{collection}?{compartment}")), json!([]), "{collection}");
     }
-    assert_eq!(get("/regions")[0]["name"], "eu-zurich-1");
-    assert_eq!(get("/tenancies/ocid1.tenancy.oc1..plimsoll/regionSubscriptions")[0]["isHomeRegion"], true);
+    assert_eq!(get("/regions"), json!([{ "key": "ZRH", "name": "eu-zurich-1" }]));
+    let subscription =
+        json!({ "regionKey": "ZRH", "regionName": "eu-zurich-1", "status": "READY", "isHomeRegion": true });
+    assert_eq!(get("/tenancies/ocid1.tenancy.oc1..plimsoll/regionSubscriptions"), json!([subscription]));
+    assert_eq!(get("/tenancies/ocid1.tenancy.oc1..plimsoll")["homeRegionKey"], "ZRH");
     assert_eq!(get("/compartments/ocid1.tenancy.oc1..plimsoll")["lifecycleState"], "ACTIVE");
     let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
     let action = plane.post(&signer, &format!("/instances/{instance}?action=RESET"), &json!({}));
