@@ -73,6 +73,9 @@ impl Oci {
             [metrics::VERSION, "metrics", "actions", "summarizeMetricsData"] if request.method == Method::POST => {
                 metrics::summarize(&operation, request)
             }
+            [metrics::VERSION, "metrics", "actions", "listMetrics"] if request.method == Method::POST => {
+                metrics::list(&operation, request)
+            }
             _ => Err(OciError::no_path()),
         }
     }

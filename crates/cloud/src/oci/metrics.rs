@@ -2,6 +2,8 @@
 //!
 //! A query has the form `VolumeReadOps[5m]{resourceId = "OCID"}.sum()`: a metric, an interval, dimensions, a statistic.
 
+use std::collections::BTreeMap;
+
 use hyper::StatusCode;
 use jiff::Timestamp;
 use plimsoll_service::api::Minute;
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::OciError;
-use super::page::known_compartment;
+use super::page::{SortOrder, in_subtree, known_compartment, sorted_page};
 use super::{OciResult, parse};
 use crate::cloud::{Held, Operation};
 use crate::record::Provider;
@@ -36,12 +38,25 @@ struct SummarizeDetails {
     resource_group: Option<String>,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListDetails {
+    name: Option<String>,
+    namespace: Option<String>,
+    resource_group: Option<String>,
+    dimension_filters: Option<BTreeMap<String, String>>,
+    group_by: Option<Vec<String>>,
+    sort_by: Option<String>,
+    sort_order: Option<String>,
+}
+
 /// A metric: its name, its display name, its unit, and its value in a minute.
 type Metric = (&'static str, &'static str, &'static str, fn(&Minute) -> u64);
 
+/// Units as in OCI, Block Volume Metrics (2024-03-22).
 const METRICS: [Metric; 4] = [
-    ("VolumeReadOps", "Volume Read Operations", "operations", |minute| minute.reads),
-    ("VolumeWriteOps", "Volume Write Operations", "operations", |minute| minute.writes),
+    ("VolumeReadOps", "Volume Read Operations", "reads", |minute| minute.reads),
+    ("VolumeWriteOps", "Volume Write Operations", "writes", |minute| minute.writes),
     ("VolumeReadThroughput", "Volume Read Throughput", "bytes", |minute| minute.read_bytes),
     ("VolumeWriteThroughput", "Volume Write Throughput", "bytes", |minute| minute.written_bytes),
 ];
@@ -60,8 +75,7 @@ type Statistic = fn(&[u64], f64) -> f64;
 
 /// `SummarizeMetricsData`.
 pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResult {
-    let compartment = request.parameter("compartmentId").ok_or_else(|| OciError::missing("compartmentId"))?;
-    known_compartment(compartment)?;
+    let volumes = volumes(operation, request)?;
     let details: SummarizeDetails = parse(request)?;
     if details.namespace != NAMESPACE {
         return Err(OciError::invalid(format!("namespace: the service has {NAMESPACE}")));
@@ -72,9 +86,10 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
     if start_ms >= end_ms {
         return Err(OciError::invalid("startTime is before endTime"));
     }
-    let volumes = operation.volumes(Provider::Oci);
-    let is_wanted =
-        |held: &&Held| held.glance.writable && query.resource.as_ref().is_none_or(|id| *id == held.record.id);
+    // No metric here is of a resource group.
+    let is_wanted = |held: &&Held| {
+        details.resource_group.is_none() && query.resource.as_ref().is_none_or(|id| *id == held.record.id)
+    };
     let mut streams = Vec::new();
     for held in volumes.iter().filter(is_wanted) {
         let mut minutes = operation.service().minutes(&held.glance.name)?;
@@ -84,8 +99,8 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
             let (name, display_name, unit, _) = query.metric;
             streams.push(json!({
                 "namespace": NAMESPACE,
-                "resourceGroup": details.resource_group,
-                "compartmentId": compartment,
+                "resourceGroup": null,
+                "compartmentId": held.record.compartment,
                 "name": name,
                 "dimensions": { "resourceId": held.record.id },
                 "metadata": { "displayName": display_name, "unit": unit },
@@ -95,6 +110,61 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
         }
     }
     Ok(Reply::json(StatusCode::OK, &Value::Array(streams)))
+}
+
+/// `ListMetrics`.
+pub(super) fn list(operation: &Operation<'_>, request: &Request) -> OciResult {
+    let volumes = volumes(operation, request)?;
+    let details: ListDetails = parse(request)?;
+    let order = SortOrder::read(details.sort_order.as_deref(), SortOrder::Ascending)?;
+    if details.sort_by.as_ref().is_some_and(|key| !["NAMESPACE", "NAME", "RESOURCEGROUP"].contains(&key.as_str())) {
+        return Err(OciError::invalid("sortBy is NAMESPACE, NAME or RESOURCEGROUP"));
+    }
+    let group_by = details.group_by.unwrap_or_default();
+    if group_by.iter().any(|key| !["namespace", "name", "resourceGroup"].contains(&key.as_str())) {
+        return Err(OciError::invalid("groupBy has namespace, name and resourceGroup"));
+    }
+    // All metrics are of one namespace and of no resource group.
+    let is_of_namespace = details.namespace.is_none_or(|namespace| namespace == NAMESPACE);
+    let is_wanted = |id: &String| {
+        let mut dimensions = details.dimension_filters.iter().flatten();
+        details.resource_group.is_none() && dimensions.all(|(key, value)| key == "resourceId" && value == id)
+    };
+    let mut views = Vec::new();
+    for held in volumes.iter().filter(|held| is_of_namespace && is_wanted(&held.record.id)) {
+        let mut metrics = METRICS.map(|(name, ..)| name).to_vec();
+        metrics.retain(|name| details.name.as_ref().is_none_or(|wanted| wanted == name));
+        views.extend(metrics.into_iter().map(|name| metric_view(held, name, &group_by)));
+    }
+    let key = |view: &Value| format!("{}\n{}\n{}", view["name"], view["dimensions"], view["compartmentId"]);
+    views.sort_by_cached_key(key);
+    views.dedup();
+    sorted_page(request, views, order, key)
+}
+
+/// A metric of a volume with the fields that it is grouped by, or with all.
+fn metric_view(held: &Held, name: &str, group_by: &[String]) -> Value {
+    let mut view = json!({
+        "namespace": NAMESPACE,
+        "resourceGroup": null,
+        "compartmentId": held.record.compartment,
+        "name": name,
+        "dimensions": { "resourceId": held.record.id },
+    });
+    if let Some(fields) = view.as_object_mut().filter(|_| !group_by.is_empty()) {
+        fields.retain(|key, _| key == "compartmentId" || group_by.contains(key));
+    }
+    view
+}
+
+/// The volumes of the compartment of a request, or of all.
+fn volumes(operation: &Operation<'_>, request: &Request) -> Result<Vec<Held>, OciError> {
+    let compartment = request.parameter("compartmentId").ok_or_else(|| OciError::missing("compartmentId"))?;
+    known_compartment(compartment)?;
+    let is_all = in_subtree(request)?;
+    let mut volumes = operation.volumes(Provider::Oci);
+    volumes.retain(|held| held.glance.writable && (is_all || held.record.compartment == compartment));
+    Ok(volumes)
 }
 
 /// A time of a request in milliseconds since 1970.

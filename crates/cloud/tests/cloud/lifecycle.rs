@@ -388,3 +388,60 @@ fn metrics_of_volumes_are_summarized_or_refused_with_the_reason() {
     });
     assert_eq!(ask(&backwards).status, 400);
 }
+
+#[test]
+fn metrics_are_listed_by_compartment_and_dimension() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let volumes = ["a", "b"].map(|name| plane.volume(&signer, name, 50, 10));
+    let other = "ocid1.compartment.oc1..d";
+    let moved = plane.post(
+        &signer,
+        &format!("/volumes/{}/actions/changeCompartment", volumes[1]),
+        &json!({ "compartmentId": other }),
+    );
+    assert_eq!(moved.status, 204, "{moved:?}");
+    let list = |query: &str, body: &Value| {
+        let target = format!("/20180401/metrics/actions/listMetrics?compartmentId={query}");
+        let ask = Ask { method: "POST", target: &target, body: &body.to_string(), headers: &[] };
+        plane.send(&signer.signed(&ask, plane.port, &date(0)))
+    };
+    let resources = |query: &str, body: &Value| {
+        let reply = list(query, body);
+        assert_eq!(reply.status, 200, "{query} {body}: {reply:?}");
+        let metrics = reply.body.as_array().unwrap();
+        metrics
+            .iter()
+            .map(|metric| metric["dimensions"]["resourceId"].as_str().unwrap().to_owned())
+            .collect::<Vec<String>>()
+    };
+    let root = "ocid1.tenancy.oc1..plimsoll";
+    let all = format!("{root}&compartmentIdInSubtree=true");
+    let reads = json!({ "name": "VolumeReadOps" });
+    assert_eq!(resources(COMPARTMENT, &reads), volumes[..1]);
+    assert_eq!(resources(other, &reads), volumes[1..]);
+    assert!(resources(root, &reads).is_empty());
+    assert_eq!(resources(&all, &json!({})).len(), 8);
+    assert_eq!(
+        resources(&all, &json!({ "dimensionFilters": { "resourceId": volumes[0] } })),
+        vec![volumes[0].clone(); 4]
+    );
+    assert!(resources(&all, &json!({ "dimensionFilters": { "attachmentId": "x" } })).is_empty());
+    assert!(resources(&all, &json!({ "namespace": "oci_computeagent" })).is_empty());
+    assert!(resources(&all, &json!({ "resourceGroup": "x" })).is_empty());
+    let names =
+        list(&format!("{COMPARTMENT}&limit=3"), &json!({ "groupBy": ["name"], "sortBy": "NAME", "sortOrder": "DESC" }));
+    let [first, second] = ["VolumeWriteThroughput", "VolumeWriteOps"];
+    assert_eq!(names.body[0], json!({ "name": first, "compartmentId": COMPARTMENT }));
+    assert_eq!(names.body[1]["name"], second);
+    let next = names.header("opc-next-page").unwrap();
+    let rest = list(&format!("{COMPARTMENT}&page={next}"), &json!({ "groupBy": ["name"], "sortOrder": "DESC" }));
+    assert_eq!(rest.body, json!([{ "name": "VolumeReadOps", "compartmentId": COMPARTMENT }]));
+    for (query, body) in [
+        (format!("{COMPARTMENT}&compartmentIdInSubtree=true"), json!({})),
+        (all, json!({ "sortBy": "SIZE" })),
+        (COMPARTMENT.to_owned(), json!({ "groupBy": ["dimensions"] })),
+    ] {
+        assert_eq!(list(&query, &body).error(), (400, "InvalidParameter"), "{query} {body}");
+    }
+}
