@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::OciError;
 use super::page::{Compartment, known_compartment};
-use super::volumes::{any_volume, available, chosen_level, compartment_in, make, new_record};
+use super::volumes::{any_volume, available, check_replicas, chosen_level, compartment_in, make, new_record};
 use super::{
     OciResult, availability_domain, backups, check_etag, display_name, etag_of, find, found, get, is_repeated, list,
     parse, retry,
@@ -34,6 +34,7 @@ struct CreateDetails {
     backup_policy_id: Option<String>,
     freeform_tags: Option<Map<String, Value>>,
     defined_tags: Option<Map<String, Value>>,
+    volume_group_replicas: Option<Vec<Value>>,
 }
 
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
@@ -63,6 +64,7 @@ struct GroupUpdate {
     volume_ids: Option<Vec<String>>,
     freeform_tags: Option<Map<String, Value>>,
     defined_tags: Option<Map<String, Value>>,
+    volume_group_replicas: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -152,6 +154,7 @@ fn view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
 
 fn create(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let details: CreateDetails = parse(request)?;
+    check_replicas(details.volume_group_replicas.as_deref())?;
     let retry = retry(operation, request);
     let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
     for group in &groups {
@@ -264,6 +267,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResu
     let mut group = group(operation, id)?;
     check_etag(request, &etag(&group))?;
     let details: GroupUpdate = parse(request)?;
+    check_replicas(details.volume_group_replicas.as_deref())?;
     if let Some(volumes) = details.volume_ids {
         check_members(operation, &volumes, Some(id))?;
         group.volumes = volumes;

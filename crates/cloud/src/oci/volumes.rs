@@ -65,6 +65,8 @@ struct VolumeUpdate {
     is_auto_tune_enabled: Option<bool>,
     freeform_tags: Option<Map<String, Value>>,
     defined_tags: Option<Map<String, Value>>,
+    #[serde(alias = "bootVolumeReplicas")]
+    block_volume_replicas: Option<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -190,11 +192,7 @@ struct Origin {
 
 fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) -> OciResult {
     let details: CreateDetails = parse(request)?;
-    if details.block_volume_replicas.as_ref().is_some_and(|replicas| !replicas.is_empty()) {
-        return Err(OciError::invalid(
-            "replicas are in another region, and the service has one: create the volume without",
-        ));
-    }
+    check_replicas(details.block_volume_replicas.as_deref())?;
     let retry = retry(operation, request);
     if let Some(held) = created_before(operation, retry.as_ref(), |held| held.glance.writable)? {
         return Ok(found(&view(operation, &held), etag(&held)));
@@ -228,6 +226,16 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     make(operation, &record, origin.of.as_deref(), format!("{}:{size}GB,vpu={level}", kind.product()), initial)?;
     let held = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
     Ok(found(&view(operation, &held), etag(&held)))
+}
+
+/// Refuses replicas of a volume or group.
+pub(super) fn check_replicas(replicas: Option<&[Value]>) -> Result<(), OciError> {
+    match replicas {
+        None | Some([]) => Ok(()),
+        Some(_) => Err(OciError::invalid(
+            "replicas are in another region or availability domain and are not emulated: give none, or an empty list",
+        )),
+    }
 }
 
 /// Record of a new volume with this display name, compartment and availability domain.
@@ -317,6 +325,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     let mut held = volume(operation, kind, id)?;
     check_etag(request, &etag(&held))?;
     let details: VolumeUpdate = parse(request)?;
+    check_replicas(details.block_volume_replicas.as_deref())?;
     // Everything is checked before anything is changed.
     let (now_ns, present) = (operation.now_ns, gigabytes(&held.glance));
     let before = chosen_level(&held);

@@ -276,10 +276,6 @@ fn collections_around_volumes_are_listed() {
     let instance = plane.instance(&signer, "vm", "VM.Standard.E4.Flex:16ocpu");
     let action = plane.post(&signer, &format!("/instances/{instance}?action=RESET"), &json!({}));
     assert_eq!(action.error(), (409, "Conflict"), "{action:?}");
-    let replicated =
-        json!({ "compartmentId": "ocid1.tenancy.oc1..plimsoll", "blockVolumeReplicas": [{ "displayName": "x" }] });
-    let refused = plane.post(&signer, "/volumes", &replicated);
-    assert!(refused.status == 400 && refused.text.contains("another region"), "{refused:?}");
 }
 
 #[test]
@@ -362,6 +358,38 @@ fn compartments_are_those_of_the_objects() {
     }
     assert_eq!(plane.get(&signer, &format!("/compartments/{other}")).body["name"], "compartment-d");
     assert_eq!(plane.get(&signer, &format!("/compartments/{tenancy}")).body["name"], "plimsoll");
+}
+
+#[test]
+fn replicas_are_none_or_refused_with_the_reason() {
+    let plane = Plane::start();
+    let signer = plane.signer();
+    let volume = plane.volume(&signer, "data", 50, 10);
+    let create = json!({ "compartmentId": COMPARTMENT, "sizeInGBs": 50, "displayName": "new" });
+    let source = json!({ "type": "volumeIds", "volumeIds": [volume] });
+    let create_group = json!({ "compartmentId": COMPARTMENT, "sourceDetails": source, "volumeGroupReplicas": [] });
+    let group = plane.post(&signer, "/volumeGroups", &create_group).body["id"].as_str().unwrap().to_owned();
+    let (of_volume, of_group) = (format!("/volumes/{volume}"), format!("/volumeGroups/{group}"));
+    let replica = json!([{ "displayName": "replica", "availabilityDomain": "Plms:EU-FRANKFURT-1-AD-1" }]);
+    for (method, path, body, key) in [
+        ("POST", "/volumes", &create, "blockVolumeReplicas"),
+        ("PUT", &of_volume, &json!({ "displayName": "renamed" }), "blockVolumeReplicas"),
+        ("PUT", &of_group, &json!({ "displayName": "renamed" }), "volumeGroupReplicas"),
+        ("POST", "/volumeGroups", &create_group, "volumeGroupReplicas"),
+    ] {
+        let send = |replicas: &Value| {
+            let mut body = body.clone();
+            body[key] = replicas.clone();
+            plane.ask(&signer, method, path, &body.to_string(), &[])
+        };
+        let refused = send(&replica);
+        assert_eq!(refused.error(), (400, "InvalidParameter"), "{method} {path}");
+        assert!(refused.text.contains("not emulated"), "{refused:?}");
+        if path != "/volumeGroups" {
+            assert_eq!(send(&json!([])).status, 200, "{method} {path}");
+        }
+    }
+    assert_eq!(plane.get(&signer, &of_volume).body["displayName"], "renamed");
 }
 
 #[test]
