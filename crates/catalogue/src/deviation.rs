@@ -4,7 +4,7 @@ use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::standing::Ask;
+use crate::ask::Ask;
 
 /// Sizes of operations at which the quotes and models of all products are compared.
 pub const COMPARED_BLOCKS: [Bytes; 5] = [Bytes::new(512), Bytes::kib(4), Bytes::kib(8), Bytes::kib(64), Bytes::mib(1)];

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_model::Layout;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cite::Cite;
-use crate::config::Wrap;
-use crate::offer::Offer;
 
 /// The annual failure rate of a volume, as the vendor states it: the share of volumes lost in a year.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -34,24 +31,5 @@ impl Durability {
             failure_rate_high: any(self.failure_rate_high),
             cite: Arc::clone(&self.cite),
         }
-    }
-}
-
-impl Offer {
-    /// The annual failure rate of the whole configuration. `None` when the vendor states none, and for mirrors and
-    /// RAID: their rate depends on the time of a rebuild.
-    pub fn durability(&self) -> Option<Durability> {
-        Some(self.product().durability()?.of_stripe(self.volumes_without_redundancy()?))
-    }
-
-    /// Number of volumes that the configuration needs, all of them; `None` for mirrors and RAID.
-    pub(crate) fn volumes_without_redundancy(&self) -> Option<u32> {
-        self.config.wraps.iter().try_fold(1, |volumes: u32, wrap| match wrap {
-            Wrap::PageCache(_) => Some(volumes),
-            Wrap::Array { layout: Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe, members, .. } => {
-                volumes.checked_mul(*members)
-            }
-            Wrap::Array { .. } => None,
-        })
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::cite::Cite;
 use crate::expression::Expression;
-use crate::offer::Offer;
 
 /// How initiators see a product, as its file states it.
 #[derive(Clone, Debug)]
@@ -38,25 +37,4 @@ pub struct IscsiFacts {
     pub controllers: u32,
     /// Source of the facts.
     pub cite: Arc<Cite>,
-}
-
-impl Offer {
-    /// How initiators see each volume of this configuration. `None` when the catalogue does not state it.
-    pub fn iscsi(&self) -> Option<IscsiFacts> {
-        let rule = self.product().iscsi.as_ref()?;
-        let count = |of: &Option<Expression>| {
-            let number = of.as_ref()?.number(&self.volume.values)?;
-            (number >= 1.0).then_some(number as u32)
-        };
-        Some(IscsiFacts {
-            vendor: rule.vendor.clone(),
-            model: rule.model.clone(),
-            revision: rule.revision.clone(),
-            prefix: rule.prefix.clone(),
-            paths: count(&rule.paths),
-            queue_depth: count(&rule.queue_depth),
-            controllers: count(&rule.controllers).unwrap_or(1),
-            cite: Arc::clone(&rule.cite),
-        })
-    }
 }

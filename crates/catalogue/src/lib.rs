@@ -3,6 +3,7 @@
 //! Product files become a [`Catalogue`]; a [`Config`] and [`PriceTerms`] become an [`Offer`] or a [`ConfigRefusal`]. Products are
 //! data, not code. Pure: no clock, file or thread.
 
+mod ask;
 mod billing;
 mod built_in;
 mod catalogue;
@@ -41,6 +42,7 @@ mod step;
 mod typical;
 mod view;
 
+pub use ask::Ask;
 pub use catalogue::{Catalogue, built_in_files, check, check_built_in};
 pub use chain::NoModel;
 pub use cite::{Cite, Status};
@@ -69,7 +71,7 @@ pub use product::{Autotune, Product, ProductKind, Warning};
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};
-pub use standing::{Ask, Bound, Bucket, Counts, Peak, Standing};
+pub use standing::{Bound, Bucket, Counts, Peak, Standing};
 pub use step::DetachedOnly;
 pub use typical::{PublishedDrive, TypicalRange, TypicalRates};
 pub use view::{

@@ -4,7 +4,7 @@ use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::standing::Ask;
+use crate::ask::Ask;
 
 /// Relative difference at which a value still lies within a range.
 const MARGIN: f64 = 0.001;

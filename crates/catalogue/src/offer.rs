@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use plimsoll_model::Layout;
 use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,11 +12,15 @@ use serde::Serialize;
 use crate::cite::Cite;
 use crate::config::{Config, Wrap};
 use crate::date::Date;
+use crate::durability::Durability;
 use crate::expression::Expression;
+use crate::iscsi::IscsiFacts;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::product::Product;
 use crate::resolve::Resolved;
+use crate::service_level::{ServiceLevel, ServiceSubject};
+use crate::sharing::Sharing;
 use crate::typical::TypicalRates;
 
 /// Terms of a purchase.
@@ -304,6 +309,67 @@ impl Offer {
     /// they were checked.
     pub fn needs(&self) -> Vec<Arc<str>> {
         self.volume.undecided(self.terms.as_of).map(|rule| Arc::clone(&rule.message)).collect()
+    }
+
+    /// The annual failure rate of the whole configuration. `None` when the vendor states none, and for mirrors and
+    /// RAID: their rate depends on the time of a rebuild.
+    pub fn durability(&self) -> Option<Durability> {
+        Some(self.product().durability()?.of_stripe(self.volumes_without_redundancy()?))
+    }
+
+    /// Number of volumes that the configuration needs, all of them; `None` for mirrors and RAID.
+    fn volumes_without_redundancy(&self) -> Option<u32> {
+        self.config.wraps.iter().try_fold(1, |volumes: u32, wrap| match wrap {
+            Wrap::PageCache(_) => Some(volumes),
+            Wrap::Array { layout: Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe, members, .. } => {
+                volumes.checked_mul(*members)
+            }
+            Wrap::Array { .. } => None,
+        })
+    }
+
+    /// How initiators see each volume of this configuration. `None` when the catalogue does not state it.
+    pub fn iscsi(&self) -> Option<IscsiFacts> {
+        let rule = self.product().iscsi.as_ref()?;
+        let count = |of: &Option<Expression>| {
+            let number = of.as_ref()?.number(&self.volume.values)?;
+            (number >= 1.0).then_some(number as u32)
+        };
+        Some(IscsiFacts {
+            vendor: rule.vendor.clone(),
+            model: rule.model.clone(),
+            revision: rule.revision.clone(),
+            prefix: rule.prefix.clone(),
+            paths: count(&rule.paths),
+            queue_depth: count(&rule.queue_depth),
+            controllers: count(&rule.controllers).unwrap_or(1),
+            cite: Arc::clone(&rule.cite),
+        })
+    }
+
+    /// The service levels of a configuration. A stripe is available only while all of its volumes are: the shares of
+    /// independent volumes are multiplied. Availability of mirrors and RAID is unknown.
+    pub fn service_levels(&self) -> Vec<ServiceLevel> {
+        let volumes = self.volumes_without_redundancy();
+        let holds = |when: &Expression| when.truth(&self.volume.values) == Some(true);
+        let valid = self.product().service_levels.iter().filter(|rule| rule.when.as_ref().is_none_or(holds));
+        let of_all = |level: &ServiceLevel| match level.of {
+            ServiceSubject::Availability => {
+                let share = (0..volumes?).fold(1.0, |share: f64, _| share * level.share);
+                Some(ServiceLevel { share, ..level.clone() })
+            }
+            ServiceSubject::Performance => Some(level.clone()),
+        };
+        valid.filter_map(|rule| of_all(&rule.level)).collect()
+    }
+
+    /// How many machines can attach each volume of this configuration at the same time. `None` when a volume belongs to
+    /// a single machine, or the catalogue has no figure.
+    pub fn sharing(&self) -> Option<Sharing> {
+        let holds = |when: &Expression| when.truth(&self.volume.values) == Some(true);
+        let rule = self.product().sharing.iter().find(|rule| rule.when.as_ref().is_none_or(holds))?;
+        let hosts = rule.hosts.number(&self.volume.values).filter(|hosts| *hosts > 1.0)?;
+        Some(Sharing { hosts: hosts as u32, mode: rule.mode, cite: Arc::clone(&rule.cite) })
     }
 
     /// What makes the figures questionable: of the ceilings, of rules that only caution, and of the model when there is

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cite::Cite;
-use crate::offer::Offer;
 
 /// Access of machines that share a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -40,15 +39,4 @@ pub struct Sharing {
     /// Source of the figure; the note has its conditions.
     #[serde(rename = "source")]
     pub cite: Arc<Cite>,
-}
-
-impl Offer {
-    /// How many machines can attach each volume of this configuration at the same time. `None` when a volume belongs to
-    /// a single machine, or the catalogue has no figure.
-    pub fn sharing(&self) -> Option<Sharing> {
-        let holds = |when: &crate::expression::Expression| when.truth(&self.volume.values) == Some(true);
-        let rule = self.product().sharing.iter().find(|rule| rule.when.as_ref().is_none_or(holds))?;
-        let hosts = rule.hosts.number(&self.volume.values).filter(|hosts| *hosts > 1.0)?;
-        Some(Sharing { hosts: hosts as u32, mode: rule.mode, cite: Arc::clone(&rule.cite) })
-    }
 }

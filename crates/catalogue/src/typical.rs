@@ -8,8 +8,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::ask::Ask;
 use crate::cite::Cite;
-use crate::standing::Ask;
 
 /// A load, and the rates of published drives under it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plimsoll_units::Bytes;
 
 use super::Catalogue;
+use crate::ask::Ask;
 use crate::complaint::Complaints;
 use crate::config::{Config, Part, Setting};
 use crate::date::Date;
@@ -13,7 +14,6 @@ use crate::number::{plain, shown};
 use crate::offer::{Offer, PriceTerms};
 use crate::product::{Product, ProductKind, PublishedTable, Range};
 use crate::refusal::ConfigRefusal;
-use crate::standing::Ask;
 
 /// Quantity in a column of a published table.
 #[derive(Clone, Copy, Debug, PartialEq)]

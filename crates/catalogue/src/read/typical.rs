@@ -6,10 +6,10 @@ use plimsoll_units::Bytes;
 
 use super::PartReader;
 use super::section::{Section, number};
+use crate::ask::Ask;
 use crate::expression::Type;
 use crate::offer::{Access, Kinds};
 use crate::product::TypicalRule;
-use crate::standing::Ask;
 use crate::typical::{PublishedDrive, TypicalRates};
 
 /// Maximum queue depth of a published rate.
