@@ -5,36 +5,11 @@ use std::sync::Arc;
 use crate::cite::Cite;
 use crate::commitment::Commitment;
 use crate::decimal::Decimal;
-use crate::expression::{Expression, Value};
+use crate::expression::Value;
 use crate::imported::{ImportedPrices, MONTH_HOURS, Rate, meter_key};
 use crate::number::plain;
-use crate::product::{PriceList, Product, SnapshotRate, TableRow, TemplatePiece, Validity};
+use crate::product::{BilledPart, Meter, PriceList, Product, SnapshotRate, TableRow, TemplatePiece, Validity};
 use crate::resolve::Resolved;
-
-/// A component of the bill, with its meters in the vendor's price list.
-#[derive(Clone, Debug)]
-pub(crate) struct BilledPart {
-    /// Name, as that of the part in the price lists of the file.
-    pub name: Arc<str>,
-    /// The part of those lists that contains it, if that has another name.
-    pub within: Option<Arc<str>>,
-    /// Meters of rising ranges, each up to a quantity; a single one without limit for most components.
-    pub meters: Vec<(Option<Decimal>, Meter)>,
-    /// Unit without time; empty for a machine or disk itself.
-    pub unit: Arc<str>,
-    pub quantity: Expression,
-    pub when: Option<Expression>,
-}
-
-/// Names of a meter, with expressions; the first in the list is used.
-pub(crate) type Meter = Vec<Vec<TemplatePiece>>;
-
-/// The meter of stored snapshots.
-#[derive(Clone, Debug)]
-pub(crate) struct BilledSnapshot {
-    pub meter: String,
-    pub unit: Arc<str>,
-}
 
 /// Cost of a component in a month, for one member.
 pub(crate) struct ImportedCharge {
@@ -48,16 +23,6 @@ pub(crate) struct ImportedCharge {
 }
 
 impl BilledPart {
-    /// Name of the part in the price lists of the file.
-    pub(crate) fn listed_name(&self) -> &Arc<str> {
-        self.within.as_ref().unwrap_or(&self.name)
-    }
-
-    /// True if this configuration has the component. `None` if the configuration does not decide.
-    pub(crate) fn applies(&self, values: &[Value]) -> Option<bool> {
-        self.when.as_ref().map_or(Some(true), |when| when.truth(values))
-    }
-
     /// Its cost by the imported rates; `None` if a rate or the quantity is missing.
     pub(crate) fn charge(
         &self,

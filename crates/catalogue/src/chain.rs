@@ -9,8 +9,8 @@ use thiserror::Error;
 use crate::config::{Wrap, exactly};
 use crate::expression::Value;
 use crate::number::plain;
-use crate::offer::{Access, Ceiling, Kinds, Offer};
-use crate::product::{ProductKind, TemplatePiece};
+use crate::offer::{Ceiling, Offer};
+use crate::product::{Access, Kinds, ProductKind, TemplatePiece};
 use crate::resolve::Resolved;
 
 /// Reason why an offer has no model.

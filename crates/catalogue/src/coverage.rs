@@ -6,14 +6,14 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::billing::{BilledPart, ProductRow};
+use crate::billing::ProductRow;
 use crate::catalogue::{Catalogue, provider};
 use crate::cite::Cite;
 use crate::commitment::Commitment;
 use crate::decimal::Decimal;
 use crate::imported::{ImportedPrices, MONTH_HOURS, Rate, unit_of};
 use crate::money::{Currency, Money};
-use crate::product::{Amount, PriceList, PricePart, Product};
+use crate::product::{Amount, BilledPart, PriceList, PricePart, Product};
 
 /// Prices of a vendor in a region and currency.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -60,15 +60,16 @@ pub use machine::MachineShape;
 pub use model_fit::ModelFit;
 pub use money::{Currency, CurrencyError, Money};
 pub use nearest::{nearest, one_of};
-pub use offer::{
-    Access, Ceiling, Chosen, ChosenBy, Doubt, Kinds, LatencyStatement, Offer, OptionValue, PriceTerms, Scope,
-};
+pub use offer::{Ceiling, Doubt, Offer, PriceTerms};
 pub use own_price::{OwnPrice, OwnPriceError};
 pub use plimsoll_model::Layout;
-pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Often, Price, SnapshotPrice};
+pub use price::{Charge, MAX_PRICE_AGE_DAYS, NoPrice, Price, SnapshotPrice};
 pub use price_list::{Meters, PriceListError, PriceListFile, PriceListForm, PriceListImport, read_price_list};
-pub use product::{Autotune, Product, ProductKind, Warning};
+pub use product::{
+    Access, Autotune, Kinds, LatencyStatement, Often, OptionValue, Product, ProductKind, Scope, Warning,
+};
 pub use refusal::{ConfigRefusal, UnknownProduct};
+pub use resolve::{Chosen, ChosenBy};
 pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};
 pub use standing::{Bound, Bucket, Counts, Peak, Standing};

@@ -17,8 +17,8 @@ use crate::expression::Expression;
 use crate::iscsi::IscsiFacts;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
-use crate::product::Product;
-use crate::resolve::Resolved;
+use crate::product::{Access, Kinds, LatencyStatement, Product, Scope};
+use crate::resolve::{Chosen, Resolved};
 use crate::service_level::{ServiceLevel, ServiceSubject};
 use crate::sharing::Sharing;
 use crate::typical::TypicalRates;
@@ -67,92 +67,6 @@ pub struct Offer {
     pub(crate) terms: PriceTerms,
 }
 
-/// Value of an option, and its alternatives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
-    /// Name of the option.
-    pub name: Arc<str>,
-    /// Its value; `None` if neither given nor defaulted.
-    pub value: Option<OptionValue>,
-    /// Origin of the value.
-    pub by: ChosenBy,
-    /// Minimum in this configuration; for numbers and sizes.
-    pub low: Option<f64>,
-    /// Maximum.
-    pub high: Option<f64>,
-    /// Values are multiples of this, or the maximum.
-    pub step: Option<f64>,
-    /// Alternatives; for choices.
-    pub choices: Vec<Arc<str>>,
-}
-
-/// Value of an option.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum OptionValue {
-    /// A number; a size in the vendor's capacity unit.
-    Number(f64),
-    /// A choice.
-    Text(Arc<str>),
-}
-
-/// Origin of an option's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChosenBy {
-    /// Given by the configuration.
-    Configuration,
-    /// Default of the product, or implied by the tier.
-    Default,
-}
-
-/// Location of a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// The volume, by its size and settings.
-    Volume,
-    /// The performance level or tier.
-    Level,
-    /// The attachment of a volume to a machine.
-    Attachment,
-    /// The machine.
-    Machine,
-    /// The guest's driver or queue.
-    Guest,
-    /// The network.
-    Network,
-    /// The media.
-    Media,
-    /// A controller of an array.
-    Controller,
-    /// The account.
-    Account,
-}
-
-/// Operations counted by a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Kinds {
-    /// Reads and writes.
-    All,
-    /// Reads only.
-    Read,
-    /// Writes only.
-    Write,
-}
-
-/// Order of addresses to which a limit applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Access {
-    /// Any.
-    Any,
-    /// Sequential only.
-    Sequential,
-    /// Random only.
-    Random,
-}
-
 /// A limit of throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceiling {
@@ -186,16 +100,6 @@ pub struct Ceiling {
     pub cite: Arc<Cite>,
 }
 
-/// Statement of the vendor about latency.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LatencyStatement {
-    /// Text of the vendor.
-    pub text: Arc<str>,
-    /// Its source.
-    #[serde(rename = "source")]
-    pub cite: Arc<Cite>,
-}
-
 /// A caveat of an offer's figures.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Doubt {
@@ -204,50 +108,6 @@ pub struct Doubt {
     /// Source of the figure in question, if any.
     #[serde(rename = "source")]
     pub cite: Option<Arc<Cite>>,
-}
-
-impl Scope {
-    /// Name in product files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Volume => "volume",
-            Self::Level => "level",
-            Self::Attachment => "attachment",
-            Self::Machine => "machine",
-            Self::Guest => "guest",
-            Self::Network => "network",
-            Self::Media => "media",
-            Self::Controller => "controller",
-            Self::Account => "account",
-        }
-    }
-
-    /// True for limits shared by the members of an array.
-    pub const fn is_shared(self) -> bool {
-        matches!(self, Self::Machine | Self::Guest | Self::Network | Self::Controller | Self::Account)
-    }
-}
-
-impl Kinds {
-    /// Name in product files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
-
-impl Access {
-    /// Name in product files: `any`, `sequential`, `random`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Sequential => "sequential",
-            Self::Random => "random",
-        }
-    }
 }
 
 impl Offer {

@@ -9,8 +9,7 @@ use crate::cite::{Cite, Status};
 use crate::date::Date;
 use crate::decimal::Decimal;
 use crate::money::Currency;
-use crate::price::Often;
-use crate::product::{Amount, PriceList, PricePart, Validity};
+use crate::product::{Amount, Often, PriceList, PricePart, Validity};
 
 /// A monthly price of a product or machine, which replaces those of its file: `netapp/aff-c800=9500 USD` or
 /// `netapp/aff-c800=0.12 USD/GiB`.

@@ -13,7 +13,7 @@ use crate::decimal::Decimal;
 use crate::expression::Expression;
 use crate::money::{Currency, Money};
 use crate::offer::{Doubt, Offer};
-use crate::product::{Amount, PriceList, PricePart};
+use crate::product::{Amount, Often, PriceList, PricePart};
 use crate::resolve::Resolved;
 
 /// A list price.
@@ -79,16 +79,6 @@ pub struct Charge {
     /// Source of its amount.
     #[serde(skip)]
     pub cite: Arc<Cite>,
-}
-
-/// Interval of payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Often {
-    /// Every month.
-    Monthly,
-    /// Once, at the beginning.
-    Once,
 }
 
 /// Reason why an offer has no price.
@@ -178,17 +168,6 @@ impl Price {
         let doubtful = self.parts.iter().filter_map(|part| Some((part, part.cite.status.doubt()?)));
         doubtful.map(|(part, doubt)| about(format!("the price of \"{}\" {doubt}", part.name), &part.cite)).collect()
     }
-}
-
-/// Name of a list in messages: `USD in us-east-1 from 2025-09`.
-pub(crate) fn list_name(currency: Currency, region: Option<&str>, from: Option<Date>, until: Option<Date>) -> String {
-    let words = [
-        ("in", region.map(str::to_owned)),
-        ("from", from.map(|d| d.to_string())),
-        ("until", until.map(|d| d.to_string())),
-    ];
-    let given = words.into_iter().filter_map(|(word, value)| Some(format!(" {word} {}", value?)));
-    std::iter::once(currency.to_string()).chain(given).collect()
 }
 
 impl Offer {

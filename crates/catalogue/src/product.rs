@@ -7,7 +7,6 @@ use plimsoll_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::billing::{BilledPart, BilledSnapshot};
 use crate::cite::Cite;
 use crate::date::Date;
 use crate::decimal::Decimal;
@@ -18,8 +17,6 @@ use crate::imported::ImportedPrices;
 use crate::iscsi::IscsiRule;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
-use crate::offer::{Access, Kinds, LatencyStatement, OptionValue, Scope};
-use crate::price::{Often, list_name};
 use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
 use crate::typical::TypicalRates;
@@ -107,6 +104,11 @@ pub(crate) struct Variable {
     pub origin: Origin,
 }
 
+/// The number of volumes: 1 without an array. A variable of every file.
+pub(crate) const MEMBERS: usize = 0;
+/// The product of the volumes: `gcp/pd-ssd`. A variable of every file; not given for a machine alone.
+pub(crate) const VOLUME: usize = 1;
+
 /// Origin of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -156,6 +158,16 @@ pub(crate) struct OptionRule {
     pub detached_from: Option<f64>,
     pub note: Arc<str>,
     pub cite: Arc<Cite>,
+}
+
+/// Value of an option.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// A number; a size in the vendor's capacity unit.
+    Number(f64),
+    /// A choice.
+    Text(Arc<str>),
 }
 
 /// Domain of an option.
@@ -223,6 +235,108 @@ pub(crate) struct NamedNumber {
     pub value: f64,
     pub unit: Box<str>,
     pub validity: Validity,
+    pub cite: Arc<Cite>,
+}
+
+/// Location of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The volume, by its size and settings.
+    Volume,
+    /// The performance level or tier.
+    Level,
+    /// The attachment of a volume to a machine.
+    Attachment,
+    /// The machine.
+    Machine,
+    /// The guest's driver or queue.
+    Guest,
+    /// The network.
+    Network,
+    /// The media.
+    Media,
+    /// A controller of an array.
+    Controller,
+    /// The account.
+    Account,
+}
+
+/// Operations counted by a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kinds {
+    /// Reads and writes.
+    All,
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+}
+
+/// Order of addresses to which a limit applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Any.
+    Any,
+    /// Sequential only.
+    Sequential,
+    /// Random only.
+    Random,
+}
+
+impl Scope {
+    /// Name in product files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Volume => "volume",
+            Self::Level => "level",
+            Self::Attachment => "attachment",
+            Self::Machine => "machine",
+            Self::Guest => "guest",
+            Self::Network => "network",
+            Self::Media => "media",
+            Self::Controller => "controller",
+            Self::Account => "account",
+        }
+    }
+
+    /// True for limits shared by the members of an array.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Self::Machine | Self::Guest | Self::Network | Self::Controller | Self::Account)
+    }
+}
+
+impl Kinds {
+    /// Name in product files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+impl Access {
+    /// Name in product files: `any`, `sequential`, `random`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Sequential => "sequential",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// Statement of the vendor about latency.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LatencyStatement {
+    /// Text of the vendor.
+    pub text: Arc<str>,
+    /// Its source.
+    #[serde(rename = "source")]
     pub cite: Arc<Cite>,
 }
 
@@ -333,9 +447,26 @@ pub(crate) struct SnapshotRate {
 }
 
 impl PriceList {
+    /// Name in messages: `USD in us-east-1 from 2025-09`.
     pub(crate) fn words(&self) -> String {
-        list_name(self.currency, self.region.as_deref(), self.validity.from, self.validity.until)
+        let words = [
+            ("in", self.region.as_deref().map(str::to_owned)),
+            ("from", self.validity.from.map(|date| date.to_string())),
+            ("until", self.validity.until.map(|date| date.to_string())),
+        ];
+        let given = words.into_iter().filter_map(|(word, value)| Some(format!(" {word} {}", value?)));
+        std::iter::once(self.currency.to_string()).chain(given).collect()
     }
+}
+
+/// Interval of payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Often {
+    /// Every month.
+    Monthly,
+    /// Once, at the beginning.
+    Once,
 }
 
 /// A component of a price.
@@ -375,6 +506,43 @@ pub(crate) enum Amount {
     PerGib(Decimal),
     /// It costs something, and the catalogue does not know what.
     Unknown,
+}
+
+/// A component of the bill, with its meters in the vendor's price list.
+#[derive(Clone, Debug)]
+pub(crate) struct BilledPart {
+    /// Name, as that of the part in the price lists of the file.
+    pub name: Arc<str>,
+    /// The part of those lists that contains it, if that has another name.
+    pub within: Option<Arc<str>>,
+    /// Meters of rising ranges, each up to a quantity; a single one without limit for most components.
+    pub meters: Vec<(Option<Decimal>, Meter)>,
+    /// Unit without time; empty for a machine or disk itself.
+    pub unit: Arc<str>,
+    pub quantity: Expression,
+    pub when: Option<Expression>,
+}
+
+/// Names of a meter, with expressions; the first in the list is used.
+pub(crate) type Meter = Vec<Vec<TemplatePiece>>;
+
+/// The meter of stored snapshots.
+#[derive(Clone, Debug)]
+pub(crate) struct BilledSnapshot {
+    pub meter: String,
+    pub unit: Arc<str>,
+}
+
+impl BilledPart {
+    /// Name of the part in the price lists of the file.
+    pub(crate) fn listed_name(&self) -> &Arc<str> {
+        self.within.as_ref().unwrap_or(&self.name)
+    }
+
+    /// True if this configuration has the component. `None` if the configuration does not decide.
+    pub(crate) fn applies(&self, values: &[Value]) -> Option<bool> {
+        self.when.as_ref().map_or(Some(true), |when| when.truth(values))
+    }
 }
 
 /// A published table that the limits must reproduce.

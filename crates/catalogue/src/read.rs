@@ -27,7 +27,6 @@ use crate::nearest;
 use crate::product::{Autotune, Product, ProductKind, Unit, Validity, Warning};
 use cites::Cites;
 use names::Names;
-pub(crate) use names::{MEMBERS, VOLUME};
 use section::{Section, SpannedText, SpannedValue};
 
 /// Reads a file in the folder of the product file.

@@ -11,9 +11,7 @@ use crate::config::{OWN_MACHINE, OWN_MACHINE_WORD, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
 use crate::number::plain;
-use crate::offer::{Chosen, ChosenBy, OptionValue};
-use crate::product::{Origin, PriceList, Product, Range, Rule};
-use crate::read::{MEMBERS, VOLUME};
+use crate::product::{MEMBERS, OptionValue, Origin, PriceList, Product, Range, Rule, VOLUME};
 use crate::refusal::ConfigRefusal;
 use settings::Given;
 
@@ -34,6 +32,34 @@ pub(crate) struct Resolved {
     row: Option<usize>,
     /// Values of the configuration.
     given: Given,
+}
+
+/// Value of an option, and its alternatives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// Name of the option.
+    pub name: Arc<str>,
+    /// Its value; `None` if neither given nor defaulted.
+    pub value: Option<OptionValue>,
+    /// Origin of the value.
+    pub by: ChosenBy,
+    /// Minimum in this configuration; for numbers and sizes.
+    pub low: Option<f64>,
+    /// Maximum.
+    pub high: Option<f64>,
+    /// Values are multiples of this, or the maximum.
+    pub step: Option<f64>,
+    /// Alternatives; for choices.
+    pub choices: Vec<Arc<str>>,
+}
+
+/// Origin of an option's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// Given by the configuration.
+    Configuration,
+    /// Default of the product, or implied by the tier.
+    Default,
 }
 
 /// A product, or a machine of a family.

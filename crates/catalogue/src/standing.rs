@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::ask::Ask;
 use crate::config::Wrap;
-use crate::offer::{Access, Ceiling, Kinds, Offer};
+use crate::offer::{Ceiling, Offer};
+use crate::product::{Access, Kinds};
 
 /// A load under an offer's ceilings.
 #[derive(Clone, Debug, PartialEq)]

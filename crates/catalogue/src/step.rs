@@ -7,8 +7,10 @@ use crate::config::read::same_place;
 use crate::config::{Config, Part, Setting};
 use crate::expression::Value;
 use crate::number::{plain, shown};
-use crate::offer::{Chosen, Offer, OptionValue};
+use crate::offer::Offer;
 use crate::price::Price;
+use crate::product::OptionValue;
+use crate::resolve::Chosen;
 
 /// A change that the vendor makes only on detached volumes.
 #[derive(Clone, Debug, PartialEq)]

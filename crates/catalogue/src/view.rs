@@ -8,10 +8,9 @@ use serde::Serialize;
 
 use crate::cite::Cite;
 use crate::expression::{Expression, Value};
-use crate::offer::{Access, Kinds, LatencyStatement, Scope};
-use crate::price::Often;
 use crate::product::{
-    Amount, Limit, NamedNumber, OptionRule, PriceList, PricePart, Product, Rule, SharingRule, TemplatePiece,
+    Access, Amount, Kinds, LatencyStatement, Limit, NamedNumber, Often, OptionRule, PriceList, PricePart, Product,
+    Rule, Scope, SharingRule, TemplatePiece,
 };
 use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;

@@ -2,10 +2,10 @@
 
 use super::PartReader;
 use super::section::{Section, SpannedText, elements};
-use crate::billing::{BilledPart, BilledSnapshot, Meter};
 use crate::decimal::Decimal;
 use crate::expression::Type;
 use crate::imported::meter_key;
+use crate::product::{BilledPart, BilledSnapshot, Meter};
 
 impl PartReader<'_> {
     pub(super) fn billed(&mut self, head: &Section) -> Vec<BilledPart> {

@@ -3,8 +3,7 @@
 use super::PartReader;
 use super::section::Section;
 use crate::expression::{Expression, Type};
-use crate::offer::{Access, Kinds, LatencyStatement, Scope};
-use crate::product::{Limit, NamedNumber, Origin, ProductKind, Rule, Validity};
+use crate::product::{Access, Kinds, LatencyStatement, Limit, NamedNumber, Origin, ProductKind, Rule, Scope, Validity};
 
 impl Scope {
     const ALL: [Self; 9] = [

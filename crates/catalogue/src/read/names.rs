@@ -4,11 +4,6 @@ use crate::expression::{Resolve, Type};
 use crate::nearest;
 use crate::product::{Origin, Variable};
 
-/// The number of volumes: 1 without an array. A variable of every file.
-pub(crate) const MEMBERS: usize = 0;
-/// The product of the volumes: `gcp/pd-ssd`. A variable of every file; not given for a machine alone.
-pub(crate) const VOLUME: usize = 1;
-
 /// Variables by number.
 pub(crate) struct Names {
     pub list: Vec<Variable>,

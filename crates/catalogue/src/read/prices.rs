@@ -8,8 +8,7 @@ use crate::cite::Cite;
 use crate::decimal::Decimal;
 use crate::expression::{Expression, Type};
 use crate::nearest;
-use crate::price::Often;
-use crate::product::{Amount, Origin, PriceList, PricePart, SnapshotRate, Tiers, Variable};
+use crate::product::{Amount, Often, Origin, PriceList, PricePart, SnapshotRate, Tiers, Variable};
 
 const DECIMAL: &str = "decimal digits in quotation marks, such as \"0.0255\"";
 

@@ -8,8 +8,7 @@ use toml::de::DeValue;
 use super::PartReader;
 use super::section::{Section, SpannedText, SpannedValue as Toml, elements, number, wrong};
 use crate::expression::{Type, Value};
-use crate::offer::OptionValue;
-use crate::product::{Machines, Origin, ProductKind, TableRow, Tiers};
+use crate::product::{Machines, OptionValue, Origin, ProductKind, TableRow, Tiers};
 
 /// Rows before the first column became their name.
 struct UnnamedRows {

@@ -8,8 +8,7 @@ use super::PartReader;
 use super::section::{Section, number};
 use crate::ask::Ask;
 use crate::expression::Type;
-use crate::offer::{Access, Kinds};
-use crate::product::TypicalRule;
+use crate::product::{Access, Kinds, TypicalRule};
 use crate::typical::{PublishedDrive, TypicalRates};
 
 /// Maximum queue depth of a published rate.
