@@ -196,6 +196,25 @@ fn classes(subject: &DatabaseDemand) -> Table {
         .column(Column::new("size", "KiB", ColumnKind::Size, 1), |class| mean(*class, Measure::Size, 1024.0))
         .column(Column::time("latency", "ms", 0), |class| mean(*class, Measure::Latency, 1e-3))
         .table()
+        .with_notes(overlap(subject))
+}
+
+/// Says that temporary reads are among the others as well, where the parts of the reads exceed the total.
+fn overlap(subject: &DatabaseDemand) -> Option<String> {
+    let rate = |class| {
+        let series = subject.series(class, Measure::Iops)?;
+        Some(subject.summary(series)?.mean)
+    };
+    let (all, temp) = (rate(Class::Read)?, rate(Class::TempRead)?);
+    let others = [Class::RandomRead, Class::SequentialRead, Class::BackupRead].map(|class| rate(class).unwrap_or(0.0));
+    let parts = temp + others.iter().sum::<f64>();
+    (parts > all * 1.02).then(|| {
+        format!(
+            "Temporary reads are among the other reads, too: the parts are {} IOPS, the reads {}. size subtracts them.",
+            number::three(parts),
+            number::three(all)
+        )
+    })
 }
 
 fn over_time(subject: &DatabaseDemand) -> Table {
