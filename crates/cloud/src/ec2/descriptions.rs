@@ -132,6 +132,9 @@ fn type_fields(machine: &MachineGlance, name: &str, architecture: &str) -> Vec<E
     let mut fields = vec![
         Element::text("instanceType", name),
         Element::new("processorInfo", vec![Element::set("supportedArchitectures", architectures)]),
+        // Unknown here; Terraform treats an instance type without these elements as missing.
+        Element::new("networkInfo", Vec::new()),
+        Element::new("placementGroupInfo", Vec::new()),
     ];
     fields.extend(shape.vcpus.map(|vcpus| Element::new("vCpuInfo", vec![Element::text("defaultVCpus", vcpus)])));
     fields.extend(

@@ -207,6 +207,7 @@ fn descriptions_that_scripts_read_are_answered() {
     assert_eq!([element(&types, "defaultVCpus"), element(&types, "sizeInMiB")], ["16", "65536"]);
     let limits = ["baselineIops", "maximumIops", "baselineBandwidthInMbps", "maximumBandwidthInMbps"];
     assert_eq!(limits.map(|name| element(&types, name)), ["20000", "40000", "5000", "10000"]);
+    assert!(types.text.contains("<networkInfo></networkInfo><placementGroupInfo></placementGroupInfo>"), "{types:?}");
     let limits = ["baselineThroughputInMBps", "maximumThroughputInMBps"];
     assert_eq!(limits.map(|name| element(&types, name)), ["625", "1250"]);
     client.refuses("Action=DescribeInstanceTypes&InstanceType.1=m6i.nano", "InvalidInstanceType");
