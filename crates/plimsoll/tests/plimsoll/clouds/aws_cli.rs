@@ -71,6 +71,7 @@ fn commands_and_waiters_of_the_aws_cli_end_as_with_the_real_service() {
     attached(&aws, volume);
     modified(&aws, volume);
     snapshots(&aws, volume);
+    descriptions(&aws, volume);
     aws.does(&["delete-volume", "--volume-id", volume]);
     aws.does(&["wait", "volume-deleted", "--volume-ids", volume]);
     aws.refuses(&["describe-volumes", "--volume-ids", volume], &["InvalidVolume.NotFound"]);
@@ -82,6 +83,7 @@ fn refused(aws: &Cli, create: &[&str]) {
     aws.refuses(&[create, &["gp3", "--iops", "3000", "--throughput", "1000"]].concat(), &["InvalidParameterValue"]);
     aws.refuses(&[create, &["gp2", "--iops", "3000"]].concat(), &["InvalidParameterCombination"]);
     aws.refuses(&[create, &["io2"]].concat(), &["MissingParameter"]);
+    aws.refuses(&[create, &["io2", "--iops", "100", "--multi-attach-enabled"]].concat(), &["UnsupportedOperation"]);
     aws.refuses(&[create, &["io1", "--iops", "600"]].concat(), &["InvalidParameterValue"]);
     aws.refuses(&[create, &["st1"]].concat(), &["InvalidParameterValue"]);
     let elsewhere = ["create-volume", "--availability-zone", "eu-west-9a", "--size", "10"];
@@ -107,6 +109,8 @@ fn attached(aws: &Cli, volume: &str) {
 
 fn modified(aws: &Cli, volume: &str) {
     let modify = |iops: &'static str| ["modify-volume", "--volume-id", volume, "--iops", iops];
+    let several = ["modify-volume", "--volume-id", volume, "--multi-attach-enabled"];
+    aws.refuses(&several, &["InvalidParameterCombination"]);
     let first = aws.does(&[&modify("5000")[..], &["--size", "20"]].concat());
     assert_eq!(first["VolumeModification"]["TargetIops"], 5000);
     let volumes = aws.does(&["describe-volumes", "--volume-ids", volume]);
@@ -145,4 +149,21 @@ fn snapshots(aws: &Cli, volume: &str) {
     assert_eq!((&copy["SnapshotId"], &copy["Size"]), (&snapshot.into(), &20.into()));
     let listed = aws.does(&["describe-snapshots", "--owner-ids", "self"]);
     assert_eq!(listed["Snapshots"].as_array().map(Vec::len), Some(1));
+}
+
+fn descriptions(aws: &Cli, volume: &str) {
+    aws.does(&["create-tags", "--resources", volume, "--tags", "Key=team,Value=red", "Key=tier,Value=1"]);
+    let tagged = ["describe-volumes", "--filters", "Name=tag:team,Values=r*", "Name=tag-key,Values=tier"];
+    assert_eq!(aws.does(&tagged)["Volumes"][0]["VolumeId"], volume);
+    aws.does(&["delete-tags", "--resources", volume, "--tags", "Key=team,Value=blue", "Key=tier"]);
+    let tags = aws.does(&["describe-tags", "--filters", "Name=tag:team,Values=red"]);
+    assert_eq!(tags["Tags"].as_array().map(Vec::len), Some(1), "{tags}");
+    aws.does(&["delete-tags", "--resources", volume]);
+    assert_eq!(aws.does(&["describe-tags"])["Tags"].as_array().map(Vec::len), Some(0));
+    let zones = aws.does(&["describe-availability-zones", "--zone-names", ZONE]);
+    assert_eq!(zones["AvailabilityZones"].as_array().map(Vec::len), Some(1), "{zones}");
+    aws.refuses(&["describe-availability-zones", "--zone-names", "us-east-1z"], &["InvalidParameterValue"]);
+    let types = aws.does(&["describe-instance-types", "--instance-types", "m6i.4xlarge"]);
+    let limits = &types["InstanceTypes"][0]["EbsInfo"]["EbsOptimizedInfo"];
+    assert_eq!((&limits["BaselineIops"], &limits["MaximumIops"]), (&20_000.into(), &40_000.into()));
 }

@@ -135,4 +135,20 @@ fn others(oci: &Cli, volume: &str) {
     let change = ["bv", "volume", "change-compartment", "--compartment-id", "ocid1.compartment.oc1..d"];
     oci.does(&[&change[..], &["--volume-id", volume]].concat());
     oci.does(&["iam", "availability-domain", "list", "--compartment-id", COMPARTMENT]);
+    let images = ["compute", "image", "list", "--compartment-id", TENANCY, "--operating-system", "Oracle Linux"];
+    oci.does(&[&images[..], &["--operating-system-version", "9", "--sort-by", "DISPLAYNAME"]].concat());
+    oci.does(&["network", "subnet", "list", "--compartment-id", TENANCY, "--vcn-id", "ocid1.vcn.oc1..v"]);
+    let compartments = ["iam", "compartment", "list", "--compartment-id", TENANCY, "--access-level", "ACCESSIBLE"];
+    let named = ["--compartment-id-in-subtree", "true", "--name", "compartment-d", "--all"];
+    let found = oci.does(&[&compartments[..], &named].concat());
+    assert_eq!(found["data"][0]["id"], "ocid1.compartment.oc1..d", "{found}");
+    assert_eq!(oci.does(&["iam", "region", "list"])["data"][0]["key"], "ZRH");
+    let metrics = ["monitoring", "metric", "list", "--compartment-id", "ocid1.compartment.oc1..d"];
+    let metrics = oci.does(&[&metrics[..], &["--namespace", "oci_blockstore", "--name", "VolumeReadOps"]].concat());
+    assert_eq!(metrics["data"][0]["dimensions"]["resourceId"], *volume, "{metrics}");
+    let replicas = ["bv", "volume", "update", "--volume-id", volume, "--force", "--block-volume-replicas"];
+    oci.does(&[&replicas[..], &["[]"]].concat());
+    let replica = json!([{ "availabilityDomain": "XYZ:EU-FRANKFURT-1-AD-1" }]).to_string();
+    let refused = oci.ends(1, &[&replicas[..], &[replica.as_str()]].concat());
+    assert!(refused.to_string().contains("not emulated"), "{refused}");
 }
