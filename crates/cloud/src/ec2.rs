@@ -89,7 +89,7 @@ fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Ec2Result 
         "DescribeVolumeStatus" => descriptions::volume_status(operation, query),
         "DescribeVolumeAttribute" => descriptions::volume_attribute(operation, query),
         "DescribeInstanceStatus" => instances::statuses(operation, query),
-        "DescribeInstanceAttribute" => instances::attribute(operation, query),
+        "DescribeInstanceAttribute" => instances::describe_attribute(operation, query),
         "DescribeInstanceTypes" => descriptions::instance_types(operation, query),
         "DescribeRegions" => descriptions::regions(operation, query),
         "DescribeTags" => descriptions::tags(operation, query),

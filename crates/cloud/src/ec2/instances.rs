@@ -36,7 +36,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
             "instance-state-code" => Some(vec!["16".to_owned()]),
             "instance-type" => Some(vec![instance_type(group).to_owned()]),
             "availability-zone" => operation.zones().first().map(|zone| vec![zone.clone()]),
-            name => tag_values(&tags(group), name),
+            name => tag_values(&instance_tags(group), name),
         })?;
         if is_wanted && is_selected {
             let instance = Element::item(fields(operation, id, group, &volumes));
@@ -57,7 +57,7 @@ fn instance_type(group: &GroupGlance) -> &str {
 }
 
 /// Tags of an instance: its name.
-fn tags(group: &GroupGlance) -> Map<String, Value> {
+fn instance_tags(group: &GroupGlance) -> Map<String, Value> {
     Map::from_iter([("Name".to_owned(), group.name.clone().into())])
 }
 
@@ -91,7 +91,7 @@ fn fields(operation: &Operation<'_>, id: &str, group: &GroupGlance, volumes: &[H
         Element::text("rootDeviceName", ROOT_DEVICE),
         Element::set("blockDeviceMapping", block_devices(operation, group, volumes)),
         Element::text("virtualizationType", "hvm"),
-        Element::set("tagSet", tag_set(&tags(group))),
+        Element::set("tagSet", tag_set(&instance_tags(group))),
         Element::text("hypervisor", "nitro"),
         Element::text("ebsOptimized", true),
     ]
@@ -134,7 +134,7 @@ pub(super) fn statuses(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
 }
 
 /// `DescribeInstanceAttribute`. Attributes of the network of an instance are refused: it has none here.
-pub(super) fn attribute(operation: &Operation<'_>, query: &Query) -> Ec2Result {
+pub(super) fn describe_attribute(operation: &Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&["InstanceId", "Attribute"])?;
     let id = query.required("InstanceId")?;
     let instance = operation.instances(Provider::Ec2).into_iter().find(|(known, _)| known == id);

@@ -51,7 +51,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     let of = super::volumes::find(operation, query.required("VolumeId")?)?;
     query.end_dry_run()?;
     let record = record(operation, query, &of);
-    let taken = take(operation, vec![(of, record)])?;
+    let taken = take(operation, &[(of, record)])?;
     Ok(taken.iter().flat_map(|held| fields(operation, held, "status")).collect())
 }
 
@@ -86,8 +86,8 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
         }
         (of, record)
     };
-    let wanted = volumes.into_iter().map(with_record).collect();
-    let taken = take(operation, wanted)?;
+    let wanted: Vec<(Held, VolumeRecord)> = volumes.into_iter().map(with_record).collect();
+    let taken = take(operation, &wanted)?;
     let items = taken.iter().map(|held| Element::item(fields(operation, held, "state")));
     Ok(vec![Element::set("snapshotSet", items.collect())])
 }
@@ -120,7 +120,7 @@ pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
         backup.of.clone_from(&source.of);
     }
     let id = record.id.clone();
-    take(operation, vec![(of, record)])?;
+    take(operation, &[(of, record)])?;
     Ok(vec![Element::text("snapshotId", id)])
 }
 
@@ -144,7 +144,7 @@ fn record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeRecord {
 }
 
 /// Takes snapshots at the same moment.
-fn take(operation: &mut Operation<'_>, wanted: Vec<(Held, VolumeRecord)>) -> Result<Vec<Held>, Ec2Error> {
+fn take(operation: &mut Operation<'_>, wanted: &[(Held, VolumeRecord)]) -> Result<Vec<Held>, Ec2Error> {
     let snapshot = |(of, record): &(Held, VolumeRecord)| Snapshot {
         of: of.glance.name.clone(),
         name: operation.free_name(&record.id, "snapshot"),

@@ -27,10 +27,8 @@ pub(super) fn describe(operation: &Operation<'_>, query: &Query) -> Ec2Result {
         }
     }
     let is_named = |zone: &Zone| {
-        let mut named =
-            selections.iter().flat_map(|(filter, values, _)| values.iter().map(move |value| (filter, value)));
         selections.iter().all(|(_, values, _)| values.is_empty())
-            || named.any(|(filter, value)| zone.has(filter, value))
+            || selections.iter().any(|(filter, values, _)| values.iter().any(|value| zone.has(filter, value)))
     };
     let filters = query.filters();
     let mut items = Vec::new();

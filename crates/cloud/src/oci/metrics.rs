@@ -75,7 +75,7 @@ type Statistic = fn(&[u64], f64) -> f64;
 
 /// `SummarizeMetricsData`.
 pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResult {
-    let volumes = volumes(operation, request)?;
+    let volumes = volumes_of_compartment(operation, request)?;
     let details: SummarizeDetails = parse(request)?;
     if details.namespace != NAMESPACE {
         return Err(OciError::invalid(format!("namespace: the service has {NAMESPACE}")));
@@ -114,7 +114,7 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
 
 /// `ListMetrics`.
 pub(super) fn list(operation: &Operation<'_>, request: &Request) -> OciResult {
-    let volumes = volumes(operation, request)?;
+    let volumes = volumes_of_compartment(operation, request)?;
     let details: ListDetails = parse(request)?;
     let order = SortOrder::read(details.sort_order.as_deref(), SortOrder::Ascending)?;
     if details.sort_by.as_ref().is_some_and(|key| !["NAMESPACE", "NAME", "RESOURCEGROUP"].contains(&key.as_str())) {
@@ -158,7 +158,7 @@ fn metric_view(held: &Held, name: &str, group_by: &[String]) -> Value {
 }
 
 /// The volumes of the compartment of a request, or of all.
-fn volumes(operation: &Operation<'_>, request: &Request) -> Result<Vec<Held>, OciError> {
+fn volumes_of_compartment(operation: &Operation<'_>, request: &Request) -> Result<Vec<Held>, OciError> {
     let compartment = request.parameter("compartmentId").ok_or_else(|| OciError::missing("compartmentId"))?;
     known_compartment(compartment)?;
     let is_all = in_subtree(request)?;
