@@ -94,7 +94,10 @@ fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
 
 /// The cost of today's configurations.
 fn present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result<Option<PresentCost>, CliError> {
-    let config = |text: &String| match text.split_once('@').filter(|(_, machine)| machine.contains('/') && !machine.contains(' ')) {
+    let config = |text: &String| match text
+        .split_once('@')
+        .filter(|(_, machine)| machine.contains('/') && !machine.contains(' '))
+    {
         Some((volume, machine)) => {
             Err(CliError::usage(format!("--today: a machine follows \" on \": write '{volume} on {machine}'")))
         }
