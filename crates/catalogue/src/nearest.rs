@@ -91,6 +91,5 @@ mod tests {
         ];
         assert_eq!(nearest("gcp/n2-standard-4", machines)[..2], ["gcp/n2-standard-8", "gcp/n2-standard-64"]);
         assert_eq!(nearest("azure/Standard_D6s_v5", machines)[0], "azure/Standard_D8s_v5");
-        assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("a", "")), (3, 3, 1));
     }
 }

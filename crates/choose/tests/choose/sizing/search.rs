@@ -526,17 +526,19 @@ fn own_prices_rank_like_those_of_the_catalogue() {
 }
 
 #[test]
-fn incomplete_prices_rank_below_verified_ones() {
+fn incomplete_prices_rank_below_complete_ones_and_unverified_ones_count_more() {
     let sizing = sized(&database(2_000.0, Bytes::gib(1000)), &["gcp", "aws", "generic"]);
     let doubts: Vec<PriceDoubt> = sizing.choices.iter().map(Choice::price_doubt).collect();
-    assert!(doubts.is_sorted(), "{doubts:?}");
+    assert!(doubts.is_sorted_by_key(|doubt| *doubt > PriceDoubt::Unverified), "{doubts:?}");
     for doubt in [PriceDoubt::Firm, PriceDoubt::Unverified, PriceDoubt::Unpriced] {
         assert!(doubts.contains(&doubt), "{doubt:?} in {doubts:?}");
     }
-    let total = |choice: &Choice| choice.total().map_or(i128::MAX, |total| total.millionths);
-    for group in sizing.choices.chunk_by(|a, b| a.price_doubt() == b.price_doubt()) {
-        assert!(group.is_sorted_by_key(total), "{:?}", group.iter().map(short).collect::<Vec<_>>());
-    }
+    let compared = |choice: &Choice| {
+        let storage = choice.price.as_ref().map_or(0.0, |price| price.monthly.as_f64());
+        let more = if choice.has_unverified_price() { storage / 4.0 } else { 0.0 };
+        choice.total().map_or(f64::INFINITY, |total| total.as_f64() + more)
+    };
+    assert!(sizing.choices.is_sorted_by(|a, b| compared(a) <= compared(b) + 1e-6), "{doubts:?}");
 }
 
 /// The mean load of the input is a tenth of the expected load.
