@@ -16,33 +16,33 @@ const NULL: u8 = 0xfe;
 
 /// Hash of a row in progress.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowDigest(u64);
+pub struct RowDigest(u64);
 
 impl RowDigest {
     /// Hash of an empty row.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self(BASIS)
     }
 
     /// Adds NULL.
-    pub(crate) fn null(&mut self) {
+    pub fn null(&mut self) {
         self.bytes(&[NULL]);
     }
 
     /// Adds an integer.
-    pub(crate) fn int(&mut self, value: i64) {
+    pub fn int(&mut self, value: i64) {
         let _ = write!(DigestText(self), "{value}");
         self.byte(END);
     }
 
     /// Adds a floating-point number as its shortest decimal text: 2 and 2.0 are equal.
-    pub(crate) fn float(&mut self, value: f64) {
+    pub fn float(&mut self, value: f64) {
         let _ = write!(DigestText(self), "{value}");
         self.byte(END);
     }
 
     /// Adds text or bytes.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    pub fn bytes(&mut self, bytes: &[u8]) {
         self.add(bytes);
         self.byte(END);
     }
@@ -77,7 +77,7 @@ impl std::fmt::Write for DigestText<'_> {
 
 impl Answer {
     /// Adds a returned row.
-    pub(crate) const fn count(&mut self, row: RowDigest) {
+    pub const fn count(&mut self, row: RowDigest) {
         self.rows += 1;
         self.digest = self.digest.wrapping_add(row.finish());
     }

@@ -24,10 +24,12 @@ mod value;
 
 pub use address::{DatabaseAddress, NoAddress};
 pub use data_marker::{DataMarker, ObjectChanges};
+pub use digest::RowDigest;
 pub use drivers::connect;
 pub use failure::{Failure, FailureKind};
 pub use leftovers::remove_leftovers;
 pub use made::{Flushes, Made, MadeServer, Make};
+pub use oracle::{OracleDriver, register_oracle};
 pub use system::System;
 pub use target::{Answer, Cancel, Database, Observer, Prepared, Session};
 pub use value::{Row, Value};

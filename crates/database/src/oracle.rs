@@ -1,41 +1,29 @@
-//! Oracle Database, through Oracle's Rust driver, which needs no Oracle client on this machine.
+//! Connection to Oracle Database through a driver that the program registers.
 //!
-//! Requires the feature `oracle`: the driver is a beta, and includes a TLS library in C. **Compiled, and tested where
-//! no server is needed (addresses, splitting of scripts, placeholders, errors, waits; also without the feature), but
-//! not run against a server: none was available.**
-//!
-//! Oracle has no `BEGIN`: transactions begin implicitly. A session here commits after each statement that may have
-//! changed data, unless `begin` was called.
+//! The driver is the package in `oracle/`, outside of the workspace: a beta, with a TLS library in C and many packages.
 
-#[cfg(any(test, feature = "oracle"))]
-mod codes;
-#[cfg(feature = "oracle")]
-mod database;
-#[cfg(feature = "oracle")]
-mod observer;
-#[cfg(any(test, feature = "oracle"))]
-mod place;
-#[cfg(feature = "oracle")]
-mod session;
-#[cfg(any(test, feature = "oracle"))]
-mod statements;
-#[cfg(any(test, feature = "oracle"))]
-mod waits;
+use std::sync::OnceLock;
 
 use crate::address::DatabaseAddress;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::target::Database;
 
 /// Connects to the service at an address.
-#[cfg(feature = "oracle")]
-pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
-    Ok(Box::new(database::Oracle::connect(address)?))
+pub type OracleDriver = fn(&DatabaseAddress) -> Result<Box<dyn Database>, Failure>;
+
+static DRIVER: OnceLock<OracleDriver> = OnceLock::new();
+
+/// Sets the driver of `oracle://` addresses for this process. Later calls have no effect.
+pub fn register_oracle(driver: OracleDriver) {
+    DRIVER.get_or_init(|| driver);
 }
 
-/// Refuses, with instructions to build with the driver.
-#[cfg(not(feature = "oracle"))]
+/// Connects through the registered driver, or refuses with instructions to build with it.
 pub(crate) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
-    let advice =
-        "this plimsoll was built without its Oracle driver: build with `cargo build --release --features oracle`";
-    Err(Failure::new(crate::FailureKind::Unsupported, format!("{address}: {advice}")))
+    let Some(driver) = DRIVER.get() else {
+        let advice = "this plimsoll was built without its Oracle driver: build with `cargo build --release \
+                      --manifest-path oracle/Cargo.toml`";
+        return Err(Failure::new(FailureKind::Unsupported, format!("{address}: {advice}")));
+    };
+    driver(address)
 }

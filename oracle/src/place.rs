@@ -1,7 +1,6 @@
 //! Addresses of Oracle services: `oracle://USER:PASSWORD@HOST:PORT/SERVICE`.
 
-use crate::address::DatabaseAddress;
-use crate::failure::{Failure, FailureKind};
+use plimsoll_database::{DatabaseAddress, Failure, FailureKind};
 
 /// A parsed address. Its password is never printed.
 #[derive(Clone, PartialEq, Eq)]

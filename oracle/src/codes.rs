@@ -1,6 +1,6 @@
 //! Kinds of Oracle's error numbers.
 
-use crate::failure::FailureKind;
+use plimsoll_database::FailureKind;
 
 /// Kind of `ORA-` with this number.
 pub(super) const fn kind(code: usize) -> FailureKind {

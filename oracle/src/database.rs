@@ -1,22 +1,18 @@
 //! An Oracle service as a database.
 //!
-//! Not run against a server: see the head of `oracle.rs`.
+//! Not run against a server: see the README.
 
 use std::path::Path;
 use std::time::Duration;
 
 use oracledb::Config;
+use plimsoll_database::{Database, DatabaseAddress, Failure, FailureKind, Observer, Row, Session, System};
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
 use super::observer::OracleObserver;
 use super::place::OracleLocation;
 use super::session::{self, OracleSession};
-use crate::address::DatabaseAddress;
-use crate::failure::{Failure, FailureKind};
-use crate::system::System;
-use crate::target::{Database, Observer, Session};
-use crate::value::Row;
 
 /// Oldest supported version.
 const OLDEST: usize = 12;
@@ -40,8 +36,13 @@ const SETTINGS: [&str; 9] = [
     "sga_target",
 ];
 
+/// The driver of `oracle://` addresses.
+pub(super) fn connect(address: &DatabaseAddress) -> Result<Box<dyn Database>, Failure> {
+    Ok(Box::new(Oracle::connect(address)?))
+}
+
 /// A service.
-pub(super) struct Oracle {
+struct Oracle {
     config: Config,
     /// The user, whose schema is the database.
     schema: String,
@@ -50,7 +51,7 @@ pub(super) struct Oracle {
 
 impl Oracle {
     /// Connects once to query version and settings.
-    pub(super) fn connect(address: &DatabaseAddress) -> Result<Self, Failure> {
+    fn connect(address: &DatabaseAddress) -> Result<Self, Failure> {
         let place = OracleLocation::of(address)?;
         let failed = |error: &oracledb::Error| {
             let kind = match session::kind(error) {
@@ -205,4 +206,31 @@ fn pair(row: &Row) -> Option<(String, String)> {
 fn folder(file: &str, place: &OracleLocation) -> Option<String> {
     let path = Path::new(file);
     (place.is_here() && path.is_absolute() && path.exists()).then(|| Some(path.parent()?.display().to_string()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn silent_or_foreign_server_is_unreachable() {
+        let refused = |url: &str| connect(&url.parse().unwrap()).err().unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let url = format!("oracle://me:secret@127.0.0.1:{port}/orcl");
+        let other = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        });
+        let failure = refused(&url);
+        other.join().unwrap();
+        // The listener is closed with its thread.
+        for failure in [failure, refused(&url)] {
+            assert_eq!(failure.kind, FailureKind::Unreachable, "{failure}");
+            assert!(!failure.message.contains("secret") && !failure.message.contains('\n'), "{failure}");
+        }
+        assert_eq!(refused("oracle://nobody").kind, FailureKind::Unreachable);
+    }
 }

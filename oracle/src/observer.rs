@@ -1,17 +1,15 @@
 //! Observer of an Oracle server: statistics, waits, and activities of sessions.
 //!
 //! Reads `V$SYSSTAT`, `V$SYSTEM_EVENT` and `V$SESSION`; figures of views without privilege are absent. Not run against
-//! a server: see `oracle.rs`.
+//! a server: see the README.
 
+use plimsoll_database::{Failure, Observer, Row};
 use plimsoll_record::{DatabaseCounters, Spent};
 use plimsoll_units::Span;
 
 use super::database::visible;
 use super::session::OracleSession;
 use super::waits;
-use crate::failure::Failure;
-use crate::target::Observer;
-use crate::value::Row;
 
 const STATISTICS: &str = "SELECT name, value FROM v$sysstat WHERE name IN ('session logical reads', 'physical reads', \
     'physical reads cache', 'physical writes', 'redo size', 'user commits', 'physical read total bytes')";
@@ -88,7 +86,7 @@ fn counters(statistics: &[Row], events: &[Row]) -> DatabaseCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Value;
+    use plimsoll_database::Value;
 
     #[test]
     fn statistics_become_counters() {

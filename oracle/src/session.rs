@@ -1,14 +1,11 @@
 //! A session of Oracle.
 //!
-//! Not run against a server: see the head of `oracle.rs`.
+//! Not run against a server: see the README.
 
 use oracledb::{Config, Connection, Error, ErrorKind, ToDbValue};
+use plimsoll_database::{Answer, Cancel, Failure, FailureKind, Prepared, Row, RowDigest, Session, Value};
 
 use super::{codes, statements};
-use crate::digest::RowDigest;
-use crate::failure::{Failure, FailureKind};
-use crate::target::{Answer, Cancel, Prepared, Session};
-use crate::value::{Row, Value};
 
 /// Rows prefetched with a query's reply, so that short results need a single round trip.
 const ROWS_AT_ONCE: u32 = 100;

@@ -1,0 +1,118 @@
+//! The command line: converts flags to a plan, connects the crates, and prints results.
+//!
+//! A library with one function, so that a program with further drivers can call it: see `oracle/`.
+
+mod args;
+mod backend;
+mod catalogue;
+mod checks;
+mod cli_error;
+mod cloud;
+mod collect;
+mod comparing;
+mod console;
+mod course;
+mod database;
+mod demand;
+mod diagnose;
+mod explain;
+mod fio;
+mod fitting;
+mod generate;
+mod image;
+mod imports;
+mod inputs;
+mod iscsi;
+mod log;
+mod matching;
+mod measure;
+mod nbd;
+mod nbd_check;
+mod oci_agent;
+mod offers;
+mod output;
+mod plan;
+mod portals;
+mod preset;
+mod prices;
+mod probe;
+mod quote;
+mod replay;
+mod serve;
+mod show;
+mod signals;
+mod simulate;
+mod site;
+mod sizing;
+mod store;
+mod suite;
+mod systemd;
+mod tls;
+mod usage;
+mod volumes;
+mod web;
+mod what_ifs;
+mod words;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use crate::args::{Cli, Command};
+use crate::cli_error::CliError;
+
+/// Program and version, as in run files.
+pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
+
+/// Runs the command of the process's arguments.
+pub fn main() -> ExitCode {
+    let cli = args::command()
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| usage::explained(error).exit());
+    let done = match cli.command {
+        Command::Measure(args) => measure::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Quote(args) => quote::run(&args),
+        Command::Catalogue(args) => catalogue::run(&args),
+        Command::Prices(args) => prices::run(&args),
+        Command::Match(args) => matching::run(&args),
+        Command::Demand(args) => demand::run(&args),
+        Command::Diagnose(args) => diagnose::run(&args),
+        Command::Collect(args) => collect::run(&args),
+        Command::Size(args) => sizing::run(&args),
+        Command::Suite(args) => suite::run(&args),
+        Command::Fio(args) => fio::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Fit(args) => fitting::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Web(args) => web::run(*args),
+        Command::Volume(args) => volumes::run(&args),
+        Command::Instance(args) => cloud::instance(&args),
+        Command::OciKey(args) => cloud::oci_key(&args),
+        Command::OciConfig(args) => cloud::oci_config(&args),
+        Command::OciAgent(args) => oci_agent::run(&args),
+        Command::Ec2Key(args) => cloud::ec2_key(&args),
+        Command::Nbd(args) => nbd::run(&args),
+        Command::Iscsi(args) => iscsi::run(&args),
+        Command::NbdCheck(args) => nbd_check::run(&args),
+        Command::Report(args) => show::report(&args),
+        Command::Compare(args) => comparing::run(&args),
+        Command::Runs(forms) => show::runs(&forms),
+        Command::Presets { name } => show::presets(name.as_deref()),
+        Command::Generate { document, name } => {
+            generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            if !matches!(trouble, CliError::Interrupted | CliError::Ended(_)) {
+                // Nothing can be reported if standard error is closed.
+                let _ = writeln!(std::io::stderr(), "plimsoll: {trouble}");
+            }
+            ExitCode::from(trouble.exit_code())
+        }
+    }
+}
