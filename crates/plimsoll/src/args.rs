@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use plimsoll_load::Arrival;
+use plimsoll_measure::{
+    BlockSizes, EffortLevel, LoadOptions, PatternWord, Percent, ReplayOptions, SweepOptions, WorkingSet,
+};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
@@ -55,8 +59,6 @@ pub use volumes::{
     VolumeCommand, WebArgs,
 };
 use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES, WEB_EXAMPLES};
-
-use crate::words::{BlockSizes, Percent, WorkingSet};
 
 /// Finds the load line of storage: the highest load that it carries within a latency objective.
 #[derive(Debug, Parser)]
@@ -253,7 +255,7 @@ pub struct MeasureCommand {
         conflicts_with_all = ["against", "destroy", "replay", "hosts", "quick", "depth", "rate", "repetitions"])]
     pub ab: Vec<String>,
     #[command(flatten)]
-    pub course: CourseArgs,
+    pub sweep: SweepArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
@@ -274,7 +276,7 @@ pub struct Simulate {
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
     #[command(flatten)]
-    pub course: CourseArgs,
+    pub sweep: SweepArgs,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
@@ -302,6 +304,18 @@ pub struct ReplayArgs {
     /// Omit writes and flushes, for storage whose data must be preserved
     #[arg(long, requires = "replay")]
     pub reads_only: bool,
+}
+
+impl ReplayArgs {
+    /// The replay, if a trace is given.
+    pub fn options(&self) -> Option<ReplayOptions> {
+        Some(ReplayOptions {
+            trace: self.replay.clone()?,
+            time_scale: self.time_scale,
+            as_fast_as_possible: self.as_fast_as_possible,
+            reads_only: self.reads_only,
+        })
+    }
 }
 
 /// Flags that define a generated load or its duration; a trace contains both.
@@ -340,7 +354,7 @@ pub struct LoadArgs {
     /// Access pattern of the first stream: sequential, uniform, zipf:THETA, or hot:OPERATIONS/SPACE in percent, such as
     /// hot:90/10
     #[arg(short, long)]
-    pub pattern: Option<crate::words::PatternWord>,
+    pub pattern: Option<PatternWord>,
     /// Address only the first part of the space: a size or a percentage
     #[arg(short, long, value_name = "SIZE|PERCENT%")]
     pub working_set: Option<WorkingSet>,
@@ -358,10 +372,27 @@ pub struct LoadArgs {
     pub seed: u64,
 }
 
+impl LoadArgs {
+    /// The options of the load.
+    pub fn options(&self) -> LoadOptions {
+        LoadOptions {
+            preset: self.preset.clone(),
+            block_size: self.block_size.as_ref().map(|BlockSizes(sizes)| sizes.clone()),
+            reads: self.reads.map(|Percent(share)| share),
+            pattern: self.pattern.map(|PatternWord(pattern)| pattern),
+            working_set: self.working_set,
+            durable: self.durable,
+            flush_every: self.flush_every,
+            compressible: self.compressible.0,
+            seed: self.seed,
+        }
+    }
+}
+
 /// Duration and load points of the measurement.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Course")]
-pub struct CourseArgs {
+pub struct SweepArgs {
     /// Objective of the load line, such as 'p99<=1ms', 'mean<=500us' or 'read p99.9<=5ms'
     #[arg(short, long)]
     pub objective: Option<Objective>,
@@ -398,6 +429,33 @@ pub struct CourseArgs {
     /// End the measurement at the first failed operation instead of counting errors
     #[arg(long)]
     pub stop_on_error: bool,
+}
+
+impl SweepArgs {
+    /// The options of the sweep.
+    pub fn options(&self) -> SweepOptions {
+        let effort = match (self.quick, self.thorough, self.duration) {
+            (true, ..) => EffortLevel::Quick,
+            (_, true, _) => EffortLevel::Thorough,
+            (.., Some(duration)) => EffortLevel::Within(duration),
+            _ => EffortLevel::Standard,
+        };
+        SweepOptions {
+            objective: self.objective,
+            effort,
+            warm_up: self.warm_up,
+            repetitions: self.repetitions,
+            depths: self.depth.clone(),
+            max_depth: self.max_depth,
+            rates: self.rate.clone(),
+            arrival: match self.arrival {
+                ArrivalWord::Poisson => Arrival::Poisson,
+                ArrivalWord::Constant => Arrival::Constant,
+            },
+            threads: self.threads,
+            stop_on_error: self.stop_on_error,
+        }
+    }
 }
 
 /// Spacing of open arrivals.

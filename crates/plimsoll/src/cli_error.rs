@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::{fmt, io};
 
+use plimsoll_measure::MeasureError;
+
 /// Error of a command.
 #[derive(Debug)]
 pub enum CliError {
@@ -49,6 +51,14 @@ impl fmt::Display for CliError {
             Self::Failed(error) => write!(f, "{error:#}"),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Ended(code) => write!(f, "the command exited with {code}"),
+        }
+    }
+}
+
+impl From<MeasureError> for CliError {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Usage(message) => Self::Usage(message),
         }
     }
 }

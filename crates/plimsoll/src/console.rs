@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use plimsoll_measure::{Monitor, PointProgress};
 use plimsoll_record::{LoadLine, Run};
 use plimsoll_report::{Progress, progress_line};
-use plimsoll_units::Span;
+use plimsoll_units::{Bytes, Span};
 use plimsoll_web::{CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
 
 /// Progress on standard error, and handling of Ctrl-C.
@@ -76,17 +77,6 @@ impl Console {
         }
     }
 
-    /// Shows the progress of filling a scratch file.
-    pub fn filling(&mut self, filled: plimsoll_units::Bytes, size: plimsoll_units::Bytes) {
-        if self.is_due() {
-            let phase = format!("filling a file to measure on: {filled} of {size}");
-            self.tell_observer(|| MeasureEvent::State(StateOfMeasurement { phase, ..Default::default() }));
-        }
-        if self.live && !self.quiet {
-            let _ = write!(std::io::stderr(), "\rfilling a file to measure on: {filled} of {size}\x1b[K");
-        }
-    }
-
     /// Shows a line in place, on a terminal.
     pub fn line(&mut self, text: &str) {
         if self.live && !self.quiet {
@@ -115,24 +105,6 @@ impl Console {
         }
     }
 
-    /// Prints a completed point, unless progress is shown in place.
-    pub fn point_done(&mut self, run: &Run) {
-        self.tell_observer(|| MeasureEvent::Point(CurvePoint::of(run)));
-        if self.live || self.quiet {
-            return;
-        }
-        let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
-        let pace = plimsoll_report::words::pace(&run.offered);
-        let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
-    }
-
-    /// Passes the load line of the points so far to an observer.
-    pub fn line_so_far(&self, line: impl FnOnce() -> Option<LoadLine>) {
-        if let Some(line) = self.observer.is_some().then(line).flatten() {
-            self.tell_observer(|| MeasureEvent::LoadLine(LineSoFar::of(&line)));
-        }
-    }
-
     /// Prints a completed step with its result, unless progress is shown in place.
     pub fn step_done(&mut self, name: &str, result: &str) {
         if self.live || self.quiet {
@@ -147,6 +119,55 @@ impl Console {
         if self.live && !self.quiet {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }
+    }
+}
+
+impl Monitor for Console {
+    fn is_interrupted(&self) -> bool {
+        self.interrupted()
+    }
+
+    fn filling(&mut self, filled: Bytes, size: Bytes) {
+        if self.is_due() {
+            let phase = format!("filling a file to measure on: {filled} of {size}");
+            self.tell_observer(|| MeasureEvent::State(StateOfMeasurement { phase, ..Default::default() }));
+        }
+        if self.live && !self.quiet {
+            let _ = write!(std::io::stderr(), "\rfilling a file to measure on: {filled} of {size}\x1b[K");
+        }
+    }
+
+    fn point_progress(&mut self, progress: &dyn Fn() -> PointProgress) {
+        self.show(|| {
+            let PointProgress { phase, pace, iops, p99, done, left } = progress();
+            let point = plimsoll_report::words::pace(&pace);
+            Progress { phase, point, rate: iops, unit: "IOPS", p99, done, left }
+        });
+    }
+
+    /// Prints the point, unless progress is shown in place.
+    fn point_done(&mut self, run: &Run) {
+        self.tell_observer(|| MeasureEvent::Point(CurvePoint::of(run)));
+        if self.live || self.quiet {
+            return;
+        }
+        let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
+        let pace = plimsoll_report::words::pace(&run.offered);
+        let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);
+    }
+
+    fn line_so_far(&mut self, line: &dyn Fn() -> Option<LoadLine>) {
+        if let Some(line) = self.observer.is_some().then(line).flatten() {
+            self.tell_observer(|| MeasureEvent::LoadLine(LineSoFar::of(&line)));
+        }
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.tell(text);
+    }
+
+    fn clear_progress(&mut self) {
+        self.clear();
     }
 }
 

@@ -3,15 +3,12 @@
 //! A library with one function, so that a program with further drivers can call it: see `oracle/`.
 
 mod args;
-mod backend;
 mod catalogue;
-mod checks;
 mod cli_error;
 mod cloud;
 mod collect;
 mod comparing;
 mod console;
-mod course;
 mod database;
 mod demand;
 mod diagnose;
@@ -31,13 +28,9 @@ mod nbd_check;
 mod oci_agent;
 mod offers;
 mod output;
-mod plan;
 mod portals;
-mod preset;
 mod prices;
-mod probe;
 mod quote;
-mod replay;
 mod serve;
 mod show;
 mod signals;
@@ -52,7 +45,6 @@ mod usage;
 mod volumes;
 mod web;
 mod what_ifs;
-mod words;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -17,19 +17,16 @@ use plimsoll_device::{
     SubjectKind, claim, classify, describe_disk, describe_host, processor_limit,
 };
 use plimsoll_load::{Region, StreamSpec};
+use plimsoll_measure::backend::fio::Fio;
+use plimsoll_measure::checks::{self, Evidence};
+use plimsoll_measure::{AccessPath, Grid, MeasurePlan, Storage, SweepResult, probe, sweep};
 use plimsoll_record::{Conditions, Curve, EndReason, FORMAT, Finding, Objective, Source};
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{EngineWord, MeasureCommand};
-use crate::backend::fio::Fio;
-use crate::backend::{Storage, Way};
-use crate::checks::{self, Evidence};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{SweepResult, follow};
 use crate::output::{Outputs, finish, judge};
-use crate::plan::{Grid, MeasurePlan};
-use crate::probe;
 use crate::store;
 
 use work::MeasuredLoad;
@@ -191,9 +188,9 @@ impl Site {
         if caching != wanted {
             findings.push(Finding::DirectRefused);
         }
-        findings.extend(checks::placement(&subject));
-        let way = Way::File(file.try_clone().map_err(usage)?, engine);
-        let storage = Storage { way, threads: args.course.threads, compressible: work.compressible() };
+        findings.extend(checks::check_placement(&subject));
+        let access = AccessPath::File(file.try_clone().map_err(usage)?, engine);
+        let storage = Storage { access, threads: args.sweep.threads, compressible: work.compressible() };
         let writable = claim.is_some() || subject.kind == SubjectKind::Directory;
         let fio = fio::wanted(args, work.compressible(), &file, caching, writable)?;
         let prepared = Self { work, subject, file, engine, storage, fio, caching, size, findings, claim };
@@ -214,12 +211,12 @@ impl Site {
     fn measure(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<Curve, CliError> {
         let begun = self.begin(args, console)?;
         let streams = &begun.streams;
-        let travelled = match (&self.work, &mut self.fio) {
-            (MeasuredLoad::Generated(plan), Some(fio)) => follow(plan, streams, &[], fio, console),
-            (work, _) => work.follow(streams, &mut self.storage, console),
+        let result = match (&self.work, &mut self.fio) {
+            (MeasuredLoad::Generated(plan), Some(fio)) => sweep::run(plan, streams, &[], fio, console),
+            (work, _) => work.run(streams, &mut self.storage, console),
         };
         let activity = begun.activity();
-        self.end(begun, travelled, activity)
+        self.end(begun, result, activity)
     }
 
     /// Probes and fills the storage.
@@ -230,18 +227,18 @@ impl Site {
         let (buffered, processor_limit) = (self.caching == Caching::Buffered, processor_limit());
         let mut evidence = Evidence { buffered, processor_limit, ..Evidence::default() };
         if self.fio.is_none() {
-            evidence.ceiling = probe::ceiling(self.engine, 64, self.storage.threads);
+            evidence.ceiling = probe::measure_ceiling(self.engine, 64, self.storage.threads);
         }
         let own = self.subject.kind == SubjectKind::Directory;
         if own || self.claim.is_some() {
             // Before filling, which overwrites the zeroes.
-            if own && !args.course.quick && !evidence.buffered {
-                evidence.compression = probe::compression(&mut self.storage, self.size).map_err(failed)?;
+            if own && !args.sweep.quick && !evidence.buffered {
+                evidence.compression = probe::measure_compression(&mut self.storage, self.size).map_err(failed)?;
             }
             if own {
                 self.fill(args, console)?;
             }
-            evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
+            evidence.commit = probe::measure_commit(&mut self.storage, self.size).map_err(failed)?;
         }
         let streams = self.work.place(args, self.size, self.grid())?;
         evidence.data = addressed(&streams);
@@ -251,12 +248,12 @@ impl Site {
     }
 
     /// Builds the curve with its findings.
-    fn end(&mut self, begun: Begun, travelled: SweepResult, activity: ActivityDelta) -> Result<Curve, CliError> {
+    fn end(&mut self, begun: Begun, result: SweepResult, activity: ActivityDelta) -> Result<Curve, CliError> {
         let Begun { started, clock, mut evidence, streams, .. } = begun;
         evidence.activity = activity;
-        evidence.aside = travelled.aside.clone();
+        evidence.aside = result.aside.clone();
         self.findings.extend(self.work.findings());
-        self.findings.extend(self.fio.as_ref().and_then(|fio| fio::differences(fio, &streams, &travelled.runs)));
+        self.findings.extend(self.fio.as_ref().and_then(|fio| fio::differences(fio, &streams, &result.runs)));
         let head = Head {
             started,
             source: Source::Measured { engine: self.fio.as_ref().map_or(self.engine.to_string(), Fio::to_string) },
@@ -264,9 +261,9 @@ impl Site {
             conditions: self.work.conditions(streams, self.storage.threads, self.caching),
             findings: self.findings.clone(),
         };
-        let mut curve = head.curve(travelled, clock.now().since(plimsoll_units::Instant::ZERO))?;
-        curve.findings.extend(checks::findings(&curve, &evidence));
-        checks::without_contention(&mut curve);
+        let mut curve = head.curve(result, clock.now().since(plimsoll_units::Instant::ZERO))?;
+        curve.findings.extend(checks::check_curve(&curve, &evidence));
+        checks::drop_contention_findings(&mut curve);
         Ok(curve)
     }
 
@@ -338,8 +335,8 @@ struct Head {
 }
 
 impl Head {
-    fn curve(self, travelled: SweepResult, wall: Span) -> Result<Curve, CliError> {
-        let SweepResult { runs, slots, ended, fault, .. } = travelled;
+    fn curve(self, result: SweepResult, wall: Span) -> Result<Curve, CliError> {
+        let SweepResult { runs, slots, ended, fault, .. } = result;
         if runs.is_empty() {
             return Err(match (fault, ended) {
                 (Some(fault), _) => CliError::Failed(anyhow::Error::new(fault)),
@@ -434,7 +431,7 @@ fn reading(args: &MeasureCommand, plan: MeasurePlan, findings: &mut Vec<Finding>
         )));
     }
     findings.push(Finding::ReadOnly);
-    Ok(plan.reading())
+    Ok(plan.without_writes())
 }
 
 /// The size of a scratch file.

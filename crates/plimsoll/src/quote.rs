@@ -2,14 +2,13 @@
 
 use plimsoll_choose::Quote;
 use plimsoll_choose::elapsed::jobs_on;
-
+use plimsoll_measure::Percent;
 use plimsoll_units::Bytes;
 
 use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
 use crate::offers::Offers;
 use crate::output::Forms;
-use crate::words::Percent;
 
 /// Minimum block size.
 const LEAST_BLOCK: Bytes = Bytes::new(512);

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use plimsoll_measure::{BUILT_IN, Preset};
 use plimsoll_report::pages::{self, KeptRun};
 
 use crate::args::{FormArgs, Report};
 use crate::cli_error::CliError;
 use crate::output::{Forms, Outputs, print, share_an_objective};
-use crate::preset::{BUILT_IN, Preset};
 use crate::store::{self, Kept};
 
 /// `plimsoll report`

@@ -2,20 +2,17 @@
 
 use plimsoll_catalogue::{Ask, Offer, Price};
 use plimsoll_load::{Pace, Pattern, StreamSpec};
+use plimsoll_measure::checks::check_saturation;
+use plimsoll_measure::{Grid, MeasurePlan, Replaying, SweepResult, TargetKind, Virtual, sweep};
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Conditions, Curve, FORMAT, Finding, Run, Source, Subject};
 use plimsoll_units::Bytes;
 
 use crate::args::Simulate;
-use crate::backend::Virtual;
-use crate::checks::unfinished;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{SweepResult, follow};
 use crate::offers::{NamedModel, Offers};
 use crate::output::{Outputs, finish_all, judge};
-use crate::plan::{Grid, MeasurePlan, Venue};
-use crate::replay::Replaying;
 
 /// Number of operations and depth for estimating the rate of a model.
 const PILOT: u64 = 30_000;
@@ -25,7 +22,7 @@ const BURST_MARGIN: f64 = 1.05;
 
 /// Simulates the models in sequence.
 pub fn run(args: &Simulate) -> Result<(), CliError> {
-    if args.course.threads != 1 {
+    if args.sweep.threads != 1 {
         return Err(CliError::usage("a simulation has a single loop: omit --threads"));
     }
     let work = ModelLoad::new(args)?;
@@ -73,13 +70,11 @@ enum ModelLoad {
 
 impl ModelLoad {
     fn new(args: &Simulate) -> Result<Self, CliError> {
-        match &args.replay.replay {
-            Some(path) => {
-                let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Model)?;
-                Ok(Self::Recorded(replaying.into()))
-            }
-            None => Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course, Venue::Model)?.into())),
-        }
+        let (load, sweep) = (args.load.options(), args.sweep.options());
+        Ok(match args.replay.options() {
+            Some(replay) => Self::Recorded(Replaying::new(&replay, &load, &sweep, TargetKind::Model)?.into()),
+            None => Self::Generated(MeasurePlan::new(&load, &sweep, TargetKind::Model)?.into()),
+        })
     }
 
     /// Fails if the size or a recording extends beyond a product, before any simulation.
@@ -94,17 +89,17 @@ impl ModelLoad {
         let Self::Recorded(replaying) = self else { return Ok(()) };
         let recording = replaying.recording();
         match size {
-            Some(size) => recording.fit("--size", size, "use a larger --size"),
+            Some(size) => Ok(recording.fit("--size", size, "use a larger --size")?),
             None if product.offer.is_some() => {
                 let limit = format!("the size of {}", product.name);
-                recording.fit(&limit, product.size(), "use a larger product, or --size")
+                Ok(recording.fit(&limit, product.size(), "use a larger product, or --size")?)
             }
             None => Ok(()),
         }
     }
 
     /// Runs the load on a model; returns the result and the conditions.
-    fn follow(
+    fn run(
         &self,
         model: &ChainSpec,
         size: Bytes,
@@ -112,15 +107,15 @@ impl ModelLoad {
     ) -> Result<(SweepResult, Conditions), CliError> {
         let plan = match self {
             Self::Recorded(replaying) => {
-                let mut stand = Virtual::new(model, 0);
-                return Ok((replaying.follow(&mut stand, console), replaying.conditions(true)));
+                let mut backend = Virtual::new(model, 0);
+                return Ok((replaying.run(&mut backend, console), replaying.conditions(true)));
             }
             Self::Generated(plan) => plan,
         };
         let streams = plan.place(size, Grid::Any)?;
         let plan = &in_virtual_time(plan, model, &streams);
-        let mut stand = Virtual::new(model, plan.seed);
-        let travelled = follow(plan, &streams, &model.names(), &mut stand, console);
+        let mut backend = Virtual::new(model, plan.seed);
+        let result = sweep::run(plan, &streams, &model.names(), &mut backend, console);
         let conditions = Conditions {
             streams,
             threads: 1,
@@ -130,7 +125,7 @@ impl ModelLoad {
             objective: plan.objective(),
             trace: None,
         };
-        Ok((travelled, conditions))
+        Ok((result, conditions))
     }
 }
 
@@ -138,37 +133,37 @@ impl NamedModel {
     fn curve(self, work: &ModelLoad, size: Option<Bytes>, console: &mut Console) -> Result<Curve, CliError> {
         let size = size.unwrap_or(self.size());
         let mut findings = self.offer.as_ref().map(doubts).unwrap_or_default();
-        let (travelled, conditions) = work.follow(&self.model, size, console)?;
-        if let Some(fault) = travelled.fault {
+        let (result, conditions) = work.run(&self.model, size, console)?;
+        if let Some(fault) = result.fault {
             return Err(CliError::Failed(anyhow::Error::new(fault)));
         }
         if let ModelLoad::Recorded(replaying) = work {
             findings.extend(replaying.findings());
         }
-        let most = travelled.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
+        let most = result.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
         findings.extend(self.offer.as_ref().and_then(|offer| burst(offer, &conditions, most)));
-        findings.extend(self.offer.as_ref().and_then(|offer| extrapolation(offer, &conditions, &travelled.runs)));
+        findings.extend(self.offer.as_ref().and_then(|offer| extrapolation(offer, &conditions, &result.runs)));
         let mut curve = Curve {
             format: FORMAT.into(),
             made_by: crate::MADE_BY.into(),
             started: None,
-            wall: travelled.spent,
+            wall: result.spent,
             command: std::env::args().collect(),
-            ended: travelled.ended,
+            ended: result.ended,
             source: Source::Simulated { model: self.model.to_string() },
             subject: Subject { kind: self.kind().into(), name: self.name, size, device: None },
             host: None,
             conditions,
-            runs: travelled.runs,
+            runs: result.runs,
             knee: None,
             load_line: None,
             closed_line: None,
             basis: None,
-            slots: travelled.slots,
+            slots: result.slots,
             findings,
         };
-        let unfinished = unfinished(&curve);
-        curve.findings.extend(unfinished);
+        let findings = check_saturation(&curve);
+        curve.findings.extend(findings);
         Ok(curve)
     }
 }

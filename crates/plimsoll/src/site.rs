@@ -6,11 +6,11 @@ use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Connection, Emulation, ExportAddress, NoNbdAddress, TalkError};
 use plimsoll_device::{Direct, SubjectKind, claim, classify, describe_disk, describe_host};
 use plimsoll_drive::PageCache;
+use plimsoll_measure::checks;
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::{Disk, DiskPlace, Export, Facts, Ground, Model, Nature};
 use plimsoll_units::Bytes;
 
-use crate::checks;
 use crate::cli_error::CliError;
 use crate::offers::{NamedModel, Offers};
 
@@ -63,7 +63,7 @@ impl Site<'_> {
                 path.display()
             )));
         }
-        let findings = checks::placement(&subject);
+        let findings = checks::check_placement(&subject);
         let claim = (!is_directory && named).then(|| claim(path, self.destroy)).transpose().map_err(usage)?;
         let space = match subject.available {
             Some(available) => Bytes::new(available.get().saturating_sub(SPARE.get())),

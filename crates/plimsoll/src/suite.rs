@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use plimsoll_drive::{Onward, PageCache};
+use plimsoll_measure::sweep::{mean_rate, total_span};
 use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
@@ -15,7 +16,6 @@ use plimsoll_units::{Bytes, Instant, Span, Throughput};
 use crate::args::{DatabaseArgs, PhaseWord, SuiteArgs, SuiteTarget};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{length, mean_of};
 use crate::database::{self, Data};
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
@@ -241,7 +241,7 @@ impl SuiteObserver for OnScreen<'_> {
             (StepResult::Io(seen), _) => seen.span(),
             (StepResult::Files(seen), _) => seen.span,
             (StepResult::Statements(seen), _) => seen.span,
-            (StepResult::Sessions(seen), _) => length(&seen.series),
+            (StepResult::Sessions(seen), _) => total_span(&seen.series),
             (_, Work::Pause(span)) => *span,
             _ => Span::ZERO,
         };
@@ -265,10 +265,10 @@ fn came_of(done: &CompletedStep) -> String {
             // The figures of the result: without warm-up and parts.
             let run = session_run(step, seen).run;
             if run.total.operations() == 0 {
-                return format!("nothing was measured, {}", length(&seen.series));
+                return format!("nothing was measured, {}", total_span(&seen.series));
             }
             let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
-            format!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, length(&seen.series))
+            format!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, total_span(&seen.series))
         }
         StepResult::Skipped(why) => format!("skipped, as {why}"),
         StepResult::Paused => String::new(),
@@ -277,16 +277,16 @@ fn came_of(done: &CompletedStep) -> String {
 
 /// Rate and 99th percentile of a step so far, as its result counts them: after the warm-up, and without parts of transactions.
 fn so_far(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
-    let Work::Sessions(step) = work else { return mean_of(series) };
+    let Work::Sessions(step) = work else { return mean_rate(series) };
     let warm = Instant::ZERO + step.warm_up;
     let measured = series.iter().position(|slice| slice.start >= warm).map_or(series, |first| &series[first..]);
     let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
     let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| !is_part(counter)), ..slice.clone() };
-    mean_of(&measured.iter().map(only).collect::<Vec<_>>())
+    mean_rate(&measured.iter().map(only).collect::<Vec<_>>())
 }
 
 fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
-    let elapsed = length(series).as_secs_f64();
+    let elapsed = total_span(series).as_secs_f64();
     // Progress within a step whose end is known.
     let whole = Span::from_secs_f64(elapsed);
     let (lasts, unit) = match &step.work {

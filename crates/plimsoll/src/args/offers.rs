@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use plimsoll_catalogue::{Commitment, Currency, Date, OwnPrice};
 use plimsoll_choose::elapsed::StorageJob;
+use plimsoll_measure::Percent;
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops};
 
 use super::forms::FormArgs;
-use crate::words::Percent;
 
 pub(super) const QUOTE_EXAMPLES: &str = "\
 Examples:

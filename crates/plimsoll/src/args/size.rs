@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use plimsoll_catalogue::Money;
 use plimsoll_choose::elapsed::{JobError, StorageJob};
 use plimsoll_choose::sizing::{Burst, ClassObjective};
+use plimsoll_measure::{InvalidValue, Percent};
 use plimsoll_units::Bytes;
 
 use super::forms::FormArgs;
 use super::inputs::InputArgs;
 use super::offers::TermsArgs;
-use crate::words::{Percent, Unreadable};
 
 pub(super) const SIZE_EXAMPLES: &str = "\
 Examples:
@@ -154,9 +154,9 @@ pub enum WhatIfWord {
 pub struct RamPrice(pub Money);
 
 impl FromStr for RamPrice {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
-        let refused = || Unreadable::new("not a price: write an amount and a currency, such as '5 USD'");
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let refused = || InvalidValue::new("not a price: write an amount and a currency, such as '5 USD'");
         let (amount, currency) = text.trim().rsplit_once(' ').ok_or_else(refused)?;
         let amount = amount.trim().parse::<f64>().ok().filter(|amount| (0.0..=1e6).contains(amount));
         let millionths = (amount.ok_or_else(refused)? * 1e6).round() as i128;
@@ -169,12 +169,12 @@ impl FromStr for RamPrice {
 pub struct Percentile(pub f64);
 
 impl FromStr for Percentile {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let number = text.trim().trim_start_matches(['p', 'P']).trim_end_matches('%').trim();
         match number.parse::<f64>() {
             Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(Self(percent / 100.0)),
-            _ => Err(Unreadable::new("not a percentile: write a number above 0 and up to 100, such as 95 or 99.5")),
+            _ => Err(InvalidValue::new("not a percentile: write a number above 0 and up to 100, such as 95 or 99.5")),
         }
     }
 }
@@ -184,14 +184,14 @@ impl FromStr for Percentile {
 pub struct BurstWord(pub Burst);
 
 impl FromStr for BurstWord {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         match text.trim() {
             "none" => Ok(Self(Burst::None)),
             "auto" => Ok(Self(Burst::Auto)),
             number => match number.trim_matches('x').trim().parse::<f64>() {
                 Ok(times) if (1.0..=1e6).contains(&times) => Ok(Self(Burst::Times(times))),
-                _ => Err(Unreadable::new("not a burst: write none, auto, or a factor of at least 1, such as 3")),
+                _ => Err(InvalidValue::new("not a burst: write none, auto, or a factor of at least 1, such as 3")),
             },
         }
     }
@@ -202,8 +202,8 @@ impl FromStr for BurstWord {
 pub struct YearlyGrowth(pub f64);
 
 impl FromStr for YearlyGrowth {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let (number, times) = match text.trim().split_once('/') {
             Some((number, "month")) => (number, 12),
             Some((number, "year" | "a")) => (number, 1),
@@ -219,8 +219,8 @@ impl FromStr for YearlyGrowth {
 }
 
 impl YearlyGrowth {
-    fn refused() -> Unreadable {
-        Unreadable::new(
+    fn refused() -> InvalidValue {
+        InvalidValue::new(
             "not a growth rate: write -90 % to 1,000 % per year or month, with the sign, such as 30%/year or 2%/month",
         )
     }

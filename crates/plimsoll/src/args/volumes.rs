@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use plimsoll_front::sockets::ListenAddress;
+use plimsoll_measure::InvalidValue;
 use plimsoll_service::client::ControlAddress;
 use plimsoll_units::{Bytes, Span};
 
 use super::iscsi::{portal, target_name};
 use super::{ChapArgs, CloudArgs, TlsArgs};
-use crate::words::{Share, Unreadable};
 
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -152,13 +152,13 @@ pub struct DurabilityArgs {
 pub struct CommitInterval(pub Option<Span>);
 
 impl FromStr for CommitInterval {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let range = Span::from_secs(1)..=Span::from_secs(3_600);
         match text.parse() {
             _ if text == "none" => Ok(Self(None)),
             Ok(interval) if range.contains(&interval) => Ok(Self(Some(interval))),
-            _ => Err(Unreadable::new("not an interval of commits: write 1s to 1h, such as 5s, or none")),
+            _ => Err(InvalidValue::new("not an interval of commits: write 1s to 1h, such as 5s, or none")),
         }
     }
 }
@@ -405,6 +405,26 @@ pub struct AutotuneArgs {
     /// Disable autotuning
     #[arg(long, conflicts_with_all = ["default", "detached_after"])]
     pub off: bool,
+}
+
+/// A share of requests in millionths: `0.1%`, `50ppm`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share(pub u32);
+
+impl FromStr for Share {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let text = text.trim();
+        let (number, scale) = match (text.strip_suffix("ppm"), text.strip_suffix('%')) {
+            (Some(number), _) => (number, 1.0),
+            (_, Some(number)) => (number, 1e4),
+            _ => return Err(InvalidValue::new("not a share: write 0.1% or 1000ppm")),
+        };
+        match number.trim_end().parse::<f64>().map(|value| value * scale) {
+            Ok(ppm) if (0.0..=1e6).contains(&ppm) => Ok(Self(ppm.round() as u32)),
+            _ => Err(InvalidValue::new("not a share: write 0% to 100%, or 0ppm to 1000000ppm")),
+        }
+    }
 }
 
 /// `plimsoll volume faults`

@@ -3,11 +3,11 @@
 //! Independent of terminals.
 
 use plimsoll_fio::FioJob;
+use plimsoll_measure::sweep::total_span;
 use plimsoll_record::Slice;
 use plimsoll_units::{Kind, Span};
 
 use super::plan::StagePlan;
-use crate::course::length;
 
 /// Properties of a run: workers and limits of each stage.
 #[derive(Debug)]
@@ -106,11 +106,11 @@ fn runs(letters: &[char]) -> String {
 /// Recent bytes and operations per second.
 fn rates(series: &[Slice]) -> String {
     let mut from = series.len();
-    while from > 0 && length(&series[from..]) < Span::from_secs(1) {
+    while from > 0 && total_span(&series[from..]) < Span::from_secs(1) {
         from -= 1;
     }
     let recent = &series[from..];
-    let seconds = length(recent).as_secs_f64().max(1e-9);
+    let seconds = total_span(recent).as_secs_f64().max(1e-9);
     let of = |wanted: fn(Kind) -> bool| {
         let counters = || recent.iter().flat_map(|slice| &slice.tally.0).filter(|counter| wanted(counter.kind));
         let (bytes, operations) =

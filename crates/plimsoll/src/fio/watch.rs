@@ -6,6 +6,7 @@ use std::io::Write;
 use plimsoll_drive::{LoopResult, Onward};
 use plimsoll_fio::print::SteadyState;
 use plimsoll_fio::{Eta, FioCommand, Flags};
+use plimsoll_measure::sweep::total_span;
 use plimsoll_record::Slice;
 use plimsoll_suite::WorkerResult;
 use plimsoll_units::{Instant, Span};
@@ -16,7 +17,6 @@ use super::run::{FinishedJob, Ran, RunObserver, Since, onward};
 use super::status;
 use super::steady::judge;
 use crate::console::Console;
-use crate::course::length;
 
 /// Observer of running jobs.
 pub struct JobObserver<'a> {
@@ -65,7 +65,7 @@ impl<'a> JobObserver<'a> {
             return;
         }
         // In virtual time the series determines the elapsed time.
-        let line = self.status.line(stage, series, length(series).max(now - self.stage.1.min(now)));
+        let line = self.status.line(stage, series, total_span(series).max(now - self.stage.1.min(now)));
         let stays = eta_newline.is_some_and(|every| self.is_time(1, every, now));
         if stays || (eta == Eta::Always && !self.console.is_live()) {
             self.console.clear();
@@ -136,12 +136,12 @@ impl<'a> JobObserver<'a> {
             let seen = WorkerResult {
                 seen: LoopResult { series: series.iter().map(of).collect(), ..LoopResult::default() },
                 began: Instant::ZERO + begins,
-                ended: Instant::ZERO + length(series),
+                ended: Instant::ZERO + total_span(series),
                 ..WorkerResult::default()
             };
             FinishedJob {
                 seen,
-                started_unix_ms: super::run::unix_ms().saturating_sub(length(series).as_nanos() / 1_000_000),
+                started_unix_ms: super::run::unix_ms().saturating_sub(total_span(series).as_nanos() / 1_000_000),
             }
         };
         (0..self.plan.stages[stage].len()).map(one).collect()

@@ -10,6 +10,7 @@ use plimsoll_device::nbd::ExportAddress;
 use plimsoll_device::{ActivityDelta, classify};
 use plimsoll_drive::Fault;
 use plimsoll_load::StreamSpec;
+use plimsoll_measure::{MeasurePlan, Storage, SweepResult, sweep};
 use plimsoll_record::{Curve, EndReason};
 use plimsoll_units::Bytes;
 
@@ -17,13 +18,10 @@ use super::export::MeasuredExport;
 use super::work::MeasuredLoad;
 use super::{Begun, Site, forget, no_path, only_this};
 use crate::args::{EngineWord, MeasureCommand};
-use crate::backend::Storage;
 use crate::cli_error::CliError;
 use crate::comparing::{self, Side};
 use crate::console::Console;
-use crate::course::{SweepResult, follow_in_turns};
 use crate::output::{Outputs, ended, judge};
-use crate::plan::MeasurePlan;
 use crate::store;
 
 /// Measures both sides, keeps both runs, and shows the comparison.
@@ -49,11 +47,11 @@ pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Resu
     }
     let streams = [&begun[0].streams[..], &begun[1].streams[..]];
     let prepare = |side: usize| args.ab.get(side).map_or(Ok(()), |command| shell(command));
-    let travelled = follow_in_turns(&plan, streams, &mut [a.storage(), b.storage()], &prepare, &mut console);
-    let fault = travelled.iter().find_map(|travelled| travelled.fault.as_ref());
+    let result = sweep::run_interleaved(&plan, streams, &mut [a.storage(), b.storage()], &prepare, &mut console);
+    let fault = result.iter().find_map(|result| result.fault.as_ref());
     let fault = fault.map(|fault| format!("{fault}: {}", fault.source));
-    let ([begun_a, begun_b], [travelled_a, travelled_b]) = (begun, travelled);
-    let mut curves = [a.end(begun_a, travelled_a)?, b.end(begun_b, travelled_b)?];
+    let ([begun_a, begun_b], [result_a, result_b]) = (begun, result);
+    let mut curves = [a.end(begun_a, result_a)?, b.end(begun_b, result_b)?];
     // The second side uses the objective of the first.
     let mut shared = remembered;
     for curve in &mut curves {
@@ -212,12 +210,12 @@ impl PreparedTarget {
         }
     }
 
-    fn end(&mut self, begun: Begun, travelled: SweepResult) -> Result<Curve, CliError> {
+    fn end(&mut self, begun: Begun, result: SweepResult) -> Result<Curve, CliError> {
         // On a common disk, operations of the other side would count as those of a neighbour.
         let activity = ActivityDelta { disk: None, ..begun.activity() };
         match self {
-            Self::Site(site) => site.end(begun, travelled, activity),
-            Self::Export(export) => export.end(begun, travelled, activity),
+            Self::Site(site) => site.end(begun, result, activity),
+            Self::Export(export) => export.end(begun, result, activity),
         }
     }
 }

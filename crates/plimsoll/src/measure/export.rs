@@ -7,20 +7,17 @@ use plimsoll_device::nbd::wire::flag;
 use plimsoll_device::nbd::{Chosen, Connection, Emulation, ExportAddress, NbdHost, NoNbdAddress, TalkError};
 use plimsoll_device::{ActivityDelta, ActivityWatch, Caching, Clock, processor_limit};
 use plimsoll_front::Floor;
+use plimsoll_measure::checks::{self, Evidence};
+use plimsoll_measure::{AccessPath, Grid, Storage, SweepResult, probe};
 use plimsoll_record::{Curve, Device, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant, Span};
 
 use super::work::MeasuredLoad;
 use super::{Begun, Head, addressed, only_this, size_of_existing, usage};
 use crate::args::{EngineWord, MeasureCommand};
-use crate::backend::{Storage, Way};
-use crate::checks::{self, Evidence};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::SweepResult;
 use crate::output::{Outputs, finish};
-use crate::plan::Grid;
-use crate::probe;
 
 /// Block size if the server does not report it; all servers accept it.
 const BLOCK: Bytes = Bytes::new(512);
@@ -88,7 +85,7 @@ impl MeasuredExport {
         let work = if writable { work } else { work.reading(args, &mut findings)? };
         let connection = Connection::open(&address).map_err(|error| unreachable(&address, error))?;
         let chosen = connection.chosen().clone();
-        let threads = args.course.threads;
+        let threads = args.sweep.threads;
         if threads > 1 && chosen.flags & flag::CAN_MULTI_CONN == 0 {
             return Err(CliError::usage(format!(
                 "{address}: the server does not support concurrent connections (CAN_MULTI_CONN): omit --threads"
@@ -112,16 +109,16 @@ impl MeasuredExport {
         let size = size_of_existing(args, Bytes::new(chosen.size))?;
         work.place(args, size, grid)?;
         let emulation: Option<Emulation> = chosen.description.as_deref().and_then(|text| text.parse().ok());
-        let way = Way::Export(address.clone(), Mutex::new(vec![connection]));
-        let storage = Storage { way, threads, compressible: work.compressible() };
+        let access = AccessPath::Export(address.clone(), Mutex::new(vec![connection]));
+        let storage = Storage { access, threads, compressible: work.compressible() };
         Ok(Self { work, address, chosen, emulation, storage, size, grid, findings, floor: None, writable })
     }
 
     fn measure(&mut self, args: &MeasureCommand, console: &mut Console) -> Result<Curve, CliError> {
         let begun = self.begin(args)?;
-        let travelled = self.work.follow(&begun.streams, &mut self.storage, console);
+        let result = self.work.run(&begun.streams, &mut self.storage, console);
         let activity = begun.activity();
-        self.end(begun, travelled, activity)
+        self.end(begun, result, activity)
     }
 
     /// Probes the export.
@@ -133,7 +130,7 @@ impl MeasuredExport {
         let mut evidence = Evidence { processor_limit: processor_limit(), ..Evidence::default() };
         if self.writable && self.emulation.is_none() && self.chosen.flags & flag::READ_ONLY == 0 {
             let failed = |fault| CliError::Failed(anyhow::Error::new(fault));
-            evidence.commit = probe::commit(&mut self.storage, self.size).map_err(failed)?;
+            evidence.commit = probe::measure_commit(&mut self.storage, self.size).map_err(failed)?;
         }
         let streams = self.work.place(args, self.size, self.grid)?;
         evidence.data = addressed(&streams);
@@ -146,14 +143,14 @@ impl MeasuredExport {
     pub(super) fn end(
         &mut self,
         begun: Begun,
-        travelled: SweepResult,
+        result: SweepResult,
         activity: ActivityDelta,
     ) -> Result<Curve, CliError> {
         let Begun { started, clock, mut evidence, streams, .. } = begun;
         evidence.activity = activity;
-        evidence.aside = travelled.aside.clone();
+        evidence.aside = result.aside.clone();
         self.findings.extend(self.work.findings());
-        self.findings.extend(self.floor.as_ref().map(|floor| added(floor, &travelled.runs)));
+        self.findings.extend(self.floor.as_ref().map(|floor| added(floor, &result.runs)));
         let head = Head {
             started,
             source: self.source(),
@@ -161,8 +158,8 @@ impl MeasuredExport {
             conditions: self.work.conditions(streams, self.storage.threads, Caching::Direct),
             findings: self.findings.clone(),
         };
-        let mut curve = head.curve(travelled, clock.now().since(Instant::ZERO))?;
-        curve.findings.extend(checks::findings(&curve, &evidence));
+        let mut curve = head.curve(result, clock.now().since(Instant::ZERO))?;
+        curve.findings.extend(checks::check_curve(&curve, &evidence));
         Ok(curve)
     }
 

@@ -5,18 +5,17 @@ use std::path::PathBuf;
 
 use plimsoll_device::{Caching, Clock, Engine};
 use plimsoll_load::{Pace, StreamSpec};
+use plimsoll_measure::backend::fio::{Fio, FioHost, Hosts, Installed, IoEngine, check_hosts, list_differences};
+use plimsoll_measure::checks::{self, Evidence};
+use plimsoll_measure::{Grid, MeasurePlan, sweep};
 use plimsoll_record::{Curve, Finding, Run, Source, Subject};
 use plimsoll_units::{Bytes, Instant};
 
 use super::{Head, addressed, conditions, only_this, reading, usage};
 use crate::args::{EngineWord, MeasureCommand};
-use crate::backend::fio::{Fio, FioHost, Hosts, Installed, IoEngine, check_hosts, own_ways};
-use crate::checks::{self, Evidence};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::follow;
 use crate::output::{Outputs, finish};
-use crate::plan::{Grid, MeasurePlan};
 
 /// Assumed block size of devices on other hosts.
 const BLOCK: Bytes = Bytes::new(512);
@@ -42,14 +41,14 @@ pub(super) fn wanted(
     }
     // The file may be unnamed, or its name may refer to another file by then.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-    let threads = args.course.threads;
+    let threads = args.sweep.threads;
     Ok(Some(Fio { installed, io, place: FioHost::Here(path), threads, compressible, direct, writable }))
 }
 
 /// A finding about differences between fio's load and plimsoll's.
 pub(super) fn differences(fio: &Fio, streams: &[StreamSpec], runs: &[Run]) -> Option<Finding> {
     let paces: Vec<Pace> = runs.iter().map(|run| run.offered).collect();
-    let mut ways = own_ways(streams, &paces);
+    let mut ways = list_differences(streams, &paces);
     if matches!(fio.place, FioHost::Hosts(_)) {
         ways.push("other hosts report counts only at the end, so runs have no time series");
     }
@@ -90,7 +89,7 @@ pub(super) fn run_on_hosts(args: &MeasureCommand, plan: MeasurePlan, outputs: &O
         installed: Installed::find().map_err(usage)?,
         io: IoEngine::Libaio,
         place: FioHost::Hosts(hosts),
-        threads: args.course.threads,
+        threads: args.sweep.threads,
         compressible: plan.compressible,
         direct: true,
         writable,
@@ -120,14 +119,14 @@ fn measure(
     let started = jiff::Timestamp::now();
     let clock = Clock::start();
     let evidence = Evidence { data: addressed(&streams), ..Evidence::default() };
-    let travelled = follow(plan, &streams, &[], fio, console);
-    findings.extend(differences(fio, &streams, &travelled.runs));
+    let result = sweep::run(plan, &streams, &[], fio, console);
+    findings.extend(differences(fio, &streams, &result.runs));
     let source = Source::Measured { engine: format!("{fio}, {} hosts", fio.hosts()) };
     let conditions = conditions(plan, streams, fio.threads, Caching::Direct);
     let head = Head { started, source, subject, conditions, findings };
-    let mut curve = head.curve(travelled, clock.now().since(Instant::ZERO))?;
+    let mut curve = head.curve(result, clock.now().since(Instant::ZERO))?;
     // The generator is not on this host.
     curve.host = None;
-    curve.findings.extend(checks::findings(&curve, &evidence));
+    curve.findings.extend(checks::check_curve(&curve, &evidence));
     Ok(curve)
 }

@@ -3,18 +3,14 @@
 
 use plimsoll_device::Caching;
 use plimsoll_load::StreamSpec;
+use plimsoll_measure::{Grid, MeasurePlan, Replaying, Storage, SweepResult, TargetKind, WorkingSet, sweep};
 use plimsoll_record::{Conditions, Finding, Objective};
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::{EngineWord, MeasureCommand};
-use crate::backend::Storage;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::course::{SweepResult, follow};
-use crate::plan::{Grid, MeasurePlan, Venue};
-use crate::replay::Replaying;
 use crate::store;
-use crate::words::WorkingSet;
 
 /// The load.
 pub(super) enum MeasuredLoad {
@@ -27,13 +23,14 @@ pub(super) enum MeasuredLoad {
 impl MeasuredLoad {
     /// Checks the flags and reads a recording to its end.
     pub(super) fn new(args: &MeasureCommand) -> Result<Self, CliError> {
-        let Some(path) = &args.replay.replay else {
-            return Ok(Self::Generated(MeasurePlan::new(&args.load, &args.course, Venue::Storage)?.into()));
+        let (load, sweep) = (args.load.options(), args.sweep.options());
+        let Some(replay) = args.replay.options() else {
+            return Ok(Self::Generated(MeasurePlan::new(&load, &sweep, TargetKind::Storage)?.into()));
         };
         if args.target.engine == EngineWord::Fio {
             return Err(CliError::usage("fio replays only its own recordings (--read_iolog): omit --engine fio"));
         }
-        let replaying = Replaying::new(path, &args.replay, &args.load, &args.course, Venue::Storage)?;
+        let replaying = Replaying::new(&replay, &load, &sweep, TargetKind::Storage)?;
         Ok(Self::Recorded(replaying.into()))
     }
 
@@ -144,7 +141,7 @@ impl MeasuredLoad {
     /// The streams on a space of `size` bytes; for a recording, its average. Fails if the space is too small.
     pub(super) fn place(&self, args: &MeasureCommand, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, CliError> {
         match self {
-            Self::Generated(plan) => plan.place(size, grid),
+            Self::Generated(plan) => Ok(plan.place(size, grid)?),
             Self::Recorded(replaying) => {
                 replaying.check_grid(grid)?;
                 let (limit, remedy) = match args.target.size {
@@ -158,10 +155,10 @@ impl MeasuredLoad {
     }
 
     /// Runs the load on this storage.
-    pub(super) fn follow(&self, streams: &[StreamSpec], storage: &mut Storage, console: &mut Console) -> SweepResult {
+    pub(super) fn run(&self, streams: &[StreamSpec], storage: &mut Storage, console: &mut Console) -> SweepResult {
         match self {
-            Self::Generated(plan) => follow(plan, streams, &[], storage, console),
-            Self::Recorded(replaying) => replaying.follow(storage, console),
+            Self::Generated(plan) => sweep::run(plan, streams, &[], storage, console),
+            Self::Recorded(replaying) => replaying.run(storage, console),
         }
     }
 

@@ -36,8 +36,8 @@ fn bins_of_hosts_and_shares_are_added_and_percentiles_never_averaged() {
     // A fast host with many operations and a slow host with few: the p99 covers all of them.
     let quick = reads("0.0", 500, &[(1_008, 990)]);
     let slow = reads("0.1", 480, &[(1_007_616, 10)]);
-    let told = format!(r#"{{"client_stats":[{quick},{slow},{}]}}"#, reads("All clients", 500, &[(5, 1_000)]));
-    let all = serde_json::from_str::<Document>(&told).unwrap();
+    let json = format!(r#"{{"client_stats":[{quick},{slow},{}]}}"#, reads("All clients", 500, &[(5, 1_000)]));
+    let all = serde_json::from_str::<Document>(&json).unwrap();
     assert_eq!(all.answered(), 1_000);
     let so_far = all.so_far(&[false]);
     let tally = so_far.since(&SoFar::default());
@@ -50,12 +50,12 @@ fn bins_of_hosts_and_shares_are_added_and_percentiles_never_averaged() {
 
 #[test]
 fn kinds_and_errors_are_counted() {
-    let told = r#"{"jobname":"1.0","job_runtime":9,"total_err":3,"first_error":5,"read":{},
+    let json = r#"{"jobname":"1.0","job_runtime":9,"total_err":3,"first_error":5,"read":{},
         "write":{"io_bytes":8192,"total_ios":2,"lat_ns":{"N":2,"mean":10.0,"bins":{"10":2}}},
         "sync":{"lat_ns":{"N":1,"mean":20.0,"bins":{"20":1}}}}"#;
-    let tally = document(told).so_far(&[false, true]).since(&SoFar::default());
+    let tally = document(json).so_far(&[false, true]).since(&SoFar::default());
     let kinds: Vec<_> = tally.0.iter().map(|counter| (counter.stream, counter.kind, counter.operations())).collect();
     assert_eq!(kinds, [(1, Kind::DurableWrite, 2), (1, Kind::Flush, 1)]);
     assert_eq!(tally.0[0].errors, [(5, 3)]);
-    assert_eq!(document(told).so_far(&[false]), SoFar::default(), "no such stream");
+    assert_eq!(document(json).so_far(&[false]), SoFar::default(), "no such stream");
 }

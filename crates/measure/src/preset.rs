@@ -7,7 +7,7 @@ use plimsoll_record::Objective;
 use plimsoll_units::Iops;
 use serde::Deserialize;
 
-use crate::cli_error::CliError;
+use crate::error::MeasureError;
 use crate::words::{BlockSizes, PatternWord, Percent};
 
 /// Built-in presets: name and text.
@@ -93,26 +93,26 @@ fn uniform() -> String {
 
 impl Preset {
     /// A built-in preset by name, or the file at that path.
-    pub fn find(name: &str) -> Result<Self, CliError> {
-        if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+    pub fn find(name: &str) -> Result<Self, MeasureError> {
+        if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
             return Self::read(name, text);
         }
-        let names = BUILT_IN.map(|(known, _)| known).join(", ");
+        let names = BUILT_IN.map(|(built_in, _)| built_in).join(", ");
         if !Path::new(name).is_file() {
-            return Err(CliError::usage(format!(
+            return Err(MeasureError::usage(format!(
                 "{name:?} is neither a preset nor a file: use one of {names}, or a path"
             )));
         }
-        let text = std::fs::read_to_string(name).map_err(|error| CliError::usage(format!("{name}: {error}")))?;
+        let text = std::fs::read_to_string(name).map_err(|error| MeasureError::usage(format!("{name}: {error}")))?;
         Self::read(name, &text)
     }
 
-    fn read(name: &str, text: &str) -> Result<Self, CliError> {
+    fn read(name: &str, text: &str) -> Result<Self, MeasureError> {
         let file: PresetFile = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            CliError::usage(format!("{name}, line {line}: {}", error.message()))
+            MeasureError::usage(format!("{name}, line {line}: {}", error.message()))
         })?;
-        let wrong = |what: &str, error: &dyn std::fmt::Display| CliError::usage(format!("{name}, {what}: {error}"));
+        let wrong = |what: &str, error: &dyn std::fmt::Display| MeasureError::usage(format!("{name}, {what}: {error}"));
         let objective = file.objective.map(|text| text.parse()).transpose().map_err(|e| wrong("objective", &e))?;
         let streams: Result<Vec<_>, _> = file.stream.iter().enumerate().map(|(i, s)| template(name, i, s)).collect();
         let streams = streams?;
@@ -124,9 +124,9 @@ impl Preset {
     }
 }
 
-fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, CliError> {
+fn template(preset: &str, index: usize, file: &StreamFile) -> Result<Template, MeasureError> {
     let wrong = |what: &str, error: &dyn std::fmt::Display| {
-        CliError::usage(format!("{preset}, stream {:?}, {what}: {error}", file.name))
+        MeasureError::usage(format!("{preset}, stream {:?}, {what}: {error}", file.name))
     };
     let BlockSizes(sizes) = file.block_size.parse().map_err(|error| wrong("block_size", &error))?;
     let Percent(reads) = file.reads.to_string().parse().map_err(|error| wrong("reads", &error))?;

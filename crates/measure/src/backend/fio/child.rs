@@ -15,9 +15,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Time for fio to end after an interrupt.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of text lines kept for error messages.
-const MOST_LINES: usize = 50;
+const MAX_LINES: usize = 50;
 /// Maximum bytes of a line or document.
-const LONGEST: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Output of fio.
 #[derive(Debug)]
@@ -41,16 +41,16 @@ pub(super) fn watch(
         [child.stdout.take().map(|out| Box::new(out) as _), child.stderr.take().map(|err| Box::new(err) as _)];
     for output in outputs.into_iter().flatten() {
         let send = send.clone();
-        std::thread::spawn(move || listen(output, &send));
+        std::thread::spawn(move || read_messages(output, &send));
     }
     drop(send);
-    let mut ending = Ending { child, began: Instant::now(), asked: None, patience, is_wanted: false };
+    let mut end = FioEnd { child, started: Instant::now(), interrupted: None, patience, is_requested: false };
     let mut lines: Vec<String> = Vec::new();
     loop {
-        let told = match receive.recv_timeout(POLL_INTERVAL) {
-            Ok(Said::Document(text)) => FioOutput::Document(text),
-            Ok(Said::Line(line)) => {
-                if lines.len() < MOST_LINES {
+        let output = match receive.recv_timeout(POLL_INTERVAL) {
+            Ok(FioMessage::Document(text)) => FioOutput::Document(text),
+            Ok(FioMessage::Line(line)) => {
+                if lines.len() < MAX_LINES {
                     lines.push(line);
                 }
                 FioOutput::None
@@ -58,49 +58,49 @@ pub(super) fn watch(
             Err(RecvTimeoutError::Timeout) => FioOutput::None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        if on(told).is_break() {
-            ending.want();
+        if on(output).is_break() {
+            end.request();
         }
-        ending.look();
+        end.check();
     }
     // An interrupt from the terminal reaches fio as well, which may end first.
     if on(FioOutput::None).is_break() {
-        ending.is_wanted |= ending.asked.is_none();
+        end.is_requested |= end.interrupted.is_none();
     }
-    let status = ending.child.wait().map_err(|source| fault("waiting for fio", source))?;
-    ending.judge(status, &lines)
+    let status = end.child.wait().map_err(|source| fault("waiting for fio", source))?;
+    end.judge(status, &lines)
 }
 
 /// The end of fio.
-struct Ending {
+struct FioEnd {
     child: Child,
-    began: Instant,
+    started: Instant,
     patience: Duration,
-    asked: Option<Instant>,
+    interrupted: Option<Instant>,
     /// True if it was requested, false after a timeout.
-    is_wanted: bool,
+    is_requested: bool,
 }
 
-impl Ending {
-    fn want(&mut self) {
-        if self.asked.is_none() {
-            self.is_wanted = true;
-            self.ask();
+impl FioEnd {
+    fn request(&mut self) {
+        if self.interrupted.is_none() {
+            self.is_requested = true;
+            self.interrupt();
         }
     }
 
     /// On interrupt fio reports its counts and ends.
-    fn ask(&mut self) {
-        self.asked = Some(Instant::now());
+    fn interrupt(&mut self) {
+        self.interrupted = Some(Instant::now());
         // It may have ended.
         let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
     }
 
-    fn look(&mut self) {
-        match self.asked {
-            None if self.began.elapsed() > self.patience => self.ask(),
+    fn check(&mut self) {
+        match self.interrupted {
+            None if self.started.elapsed() > self.patience => self.interrupt(),
             Some(moment) if moment.elapsed() > EXIT_TIMEOUT => {
-                self.is_wanted = false;
+                self.is_requested = false;
                 let _ = self.child.kill();
             }
             _ => {}
@@ -108,11 +108,11 @@ impl Ending {
     }
 
     fn judge(&self, status: ExitStatus, lines: &[String]) -> Result<(), Fault> {
-        if status.success() || self.is_wanted {
+        if status.success() || self.is_requested {
             return Ok(());
         }
-        if self.asked.is_some() {
-            let waited = self.began.elapsed().as_secs();
+        if self.interrupted.is_some() {
+            let waited = self.started.elapsed().as_secs();
             let why = format!("still running after {waited} s: check whether the storage responds");
             return Err(fault("waiting for fio", Error::new(ErrorKind::TimedOut, why)));
         }
@@ -120,7 +120,7 @@ impl Ending {
     }
 }
 
-impl Drop for Ending {
+impl Drop for FioEnd {
     /// Kills a remaining process.
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
@@ -144,17 +144,17 @@ pub(super) fn reason(lines: &[String]) -> String {
 
 /// A line or document of fio's output.
 #[derive(Debug, PartialEq, Eq)]
-enum Said {
+enum FioMessage {
     Document(String),
     Line(String),
 }
 
-fn listen(output: impl Read, send: &Sender<Said>) {
-    let mut parting = Parting::default();
+fn read_messages(output: impl Read, send: &Sender<FioMessage>) {
+    let mut parser = OutputParser::default();
     for line in BufReader::new(output).split(b'\n') {
         let Ok(line) = line else { return };
-        if let Some(said) = parting.line(&String::from_utf8_lossy(&line))
-            && send.send(said).is_err()
+        if let Some(message) = parser.line(&String::from_utf8_lossy(&line))
+            && send.send(message).is_err()
         {
             return;
         }
@@ -163,25 +163,25 @@ fn listen(output: impl Read, send: &Sender<Said>) {
 
 /// Separates documents from text: fio begins and ends each document with a brace on its own line.
 #[derive(Debug, Default)]
-struct Parting {
+struct OutputParser {
     document: Option<String>,
 }
 
-impl Parting {
-    fn line(&mut self, line: &str) -> Option<Said> {
+impl OutputParser {
+    fn line(&mut self, line: &str) -> Option<FioMessage> {
         if line == "{" {
             self.document = Some(String::new());
         }
         let Some(document) = &mut self.document else {
-            return (!line.trim().is_empty()).then(|| Said::Line(line.to_owned()));
+            return (!line.trim().is_empty()).then(|| FioMessage::Line(line.to_owned()));
         };
-        if document.len() + line.len() > LONGEST {
+        if document.len() + line.len() > MAX_BYTES {
             self.document = None;
             return None;
         }
         document.push_str(line);
         document.push('\n');
-        if line == "}" { self.document.take().map(Said::Document) } else { None }
+        if line == "}" { self.document.take().map(FioMessage::Document) } else { None }
     }
 }
 
@@ -192,15 +192,15 @@ mod tests {
     #[test]
     fn documents_are_separated_from_text() {
         let text = "\n<h> Starting 1 thread\n{\n  \"a\" : {\n  }\n}\n\nfio: terminating on signal 2\n{\n}\n{\n half";
-        let mut parting = Parting::default();
-        let said: Vec<Said> = text.lines().filter_map(|line| parting.line(line)).collect();
+        let mut parser = OutputParser::default();
+        let messages: Vec<FioMessage> = text.lines().filter_map(|line| parser.line(line)).collect();
         let expected = [
-            Said::Line("<h> Starting 1 thread".into()),
-            Said::Document("{\n  \"a\" : {\n  }\n}\n".into()),
-            Said::Line("fio: terminating on signal 2".into()),
-            Said::Document("{\n}\n".into()),
+            FioMessage::Line("<h> Starting 1 thread".into()),
+            FioMessage::Document("{\n  \"a\" : {\n  }\n}\n".into()),
+            FioMessage::Line("fio: terminating on signal 2".into()),
+            FioMessage::Document("{\n}\n".into()),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(messages, expected);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::Slice;
 use plimsoll_units::{Instant, Span};
 
-pub use command::own_ways;
+pub use command::list_differences;
 pub use hosts::Hosts;
 pub use installed::Installed;
 
@@ -89,11 +89,11 @@ impl fmt::Display for Fio {
 impl Backend for Fio {
     /// Partial results before a failure or stop are kept.
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
-        let mut seeing = Seeing::of(trial, self.ramp(trial));
+        let mut reports = FioReports::of(trial, self.ramp(trial));
         let before = HostSnapshot::take();
-        let fault = self.run(trial, &mut seeing, observe).err();
+        let fault = self.run(trial, &mut reports, observe).err();
         let host = matches!(self.place, FioHost::Here(_)).then(|| HostSnapshot::take().delay_since(&before));
-        PartialRun::join(PointResult { host, ..seeing.sighting(trial) }, fault)
+        PartialRun::join(PointResult { host, ..reports.into_point(trial) }, fault)
     }
 }
 
@@ -106,7 +106,7 @@ impl Fio {
         }
     }
 
-    fn run(&self, trial: &Trial<'_>, seeing: &mut Seeing, observe: Observe<'_>) -> Result<(), Fault> {
+    fn run(&self, trial: &Trial<'_>, reports: &mut FioReports, observe: Observe<'_>) -> Result<(), Fault> {
         let files: std::io::Result<Vec<_>> =
             (0..self.hosts()).map(|host| JobFile::new(&jobs(trial, self, host))).collect();
         let files = files.map_err(|source| fault("writing a job file for fio", source))?;
@@ -125,14 +125,14 @@ impl Fio {
                 command.args(hosts.arguments(&files));
             }
         }
-        let patience = Duration::from_nanos(trial.lasts.as_nanos()) + OVERHEAD_MAX;
-        child::watch(command, patience, &mut |told| {
-            if let FioOutput::Document(text) = told
+        let patience = Duration::from_nanos(trial.duration.as_nanos()) + OVERHEAD_MAX;
+        child::watch(command, patience, &mut |output| {
+            if let FioOutput::Document(text) = output
                 && let Ok(document) = serde_json::from_str::<Document>(&text)
             {
-                seeing.see(&document);
+                reports.add(&document);
             }
-            observe(&seeing.series)
+            observe(&reports.series)
         })
     }
 }
@@ -142,7 +142,7 @@ fn fault(attempt: impl Into<String>, source: Error) -> Fault {
 }
 
 /// Reports of a load.
-struct Seeing {
+struct FioReports {
     /// Whether the writes of each stream are durable.
     durable: Vec<bool>,
     /// Warm-up that fio itself excludes.
@@ -151,13 +151,13 @@ struct Seeing {
     before: SoFar,
 }
 
-impl Seeing {
+impl FioReports {
     fn of(trial: &Trial<'_>, ramp: Span) -> Self {
         let durable = trial.streams.iter().map(|stream| stream.mix.durable).collect();
         Self { durable, ramp, series: Vec::new(), before: SoFar::default() }
     }
 
-    fn see(&mut self, document: &Document) {
+    fn add(&mut self, document: &Document) {
         let now = document.so_far(&self.durable);
         let span = now.lasted - self.before.lasted;
         let tally = now.since(&self.before);
@@ -171,11 +171,11 @@ impl Seeing {
         self.before = now;
     }
 
-    fn sighting(self, trial: &Trial<'_>) -> PointResult {
+    fn into_point(self, trial: &Trial<'_>) -> PointResult {
         let unserved = self.unserved(trial);
         let cpu = Some(self.before.cpu).filter(|cpu| cpu.total() > Span::ZERO);
         PointResult {
-            seen: LoopResult { series: self.series, unserved, ..LoopResult::default() },
+            loops: LoopResult { series: self.series, unserved, ..LoopResult::default() },
             cpu,
             ends_offered: true,
             host: None,
@@ -203,8 +203,8 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     let mut command = fio.installed.command();
     command.args(["--output-format=json+", "--eta=never"]).args(hosts.arguments(&files));
     let mut answered = 0;
-    child::watch(command, OVERHEAD_MAX, &mut |told| {
-        if let FioOutput::Document(text) = told {
+    child::watch(command, OVERHEAD_MAX, &mut |output| {
+        if let FioOutput::Document(text) = output {
             answered = serde_json::from_str::<Document>(&text).map_or(0, |document| document.answered());
         }
         Onward::Continue(())

@@ -7,9 +7,9 @@ use plimsoll_load::{Replay, Tempo};
 use plimsoll_model::Chain;
 use plimsoll_units::{Instant, Span};
 
-use super::{Playback, Recording, Replays, read_to_the_end, unreadable};
-use crate::backend::{MOST_VIRTUAL, PointOutcome, Virtual, sighting};
-use crate::course::length;
+use super::{Playback, Recording, Replays, join_read_fault, read_fault};
+use crate::backend::{MAX_VIRTUAL_DEPTH, PointOutcome, Virtual, collect_outcome};
+use crate::sweep::total_span;
 
 /// Number of operations for estimating the rate at a depth.
 const PILOT: u64 = 2_000;
@@ -23,30 +23,30 @@ impl Replays for Virtual {
 
     fn estimate(&mut self, recording: &Recording, depth: u32, seed: u64) -> Option<Span> {
         let playback = Playback { recording, tempo: Tempo::Closed { depth }, slice: Span::from_secs(1), seed };
-        let pilot = self.first(PILOT, &playback, &mut |_| ControlFlow::Continue(())).ok()?;
+        let pilot = self.replay_first(PILOT, &playback, &mut |_| ControlFlow::Continue(())).ok()?;
         let operations = recording.outline().operations;
-        let each = length(&pilot.seen.series).as_secs_f64() / PILOT.min(operations) as f64;
+        let each = total_span(&pilot.loops.series).as_secs_f64() / PILOT.min(operations) as f64;
         Some(Span::from_secs_f64(each * operations as f64))
     }
 
     fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
-        self.first(u64::MAX, playback, observe)
+        self.replay_first(u64::MAX, playback, observe)
     }
 }
 
 impl Virtual {
     /// Replays the first `most` operations.
-    fn first(&self, most: u64, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
+    fn replay_first(&self, most: u64, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         let Playback { recording, tempo, slice, seed } = *playback;
         let depth = match tempo {
-            Tempo::Recorded { .. } => MOST_VIRTUAL,
+            Tempo::Recorded { .. } => MAX_VIRTUAL_DEPTH,
             Tempo::Closed { depth } => depth,
         };
-        let operations = recording.operations().map_err(|fault| PartialRun::at_once(unreadable(fault, recording)))?;
+        let operations = recording.operations().map_err(|fault| PartialRun::at_once(read_fault(fault, recording)))?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut load = Replay::new(operations.take(most), tempo, Instant::ZERO);
         let mut target = Simulated::new(Chain::new(&self.model, seed));
-        let seen = drive(target.as_target(), &mut load, &Rules::new(depth, slice), observe);
-        read_to_the_end(load.end(), sighting(seen, None), recording)
+        let outcome = drive(target.as_target(), &mut load, &Rules::new(depth, slice), observe);
+        join_read_fault(load.end(), collect_outcome(outcome, None), recording)
     }
 }

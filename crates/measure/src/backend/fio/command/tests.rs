@@ -21,10 +21,10 @@ fn stream(pace: Pace) -> StreamSpec {
     StreamSpec { name: "data".into(), mix, pattern: Pattern::Uniform, region, pace }
 }
 
-fn asked(stream: StreamSpec, fio: &Fio, host: u32) -> Vec<String> {
+fn job_files(stream: StreamSpec, fio: &Fio, host: u32) -> Vec<String> {
     let trial = Trial {
         streams: &[stream],
-        lasts: Span::from_millis(1_500),
+        duration: Span::from_millis(1_500),
         warm_up: Span::from_millis(200),
         slice: Span::from_millis(100),
         seed: 7,
@@ -35,8 +35,8 @@ fn asked(stream: StreamSpec, fio: &Fio, host: u32) -> Vec<String> {
 /// Checks that the job file of `stream` has all lines of `expected`, and none of the options `absent`.
 #[track_caller]
 fn check(stream: StreamSpec, expected: &[&str], absent: &[&str]) {
-    let asked = asked(stream, &fio(1, here()), 0);
-    let [job] = &asked[..] else { panic!("{asked:?}") };
+    let files = job_files(stream, &fio(1, here()), 0);
+    let [job] = &files[..] else { panic!("{files:?}") };
     for line in expected {
         assert!(job.lines().any(|found| found == *line), "{line} is not in\n{job}");
     }
@@ -114,7 +114,7 @@ fn threads_and_hosts_share_a_load_without_loss() {
         lines.filter_map(|line| line.strip_prefix("iodepth=")?.parse().ok()).collect()
     };
     let hosts = || FioHost::Hosts(Hosts::new(&["a".into(), "b".into()], "/dev/vdb:x").unwrap());
-    let of = |depth, threads, host| asked(stream(Pace::Closed { depth }), &fio(threads, hosts()), host);
+    let of = |depth, threads, host| job_files(stream(Pace::Closed { depth }), &fio(threads, hosts()), host);
     assert_eq!((depths(of(7, 2, 0)), depths(of(7, 2, 1))), (vec![2, 2], vec![2, 1]));
     assert_eq!((depths(of(1, 1, 0)), depths(of(1, 1, 1))), (vec![1], vec![]));
     assert!(of(8, 1, 1)[0].starts_with("[0.1]\nfilename=/dev/vdb\\:x\n"), "{}", of(8, 1, 1)[0]);
@@ -131,11 +131,13 @@ fn threads_and_hosts_share_a_load_without_loss() {
 #[test]
 fn differences_to_plimsoll_are_listed() {
     let closed = Pace::Closed { depth: 4 };
-    let said = |stream: StreamSpec, pace, word: &str| own_ways(&[stream], &[pace]).join("; ").contains(word);
-    assert_eq!(own_ways(&[stream(closed)], &[closed]), Vec::<&str>::new());
+    let differs = |stream: StreamSpec, pace, word: &str| list_differences(&[stream], &[pace]).join("; ").contains(word);
+    assert_eq!(list_differences(&[stream(closed)], &[closed]), Vec::<&str>::new());
     let open = Pace::Open { rate: Iops::per_second(20_000), arrival: Arrival::Poisson };
-    assert!(said(stream(closed), open, "coordinated omission") && said(stream(closed), open, "whole microseconds"));
+    assert!(
+        differs(stream(closed), open, "coordinated omission") && differs(stream(closed), open, "whole microseconds")
+    );
     let hot = |operations| StreamSpec { pattern: Pattern::HotSpot { operations, space: 0.1 }, ..stream(closed) };
-    assert!(said(hot(0.905), closed, "whole percent") && !said(hot(0.9), closed, "whole percent"));
-    assert_eq!(own_ways(&[stream(closed), stream(closed)], &[closed]).len(), 1);
+    assert!(differs(hot(0.905), closed, "whole percent") && !differs(hot(0.9), closed, "whole percent"));
+    assert_eq!(list_differences(&[stream(closed), stream(closed)], &[closed]).len(), 1);
 }

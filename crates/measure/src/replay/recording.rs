@@ -8,7 +8,7 @@ use plimsoll_load::Recorded;
 use plimsoll_record::{Action, Finding, Outline, TraceEntry};
 use plimsoll_units::{Bytes, Op};
 
-use crate::cli_error::CliError;
+use crate::error::MeasureError;
 
 /// Replayed part of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +23,15 @@ pub enum ReplayedPart {
 
 impl ReplayedPart {
     /// Maximum length of an operation, which limits the buffers of operations in flight.
-    pub const LARGEST: u64 = 32 << 20;
+    pub const MAX_LENGTH: u64 = 32 << 20;
 
-    fn leaves_out(self, asked: &TraceEntry) -> Option<Sort> {
-        let moves_data = matches!(asked.action, Action::Read | Action::Write | Action::DurableWrite);
-        match asked.action {
+    fn omits(self, entry: &TraceEntry) -> Option<Sort> {
+        let moves_data = matches!(entry.action, Action::Read | Action::Write | Action::DurableWrite);
+        match entry.action {
             _ if self == Self::All => None,
             Action::Trim => Some(Sort::Trim),
-            _ if moves_data && asked.length == 0 => Some(Sort::Empty),
-            _ if moves_data && asked.length > Self::LARGEST => Some(Sort::Large),
+            _ if moves_data && entry.length == 0 => Some(Sort::Empty),
+            _ if moves_data && entry.length > Self::MAX_LENGTH => Some(Sort::Large),
             Action::Write | Action::DurableWrite if self == Self::Reads => Some(Sort::Write),
             Action::Flush if self == Self::Reads => Some(Sort::Flush),
             _ => None,
@@ -61,7 +61,7 @@ pub struct Recording {
     outline: Outline,
     layout: ReplayLayout,
     part: ReplayedPart,
-    left_out: [u64; Sort::WORDS.len()],
+    omitted: [u64; Sort::WORDS.len()],
     /// Number of operations by the power of two that divides their offset and length.
     grains: [u64; 65],
     largest: u64,
@@ -70,14 +70,14 @@ pub struct Recording {
 
 impl Recording {
     /// Scans the trace at `path`, of which `part` will be replayed.
-    pub fn survey(path: &Path, part: ReplayedPart) -> Result<Self, CliError> {
-        let mut requests = open(path).map_err(|fault| malformed(path, &fault))?;
-        let (mut layout, mut left_out, mut grains, mut largest) = (ReplayLayout::default(), [0; 5], [0; 65], 0);
+    pub fn scan(path: &Path, part: ReplayedPart) -> Result<Self, MeasureError> {
+        let mut requests = open(path).map_err(|fault| malformed_error(path, &fault))?;
+        let (mut layout, mut omitted, mut grains, mut largest) = (ReplayLayout::default(), [0; 5], [0; 65], 0);
         let noted = requests.by_ref().filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
             Ok(request) => {
-                if let Some(sort) = part.leaves_out(&request.asked) {
-                    left_out[sort as usize] += 1;
+                if let Some(sort) = part.omits(&request.asked) {
+                    omitted[sort as usize] += 1;
                     return None;
                 }
                 let TraceEntry { offset, length, .. } = request.asked;
@@ -86,15 +86,15 @@ impl Recording {
                 Some(Ok(layout.note(&request)))
             }
         });
-        let outline = Outline::over(noted).map_err(|fault| malformed(path, &fault))?;
+        let outline = Outline::over(noted).map_err(|fault| malformed_error(path, &fault))?;
         let Some(outline) = outline else {
-            return Err(nothing(path, part, left_out.iter().sum()));
+            return Err(empty_error(path, part, omitted.iter().sum()));
         };
         let reach = layout.settle();
         let outline = Outline { reach, dropped: requests.dropped(), ..outline };
         let mut doubts = requests.doubts();
         doubts.extend(layout.doubt());
-        Ok(Self { path: path.to_owned(), outline, layout, part, left_out, grains, largest, doubts })
+        Ok(Self { path: path.to_owned(), outline, layout, part, omitted, grains, largest, doubts })
     }
 
     /// Path as given by the user.
@@ -109,7 +109,7 @@ impl Recording {
 
     /// Number of operations in the file, including omitted operations.
     pub fn all_operations(&self) -> u64 {
-        self.outline.operations + self.left_out.iter().sum::<u64>()
+        self.outline.operations + self.omitted.iter().sum::<u64>()
     }
 
     /// End of the last byte addressed.
@@ -133,12 +133,15 @@ impl Recording {
     }
 
     /// Fails if the recording extends beyond `size`; `limit` names it, such as `the size of data` or `--size`.
-    pub fn fit(&self, limit: &str, size: Bytes, remedy: &str) -> Result<(), CliError> {
+    pub fn fit(&self, limit: &str, size: Bytes, remedy: &str) -> Result<(), MeasureError> {
         let reach = self.reach();
         if reach <= size {
             return Ok(());
         }
-        Err(CliError::usage(format!("{}: it extends to {reach}, but {limit} is {size}: {remedy}", self.path.display())))
+        Err(MeasureError::usage(format!(
+            "{}: it extends to {reach}, but {limit} is {size}: {remedy}",
+            self.path.display()
+        )))
     }
 
     /// Gaps, assumptions and omissions.
@@ -146,12 +149,12 @@ impl Recording {
         let Outline { dropped, operations: kept, .. } = self.outline;
         let incomplete = (dropped > 0).then_some(Finding::TraceIncomplete { dropped, kept });
         let doubts = self.doubts.iter().map(|what| Finding::TraceDoubted { what: what.clone() });
-        incomplete.into_iter().chain(doubts).chain(self.left_out())
+        incomplete.into_iter().chain(doubts).chain(self.omitted())
     }
 
-    fn left_out(&self) -> Option<Finding> {
-        let count: u64 = self.left_out.iter().sum();
-        let sorts = self.left_out.iter().zip(Sort::WORDS).filter(|(count, _)| **count > 0);
+    fn omitted(&self) -> Option<Finding> {
+        let count: u64 = self.omitted.iter().sum();
+        let sorts = self.omitted.iter().zip(Sort::WORDS).filter(|(count, _)| **count > 0);
         let parts: Vec<String> = sorts.map(|(count, words)| format!("{count} {words}")).collect();
         (count > 0).then(|| Finding::NotReplayed { count, what: parts.join(", ") })
     }
@@ -163,15 +166,15 @@ impl Recording {
     pub fn operations(&self) -> Result<impl Iterator<Item = Result<Recorded, TraceFault>> + use<'_>, TraceFault> {
         let offered = open(&self.path)?.filter_map(|request| match request {
             Err(fault) => Some(Err(fault)),
-            Ok(request) if self.part.leaves_out(&request.asked).is_some() => None,
-            Ok(request) => Some(self.same(self.layout.place(&request).recorded())),
+            Ok(request) if self.part.omits(&request.asked).is_some() => None,
+            Ok(request) => Some(self.check_unchanged(self.layout.place(&request).recorded())),
         });
         // Ignores operations appended since the scan.
         Ok(offered.take(usize::try_from(self.outline.operations).unwrap_or(usize::MAX)))
     }
 
     /// Checks an operation against the scan, which determined buffers and space.
-    fn same(&self, recorded: Recorded) -> Result<Recorded, TraceFault> {
+    fn check_unchanged(&self, recorded: Recorded) -> Result<Recorded, TraceFault> {
         let Op { offset, length, kind, .. } = recorded.op;
         let reaches = offset.saturating_add(u64::from(length));
         let fits = u64::from(length) <= self.largest && reaches <= self.outline.reach;
@@ -183,14 +186,14 @@ impl Recording {
     }
 }
 
-fn nothing(path: &Path, part: ReplayedPart, left_out: u64) -> CliError {
-    let all = || format!("all of its {left_out} operations would be omitted");
-    let why = match (left_out, part) {
+fn empty_error(path: &Path, part: ReplayedPart, omitted: u64) -> MeasureError {
+    let all = || format!("all of its {omitted} operations would be omitted");
+    let why = match (omitted, part) {
         (0, _) => "the recording is empty: record during a load".to_owned(),
         (_, ReplayedPart::Reads) => format!("{}: omit --reads-only, or use another trace", all()),
         _ => format!("{}: use another trace", all()),
     };
-    CliError::usage(format!("{}: {why}", path.display()))
+    MeasureError::usage(format!("{}: {why}", path.display()))
 }
 
 fn open(path: &Path) -> Result<Requests, TraceFault> {
@@ -198,9 +201,9 @@ fn open(path: &Path) -> Result<Requests, TraceFault> {
     Requests::new(File::open(path).map_err(cannot)?)
 }
 
-fn malformed(path: &Path, fault: &TraceFault) -> CliError {
+fn malformed_error(path: &Path, fault: &TraceFault) -> MeasureError {
     let line = fault.line.map(|line| format!(":{line}")).unwrap_or_default();
-    CliError::usage(format!("{}{line}: {fault}", path.display()))
+    MeasureError::usage(format!("{}{line}: {fault}", path.display()))
 }
 
 /// Consecutive placement of the volumes of a trace on a single volume.

@@ -33,10 +33,10 @@ pub enum FioError {
 impl Installed {
     /// The fio in the search path.
     pub fn find() -> Result<Self, FioError> {
-        let said =
+        let output_of =
             |argument| Command::new("fio").arg(argument).output().map(|output| text(&output)).map_err(FioError::Absent);
-        let version = version(&said("--version")?)?;
-        Ok(Self { version, has_ring: said("--enghelp")?.split_whitespace().any(|word| word == "io_uring") })
+        let version = parse_version(&output_of("--version")?)?;
+        Ok(Self { version, has_ring: output_of("--enghelp")?.split_whitespace().any(|word| word == "io_uring") })
     }
 
     /// A command that starts it.
@@ -51,9 +51,9 @@ fn text(output: &Output) -> String {
 }
 
 /// Parses `fio-3.33`, `fio-3.36-117-gb2403` as `3.33` and `3.36-117-gb2403`.
-fn version(said: &str) -> Result<String, FioError> {
-    let unknown = || FioError::Unknown(said.lines().next().unwrap_or_default().chars().take(80).collect());
-    let version = said.trim().strip_prefix("fio-").ok_or_else(unknown)?;
+fn parse_version(output: &str) -> Result<String, FioError> {
+    let unknown = || FioError::Unknown(output.lines().next().unwrap_or_default().chars().take(80).collect());
+    let version = output.trim().strip_prefix("fio-").ok_or_else(unknown)?;
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return Err(unknown()) };
     if (major, minor) < OLDEST {
@@ -64,14 +64,14 @@ fn version(said: &str) -> Result<String, FioError> {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use super::parse_version;
 
     #[test]
     fn versions_are_parsed() {
-        let check = |said: &str, expected: Result<&str, &str>| match (version(said), expected) {
+        let check = |output: &str, expected: Result<&str, &str>| match (parse_version(output), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected),
-            (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{said:?}: {error}"),
-            (found, _) => panic!("{said:?}: {found:?}"),
+            (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{output:?}: {error}"),
+            (found, _) => panic!("{output:?}: {found:?}"),
         };
         check("fio-3.33\n", Ok("3.33"));
         check("fio-3.36-117-gb2403\n", Ok("3.36-117-gb2403"));

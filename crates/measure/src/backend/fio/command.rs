@@ -11,7 +11,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::{Fio, FioHost};
 use crate::backend::Trial;
-use crate::plan::slots;
+use crate::plan::count_slots;
 
 /// fio accepts no exponent of exactly 1, as its series would not converge.
 const NEARLY_ONE: f64 = 1.000_01;
@@ -48,7 +48,7 @@ impl FioSection {
             ("direct", u8::from(fio.direct).to_string()),
             ("thread", "1".into()),
             ("time_based", "1".into()),
-            ("runtime", milliseconds(trial.lasts - fio.ramp(trial))),
+            ("runtime", milliseconds(trial.duration - fio.ramp(trial))),
             ("offset", stream.region.start.to_string()),
             ("size", stream.region.length.get().to_string()),
             ("randseed", own_seed.to_string()),
@@ -170,7 +170,7 @@ fn of_pace(stream: &StreamSpec, parts: u32) -> Vec<(&'static str, String)> {
             };
             let process = if arrival == Arrival::Poisson { "poisson" } else { "linear" };
             vec![
-                ("iodepth", slots(std::slice::from_ref(stream), parts).to_string()),
+                ("iodepth", count_slots(std::slice::from_ref(stream), parts).to_string()),
                 ("rate_iops", rates),
                 ("rate_process", process.into()),
             ]
@@ -220,12 +220,12 @@ fn shares(sizes: &BlockMix) -> Vec<(Bytes, u32)> {
 }
 
 /// Differences between fio's and plimsoll's execution of these loads, as sentences.
-pub fn own_ways(streams: &[StreamSpec], paces: &[Pace]) -> Vec<&'static str> {
+pub fn list_differences(streams: &[StreamSpec], paces: &[Pace]) -> Vec<&'static str> {
     let paces = || paces.iter().copied().chain(streams.iter().skip(1).map(|stream| stream.pace));
     let open = || {
         paces().filter_map(|pace| if let Pace::Open { rate, arrival } = pace { Some((rate, arrival)) } else { None })
     };
-    let some = |wanted: &dyn Fn(&StreamSpec) -> bool| streams.iter().any(wanted);
+    let some = |applies: &dyn Fn(&StreamSpec) -> bool| streams.iter().any(applies);
     let is_mixed = |mix: &Mix| mix.reads > 0.0 && mix.reads < 1.0;
     let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-9;
     let hot = |pattern| {

@@ -10,8 +10,8 @@ use plimsoll_load::{Recorded, Replay, Tempo};
 use plimsoll_suite::workers::WorkerHandle;
 use plimsoll_units::Span;
 
-use super::{Playback, Recording, Replays, read_to_the_end};
-use crate::backend::{PointOutcome, Storage, sighting};
+use super::{Playback, Recording, Replays, join_read_fault};
+use crate::backend::{PointOutcome, Storage, collect_outcome};
 
 /// Operations per batch of the reader, and batches read ahead.
 const BATCH: usize = 4096;
@@ -37,16 +37,16 @@ impl Replays for Storage {
 
     fn replay(&mut self, playback: &Playback<'_>, observe: Observe<'_>) -> PointOutcome {
         let (this, clock) = (&*self, Clock::start());
-        self.side_by_side(vec![|handle: &mut WorkerHandle<'_>| this.one_replay(playback, clock, handle)], observe)
+        self.run_loops(vec![|handle: &mut WorkerHandle<'_>| this.run_replay(playback, clock, handle)], observe)
     }
 }
 
 impl Storage {
-    fn one_replay(&self, playback: &Playback<'_>, clock: Clock, handle: &mut WorkerHandle<'_>) -> PointOutcome {
+    fn run_replay(&self, playback: &Playback<'_>, clock: Clock, handle: &mut WorkerHandle<'_>) -> PointOutcome {
         sharpen_timers();
         let Playback { recording, tempo, slice, seed } = *playback;
         let shape = Shape {
-            depth: slots(recording, tempo),
+            depth: count_slots(recording, tempo),
             largest: recording.largest(),
             writes: recording.writes(),
             contents: Contents::Stamped { compressible: self.compressible },
@@ -64,21 +64,21 @@ impl Storage {
                 PartialRun::at_once(Fault { attempt: "starting a thread that reads the trace".into(), source })
             };
             reader.spawn_scoped(scope, move || read_ahead(recording, &send)).map_err(failed)?;
-            self.on_target(&shape, clock, &mut |target| {
+            self.with_target(&shape, clock, &mut |target| {
                 let ahead = Ahead::new(&receive);
                 let mut load = Replay::new(ahead, tempo, target.now());
                 let cpu_before = thread_cpu_time();
                 let rules = Rules::new(shape.depth, slice);
                 let driven = drive(target, &mut load, &rules, &mut |series| handle.observe(series));
                 let cpu = thread_cpu_time() - cpu_before;
-                read_to_the_end(load.end(), sighting(driven, Some(cpu)), recording)
+                join_read_fault(load.end(), collect_outcome(driven, Some(cpu)), recording)
             })
         })
     }
 }
 
 /// Maximum operations in flight.
-fn slots(recording: &Recording, tempo: Tempo) -> u32 {
+fn count_slots(recording: &Recording, tempo: Tempo) -> u32 {
     match tempo {
         Tempo::Closed { depth } => depth,
         // A read buffer and a write buffer.

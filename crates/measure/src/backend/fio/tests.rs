@@ -5,7 +5,7 @@ use plimsoll_units::{Bytes, Iops};
 
 use super::*;
 
-fn told(runtime_ms: u64, operations: u64) -> Document {
+fn document(runtime_ms: u64, operations: u64) -> Document {
     serde_json::from_str(&format!(
         r#"{{"jobs":[{{"jobname":"0.0","job_runtime":{runtime_ms},"write":{{}},"read":{{"io_bytes":{operations},
         "total_ios":{operations},"lat_ns":{{"N":{operations},"mean":9.0,"bins":{{"9":{operations}}}}}}}}}]}}"#
@@ -13,36 +13,41 @@ fn told(runtime_ms: u64, operations: u64) -> Document {
     .unwrap()
 }
 
-fn seen(tellings: &[(u64, u64)], pace: Pace, ramp: Span) -> PointResult {
+fn point_of(reported: &[(u64, u64)], pace: Pace, ramp: Span) -> PointResult {
     let mix = Mix { sizes: BlockMix::one(Bytes::kib(4)), reads: 1.0, durable: false, flush_every: 0 };
     let region = Region::first(Bytes::mib(1));
     let stream = StreamSpec { name: "data".into(), mix, pattern: Pattern::Uniform, region, pace };
-    let trial =
-        Trial { streams: &[stream], lasts: Span::from_secs(1), warm_up: ramp, slice: Span::from_millis(250), seed: 0 };
-    let mut seeing = Seeing::of(&trial, ramp);
-    for &(runtime_ms, operations) in tellings {
-        seeing.see(&told(runtime_ms, operations));
+    let trial = Trial {
+        streams: &[stream],
+        duration: Span::from_secs(1),
+        warm_up: ramp,
+        slice: Span::from_millis(250),
+        seed: 0,
+    };
+    let mut reports = FioReports::of(&trial, ramp);
+    for &(runtime_ms, operations) in reported {
+        reports.add(&document(runtime_ms, operations));
     }
-    seeing.sighting(&trial)
+    reports.into_point(&trial)
 }
 
 #[test]
 fn slices_add_up_to_the_last_report() {
-    let sighting = seen(&[(0, 0), (250, 10), (500, 15), (500, 18), (510, 20)], Pace::Closed { depth: 1 }, Span::ZERO);
-    let slices: Vec<_> = sighting
-        .seen
+    let point = point_of(&[(0, 0), (250, 10), (500, 15), (500, 18), (510, 20)], Pace::Closed { depth: 1 }, Span::ZERO);
+    let slices: Vec<_> = point
+        .loops
         .series
         .iter()
         .map(|slice| (slice.start.as_nanos() / 1_000_000, slice.span.as_nanos() / 1_000_000, slice.tally.operations()))
         .collect();
     assert_eq!(slices, [(0, 250, 10), (250, 250, 8), (500, 10, 2)]);
-    assert!(sighting.ends_offered && sighting.seen.unserved == 0);
+    assert!(point.ends_offered && point.loops.unserved == 0);
 }
 
 #[test]
 fn single_report_excludes_the_warm_up() {
-    let sighting = seen(&[(900, 10)], Pace::Closed { depth: 1 }, Span::from_millis(100));
-    let slice = &sighting.seen.series[0];
+    let point = point_of(&[(900, 10)], Pace::Closed { depth: 1 }, Span::from_millis(100));
+    let slice = &point.loops.series[0];
     assert_eq!((slice.start, slice.span), (Instant::ZERO + Span::from_millis(100), Span::from_millis(900)));
 }
 
@@ -50,7 +55,7 @@ fn single_report_excludes_the_warm_up() {
 fn open_load_that_lags_has_unissued_operations() {
     let open = |operations| {
         let pace = Pace::Open { rate: Iops::per_second(10_000), arrival: Arrival::Constant };
-        seen(&[(1_000, operations)], pace, Span::ZERO).seen.unserved
+        point_of(&[(1_000, operations)], pace, Span::ZERO).loops.unserved
     };
     assert_eq!((open(10_000), open(9_700), open(5_000)), (0, 0, 4_600));
 }

@@ -15,14 +15,14 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 pub(super) struct Document {
     #[serde(default)]
-    jobs: Vec<Told>,
+    jobs: Vec<JobCounts>,
     #[serde(default)]
-    client_stats: Vec<Told>,
+    client_stats: Vec<JobCounts>,
 }
 
 /// Report of a job. A client adds a summary with a name that is not that of a job.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct JobCounts {
     jobname: String,
     /// Milliseconds.
     #[serde(default)]

@@ -7,23 +7,20 @@ mod recording;
 mod storage;
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use plimsoll_analyse::{Settle, Settled, settle_recorded};
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec, Tempo};
 use plimsoll_record::{Conditions, EndReason, Finding, Objective, Outline, Slice, Trace};
-use plimsoll_report::Progress;
 use plimsoll_units::{Bytes, Instant, Iops, Span};
 
-use crate::args::{CourseArgs, LoadArgs, ReplayArgs};
 use crate::backend::{PointOutcome, PointResult};
-use crate::cli_error::CliError;
-use crate::console::Console;
-use crate::course::{SweepResult, length, recent_rates, run_of};
-use crate::plan::{Grid, MOST_BUFFER_MEMORY, Venue};
-use crate::words::Percent;
+use crate::error::MeasureError;
+use crate::monitor::{Monitor, PointProgress};
+use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
+use crate::plan::{Grid, MAX_BUFFER_MEMORY, TargetKind};
+use crate::sweep::{SweepResult, build_run, recent_rate, total_span};
 
 pub use recording::{Recording, ReplayedPart};
 
@@ -32,7 +29,7 @@ const DEPTH: u32 = 32;
 /// Approximate number of slices of a run.
 const SLICES: u64 = 1_200;
 /// Assumed rate of storage with unknown rate.
-const GUESSED_IOPS: f64 = 10_000.0;
+const ASSUMED_IOPS: f64 = 10_000.0;
 /// A replay that lags behind ends after this multiple of the recording's duration, but not before the minimum.
 const TIMEOUT_FACTOR: u64 = 4;
 const TIMEOUT_MIN: Span = Span::from_secs(10);
@@ -81,23 +78,22 @@ pub struct Replaying {
 impl Replaying {
     /// Reads the trace to its end, so that malformed traces are refused before the replay.
     pub fn new(
-        path: &Path,
-        args: &ReplayArgs,
-        load: &LoadArgs,
-        course: &CourseArgs,
-        venue: Venue,
-    ) -> Result<Self, CliError> {
-        let offers = offers(args, course, venue)?;
-        let part = match venue {
-            _ if args.reads_only => ReplayedPart::Reads,
-            Venue::Model => ReplayedPart::All,
-            Venue::Storage => ReplayedPart::Moving,
+        options: &ReplayOptions,
+        load: &LoadOptions,
+        sweep: &SweepOptions,
+        target: TargetKind,
+    ) -> Result<Self, MeasureError> {
+        let offers = list_offers(options, sweep, target)?;
+        let part = match target {
+            _ if options.reads_only => ReplayedPart::Reads,
+            TargetKind::Model => ReplayedPart::All,
+            TargetKind::Storage => ReplayedPart::Moving,
         };
-        let recording = Recording::survey(path, part)?;
-        let Percent(compressible) = load.compressible;
-        let (seed, objective, stop_on_error) = (load.seed, course.objective, course.stop_on_error);
+        let recording = Recording::scan(&options.trace, part)?;
+        let (compressible, seed) = (load.compressible, load.seed);
+        let (objective, stop_on_error) = (sweep.objective, sweep.stop_on_error);
         let replaying = Self { recording, offers, seed, compressible, objective, stop_on_error };
-        if venue == Venue::Storage {
+        if target == TargetKind::Storage {
             replaying.check_memory()?;
         }
         Ok(replaying)
@@ -109,7 +105,7 @@ impl Replaying {
     }
 
     /// Fails if operations are not aligned to the blocks of the storage.
-    pub fn check_grid(&self, grid: Grid) -> Result<(), CliError> {
+    pub fn check_grid(&self, grid: Grid) -> Result<(), MeasureError> {
         let (block, why, remedy) = match grid {
             Grid::Any => return Ok(()),
             Grid::Direct(block) => (block, "direct I/O requires aligned operations", "add --buffered"),
@@ -121,7 +117,7 @@ impl Replaying {
         };
         match self.recording.unaligned(block) {
             0 => Ok(()),
-            count => Err(CliError::usage(format!(
+            count => Err(MeasureError::usage(format!(
                 "{}: {count} of {} operations are not aligned to blocks of {block}, and {why}: {remedy}",
                 self.recording.path().display(),
                 self.recording.outline().operations
@@ -130,32 +126,32 @@ impl Replaying {
     }
 
     /// Replays the recording once with its arrival times, or once per depth.
-    pub fn follow<R: Replays>(&self, venue: &mut R, console: &mut Console) -> SweepResult {
-        let mut travelled = SweepResult::new();
+    pub fn run<R: Replays>(&self, target: &mut R, monitor: &mut dyn Monitor) -> SweepResult {
+        let mut result = SweepResult::new();
         for tempo in &self.offers {
-            let (sighting, fault, lasts) = self.offer(venue, *tempo, console);
-            travelled.spent += length(&sighting.seen.series);
-            let fault = fault.or_else(|| silent(&sighting.seen, console));
-            if !sighting.seen.series.is_empty() {
-                let settled = self.settled(*tempo, lasts, &sighting.seen);
-                let run = run_of(self.pace(*tempo), settled, sighting, &venue.stages());
+            let (point, fault, duration) = self.offer(target, *tempo, monitor);
+            result.spent += total_span(&point.loops.series);
+            let fault = fault.or_else(|| silence_fault(&point.loops, monitor));
+            if !point.loops.series.is_empty() {
+                let settled = self.settle(*tempo, duration, &point.loops);
+                let run = build_run(self.pace(*tempo), settled, point, &target.stages());
                 if run.total.operations() + run.total.errors() > 0 {
-                    console.point_done(&run);
-                    travelled.runs.push(run);
+                    monitor.point_done(&run);
+                    result.runs.push(run);
                 }
             }
-            let failed = self.stop_on_error && travelled.runs.last().is_some_and(|run| run.total.errors() > 0);
+            let failed = self.stop_on_error && result.runs.last().is_some_and(|run| run.total.errors() > 0);
             if fault.is_some() || failed {
-                (travelled.ended, travelled.fault) = (EndReason::Failed, fault);
+                (result.ended, result.fault) = (EndReason::Failed, fault);
                 break;
             }
-            if console.interrupted() {
-                travelled.ended = EndReason::Interrupted;
+            if monitor.is_interrupted() {
+                result.ended = EndReason::Interrupted;
                 break;
             }
         }
-        console.clear();
-        travelled
+        monitor.clear_progress();
+        result
     }
 
     /// Conditions: the recording and its average load.
@@ -201,44 +197,47 @@ impl Replaying {
     /// Runs a replay; returns its result, its fault and its expected duration.
     fn offer<R: Replays>(
         &self,
-        venue: &mut R,
+        target: &mut R,
         tempo: Tempo,
-        console: &mut Console,
+        monitor: &mut dyn Monitor,
     ) -> (PointResult, Option<Fault>, Option<Span>) {
         let (recording, seed) = (&self.recording, self.seed);
-        let lasts = match tempo {
+        let duration = match tempo {
             Tempo::Recorded { scale } => Some(Span::from_secs_f64(recording.outline().span.as_secs_f64() * scale)),
-            Tempo::Closed { depth } => venue.estimate(recording, depth, seed),
+            Tempo::Closed { depth } => target.estimate(recording, depth, seed),
         };
         let operations = recording.outline().operations;
-        let guessed = || Span::from_secs_f64(operations as f64 / GUESSED_IOPS);
-        let slice = (lasts.unwrap_or_else(guessed) / SLICES).max(R::SHORTEST_SLICE);
-        let mut watch = ReplayProgress {
+        let assume_duration = || Span::from_secs_f64(operations as f64 / ASSUMED_IOPS);
+        let slice = (duration.unwrap_or_else(assume_duration) / SLICES).max(R::SHORTEST_SLICE);
+        let mut progress = ReplayProgress {
             offered: self.pace(tempo),
-            lasts: lasts.filter(|_| matches!(tempo, Tempo::Recorded { .. })),
+            duration: duration.filter(|_| matches!(tempo, Tempo::Recorded { .. })),
             operations,
             stop_on_error: self.stop_on_error,
             counted: 0,
             answered: 0,
             failed: false,
-            heard: Span::ZERO,
+            last_completion: Span::ZERO,
         };
         let playback = Playback { recording, tempo, slice, seed };
-        let replayed = venue.replay(&playback, &mut |series| watch.look(series, console));
-        let (sighting, fault) = PartialRun::split(replayed);
-        (sighting, fault, lasts)
+        let replayed = target.replay(&playback, &mut |series| progress.observe(series, monitor));
+        let (point, fault) = PartialRun::split(replayed);
+        (point, fault, duration)
     }
 
-    fn settled(&self, tempo: Tempo, lasts: Option<Span>, seen: &LoopResult) -> Settled {
-        let spent = length(&seen.series);
-        let slice = seen.series.first().map_or(Span::ZERO, |slice| slice.span);
-        let offered_span = match (tempo, lasts) {
+    fn settle(&self, tempo: Tempo, duration: Option<Span>, loops: &LoopResult) -> Settled {
+        let spent = total_span(&loops.series);
+        let slice = loops.series.first().map_or(Span::ZERO, |slice| slice.span);
+        let offered_span = match (tempo, duration) {
             // A replay that ended early offers no operations in its last slice, which drains the rest.
-            (Tempo::Recorded { .. }, Some(lasts)) if spent >= lasts => lasts.max(slice),
+            (Tempo::Recorded { .. }, Some(duration)) if spent >= duration => duration.max(slice),
             _ => spent,
         };
-        let (objective, offered, unserved) = (self.objective, self.pace(tempo), seen.unserved);
-        settle_recorded(&seen.series, &Settle { least_warm_up: Span::ZERO, offered_span, objective, offered, unserved })
+        let (objective, offered, unserved) = (self.objective, self.pace(tempo), loops.unserved);
+        settle_recorded(
+            &loops.series,
+            &Settle { least_warm_up: Span::ZERO, offered_span, objective, offered, unserved },
+        )
     }
 
     /// The mean rate of the recording, or the depth.
@@ -257,7 +256,7 @@ impl Replaying {
     }
 
     /// Fails if the buffers for a depth exceed the memory limit.
-    fn check_memory(&self) -> Result<(), CliError> {
+    fn check_memory(&self) -> Result<(), MeasureError> {
         let depths = self.offers.iter().filter_map(|tempo| match tempo {
             Tempo::Closed { depth } => Some(*depth),
             Tempo::Recorded { .. } => None,
@@ -265,13 +264,13 @@ impl Replaying {
         let (deepest, largest) = (depths.max().unwrap_or(0), self.recording.largest());
         // A read buffer and a write buffer.
         let needed = 2 * u64::from(deepest) * largest.get();
-        if needed <= MOST_BUFFER_MEMORY {
+        if needed <= MAX_BUFFER_MEMORY {
             return Ok(());
         }
-        Err(CliError::usage(format!(
+        Err(MeasureError::usage(format!(
             "a depth of {deepest} with operations of up to {largest} needs {} of buffers, more than {}: lower the depth",
             Bytes::new(needed),
-            Bytes::new(MOST_BUFFER_MEMORY)
+            Bytes::new(MAX_BUFFER_MEMORY)
         )))
     }
 }
@@ -280,7 +279,7 @@ impl Replaying {
 struct ReplayProgress {
     offered: Pace,
     /// Duration of arrivals, if recorded.
-    lasts: Option<Span>,
+    duration: Option<Span>,
     operations: u64,
     stop_on_error: bool,
     /// Number of counted slices.
@@ -288,101 +287,93 @@ struct ReplayProgress {
     answered: u64,
     failed: bool,
     /// Time of the last completion.
-    heard: Span,
+    last_completion: Span,
 }
 
 impl ReplayProgress {
-    fn look(&mut self, series: &[Slice], console: &mut Console) -> Onward {
+    fn observe(&mut self, series: &[Slice], monitor: &mut dyn Monitor) -> Onward {
         let end = |slice: &Slice| (slice.start + slice.span).since(Instant::ZERO);
         // Counts only new slices: the last slice is observed repeatedly.
         for slice in &series[self.counted.min(series.len())..] {
             let errors = slice.tally.errors();
             let answered = slice.tally.operations() + errors;
             if answered > 0 {
-                self.heard = end(slice);
+                self.last_completion = end(slice);
             }
             self.answered += answered;
             self.failed |= errors > 0;
         }
         self.counted = series.len();
         let elapsed = series.last().map_or(Span::ZERO, end);
-        console.show(|| self.progress(series, elapsed));
-        let is_hopeless = match self.lasts {
-            Some(lasts) => elapsed >= lasts * TIMEOUT_FACTOR + TIMEOUT_MIN,
+        monitor.point_progress(&|| self.progress(series, elapsed));
+        let is_stalled = match self.duration {
+            Some(duration) => elapsed >= duration * TIMEOUT_FACTOR + TIMEOUT_MIN,
             // The initial rate does not predict the duration, as burst credits may run out.
-            None => elapsed - self.heard >= STALL_TIMEOUT,
+            None => elapsed - self.last_completion >= STALL_TIMEOUT,
         };
-        let ends = is_hopeless || (self.stop_on_error && self.failed) || console.interrupted();
+        let ends = is_stalled || (self.stop_on_error && self.failed) || monitor.is_interrupted();
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn progress(&self, series: &[Slice], elapsed: Span) -> Progress<'static> {
-        let (rate, p99) = recent_rates(series);
+    fn progress(&self, series: &[Slice], elapsed: Span) -> PointProgress {
+        let (iops, p99) = recent_rate(series);
         let seconds = elapsed.as_secs_f64();
-        let done = match self.lasts {
-            Some(lasts) => seconds / lasts.as_secs_f64().max(1e-9),
+        let done = match self.duration {
+            Some(duration) => seconds / duration.as_secs_f64().max(1e-9),
             None => self.answered as f64 / self.operations.max(1) as f64,
         };
-        let left = match self.lasts {
-            Some(lasts) => lasts - elapsed,
+        let left = match self.duration {
+            Some(duration) => duration - elapsed,
             None if done > 0.0 => Span::from_secs_f64(seconds * (1.0 - done).max(0.0) / done),
             None => Span::ZERO,
         };
-        Progress {
-            phase: "replay",
-            point: plimsoll_report::words::pace(&self.offered),
-            rate,
-            unit: "IOPS",
-            p99,
-            done,
-            left,
-        }
+        PointProgress { phase: "replay", pace: self.offered, iops, p99, done, left }
     }
 }
 
 /// Fault: no operation completed before the timeout.
-fn silent(seen: &LoopResult, console: &Console) -> Option<Fault> {
-    let is_answered = seen.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
-    let is_silent = !is_answered && seen.unserved > 0 && !console.interrupted();
+fn silence_fault(loops: &LoopResult, monitor: &dyn Monitor) -> Option<Fault> {
+    let is_answered = loops.series.iter().any(|slice| slice.tally.operations() + slice.tally.errors() > 0);
+    let is_silent = !is_answered && loops.unserved > 0 && !monitor.is_interrupted();
     is_silent.then(|| {
-        let why = format!("no completion within {}", length(&seen.series));
+        let why = format!("no completion within {}", total_span(&loops.series));
         let source = std::io::Error::new(std::io::ErrorKind::TimedOut, why);
         Fault { attempt: "waiting for completions".into(), source }
     })
 }
 
-fn offers(args: &ReplayArgs, course: &CourseArgs, venue: Venue) -> Result<Vec<Tempo>, CliError> {
-    if course.threads != 1 {
-        return Err(CliError::usage("a replay preserves the order of operations in a single loop: omit --threads"));
+fn list_offers(options: &ReplayOptions, sweep: &SweepOptions, target: TargetKind) -> Result<Vec<Tempo>, MeasureError> {
+    if sweep.threads != 1 {
+        return Err(MeasureError::usage("a replay preserves the order of operations in a single loop: omit --threads"));
     }
-    let (depths, scale) = (&course.depth, args.time_scale.unwrap_or(1.0));
-    if args.as_fast_as_possible {
+    let (depths, scale) = (&sweep.depths, options.time_scale.unwrap_or(1.0));
+    if options.as_fast_as_possible {
         let depths = depths.clone().unwrap_or_else(|| vec![DEPTH]);
-        let max = venue.max_depth();
+        let max = target.max_depth();
         if let Some(depth) = depths.iter().find(|depth| !(1..=max).contains(depth)) {
-            return Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {max}")));
+            return Err(MeasureError::usage(format!("invalid queue depth {depth}: use 1 to {max}")));
         }
         return Ok(depths.into_iter().map(|depth| Tempo::Closed { depth }).collect());
     }
     if depths.is_some() {
-        return Err(CliError::usage(
+        return Err(MeasureError::usage(
             "a replay uses the recorded arrival times: use --depth with --as-fast-as-possible",
         ));
     }
     if !(1e-6..=1e6).contains(&scale) {
-        return Err(CliError::usage(format!("invalid time scale {scale}: use 0.000001 to 1000000")));
+        return Err(MeasureError::usage(format!("invalid time scale {scale}: use 0.000001 to 1000000")));
     }
     Ok(vec![Tempo::Recorded { scale }])
 }
 
 /// The result, or a fault if the recording could not be read to its end.
-fn read_to_the_end(end: Result<(), TraceFault>, sighted: PointOutcome, recording: &Recording) -> PointOutcome {
-    match (end, sighted) {
-        (Err(why), Ok(until)) => Err(Box::new(PartialRun { fault: unreadable(why, recording), until })),
-        (_, sighted) => sighted,
+fn join_read_fault(end: Result<(), TraceFault>, outcome: PointOutcome, recording: &Recording) -> PointOutcome {
+    match (end, outcome) {
+        (Err(why), Ok(until)) => Err(Box::new(PartialRun { fault: read_fault(why, recording), until })),
+        (_, outcome) => outcome,
     }
 }
 
-fn unreadable(why: TraceFault, recording: &Recording) -> Fault {
+fn read_fault(why: TraceFault, recording: &Recording) -> Fault {
     Fault { attempt: format!("reading {}", recording.path().display()), source: std::io::Error::other(why) }
 }

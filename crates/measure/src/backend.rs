@@ -18,7 +18,7 @@ use plimsoll_record::{CpuTime, HostDelay};
 use plimsoll_suite::workers::{self, WorkerHandle, together};
 use plimsoll_units::{Instant, Span};
 
-use crate::plan::slots;
+use crate::plan::count_slots;
 
 /// A load to offer.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub struct Trial<'a> {
     /// The streams with regions and paces.
     pub streams: &'a [StreamSpec],
     /// Duration of the load; `observe` may end it earlier.
-    pub lasts: Span,
+    pub duration: Span,
     /// Warm-up at its beginning, excluded from all figures. A backend without time series excludes it itself.
     pub warm_up: Span,
     /// Length of a slice of the series.
@@ -39,7 +39,7 @@ pub struct Trial<'a> {
 #[derive(Debug, Default)]
 pub struct PointResult {
     /// Merged result of the loops.
-    pub seen: LoopResult,
+    pub loops: LoopResult,
     /// Processor time of the loops, or of the whole process if worker threads issue operations.
     pub cpu: Option<CpuTime>,
     /// True if the last slice contains only offered time, without draining.
@@ -55,7 +55,7 @@ pub trait Backend {
 }
 
 /// Maximum operations in flight of an open load on a model, which needs no buffers.
-pub const MOST_VIRTUAL: u32 = 1 << 14;
+pub const MAX_VIRTUAL_DEPTH: u32 = 1 << 14;
 
 /// A model whose time continues between trials, so that used burst credits stay used.
 #[derive(Debug)]
@@ -74,27 +74,27 @@ impl Virtual {
 
 impl Backend for Virtual {
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
-        let all: Vec<_> = numbered(trial.streams).collect();
+        let all: Vec<_> = number_streams(trial.streams).collect();
         let start = self.target.now();
-        let mut load = load_of(trial, &all, start, trial.seed).map_err(PartialRun::at_once)?;
+        let mut load = build_load(trial, &all, start, trial.seed).map_err(PartialRun::at_once)?;
         let in_flight = |stream: &StreamSpec| match stream.pace {
             Pace::Closed { depth } => depth,
-            Pace::Open { .. } => MOST_VIRTUAL,
+            Pace::Open { .. } => MAX_VIRTUAL_DEPTH,
         };
         let rules = Rules::new(trial.streams.iter().map(in_flight).sum(), trial.slice);
-        let outcome = sighting(drive_streams(self.target.as_target(), &mut load, &rules, observe), None);
-        let seen = match &outcome {
-            Ok(sighting) => &sighting.seen,
-            Err(partial) => &partial.until.seen,
+        let outcome = collect_outcome(drive_streams(self.target.as_target(), &mut load, &rules, observe), None);
+        let loops = match &outcome {
+            Ok(point) => &point.loops,
+            Err(partial) => &partial.until.loops,
         };
-        self.target.drop_answers(seen.unserved);
+        self.target.drop_answers(loops.unserved);
         outcome
     }
 }
 
 /// Access path of loops to storage.
 #[derive(Debug)]
-pub enum Way {
+pub enum AccessPath {
     /// An open file or device with an engine.
     File(OwnedFd, Engine),
     /// An export over NBD with its idle connections.
@@ -105,7 +105,7 @@ pub enum Way {
 #[derive(Debug)]
 pub struct Storage {
     /// Access path.
-    pub way: Way,
+    pub access: AccessPath,
     /// Number of loops, each on its own thread.
     pub threads: u32,
     /// Compressibility of the written data, 0 to 1.
@@ -116,11 +116,12 @@ impl Backend for Storage {
     /// Loops run on their own threads, so that observation does not delay them.
     fn offer(&mut self, trial: &Trial<'_>, observe: Observe<'_>) -> PointOutcome {
         let (this, clock) = (&*self, Clock::start());
-        let parts = (0..self.threads).map(|part| (part, self.part(trial, part))).filter(|(_, part)| !part.is_empty());
+        let parts =
+            (0..self.threads).map(|part| (part, self.streams_of(trial, part))).filter(|(_, part)| !part.is_empty());
         let loops = parts.map(|(part, streams)| {
-            move |handle: &mut WorkerHandle<'_>| this.one_loop(trial, part, &streams, clock, handle)
+            move |handle: &mut WorkerHandle<'_>| this.run_loop(trial, part, &streams, clock, handle)
         });
-        self.side_by_side(loops.collect(), observe)
+        self.run_loops(loops.collect(), observe)
     }
 }
 
@@ -128,33 +129,35 @@ impl Backend for Storage {
 pub type PointOutcome = Partial<PointResult>;
 
 /// Result of a loop.
-pub fn sighting(driven: Partial<LoopResult>, cpu: Option<CpuTime>) -> PointOutcome {
-    let (seen, fault) = PartialRun::split(driven);
-    PartialRun::join(PointResult { seen, cpu, ..PointResult::default() }, fault)
+pub fn collect_outcome(driven: Partial<LoopResult>, cpu: Option<CpuTime>) -> PointOutcome {
+    let (loops, fault) = PartialRun::split(driven);
+    PartialRun::join(PointResult { loops, cpu, ..PointResult::default() }, fault)
 }
 
 impl Storage {
     /// Runs loops on their own threads and merges their results.
-    pub fn side_by_side<L>(&self, loops: Vec<L>, observe: Observe<'_>) -> PointOutcome
+    pub fn run_loops<L>(&self, loops: Vec<L>, observe: Observe<'_>) -> PointOutcome
     where
         L: FnOnce(&mut WorkerHandle<'_>) -> PointOutcome + Send,
     {
         let (process_before, host_before) = (cpu_time(), HostSnapshot::take());
-        let (mut merged, fault) = merge(together(loops, observe).map_err(PartialRun::at_once)?);
+        let (mut merged, fault) = merge_outcomes(together(loops, observe).map_err(PartialRun::at_once)?);
         let withheld = HostSnapshot::take().delay_since(&host_before);
         merged.host = Some(withheld.with_loops(merged.host.take()));
-        if matches!(self.way, Way::File(_, Engine::Threads)) {
+        if matches!(self.access, AccessPath::File(_, Engine::Threads)) {
             merged.cpu = Some(cpu_time() - process_before);
         }
         PartialRun::join(merged, fault)
     }
 
     /// The streams of a loop with their numbers in the whole load; empty if there is no share for it.
-    fn part(&self, trial: &Trial<'_>, part: u32) -> Vec<(u8, StreamSpec)> {
-        numbered(trial.streams).filter_map(|(index, spec)| Some((index, spec.share(part, self.threads)?))).collect()
+    fn streams_of(&self, trial: &Trial<'_>, part: u32) -> Vec<(u8, StreamSpec)> {
+        number_streams(trial.streams)
+            .filter_map(|(index, spec)| Some((index, spec.share(part, self.threads)?)))
+            .collect()
     }
 
-    fn one_loop(
+    fn run_loop(
         &self,
         trial: &Trial<'_>,
         part: u32,
@@ -166,7 +169,7 @@ impl Storage {
         let own_seed = trial.seed ^ (u64::from(part) << 32);
         let specs: Vec<_> = streams.iter().map(|(_, spec)| spec.clone()).collect();
         let shape = Shape {
-            depth: slots(&specs, self.threads),
+            depth: count_slots(&specs, self.threads),
             largest: specs.iter().map(|spec| spec.mix.sizes.largest()).max().unwrap_or_default(),
             writes: specs.iter().any(StreamSpec::writes),
             contents: Contents::Stamped { compressible: self.compressible },
@@ -176,63 +179,63 @@ impl Storage {
             batching: Batching::FREE,
             advice: None,
         };
-        self.on_target(&shape, clock, &mut |target| {
-            let start = target.now() + turn(streams, part, self.threads);
-            let mut load = load_of(trial, streams, start, own_seed).map_err(PartialRun::at_once)?;
+        self.with_target(&shape, clock, &mut |target| {
+            let start = target.now() + start_delay(streams, part, self.threads);
+            let mut load = build_load(trial, streams, start, own_seed).map_err(PartialRun::at_once)?;
             let cpu_before = thread_cpu_time();
             let rules = Rules::new(shape.depth, trial.slice);
             let mut watched = RunDelayWatch::new(target);
             let driven = drive_streams(&mut watched, &mut load, &rules, &mut |series| handle.observe(series));
             let host = Some(watched.delay());
-            let (result, fault) = PartialRun::split(sighting(driven, Some(thread_cpu_time() - cpu_before)));
+            let (result, fault) = PartialRun::split(collect_outcome(driven, Some(thread_cpu_time() - cpu_before)));
             PartialRun::join(PointResult { host, ..result }, fault)
         })
     }
 
     /// Executes `offer` on a target of the calling thread.
-    pub fn on_target(
+    pub fn with_target(
         &self,
         shape: &Shape,
         clock: Clock,
         offer: &mut dyn FnMut(&mut dyn Target) -> PointOutcome,
     ) -> PointOutcome {
-        match &self.way {
-            Way::File(file, engine) => {
+        match &self.access {
+            AccessPath::File(file, engine) => {
                 let failed =
                     |source| PartialRun::at_once(Fault { attempt: "reading the length of the file".into(), source });
                 let whole = (file.as_fd(), length(file).map_err(failed)?);
                 let mut target = engine.start(&[whole], shape, clock).map_err(PartialRun::at_once)?;
                 offer(&mut *target)
             }
-            Way::Export(address, idle) => {
+            AccessPath::Export(address, idle) => {
                 let failed = |error| {
                     PartialRun::at_once(Fault { attempt: address.to_string(), source: io::Error::other(error) })
                 };
-                let kept = idle.lock().expect("no loop panics").pop();
-                let connection = kept.map_or_else(|| Connection::open(address), Ok).map_err(failed)?;
+                let connection = idle.lock().expect("no loop panics").pop();
+                let connection = connection.map_or_else(|| Connection::open(address), Ok).map_err(failed)?;
                 let mut target = Remote::new(vec![connection], shape, clock).map_err(failed)?;
-                let sighted = offer(&mut target);
+                let outcome = offer(&mut target);
                 idle.lock().expect("no loop panics").extend(target.release());
-                sighted
+                outcome
             }
         }
     }
 }
 
-fn numbered(streams: &[StreamSpec]) -> impl Iterator<Item = (u8, StreamSpec)> {
+fn number_streams(streams: &[StreamSpec]) -> impl Iterator<Item = (u8, StreamSpec)> {
     streams.iter().enumerate().map(|(index, spec)| (index as u8, spec.clone()))
 }
 
 /// Start delay of a loop, so that the merged arrivals of all loops are evenly spaced.
-fn turn(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
+fn start_delay(streams: &[(u8, StreamSpec)], part: u32, parts: u32) -> Span {
     match streams.first().map(|(_, spec)| spec.pace) {
         Some(Pace::Open { rate, arrival: Arrival::Constant }) => rate.time_of(1) / u64::from(parts) * u64::from(part),
         _ => Span::ZERO,
     }
 }
 
-fn load_of(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
-    let phase = StreamPhase { end: start + trial.lasts, ..StreamPhase::unbounded(start) };
+fn build_load(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed: u64) -> Result<Streams, Fault> {
+    let phase = StreamPhase { end: start + trial.duration, ..StreamPhase::unbounded(start) };
     Streams::numbered(streams, seed, phase).ok_or_else(|| Fault {
         attempt: "placing the load".into(),
         source: io::Error::other("the region of a stream is smaller than an operation"),
@@ -240,16 +243,16 @@ fn load_of(trial: &Trial<'_>, streams: &[(u8, StreamSpec)], start: Instant, seed
 }
 
 /// Merges the results of all loops, and returns the first fault.
-fn merge(sightings: Vec<PointOutcome>) -> (PointResult, Option<Fault>) {
+fn merge_outcomes(outcomes: Vec<PointOutcome>) -> (PointResult, Option<Fault>) {
     let mut all = PointResult::default();
     let mut first = None;
-    for sighted in sightings {
-        let (PointResult { seen, cpu, host, .. }, fault) = PartialRun::split(sighted);
+    for outcome in outcomes {
+        let (PointResult { loops, cpu, host, .. }, fault) = PartialRun::split(outcome);
         first = first.or(fault);
         all.host = [all.host, host].into_iter().flatten().reduce(|all, more| all.merge_loops(&more));
-        all.seen.unserved += seen.unserved;
-        all.seen.lateness.merge(&seen.lateness);
-        workers::merge(&mut all.seen.series, seen.series);
+        all.loops.unserved += loops.unserved;
+        all.loops.lateness.merge(&loops.lateness);
+        workers::merge(&mut all.loops.series, loops.series);
         all.cpu = [all.cpu, cpu].into_iter().flatten().reduce(|sum, cpu| sum + cpu);
     }
     (all, first)

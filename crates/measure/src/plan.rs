@@ -1,21 +1,21 @@
-//! Conversion of flags to a plan. Pure: checks flags against each other, and against the storage once it is known.
+//! Conversion of options to a plan. Pure: checks options against each other, and against the storage once it is known.
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
-use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec};
+use plimsoll_load::{Pace, Pattern, Region, StreamSpec};
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Span};
 
-use crate::args::{ArrivalWord, CourseArgs, LoadArgs};
-use crate::cli_error::CliError;
+use crate::error::MeasureError;
+use crate::options::{EffortLevel, LoadOptions, SweepOptions};
 use crate::preset::{Preset, Template};
-use crate::words::{BlockSizes, PatternWord, Percent, WorkingSet};
+use crate::words::WorkingSet;
 
 /// Maximum operations in flight of an open load before arrivals queue in the generator.
 const OPEN_SLOTS: u64 = 1024;
 /// Memory for the buffers of all loops if the depth is automatic.
 const BUFFER_MEMORY: u64 = 32 << 20;
 /// Maximum memory in bytes for the buffers of all loops if the user sets the depth.
-pub const MOST_BUFFER_MEMORY: u64 = 1 << 30;
+pub const MAX_BUFFER_MEMORY: u64 = 1 << 30;
 /// Maximum queue depth of storage. Buffers and the kernel's queues bound it.
 const MAX_STORAGE_DEPTH: u32 = 4096;
 /// Maximum queue depth of a model, which has neither: the entries of a queue of `NVMe`.
@@ -23,7 +23,7 @@ const MAX_MODEL_DEPTH: u32 = 1 << 16;
 /// Minimum operations of a simulated point as a multiple of its depth, so that the queue has a steady state.
 const MIN_TURNS: f64 = 20.0;
 /// Maximum queue depth of a sweep by default.
-const DEEPEST_SWEEP: u32 = 256;
+const MAX_SWEEP_DEPTH: u32 = 256;
 /// Shorter measurements have a single scout pass and short slots.
 const SHORT: Span = Span::from_secs(20);
 /// Measurements of at least this length have slots of a second.
@@ -31,7 +31,7 @@ const LONG: Span = Span::from_secs(200);
 /// Share of the measuring time for sustaining the load line.
 const HOLD_SHARE: f64 = 0.2;
 /// Maximum arrivals per second of a loop.
-const MOST_RATE: f64 = 2e7;
+const MAX_RATE: f64 = 2e7;
 
 /// A plan, independent of its target.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub struct MeasurePlan {
     /// Minimum length of slices, long enough for several operations.
     pub shortest_slice: Span,
     /// Maximum queue depth, if given.
-    pub deepest_asked: Option<u32>,
+    pub max_depth: Option<u32>,
     /// The sweep.
     pub sweep: SweepPlan,
     /// Time limits.
@@ -64,14 +64,14 @@ pub struct MeasurePlan {
 
 /// Kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Venue {
+pub enum TargetKind {
     /// A model, which accepts all operations without buffers.
     Model,
     /// Storage, which reads, writes and flushes.
     Storage,
 }
 
-impl Venue {
+impl TargetKind {
     /// Maximum queue depth.
     pub const fn max_depth(self) -> u32 {
         match self {
@@ -110,7 +110,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    fn of(course: &CourseArgs) -> Self {
+    fn of(options: &SweepOptions) -> Self {
         let rough = Precision { iops: 0.05, mean: 0.10, quantile: 0.20 };
         let usual = Precision::default();
         let fine = Precision { iops: 0.01, mean: 0.02, quantile: 0.05 };
@@ -123,44 +123,44 @@ impl Effort {
             precision,
         };
         let worth = |operations: f64, effort: Self| Self { operations: Some(operations), ..effort };
-        match (course.quick, course.thorough, course.duration) {
-            (true, ..) => worth(10_000.0, effort(10, 3, 2, 500, 1, rough)),
-            (_, true, _) => worth(500_000.0, effort(520, 60, 32, 6_000, 60, fine)),
-            (_, _, Some(measuring)) => {
+        match options.effort {
+            EffortLevel::Quick => worth(10_000.0, effort(10, 3, 2, 500, 1, rough)),
+            EffortLevel::Standard => worth(50_000.0, effort(44, 10, 8, 1_000, 5, usual)),
+            EffortLevel::Thorough => worth(500_000.0, effort(520, 60, 32, 6_000, 60, fine)),
+            EffortLevel::Within(measuring) => {
                 let point = ((measuring / 40).max(Span::from_millis(200)), measuring / 4);
                 Self { measuring, point, ..effort(0, 12, 8, 0, 0, usual) }
             }
-            _ => worth(50_000.0, effort(44, 10, 8, 1_000, 5, usual)),
         }
     }
 }
 
 impl MeasurePlan {
-    /// Checks the flags against each other, against the preset and the kind of target.
-    pub fn new(load: &LoadArgs, course: &CourseArgs, venue: Venue) -> Result<Self, CliError> {
+    /// Checks the options against each other, against the preset and the kind of target.
+    pub fn new(load: &LoadOptions, options: &SweepOptions, target: TargetKind) -> Result<Self, MeasureError> {
         let preset = Preset::find(&load.preset)?;
-        check_depths(course, &preset, venue)?;
-        check_course(course, &preset)?;
+        check_depths(options, &preset, target)?;
+        check_points(options, &preset)?;
         let mut templates = preset.streams;
         override_first(&mut templates[0], load)?;
-        let effort = Effort::of(course);
-        let fixed = course.depth.clone().or_else(|| preset.depths.filter(|_| course.rate.is_none()));
-        let repetitions = course.repetitions;
-        let points = fixed.as_ref().map(Vec::len).or(course.rate.as_ref().map(Vec::len));
+        let effort = Effort::of(options);
+        let fixed = options.depths.clone().or_else(|| preset.depths.filter(|_| options.rates.is_none()));
+        let repetitions = options.repetitions;
+        let points = fixed.as_ref().map(Vec::len).or(options.rates.as_ref().map(Vec::len));
         let (mut least, mut most) = effort.point;
         if let Some(points) = points {
             // Named points share the time.
             most = effort.measuring / (points as u64 * u64::from(repetitions)).max(1);
-            most = most - course.warm_up.unwrap_or_default();
-            least = if course.duration.is_some() { most } else { least.min(most) };
+            most = most - options.warm_up.unwrap_or_default();
+            least = if options.duration().is_some() { most } else { least.min(most) };
         }
         let largest = templates.iter().map(|template| template.sizes().largest().get()).max().unwrap_or(1);
         let deepest = u32::try_from(BUFFER_MEMORY / largest).unwrap_or(u32::MAX).clamp(8, 256);
-        if venue == Venue::Storage {
-            check_memory(course, largest)?;
+        if target == TargetKind::Storage {
+            check_memory(options, largest)?;
         }
         if repetitions > 1 && points.is_none() {
-            return Err(CliError::usage(
+            return Err(MeasureError::usage(
                 "--repetitions requires --depth or --rate: otherwise omit it, as a search repeats \
                  its loads",
             ));
@@ -168,31 +168,27 @@ impl MeasurePlan {
         let sweep = SweepPlan {
             budget: effort.measuring,
             depths: fixed,
-            max_depth: course.max_depth.or(preset.max_depth.map(|most| most.min(deepest))).unwrap_or(deepest),
-            rates: course.rate.clone(),
-            arrival: match course.arrival {
-                ArrivalWord::Poisson => Arrival::Poisson,
-                ArrivalWord::Constant => Arrival::Constant,
-            },
-            objective: course.objective.or(preset.objective),
+            max_depth: options.max_depth.or(preset.max_depth.map(|most| most.min(deepest))).unwrap_or(deepest),
+            rates: options.rates.clone(),
+            arrival: options.arrival,
+            objective: options.objective.or(preset.objective),
             precision: effort.precision,
             repetitions,
             least_point: least,
             most_point: most,
             slots: Some(slot_plan(effort.measuring, load.seed)),
         };
-        let Percent(compressible) = load.compressible;
         Ok(Self {
             templates,
             working_set: load.working_set,
-            compressible,
+            compressible: load.compressible,
             seed: load.seed,
-            threads: course.threads,
+            threads: options.threads,
             buffered: preset.buffered,
-            stop_on_error: course.stop_on_error,
-            warm_up: course.warm_up.unwrap_or_default(),
+            stop_on_error: options.stop_on_error,
+            warm_up: options.warm_up.unwrap_or_default(),
             shortest_slice: Span::from_millis(20),
-            deepest_asked: course.max_depth.or(preset.max_depth),
+            max_depth: options.max_depth.or(preset.max_depth),
             sweep,
             effort,
         })
@@ -210,7 +206,7 @@ impl MeasurePlan {
             plan.sweep.most_point = least * 5;
             plan.sweep.budget = least * 40;
             plan.shortest_slice = least / 40;
-            plan.sweep.max_depth = self.deepest_asked.unwrap_or(DEEPEST_SWEEP);
+            plan.sweep.max_depth = self.max_depth.unwrap_or(MAX_SWEEP_DEPTH);
             plan.sweep.slots = plan.sweep.slots.map(|slots| {
                 let scale = plan.sweep.budget.as_secs_f64() / self.sweep.budget.as_secs_f64();
                 let scaled = |span: Span| Span::from_secs_f64(span.as_secs_f64() * scale);
@@ -245,7 +241,7 @@ impl MeasurePlan {
     }
 
     /// The plan without writes.
-    pub fn reading(&self) -> Self {
+    pub fn without_writes(&self) -> Self {
         Self { templates: self.templates.iter().map(Template::reading).collect(), ..self.clone() }
     }
 
@@ -257,7 +253,7 @@ impl MeasurePlan {
     /// The streams on a space of `size` bytes. The pace of the first is a placeholder.
     ///
     /// Further sequential streams have separate regions at the end, as log files do.
-    pub fn place(&self, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, CliError> {
+    pub fn place(&self, size: Bytes, grid: Grid) -> Result<Vec<StreamSpec>, MeasureError> {
         self.check_grid(grid)?;
         let alone = |index: usize, template: &Template| index > 0 && template.pattern == Pattern::Sequential;
         let logs = self.templates.iter().enumerate().filter(|(index, template)| alone(*index, template)).count() as u64;
@@ -275,7 +271,7 @@ impl MeasurePlan {
                 Region::first(self.working_set_of(shared)?)
             };
             if region.length < template.sizes().largest() {
-                return Err(CliError::usage(format!(
+                return Err(MeasureError::usage(format!(
                     "the space for stream {:?} is {}, smaller than an operation of {}: use a larger --size or --working-set",
                     template.name,
                     region.length,
@@ -289,18 +285,18 @@ impl MeasurePlan {
         Ok(streams)
     }
 
-    fn working_set_of(&self, space: Bytes) -> Result<Bytes, CliError> {
+    fn working_set_of(&self, space: Bytes) -> Result<Bytes, MeasureError> {
         match self.working_set {
             None => Ok(space),
             Some(WorkingSet::Share(share)) => Ok(Bytes::new((space.get() as f64 * share) as u64)),
             Some(WorkingSet::Size(size)) if size <= space => Ok(size),
-            Some(WorkingSet::Size(size)) => Err(CliError::usage(format!(
+            Some(WorkingSet::Size(size)) => Err(MeasureError::usage(format!(
                 "the working set of {size} is larger than the space of {space}: make it smaller, or use a larger --size"
             ))),
         }
     }
 
-    fn check_grid(&self, grid: Grid) -> Result<(), CliError> {
+    fn check_grid(&self, grid: Grid) -> Result<(), MeasureError> {
         let (grid, why, instead) = match grid {
             Grid::Any => return Ok(()),
             Grid::Direct(grid) => (grid, "direct I/O requires here", ", or add --buffered"),
@@ -310,7 +306,7 @@ impl MeasurePlan {
             for (size, _) in template.sizes().sizes() {
                 if !size.get().is_multiple_of(grid.get()) {
                     let nearest = Bytes::new(size.get().next_multiple_of(1024).next_multiple_of(grid.get()));
-                    return Err(CliError::usage(format!(
+                    return Err(MeasureError::usage(format!(
                         "a block size of {} bytes is not a multiple of {} bytes, which {why}: use {}{instead}",
                         size.get(),
                         grid.get(),
@@ -339,7 +335,7 @@ fn slot_plan(measuring: Span, seed: u64) -> SlotPlan {
 }
 
 /// Slots per loop for these streams.
-pub fn slots(streams: &[StreamSpec], loops: u32) -> u32 {
+pub(crate) fn count_slots(streams: &[StreamSpec], loops: u32) -> u32 {
     let largest = streams.iter().map(|stream| stream.mix.sizes.largest().get()).max().unwrap_or(1).max(1);
     let open = (BUFFER_MEMORY / largest).clamp(16, OPEN_SLOTS) as u32;
     let open = (open / loops.max(1)).max(16);
@@ -351,87 +347,92 @@ pub fn slots(streams: &[StreamSpec], loops: u32) -> u32 {
 }
 
 /// Fails if the buffers for a depth exceed the memory limit.
-fn check_memory(course: &CourseArgs, largest: u64) -> Result<(), CliError> {
-    let deepest = course.depth.iter().flatten().chain(&course.max_depth).max().copied().unwrap_or(0);
+fn check_memory(options: &SweepOptions, largest: u64) -> Result<(), MeasureError> {
+    let deepest = options.depths.iter().flatten().chain(&options.max_depth).max().copied().unwrap_or(0);
     // A read buffer and a write buffer.
     let needed = 2 * u64::from(deepest) * largest;
-    if needed <= MOST_BUFFER_MEMORY {
+    if needed <= MAX_BUFFER_MEMORY {
         return Ok(());
     }
-    Err(CliError::usage(format!(
+    Err(MeasureError::usage(format!(
         "a depth of {deepest} with blocks of {} needs {} of buffers, more than {}: lower the depth or the block size",
         Bytes::new(largest),
         Bytes::new(needed),
-        Bytes::new(MOST_BUFFER_MEMORY)
+        Bytes::new(MAX_BUFFER_MEMORY)
     )))
 }
 
-fn check_depths(course: &CourseArgs, preset: &Preset, venue: Venue) -> Result<(), CliError> {
-    let max = venue.max_depth();
+fn check_depths(options: &SweepOptions, preset: &Preset, target: TargetKind) -> Result<(), MeasureError> {
+    let max = target.max_depth();
     let others = preset.streams.iter().filter_map(|stream| match stream.pace {
         Some(Pace::Closed { depth }) => Some(depth),
         _ => None,
     });
-    let depths = course.depth.iter().flatten().chain(&course.max_depth).chain(preset.depths.iter().flatten());
+    let depths = options.depths.iter().flatten().chain(&options.max_depth).chain(preset.depths.iter().flatten());
     match depths.chain(&preset.max_depth).copied().chain(others).find(|depth| !(1..=max).contains(depth)) {
-        Some(depth) => Err(CliError::usage(format!("invalid queue depth {depth}: use 1 to {max}"))),
+        Some(depth) => Err(MeasureError::usage(format!("invalid queue depth {depth}: use 1 to {max}"))),
         None => Ok(()),
     }
 }
 
-fn check_course(course: &CourseArgs, preset: &Preset) -> Result<(), CliError> {
-    if let Some(rate) = course.rate.iter().flatten().find(|rate| rate.as_f64() > MOST_RATE) {
-        return Err(CliError::usage(format!("{rate} exceeds the maximum rate: use at most {MOST_RATE:.0}")));
+fn check_points(options: &SweepOptions, preset: &Preset) -> Result<(), MeasureError> {
+    if let Some(rate) = options.rates.iter().flatten().find(|rate| rate.as_f64() > MAX_RATE) {
+        return Err(MeasureError::usage(format!("{rate} exceeds the maximum rate: use at most {MAX_RATE:.0}")));
     }
-    if course.max_depth.is_some() && preset.depths.is_some() {
-        return Err(CliError::usage("this preset has fixed queue depths: use --depth instead of --max-depth"));
+    if options.max_depth.is_some() && preset.depths.is_some() {
+        return Err(MeasureError::usage("this preset has fixed queue depths: use --depth instead of --max-depth"));
     }
-    let most_points = 200 / course.repetitions.max(1) as usize;
-    let named = course.depth.as_ref().map(Vec::len).or(course.rate.as_ref().map(Vec::len)).unwrap_or(0);
+    let most_points = 200 / options.repetitions.max(1) as usize;
+    let named = options.depths.as_ref().map(Vec::len).or(options.rates.as_ref().map(Vec::len)).unwrap_or(0);
     if named > most_points {
-        return Err(CliError::usage(format!("{named} loads exceed the maximum of a run: use at most {most_points}")));
+        return Err(MeasureError::usage(format!(
+            "{named} loads exceed the maximum of a run: use at most {most_points}"
+        )));
     }
-    if course.warm_up.zip(course.duration).is_some_and(|(warm_up, all)| warm_up * named.max(1) as u64 >= all) {
-        return Err(CliError::usage(
+    if options.warm_up.zip(options.duration()).is_some_and(|(warm_up, all)| warm_up * named.max(1) as u64 >= all) {
+        return Err(MeasureError::usage(
             "the warm-up takes the whole duration: use a shorter --warm-up or a longer --duration",
         ));
     }
-    if !(1..=256).contains(&course.threads) {
-        return Err(CliError::usage(format!("invalid number of threads {}: use 1 to 256", course.threads)));
+    if !(1..=256).contains(&options.threads) {
+        return Err(MeasureError::usage(format!("invalid number of threads {}: use 1 to 256", options.threads)));
     }
-    if !(1..=1000).contains(&course.repetitions) {
-        return Err(CliError::usage(format!("invalid number of repetitions {}: use 1 to 1000", course.repetitions)));
-    }
-    if let Some(least) = course.depth.iter().flatten().min()
-        && *least < course.threads
-    {
-        return Err(CliError::usage(format!(
-            "a queue depth of {least} cannot be shared by {} threads: lower --threads",
-            course.threads
+    if !(1..=1000).contains(&options.repetitions) {
+        return Err(MeasureError::usage(format!(
+            "invalid number of repetitions {}: use 1 to 1000",
+            options.repetitions
         )));
     }
-    if course.duration.is_some_and(|duration| duration < Span::from_millis(100)) {
-        return Err(CliError::usage("a duration below 100 ms is too short: use at least 1s"));
+    if let Some(least) = options.depths.iter().flatten().min()
+        && *least < options.threads
+    {
+        return Err(MeasureError::usage(format!(
+            "a queue depth of {least} cannot be shared by {} threads: lower --threads",
+            options.threads
+        )));
+    }
+    if options.duration().is_some_and(|duration| duration < Span::from_millis(100)) {
+        return Err(MeasureError::usage("a duration below 100 ms is too short: use at least 1s"));
     }
     Ok(())
 }
 
-/// Applies the flags of the load to the preset's first stream.
-fn override_first(first: &mut Template, load: &LoadArgs) -> Result<(), CliError> {
-    if let Some(BlockSizes(sizes)) = &load.block_size {
+/// Applies the options of the load to the preset's first stream.
+fn override_first(first: &mut Template, load: &LoadOptions) -> Result<(), MeasureError> {
+    if let Some(sizes) = &load.block_size {
         first.mix.sizes = sizes.clone();
     }
-    if let Some(Percent(reads)) = load.reads {
+    if let Some(reads) = load.reads {
         first.mix.reads = reads;
     }
-    if let Some(PatternWord(pattern)) = load.pattern {
+    if let Some(pattern) = load.pattern {
         first.pattern = pattern;
     }
     first.mix.durable |= load.durable;
     first.mix.flush_every = load.flush_every.unwrap_or(first.mix.flush_every);
     let writes = first.mix.reads < 1.0;
     if (load.durable || load.flush_every.is_some()) && !writes {
-        return Err(CliError::usage(
+        return Err(MeasureError::usage(
             "--durable and --flush-every require writes, but this load only reads: use a lower --reads",
         ));
     }

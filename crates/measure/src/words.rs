@@ -1,4 +1,4 @@
-//! Value parsers of load parameters on the command line and in preset files.
+//! Values of load parameters and their syntax, on the command line and in preset files.
 
 use std::str::FromStr;
 
@@ -8,17 +8,17 @@ use plimsoll_units::Bytes;
 /// An invalid value with the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unreadable(String);
+pub struct InvalidValue(String);
 
-impl Unreadable {
+impl InvalidValue {
     /// An error with the expected form.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 }
 
-fn unreadable<T>(message: impl Into<String>) -> Result<T, Unreadable> {
-    Err(Unreadable(message.into()))
+fn invalid<T>(message: impl Into<String>) -> Result<T, InvalidValue> {
+    Err(InvalidValue(message.into()))
 }
 
 /// A percentage, stored as a fraction of 1.
@@ -26,29 +26,9 @@ fn unreadable<T>(message: impl Into<String>) -> Result<T, Unreadable> {
 pub struct Percent(pub f64);
 
 impl FromStr for Percent {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
-        plimsoll_suite::percent(text).map(Self).map_err(Unreadable)
-    }
-}
-
-/// A share of requests in millionths: `0.1%`, `50ppm`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share(pub u32);
-
-impl FromStr for Share {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
-        let text = text.trim();
-        let (number, scale) = match (text.strip_suffix("ppm"), text.strip_suffix('%')) {
-            (Some(number), _) => (number, 1.0),
-            (_, Some(number)) => (number, 1e4),
-            _ => return unreadable("not a share: write 0.1% or 1000ppm"),
-        };
-        match number.trim_end().parse::<f64>().map(|value| value * scale) {
-            Ok(ppm) if (0.0..=1e6).contains(&ppm) => Ok(Self(ppm.round() as u32)),
-            _ => unreadable("not a share: write 0% to 100%, or 0ppm to 1000000ppm"),
-        }
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        plimsoll_suite::percent(text).map(Self).map_err(InvalidValue)
     }
 }
 
@@ -57,21 +37,21 @@ impl FromStr for Share {
 pub struct BlockSizes(pub BlockMix);
 
 impl FromStr for BlockSizes {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let mut sizes = Vec::new();
         for part in text.split(',') {
             let (size, share) = part.split_once(':').unwrap_or((part, "1"));
-            let size: Bytes = size.parse().map_err(|error| Unreadable(format!("{size:?} is {error}")))?;
+            let size: Bytes = size.parse().map_err(|error| InvalidValue(format!("{size:?} is {error}")))?;
             let Ok(share) = share.trim().trim_end_matches('%').parse::<u32>() else {
-                return unreadable(format!("{share:?} is not a share: write a whole number, such as 4KiB:30,16KiB:70"));
+                return invalid(format!("{share:?} is not a share: write a whole number, such as 4KiB:30,16KiB:70"));
             };
             sizes.push((size, share));
         }
         match BlockMix::weighted(sizes) {
             Some(split) => Ok(Self(split)),
             None => {
-                unreadable("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")
+                invalid("not block sizes: each has to be above zero, at most 1 GiB, and a multiple of the smallest")
             }
         }
     }
@@ -87,17 +67,17 @@ pub enum WorkingSet {
 }
 
 impl FromStr for WorkingSet {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         if text.trim().ends_with('%') {
             return match text.parse::<Percent>() {
                 Ok(Percent(share)) if share > 0.0 => Ok(Self::Share(share)),
-                _ => unreadable("not a working set: write a percentage above 0, such as 20%"),
+                _ => invalid("not a working set: write a percentage above 0, such as 20%"),
             };
         }
         match text.parse::<Bytes>() {
             Ok(size) if size.get() > 0 => Ok(Self::Size(size)),
-            _ => unreadable("not a working set: write a size or a percentage, such as 2GiB or 20%"),
+            _ => invalid("not a working set: write a size or a percentage, such as 2GiB or 20%"),
         }
     }
 }
@@ -107,8 +87,8 @@ impl FromStr for WorkingSet {
 pub struct PatternWord(pub Pattern);
 
 impl FromStr for PatternWord {
-    type Err = Unreadable;
-    fn from_str(text: &str) -> Result<Self, Unreadable> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let (name, argument) = text.split_once(':').unwrap_or((text, ""));
         let pattern = match (name.trim(), argument.trim()) {
             ("sequential", "") => Some(Pattern::Sequential),
@@ -128,7 +108,7 @@ impl FromStr for PatternWord {
         };
         match pattern {
             Some(pattern) => Ok(Self(pattern)),
-            None => unreadable(
+            None => invalid(
                 "not a pattern: write sequential, uniform, shuffled, backward, stride:BLOCKS, zipf:THETA (0 to 10, such \
                  as zipf:0.99), pareto:H (0 to 1, such as pareto:0.2) or hot:OPERATIONS/SPACE in percent (such as hot:90/10)",
             ),

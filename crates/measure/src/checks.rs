@@ -60,10 +60,10 @@ fn bytes_read(runs: &[Run], evidence: &Evidence) -> u64 {
 }
 
 /// Findings that are known before the first operation: location of the path, and I/O settings of the host.
-pub fn placement(subject: &Subject) -> Vec<Finding> {
+pub fn check_placement(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(whereabouts(subject));
-    found.extend(holes(subject));
+    found.extend(check_medium(subject));
+    found.extend(check_allocation(subject));
     if let Some(LoopBacking { device, file, direct, space }) = plimsoll_device::loop_backing(subject) {
         let sparse = space.filter(|(allocated, size)| is_sparse(*allocated, *size));
         found.extend(sparse.map(|(allocated, size)| Finding::Holes { allocated, size }));
@@ -84,7 +84,7 @@ pub fn placement(subject: &Subject) -> Vec<Finding> {
 }
 
 /// The medium of the path, if it is not exclusive local storage.
-fn whereabouts(subject: &Subject) -> Option<Finding> {
+fn check_medium(subject: &Subject) -> Option<Finding> {
     let disk = describe_disk(subject).name;
     if let Some(what) = disk.filter(|name| name.starts_with("zram") || name.starts_with("ram")) {
         return Some(Finding::InMemory { what });
@@ -97,7 +97,7 @@ fn whereabouts(subject: &Subject) -> Option<Finding> {
 }
 
 /// A sparse file: reads of holes reach no device.
-fn holes(subject: &Subject) -> Option<Finding> {
+fn check_allocation(subject: &Subject) -> Option<Finding> {
     let (allocated, size) = (subject.allocated?, subject.size);
     (subject.kind == SubjectKind::File && is_sparse(allocated, size)).then_some(Finding::Holes { allocated, size })
 }
@@ -108,35 +108,35 @@ const fn is_sparse(allocated: Bytes, size: Bytes) -> bool {
 }
 
 /// All findings about a curve, gravest first.
-pub fn findings(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
+pub fn check_curve(curve: &Curve, evidence: &Evidence) -> Vec<Finding> {
     let host = curve.host.clone().unwrap_or_default();
     let device = curve.subject.device.clone().unwrap_or_default();
     let mut found = Vec::new();
-    found.extend(generator(curve, evidence, &host));
-    let contention = other_work(evidence, &host).filter(|_| !is_fio(&curve.source));
-    found.extend(page_cache(&curve.runs, evidence, &host));
+    found.extend(check_generator(curve, evidence, &host));
+    let contention = check_other_work(evidence, &host).filter(|_| !is_fio(&curve.source));
+    found.extend(check_page_cache(&curve.runs, evidence, &host));
     // Replies of a model are not served by caches.
     if !matches!(curve.source, Source::Emulated { .. }) {
-        found.extend(caches(&curve.runs, evidence, &host, &device));
+        found.extend(check_caches(&curve.runs, evidence, &host, &device));
     }
     if contention.is_some() {
         // On a busy host processors do not sleep between operations, which shortens reads by the wake-up time.
         found.retain(|finding| !matches!(finding, Finding::HostCacheSuspected { .. }));
     }
     found.extend(contention);
-    found.extend(evidence.processor_limit.as_ref().map(|limit| limited(curve, limit)));
-    found.extend(surroundings(&curve.runs, evidence));
-    found.extend(errors(&curve.runs));
+    found.extend(evidence.processor_limit.as_ref().map(|limit| check_processor_limit(curve, limit)));
+    found.extend(check_host(&curve.runs, evidence));
+    found.extend(check_errors(&curve.runs));
     // Slots of a load vary, and the interval of the load line includes their scatter.
     if curve.slots.is_empty() {
-        found.extend(unrepeatable(&curve.runs));
+        found.extend(check_repeatability(&curve.runs));
     }
-    found.extend(unfinished(curve));
+    found.extend(check_saturation(curve));
     found.sort_by_key(|finding| std::cmp::Reverse(finding.weight()));
     found
 }
 
-fn generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
+fn check_generator(curve: &Curve, evidence: &Evidence, host: &Host) -> Vec<Finding> {
     let (runs, threads) = (&curve.runs, curve.conditions.threads);
     let by_workers = matches!(&curve.source, Source::Measured { engine } if engine == "threads");
     let Some(fastest) = runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value)) else {
@@ -170,7 +170,7 @@ fn is_fio(source: &Source) -> bool {
 }
 
 /// Processor time used by other processes, if it delayed the generator.
-fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
+fn check_other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
     let elapsed = evidence.activity.elapsed.as_secs_f64() * f64::from(host.cpus?);
     let own = evidence.activity.own_cpu.total().as_secs_f64();
     let share = evidence.activity.busy? - own / elapsed.max(1e-9);
@@ -178,7 +178,7 @@ fn other_work(evidence: &Evidence, host: &Host) -> Option<Finding> {
 }
 
 /// The limit of the generator's processor time, with the share of the time in slots for which it stopped the generator.
-fn limited(curve: &Curve, limit: &ProcessorLimit) -> Finding {
+fn check_processor_limit(curve: &Curve, limit: &ProcessorLimit) -> Finding {
     let delays: Option<Vec<(Span, Span)>> = curve
         .slots
         .iter()
@@ -195,7 +195,7 @@ fn limited(curve: &Curve, limit: &ProcessorLimit) -> Finding {
 }
 
 /// Removes rate drops that other processes explain, as these are not exhausted burst credits.
-pub fn without_contention(curve: &mut Curve) {
+pub fn drop_contention_findings(curve: &mut Curve) {
     if curve.findings.iter().any(|finding| matches!(finding, Finding::OtherWork { .. })) {
         for run in &mut curve.runs {
             run.findings.retain(|finding| !matches!(finding, Finding::RateDropped { .. }));
@@ -203,7 +203,7 @@ pub fn without_contention(curve: &mut Curve) {
     }
 }
 
-fn page_cache(runs: &[Run], evidence: &Evidence, host: &Host) -> Vec<Finding> {
+fn check_page_cache(runs: &[Run], evidence: &Evidence, host: &Host) -> Vec<Finding> {
     if !evidence.buffered {
         return Vec::new();
     }
@@ -218,12 +218,12 @@ fn page_cache(runs: &[Run], evidence: &Evidence, host: &Host) -> Vec<Finding> {
     found
 }
 
-fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Vec<Finding> {
+fn check_caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Vec<Finding> {
     let mut found = Vec::new();
     if !evidence.buffered && evidence.data < DEVICE_CACHE {
         found.push(Finding::SmallData { data: evidence.data, memory: None });
     }
-    found.extend(not_reached(runs, evidence));
+    found.extend(check_device_reads(runs, evidence));
     if let Some(ratio) = evidence.compression.filter(|ratio| *ratio > COMPRESSION_RATIO) {
         found.push(Finding::CompressionSuspected { ratio });
     }
@@ -233,7 +233,7 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
     if let Some(median) = evidence.commit.filter(|median| *median < least) {
         found.push(Finding::FlushNotHonoured { median });
     }
-    let median = lightest(runs).and_then(|run| reads(run).quantile(0.5));
+    let median = lightest_run(runs).and_then(|run| read_times(run).quantile(0.5));
     let uncached = !evidence.buffered && is_virtual(host, device);
     if let Some(median) = median.filter(|median| uncached && *median < FLASH_READ) {
         found.push(Finding::HostCacheSuspected { median });
@@ -242,11 +242,11 @@ fn caches(runs: &[Run], evidence: &Evidence, host: &Host, device: &Device) -> Ve
 }
 
 /// Direct reads that are missing in the device's counters.
-fn not_reached(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
+fn check_device_reads(runs: &[Run], evidence: &Evidence) -> Option<Finding> {
     let device_read = evidence.activity.disk?.read.get() as f64;
-    let asked = bytes_read(runs, evidence);
-    let share = 1.0 - device_read / asked.max(1) as f64;
-    let counts = !evidence.buffered && asked > 1 << 20 && share > 0.1;
+    let requested = bytes_read(runs, evidence);
+    let share = 1.0 - device_read / requested.max(1) as f64;
+    let counts = !evidence.buffered && requested > 1 << 20 && share > 0.1;
     counts.then_some(Finding::DeviceNotReached { share })
 }
 
@@ -260,7 +260,7 @@ fn is_virtual(host: &Host, device: &Device) -> bool {
 }
 
 /// The run with the lowest load.
-fn lightest(runs: &[Run]) -> Option<&Run> {
+fn lightest_run(runs: &[Run]) -> Option<&Run> {
     let of = |run: &&Run| match run.offered {
         Pace::Closed { depth } => f64::from(depth),
         Pace::Open { .. } => f64::INFINITY,
@@ -268,11 +268,11 @@ fn lightest(runs: &[Run]) -> Option<&Run> {
     runs.iter().min_by(|a, b| of(a).total_cmp(&of(b)))
 }
 
-fn reads(run: &Run) -> Bins {
+fn read_times(run: &Run) -> Bins {
     run.total.response_where(|counter| counter.kind == Kind::Read)
 }
 
-fn surroundings(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
+fn check_host(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
     let activity = &evidence.activity;
     let mut found = Vec::new();
     if let Some(share) = activity.stolen.filter(|share| *share > STOLEN_SHARE) {
@@ -297,11 +297,11 @@ fn surroundings(runs: &[Run], evidence: &Evidence) -> Vec<Finding> {
     found
 }
 
-fn errors(runs: &[Run]) -> Option<Finding> {
+fn check_errors(runs: &[Run]) -> Option<Finding> {
     let mut by_errno: Vec<(i32, u64)> = Vec::new();
-    let seen = runs.iter().flat_map(|run| &run.series).flat_map(|slice| &slice.tally.0).flat_map(|c| &c.errors);
-    for &(errno, count) in seen {
-        match by_errno.iter_mut().find(|(known, _)| *known == errno) {
+    let counted = runs.iter().flat_map(|run| &run.series).flat_map(|slice| &slice.tally.0).flat_map(|c| &c.errors);
+    for &(errno, count) in counted {
+        match by_errno.iter_mut().find(|(other, _)| *other == errno) {
             Some((_, sum)) => *sum += count,
             None => by_errno.push((errno, count)),
         }
@@ -311,7 +311,7 @@ fn errors(runs: &[Run]) -> Option<Finding> {
 }
 
 /// The load whose repetitions differ most, by more than their intervals and by at least half.
-fn unrepeatable(runs: &[Run]) -> Option<Finding> {
+fn check_repeatability(runs: &[Run]) -> Option<Finding> {
     let mut worst: Option<(f64, f64)> = None;
     for (index, one) in runs.iter().enumerate() {
         for other in runs[index + 1..].iter().filter(|other| other.offered == one.offered) {
@@ -332,7 +332,7 @@ fn unrepeatable(runs: &[Run]) -> Option<Finding> {
 }
 
 /// A finding about the generator's lateness in a run.
-pub fn lateness(run: &Run) -> Option<Finding> {
+pub fn check_lateness(run: &Run) -> Option<Finding> {
     let p99 = run.lateness.quantile(0.99)?;
     let response_p99 = run.total.response().quantile(0.99)?;
     let late = p99.as_secs_f64() > response_p99.as_secs_f64() * LATE_SHARE;
@@ -340,7 +340,7 @@ pub fn lateness(run: &Run) -> Option<Finding> {
 }
 
 /// Findings about an incomplete measurement.
-pub fn unfinished(curve: &Curve) -> Vec<Finding> {
+pub fn check_saturation(curve: &Curve) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut closed: Vec<(u32, f64)> = curve
         .runs
