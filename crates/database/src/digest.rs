@@ -18,6 +18,12 @@ const NULL: u8 = 0xfe;
 #[derive(Clone, Copy, Debug)]
 pub struct RowDigest(u64);
 
+impl Default for RowDigest {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl RowDigest {
     /// Hash of an empty row.
     pub const fn new() -> Self {

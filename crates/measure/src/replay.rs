@@ -127,7 +127,7 @@ impl Replaying {
 
     /// Replays the recording once with its arrival times, or once per depth.
     pub fn run<R: Replays>(&self, target: &mut R, monitor: &mut dyn Monitor) -> SweepResult {
-        let mut result = SweepResult::new();
+        let mut result = SweepResult::default();
         for tempo in &self.offers {
             let (point, fault, duration) = self.offer(target, *tempo, monitor);
             result.spent += total_span(&point.loops.series);

@@ -108,7 +108,7 @@ struct SweepProgress<'a> {
 impl<'a> SweepProgress<'a> {
     fn new(plan: &'a MeasurePlan, streams: &'a [StreamSpec], stages: &'a [String]) -> Self {
         let sweep = Sweep::new(plan.sweep.clone());
-        Self { plan, streams, stages, sweep, result: SweepResult::new(), points: 0, is_warned: false }
+        Self { plan, streams, stages, sweep, result: SweepResult::default(), points: 0, is_warned: false }
     }
 
     /// Measures the points of a pass. Breaks at the end of the measurement.
@@ -184,9 +184,8 @@ impl<'a> SweepProgress<'a> {
     }
 }
 
-impl SweepResult {
-    /// Empty.
-    pub fn new() -> Self {
+impl Default for SweepResult {
+    fn default() -> Self {
         Self {
             runs: Vec::new(),
             slots: Vec::new(),
@@ -196,7 +195,9 @@ impl SweepResult {
             spent: Span::ZERO,
         }
     }
+}
 
+impl SweepResult {
     /// Keeps a run, and the slot or the windows that it represents.
     fn keep(&mut self, run: Run, point: &SweepPoint, start: Instant, host: Option<&HostDelay>) {
         let with_host = |slot: LoadSlot| LoadSlot { host: host.cloned(), ..slot };

@@ -4,6 +4,7 @@ use plimsoll_front::{ClientEvent, ClientNotice, ClientNotices};
 use plimsoll_volume::Export;
 
 use crate::service::ServiceState;
+use crate::volume::Volume;
 
 /// Logs what happened to clients since the last call.
 pub(crate) fn log_clients(state: &ServiceState, ClientNotices { notices, dropped }: ClientNotices) {
@@ -26,5 +27,5 @@ pub(crate) fn log_clients(state: &ServiceState, ClientNotices { notices, dropped
 
 /// The volume with this export; `None` if it was deleted.
 fn name_of(state: &ServiceState, export: Export) -> Option<&str> {
-    state.volumes.values().find(|volume| volume.export == export).map(|volume| volume.name())
+    state.volumes.values().find(|volume| volume.export == export).map(Volume::name)
 }

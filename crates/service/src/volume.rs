@@ -124,7 +124,7 @@ impl Volume {
         match (of, self.access) {
             (None, _) => tracing::info!(volume = name, like, bytes = self.size, "volume created"),
             (Some(of), VolumeAccess::ReadOnly) => {
-                tracing::info!(volume = name, of, bytes = self.size, "snapshot created")
+                tracing::info!(volume = name, of, bytes = self.size, "snapshot created");
             }
             (Some(of), VolumeAccess::ReadWrite) => {
                 tracing::info!(volume = name, of, like, bytes = self.size, "clone created");

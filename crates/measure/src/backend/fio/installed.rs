@@ -40,7 +40,6 @@ impl Installed {
     }
 
     /// A command that starts it.
-    #[expect(clippy::unused_self, reason = "requires that fio is installed")]
     pub fn command(&self) -> Command {
         Command::new("fio")
     }
