@@ -272,7 +272,7 @@ impl Service {
             (StoreState::of(server.volumes().0), server.take_client_notices(), readings)
         })?;
         self.watch_health(&mut state, store);
-        log_clients(&state, notices);
+        log_clients(notices, |export| state.volumes.values().find(|volume| volume.export == export).map(Volume::name));
         watch_descriptors(&mut state);
         self.watch_damage(&mut state)?;
         let (now, now_ms) = (self.model_now(), moment::now_ns() / 1_000_000);
