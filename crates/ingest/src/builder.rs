@@ -329,9 +329,8 @@ impl Builder {
             reading.advice.len(),
             reading.curves.len(),
             reading.tallies.len(),
-            reading.resources.len(),
         ];
-        if kept != [0; 7] {
+        if kept != [0; 6] {
             self.room = Self::MAX_FINE.max(self.load().saturating_mul(2));
             return;
         }
@@ -355,13 +354,16 @@ impl Builder {
     }
 
     fn coarsen(&mut self, how: Coarsening) {
-        let Reading { windows, figures, joined, hosts, .. } = &mut self.reading;
+        let Reading { windows, figures, joined, hosts, resources, .. } = &mut self.reading;
         let (distributions, counted) = &mut self.distributions;
         distributions.add(&figures[*counted..], windows);
         let group_of = coarsen(windows, figures, joined, how);
         distributions.complete(windows.len());
         *counted = figures.len();
         join_hosts(hosts, &group_of);
+        for resource in resources {
+            resource.window = group_of[resource.window as usize];
+        }
         self.joined = Some(how);
     }
 

@@ -1,6 +1,6 @@
 //! Long inputs: adjacent samples are merged, and means remain correct.
 
-use plimsoll_ingest::{Builder, Class, Demand, Measure, Outcome, Statistic};
+use plimsoll_ingest::{Builder, Class, Demand, Measure, Outcome, Resource, Statistic};
 use plimsoll_units::Span;
 
 use super::{outcome, reading};
@@ -48,6 +48,18 @@ fn merged_windows_keep_means_maxima_and_times() {
     let slowest = reading.figures.iter().filter(|figure| figure.statistic == Statistic::Maximum);
     assert!(slowest.clone().all(|figure| figure.measure != Measure::Iops && figure.value <= 0.002));
     assert!(slowest.count() > 1_000, "the highest latencies of joined windows");
+}
+
+#[test]
+fn processors_in_use_survive_the_merging_of_windows() {
+    let processors = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          20.00    0.00    5.00    3.00    0.00   72.00\n";
+    let text = long(2 * Builder::MAX_FINE as u64 / 6).replace("\nDevice ", &format!("\n{processors}\nDevice "));
+    let reading = reading(&text);
+    assert!(reading.cautions.iter().any(|caution| caution.text.contains("were joined to windows of")));
+    let demand = Demand::of(&[&reading]);
+    let mut resources = demand.subjects[0].resources.iter();
+    let used = resources.find(|one| one.resource == Resource::UsedProcessors).unwrap();
+    assert!((used.value - 4.0).abs() < 1e-9, "a quarter of 16 without waits for storage: {}", used.value);
 }
 
 /// A seeded sequence between 0 and 1.
