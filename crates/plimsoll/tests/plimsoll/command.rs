@@ -378,7 +378,9 @@ fn settings_are_measured_in_turns_and_a_failing_command_ends_the_measurement() {
     let output = measured("echo a >> log", "echo b >> log");
     assert!(output.status.success(), "{}", stderr(&output));
     let order = folder.read("log").replace('\n', "");
-    assert!(order.len() >= 6 && "abba".repeat(order.len()).starts_with(&order), "{order}");
+    // How many passes there are depends on the host, and the time of one side may end before that of the other.
+    let in_turns = order.trim_end_matches(order.chars().next_back().expect("there are passes"));
+    assert!(order.contains('b') && "abba".repeat(order.len()).starts_with(in_turns), "{order}");
     assert!(words(&output).contains(" after echo b >> log"), "{}", words(&output));
     let failed = measured("true", "test ! -e once || { echo no such setting >&2; exit 3; }; touch once");
     let message = stderr(&failed);

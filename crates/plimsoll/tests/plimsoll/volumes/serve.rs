@@ -85,7 +85,9 @@ fn log_has_a_line_for_each_change_refusal_and_client() {
     assert_eq!((&connected["volume"], &connected["protocol"]), (&"db".into(), &"nbd".into()), "{connected}");
     drop(client);
     let disconnected = until_logged(&path, "client disconnected");
-    assert_eq!(disconnected["reason"], "the client ended the connection", "{disconnected}");
+    // A client that is killed with replies in flight resets its connection.
+    let reasons = ["the client ended the connection", "the connection was lost"];
+    assert!(reasons.iter().any(|reason| disconnected["reason"] == *reason), "{disconnected}");
     let absent = home.uri("db").replace("/db?", "/absent?");
     assert!(!home.command(&["measure", &absent, "--duration", "1s"]).output().unwrap().status.success());
     let refused = until_logged(&path, "client refused");
@@ -95,10 +97,13 @@ fn log_has_a_line_for_each_change_refusal_and_client() {
     home.does(&["volume", "delete", "db", "--yes"]);
     assert_eq!(home.signal(Signal::INT).code(), Some(0));
     let lines = logged(&path);
-    let messages = lines.iter().filter_map(|line| line["message"].as_str());
     // A measurement has several connections.
-    let mut messages: Vec<&str> = messages.collect();
-    messages.dedup();
+    let mut messages: Vec<&str> = Vec::new();
+    for message in lines.iter().filter_map(|line| line["message"].as_str()) {
+        if !messages.contains(&message) {
+            messages.push(message);
+        }
+    }
     let expected = [
         "serving",
         "volume created",
