@@ -56,8 +56,9 @@ impl Found {
 /// Ratio of neighbouring rates between which a ceiling is refined.
 const RATE_STEP: f64 = 1.05;
 
-/// Headrooms of a group with a candidate that missed an objective because of a ceiling.
-struct HeldGroup {
+/// Headrooms between which the smallest sufficient one of a group lies.
+struct HeadroomBounds {
+    /// That of the last candidate that missed an objective because of a ceiling.
     missed_at: f64,
     /// Index of the group's choice, and its headroom.
     choice: Option<(usize, f64)>,
@@ -76,8 +77,8 @@ pub(super) struct Attempt<'a> {
     held_at: Option<f64>,
     /// Groups with a choice, and groups too slow in any size.
     closed: BTreeSet<Group>,
-    /// Headroom of the last candidate of each group that missed an objective because of a ceiling, and of its choice.
-    held_groups: BTreeMap<Group, HeldGroup>,
+    /// Groups with a candidate that missed an objective because of a ceiling.
+    bounds: BTreeMap<Group, HeadroomBounds>,
     /// Candidates from this monthly price on are ignored.
     below: f64,
     /// Only the choice with the cheapest storage is needed.
@@ -97,7 +98,7 @@ impl<'a> Attempt<'a> {
             rejected: None,
             held_at: None,
             closed: BTreeSet::new(),
-            held_groups: BTreeMap::new(),
+            bounds: BTreeMap::new(),
         }
     }
 
@@ -118,8 +119,8 @@ impl<'a> Attempt<'a> {
             match self.assess(candidate) {
                 Assessed::Meets(choice) => {
                     self.closed.insert(group);
-                    if let (Some(held), Some(limit)) = (self.held_groups.get_mut(&group), &choice.binds) {
-                        held.choice = Some((self.levels.met.len(), limit.over));
+                    if let (Some(bounds), Some(limit)) = (self.bounds.get_mut(&group), &choice.binds) {
+                        bounds.choice = Some((self.levels.met.len(), limit.over));
                     }
                     if self.is_for_cheapest && !choice.has_unverified_price() {
                         self.below = cost;
@@ -129,7 +130,7 @@ impl<'a> Attempt<'a> {
                 Assessed::Misses { choice, by_latency } => {
                     self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
                     if let Some(missed_at) = self.held_at {
-                        self.held_groups.insert(group, HeldGroup { missed_at, choice: None });
+                        self.bounds.insert(group, HeadroomBounds { missed_at, choice: None });
                     }
                     if by_latency {
                         self.closed.insert(group);
@@ -147,11 +148,11 @@ impl<'a> Attempt<'a> {
     /// Tried rates are the same for all demands, so that a lower demand does not get a higher rate.
     pub(super) fn refine(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
         let rate = self.assessor.wanted.points[0].iops();
-        for (group, HeldGroup { missed_at, choice }) in std::mem::take(&mut self.held_groups) {
+        for (group, HeadroomBounds { missed_at, choice }) in std::mem::take(&mut self.bounds) {
             let Some((index, met_at)) = choice else { continue };
             let step = |over: f64| (over * rate).ln() / RATE_STEP.ln();
             let (mut low, mut high) = (step(missed_at).floor() as i32, step(met_at).ceil() as i32);
-            while high - low > 1 {
+            while high.saturating_sub(low) > 1 {
                 let middle = i32::midpoint(low, high);
                 let candidate = offers(RATE_STEP.powi(middle) / rate).into_iter().find(|one| one.group == group);
                 match candidate.map(|candidate| self.assess(candidate)) {
