@@ -7,6 +7,7 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::{self, Meaning, SampledColumn};
@@ -29,6 +30,8 @@ struct AtopSample {
     /// True for the mean since boot.
     is_boot: bool,
     disks: Vec<AtopDisk>,
+    /// Processors on which programs ran, with their line.
+    used_processors: Option<(f64, u64)>,
 }
 
 /// The samples of an input; the sample since boot is held back until another one arrives.
@@ -37,6 +40,8 @@ struct AtopSamples {
     boot: Option<AtopSample>,
     count: u32,
     disks: u32,
+    host: String,
+    used: UsedProcessors,
 }
 
 impl AtopSamples {
@@ -65,6 +70,7 @@ impl AtopSamples {
                 out.part("sample since the start", Fate::Ignored);
             }
         }
+        self.used.emit(&self.host, "CPU", out);
         self.disks
     }
 
@@ -86,6 +92,10 @@ impl AtopSamples {
             let values = disk.values.iter().map(|(value, number, field)| (value.clone(), *number, origin(field)));
             sampled::put(values.collect::<Vec<_>>(), (scope, window), length.as_secs_f64(), out);
         }
+        if let Some((used, line)) = sample.used_processors {
+            self.used.add(used, length.as_secs_f64(), line);
+        }
+        sample.host.clone_into(&mut self.host);
         self.count += 1;
         self.disks += sample.disks.len() as u32;
     }
@@ -145,6 +155,9 @@ impl LineFormat for Labelled {
                 self.sample.is_boot = true;
             }
             line if line.starts_with("DSK ") => self.disk(line, number, out),
+            line if line.starts_with("CPU ") => {
+                self.sample.used_processors = labelled_processors(line).map(|used| (used, number));
+            }
             line => self.others += u32::from(line.starts_with("LVM ") || line.starts_with("MDD ")),
         }
         Ok(())
@@ -219,6 +232,24 @@ fn labelled_disk(fields: &mut AtopFields, line: u64) -> Option<AtopDisk> {
     Some(AtopDisk { name, line, values })
 }
 
+/// Processors on which programs ran, of `CPU host seconds date time length ticks count system user nice idle wait irq
+/// softirq ...`, whose times are in ticks.
+fn labelled_processors(line: &str) -> Option<f64> {
+    let AtopFields { length, rest, .. } = fields(line)?;
+    let numbers: Vec<f64> = rest.take(9).map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let [ticks_per_second, _, system, user, nice, _, _, irq, softirq] = numbers[..] else { return None };
+    Some((system + user + nice + irq + softirq) / (ticks_per_second * length))
+}
+
+/// Processors on which programs ran, of `CPU | sys 7% | user 300% | irq 1% | idle 1289% | wait 3% |`.
+fn page_processors(line: &str) -> Option<f64> {
+    let percent = |name: &str| {
+        let cell = line.split('|').map(str::trim).find_map(|cell| cell.strip_prefix(name))?;
+        cell.trim().strip_suffix('%')?.parse::<f64>().ok()
+    };
+    Some((percent("sys ")? + percent("user ")? + percent("irq ").unwrap_or(0.0)) / 100.0)
+}
+
 /// Pages of atop.
 pub(crate) const PAGE: Form = Form::lines("atop", "pages of atop", is_page, |_| Box::new(AtopPages::default()));
 
@@ -257,6 +288,8 @@ impl LineFormat for AtopPages {
                 Some(_) => {}
                 None => out.caution(Some(Origin::line(number)), "a disk without its counts: skipped"),
             }
+        } else if line.starts_with("CPU |") {
+            self.sample.used_processors = page_processors(line).map(|used| (used, number));
         } else if line.contains("since boot ***") {
             self.sample.is_boot = true;
         } else {

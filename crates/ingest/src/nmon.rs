@@ -164,6 +164,7 @@ impl Nmon {
             "time" => self.time = time(value),
             "interval" => self.interval = value.parse().ok().filter(|s| *s > 0).map(Span::from_secs),
             "version" => out.version(value),
+            "AIX" => out.platform(&format!("AIX {value}")),
             _ => {}
         }
     }

@@ -11,6 +11,7 @@ use super::disks::{Absent, Disks, Heading, NameAt};
 use super::{Follows, Reports, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::timestamp;
@@ -42,6 +43,8 @@ enum JsonPiece<'a> {
     Host(&'a str),
     /// Its release is known.
     Release(&'a str),
+    /// The number of its processors is known.
+    Processors(f64),
     /// A sample of it, with its line.
     Sample(&'a Value, u64),
 }
@@ -54,6 +57,7 @@ struct JsonSamples {
     /// Of sadf, which has the length of each sample.
     tables: Tables,
     timeline: Timeline,
+    used: UsedProcessors,
     columns: Vec<String>,
 }
 
@@ -64,6 +68,7 @@ impl JsonSamples {
             at: None,
             tables: Tables::default(),
             timeline: Timeline::new(input),
+            used: UsedProcessors::default(),
             columns: Vec::new(),
         }
     }
@@ -73,8 +78,10 @@ impl JsonSamples {
             JsonPiece::Host(name) => {
                 self.reports.close(self.at.take(), Absent::Idle, Follows::End, out);
                 self.reports.run(name, None, out);
+                self.used.emit(self.tables.disks.host(), "cpu-load", out);
                 self.tables.go_on(name, out);
             }
+            JsonPiece::Processors(count) => self.reports.processors = Some(count),
             JsonPiece::Release(release) => out.version(&format!("Linux {release}")),
             JsonPiece::Sample(sample, line) if sample["timestamp"].is_object() => self.of_sadf(sample, line, out),
             JsonPiece::Sample(sample, line) => self.of_iostat(sample, line, out),
@@ -85,6 +92,7 @@ impl JsonSamples {
         let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) else { return };
         self.reports.close(self.at, Absent::Idle, Follows::Report, out);
         self.at = sample["timestamp"].as_str().and_then(timestamp::parse).map(|at| out.instant(at));
+        self.reports.used_share = used_share(&sample["avg-cpu"]).map(|share| (share, line));
         put(rows, &mut self.columns, &mut self.reports.disks, line);
     }
 
@@ -96,6 +104,11 @@ impl JsonSamples {
         let zone = if is_utc { " UTC" } else { "" };
         let at = timestamp::parse(&format!("{} {}{zone}", text("date"), text("time"))).map(|at| out.instant(at));
         let window = self.timeline.sample(at, time["interval"].as_f64(), line, out);
+        let loads = sample["cpu-load"].as_array().into_iter().flatten();
+        let share = loads.filter(|load| load["cpu"] == "all").find_map(used_share);
+        if let (Some(share), Some(count), Some(length)) = (share, self.reports.processors, out.latest_length()) {
+            self.used.add(share * count, length.as_secs_f64(), line);
+        }
         let transfers = flat(&sample["io"]);
         let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();
         if let Some(heading) = Heading::of(columns, NameAt::First) {
@@ -112,6 +125,7 @@ impl JsonSamples {
     fn end(&mut self, out: &mut Builder) {
         self.reports.close(self.at, Absent::Idle, Follows::End, out);
         self.reports.end(out);
+        self.used.emit(self.tables.disks.host(), "cpu-load", out);
         self.tables.end(out);
     }
 
@@ -127,6 +141,13 @@ impl JsonSamples {
             None => out.require(given, "it has no disks: use iostat -dxt -o JSON 10, or sadf -j FILE -- -b -d"),
         }
     }
+}
+
+/// Share of the processors on which programs ran, 0 to 1; `None` without the idle percentage.
+fn used_share(percentages: &Value) -> Option<f64> {
+    let idle = ["idle", "iowait", "steal"].map(|name| percentages[name].as_f64());
+    let idle = idle[0]? + idle[1].unwrap_or(0.0) + idle[2].unwrap_or(0.0);
+    Some((1.0 - idle / 100.0).clamp(0.0, 1.0))
 }
 
 /// Numbers of an object and of its nested objects.
@@ -229,10 +250,14 @@ impl<'de> Visitor<'de> for JsonStep<'_, '_> {
                 (Nesting::Document, "sysstat") => Nesting::Sysstat,
                 (Nesting::Sysstat, "hosts") => Nesting::Hosts,
                 (Nesting::Host, "statistics") => Nesting::Statistics,
-                (Nesting::Host, "nodename" | "release") => {
+                (Nesting::Host, "nodename" | "release" | "number-of-cpus") => {
                     let value: Value = map.next_value()?;
                     let text = value.as_str().unwrap_or_default();
-                    (self.path.take)(if key == "release" { JsonPiece::Release(text) } else { JsonPiece::Host(text) });
+                    (self.path.take)(match key.as_str() {
+                        "nodename" => JsonPiece::Host(text),
+                        "release" => JsonPiece::Release(text),
+                        _ => JsonPiece::Processors(value.as_f64().unwrap_or(f64::NAN)),
+                    });
                     continue;
                 }
                 _ => {

@@ -1,11 +1,11 @@
 //! Samples of atop, as parseable lines and as pages, of invented hosts.
 
 use jiff::civil::date;
-use plimsoll_ingest::{Class, Measure, Outcome, OutcomeSummary};
+use plimsoll_ingest::{Class, Measure, Outcome, OutcomeSummary, Resource};
 use plimsoll_units::Span;
 use proptest::prelude::*;
 
-use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, refused, samples, values};
+use crate::series::{cut_anywhere, has_caution, laws, near, outcome, read, refused, resources, samples, values};
 
 fn labelled() -> String {
     let mut text = String::from(
@@ -13,7 +13,9 @@ fn labelled() -> String {
     );
     for n in 1..=2 {
         let head = format!("db1 {} 2026/03/02 10:00:{n}0 10", 1_772_442_000 + n * 10);
-        text += &format!("CPU {head} 100 4 1 2 3\nDSK {head} sda 5000 1000 16000 500 8000 10 160 2 3.0\n");
+        text += &format!(
+            "CPU {head} 100 4 100 300 0 3500 50 30 20 0 0\nDSK {head} sda 5000 1000 16000 500 8000 10 160 2 3.0\n"
+        );
         text += &format!("DSK {head} sdb 0 0 0 0 0 -1 0 0 0.0\nLVM {head} vg-lv 5000 1000 16000 500 8000\nSEP\n");
     }
     text
@@ -27,6 +29,7 @@ fn parseable_lines_are_counts_of_a_sample() {
     near(&values(&reading, "sda", Class::Read, Measure::Size), &[8_192.0; 2]);
     near(&values(&reading, "sda", Class::Write, Measure::Throughput), &[409_600.0; 2]);
     near(&values(&reading, "sda", Class::Discard, Measure::Iops), &[1.0; 2]);
+    near(&resources(&reading, Resource::UsedProcessors), &[0.45]);
     near(&values(&reading, "sda", Class::All, Measure::Busy), &[0.5; 2]);
     near(&values(&reading, "sda", Class::All, Measure::Depth), &[1.5; 2]);
     near(&values(&reading, "sdb", Class::Discard, Measure::Iops), &[]);
@@ -56,7 +59,7 @@ fn a_sample_since_boot_is_used_only_without_others() {
 fn pages() -> String {
     let page = |time: &str, elapsed: &str, row: &str, end: &str| {
         format!(
-            "\nATOP - db1   2026/03/02  {time}   ------   {elapsed} elapsed\nCPU | sys  6% | user 1% |\n{row}\n{end}NPROCS\n"
+            "\nATOP - db1   2026/03/02  {time}   ------   {elapsed} elapsed\nCPU | sys  6% | user 101% | irq 3% | idle 290% |\n{row}\n{end}NPROCS\n"
         )
     };
     let row = "DSK |      sda | busy     50% | read    1000 | write    500 | KiB/r     8 | KiB/w 16 | MBr/s 0.8 | MBw/s 0.8 | avq 3.00 | avio 3.3 ms |";
@@ -77,6 +80,7 @@ fn pages_are_windows() {
     near(&values(&reading, "sda", Class::Read, Measure::Size), &[8_388.608; 2]);
     near(&values(&reading, "sda", Class::Write, Measure::Size), &[16_384.0; 2]);
     near(&values(&reading, "sda", Class::All, Measure::Depth), &[1.5; 2]);
+    near(&resources(&reading, Resource::UsedProcessors), &[1.1]);
     assert_eq!(reading.windows[1].begin, Some(date(2026, 3, 2).at(10, 0, 10, 0)));
     cut_anywhere(&pages());
     let alone = read(pages().split("ATOP").take(2).collect::<Vec<_>>().join("ATOP").as_str());

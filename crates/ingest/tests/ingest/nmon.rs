@@ -77,7 +77,7 @@ fn a_sorted_file_yields_equal_figures() {
 
 #[test]
 fn aix_separates_reads_from_writes() {
-    let mut text = HEAD.replace("nmon", "topas_nmon");
+    let mut text = HEAD.replace("nmon", "topas_nmon") + "AAA,AIX,7.1.3.30\n";
     for section in ["DISKXFER", "DISKRIO", "DISKWIO", "DISKSERV", "DISKREADSERV", "DISKWRITESERV", "DISKWAIT"] {
         let _ = writeln!(text, "{section},About db1,hdisk1,hdisk2");
     }
@@ -89,6 +89,7 @@ fn aix_separates_reads_from_writes() {
     );
     let reading = read(&text);
     laws(&reading);
+    assert_eq!(reading.platform.as_deref(), Some("AIX 7.1.3.30"));
     near(&values(&reading, "hdisk1", Class::Read, Measure::Iops), &[20.0]);
     near(&values(&reading, "hdisk1", Class::Write, Measure::Latency), &[0.002_5]);
     near(&values(&reading, "hdisk1", Class::All, Measure::Latency), &[]);

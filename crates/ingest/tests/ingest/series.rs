@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
-use plimsoll_ingest::{Class, Figure, FormatInput, Measure, Outcome, Reading, Statistic};
+use plimsoll_ingest::{Class, Figure, FormatInput, Measure, Outcome, Reading, Resource, Statistic};
 
 pub use crate::read::{cut_anywhere, reading as read, refusal as refused};
 
@@ -37,6 +37,11 @@ pub fn near(found: &[f64], expected: &[f64]) {
     for (found, expected) in found.iter().zip(expected) {
         assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-9), "{found}, expected {expected}");
     }
+}
+
+/// Values of a resource.
+pub fn resources(reading: &Reading, resource: Resource) -> Vec<f64> {
+    reading.resources.iter().filter(|own| own.resource == resource).map(|own| own.value).collect()
 }
 
 pub fn has_caution(reading: &Reading, text: &str) -> bool {

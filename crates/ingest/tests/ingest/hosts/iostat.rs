@@ -1,9 +1,10 @@
 //! iostat of Linux, as text and JSON.
 
-use plimsoll_ingest::FormatInput;
+use plimsoll_ingest::{FormatInput, Resource};
 use plimsoll_units::Span;
 
-use super::{check, refusal};
+use super::{check, reading, refusal};
+use crate::series::{near, resources};
 
 const BANNER: &str = "Linux 6.1.0 (host1) \t03/24/2025 \t_x86_64_\t(16 CPU)\n\n";
 
@@ -318,6 +319,29 @@ fn json_has_the_same_figures() {
         document: Broken
         ! line 6: it is not JSON from here on (EOF while parsing a list at line 6 column 114), because it is truncated or has decimal commas: run it with LC_ALL=C";
     check("test", &text, &format!("{expected}{cut}"));
+}
+
+#[test]
+fn processors_in_use_are_read_from_json() {
+    let host = |statistics: &str| {
+        format!(
+            r#"{{"sysstat": {{"hosts": [{{"nodename": "host1", "number-of-cpus": 24, "statistics": [{statistics}]}}]}}}}"#
+        )
+    };
+    let used = |text: &str| resources(&reading(text), Resource::UsedProcessors);
+    let report = |time: u32, idle: f64| {
+        format!(
+            r#"{{"timestamp": "2025-03-24T16:46:{time}-0700", "avg-cpu": {{"user": 1, "iowait": 15, "steal": 5, "idle": {idle}}},
+                "disk": [{{"disk_device": "sda", "r/s": 100, "rkB/s": 800}}]}}"#
+        )
+    };
+    // The first report is a mean since boot. Waiting for storage and for the hypervisor uses no processor.
+    near(&used(&host(&format!("{}, {}", report(10, 0.0), report(20, 30.0)))), &[12.0]);
+    let activity = r#"{"timestamp": {"date": "2025-03-24", "time": "10:00:10", "utc": 1, "interval": 10},
+        "cpu-load": [{"cpu": "all", "idle": 70, "iowait": 5}, {"cpu": "0", "idle": 0}],
+        "disk": [{"disk-device": "sda", "tps": 30, "rkB": 160, "wkB": 80}]}"#;
+    near(&used(&host(activity)), &[6.0]);
+    near(&used(&host(&activity.replace("idle", "other"))), &[]);
 }
 
 #[test]
