@@ -152,7 +152,8 @@ impl<'a> Assessor<'a> {
         let usual = self.wanted.usual.as_ref().unwrap_or(point);
         choice.slower = slower(&self.wanted.today, usual, &choice.usual);
         choice.effect = self.wanted.effect(&choice.usual);
-        choice.reached = self.wanted.objectives.iter().filter_map(|objective| objective.reached(point, done)).collect();
+        let objectives = self.wanted.objectives.iter().chain(&self.wanted.peak_bounds);
+        choice.reached = objectives.filter_map(|objective| objective.reached(point, done)).collect();
         let is_slower = || self.wanted.exceeds_tolerance(choice.effect.as_ref(), &choice.slower);
         if choice.meets() && (self.wanted.may_be_slower || !is_slower()) {
             return Assessed::Meets(Box::new(choice));

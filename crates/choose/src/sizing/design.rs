@@ -111,6 +111,8 @@ pub struct Wanted {
     pub free: f64,
     /// Objectives for response times.
     pub objectives: Vec<ClassObjective>,
+    /// Bounds at the design point for classes whose mean response times today are known.
+    pub peak_bounds: Vec<ClassObjective>,
     /// The cluster or Exadata platform, as far as the input shows it.
     pub platform: Platform,
     /// Processors and memory that a machine needs.
@@ -247,6 +249,7 @@ impl Wanted {
             capacity,
             free: 0.0,
             objectives: Vec::new(),
+            peak_bounds: Vec::new(),
             platform: Platform::default(),
             compute: Compute::default(),
             compute_origin: ComputeOrigin::default(),

@@ -246,6 +246,7 @@ fn part_of(wanted: &Wanted, content: VolumeContent, kept: impl Fn(Class) -> bool
             .map(|usual| DesignPoint { classes: classes(&usual.classes), ..usual.clone() })
             .filter(|usual| !usual.classes.is_empty()),
         objectives: wanted.objectives.iter().filter(of_class).copied().collect(),
+        peak_bounds: wanted.peak_bounds.iter().filter(of_class).copied().collect(),
         today: wanted.today.iter().filter(|(class, _)| kept(*class)).copied().collect(),
         series: wanted.series.iter().map(window).collect(),
         points,

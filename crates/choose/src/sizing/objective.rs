@@ -87,14 +87,18 @@ impl Reached {
     }
 }
 
-/// The class that represents `class` among the loads: itself, or the total that contains it.
-pub(super) fn class_for(loads: &[ClassLoad], class: Class) -> Option<Class> {
-    let whole = match class {
+/// The total of reads or writes that contains a class; others are their own.
+pub(super) const fn total_of(class: Class) -> Class {
+    match class {
         Class::RandomRead | Class::SequentialRead | Class::TempRead => Class::Read,
         Class::DataWrite | Class::RedoWrite | Class::TempWrite | Class::BulkWrite => Class::Write,
         other => other,
-    };
-    [class, whole, Class::All].into_iter().find(|class| loads.iter().any(|load| load.class == *class))
+    }
+}
+
+/// The class that represents `class` among the loads: itself, or the total that contains it.
+pub(super) fn class_for(loads: &[ClassLoad], class: Class) -> Option<Class> {
+    [class, total_of(class), Class::All].into_iter().find(|class| loads.iter().any(|load| load.class == *class))
 }
 
 impl fmt::Display for ClassObjective {

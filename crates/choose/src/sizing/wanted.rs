@@ -15,7 +15,7 @@ use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
 use super::compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
-use super::objective::{ClassObjective, class_for};
+use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
 use crate::diagnosis::{Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
 
@@ -108,18 +108,18 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     assumptions.extend(absent_operations(subject, design, &absent));
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
-    let known: Vec<Class> = today.iter().chain(&cached).map(|(class, _)| *class).collect();
+    let objectives = Objectives::of(subject, design, (&today, &cached), &points);
     let reads_from_page_cache = cached.iter().any(|(class, _)| !is_write(*class));
     assumptions.extend(cached.into_iter().map(from_memory));
-    let (objectives, defaults) = objectives(subject, design, &known, &points);
-    assumptions.extend(defaults);
+    assumptions.extend(objectives.notes);
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
     let (compute, compute_origin) = required_compute(subject, design, reads_from_page_cache);
     Ok(Wanted {
         subject: subject.name.clone(),
-        objectives,
+        objectives: objectives.required,
+        peak_bounds: objectives.in_peaks,
         usual: Some(usual).filter(|usual| !points[0].is_like(usual)),
         platform: Platform::of(subject),
         compute,
@@ -225,50 +225,67 @@ impl Measured {
     }
 }
 
-/// The objectives of the design, and those of a database for other classes, with notes.
-fn objectives(
-    subject: &DatabaseDemand,
-    design: &Design,
-    known: &[Class],
-    points: &[DesignPoint],
-) -> (Vec<ClassObjective>, Vec<String>) {
-    let mut objectives: Vec<ClassObjective> =
-        design.objectives.iter().map(|objective| objective.on_reads(points)).collect();
-    if subject.account.is_none() || design.may_be_slower {
-        return (objectives, Vec::new());
-    }
-    let (defaults, texts): (Vec<_>, Vec<_>) = default_objectives(&objectives, known, points).into_iter().unzip();
-    objectives.extend(defaults);
-    (objectives, texts)
+/// Objectives of a sizing request, with notes on those that nobody gave.
+#[derive(Default)]
+struct Objectives {
+    /// Those of the design, and those of a database for classes without a known response time today.
+    required: Vec<ClassObjective>,
+    /// Bounds in peaks for classes that are compared with today's response times, which are means.
+    in_peaks: Vec<ClassObjective>,
+    notes: Vec<String>,
 }
 
-/// Objectives of a database's storage for classes without an objective and without a known response time today, each
-/// with a note: otherwise the cheapest disks would be chosen. Usual thresholds of Oracle's tuning guides, which call
-/// reads from 10 ms and log writes from 5 ms slow.
-fn default_objectives(
-    given: &[ClassObjective],
-    known: &[Class],
-    points: &[DesignPoint],
-) -> Vec<(ClassObjective, String)> {
-    const LIMITS: [(Class, Class, u64); 2] =
-        [(Class::RandomRead, Class::Read, 10), (Class::RedoWrite, Class::Write, 5)];
+impl Objectives {
+    /// The objectives of the design, and those that a database's storage has without being asked: otherwise the cheapest
+    /// disks would be chosen, or the smallest with queues in peaks.
+    fn of(
+        subject: &DatabaseDemand,
+        design: &Design,
+        (today, cached): (&[(Class, Span)], &[(Class, Span)]),
+        points: &[DesignPoint],
+    ) -> Self {
+        let required = design.objectives.iter().map(|objective| objective.on_reads(points)).collect();
+        let mut found = Self { required, ..Self::default() };
+        if subject.account.is_none() || design.may_be_slower {
+            return found;
+        }
+        for (class, limit) in default_limits(&found.required, cached, points) {
+            let time_today = time_today(today, class);
+            let limit = time_today.map_or(limit, |today| today.max(limit));
+            let objective = Objective { over: Scope::All, measure: Measure::Mean, limit };
+            let objective = ClassObjective { class: Some(class), objective };
+            let name = class.name();
+            let (list, condition) = match time_today {
+                None => (&mut found.required, format!("the input has no response times of {name}:")),
+                Some(mean) => (&mut found.in_peaks, format!("{name} took {mean} on average today: in peaks")),
+            };
+            list.push(objective);
+            found.notes.push(format!("{condition} \"{objective}\" is required, or another objective with -o"));
+        }
+        found
+    }
+}
+
+/// Mean response time today of a class, or of the total that contains it.
+fn time_today(today: &[(Class, Span)], class: Class) -> Option<Span> {
+    let of = |class: Class| today.iter().find(|(known, _)| *known == class).map(|(_, mean)| *mean);
+    of(class).or_else(|| of(total_of(class)))
+}
+
+/// Limits of a database's storage for the classes of its load without an objective: usual thresholds of Oracle's tuning
+/// guides, which call reads from 10 ms and log writes from 5 ms slow. Classes that a cache answers have none.
+fn default_limits(given: &[ClassObjective], cached: &[(Class, Span)], points: &[DesignPoint]) -> Vec<(Class, Span)> {
+    const LIMITS: [(Class, u64); 2] = [(Class::RandomRead, 10), (Class::RedoWrite, 5)];
     let has = |class: Class| points.iter().flat_map(|point| &point.classes).any(|load| load.class == class);
-    let is_open = |(class, whole, _): &(Class, Class, u64)| {
+    let is_open = |(class, _): &(Class, u64)| {
+        let total = total_of(*class);
         // Reads of any kind stand for random ones; most writes are not awaited.
-        let has = |class: Class| has(class) || (class == Class::RandomRead && has(*whole));
-        let is_given = given.iter().any(|own| own.class.is_none_or(|own| own == *class || own == *whole));
-        has(*class) && !is_given && !known.contains(class) && !known.contains(whole)
+        let has = has(*class) || (*class == Class::RandomRead && has(total));
+        let is_given = given.iter().any(|own| own.class.is_none_or(|own| own == *class || own == total));
+        let is_cached = cached.iter().any(|(own, _)| own == class || *own == total);
+        has && !is_given && !is_cached
     };
-    let objective = |(class, _, limit_ms): (Class, Class, u64)| {
-        let objective = Objective { over: Scope::All, measure: Measure::Mean, limit: Span::from_millis(limit_ms) };
-        let objective = ClassObjective { class: Some(class), objective };
-        let text = format!(
-            "the input has no response times of {}: \"{objective}\" is required, or another objective with -o",
-            class.name()
-        );
-        (objective, text)
-    };
-    LIMITS.into_iter().filter(is_open).map(objective).collect()
+    LIMITS.into_iter().filter(is_open).map(|(class, limit_ms)| (class, Span::from_millis(limit_ms))).collect()
 }
 
 /// A note on response times that are too short for storage.

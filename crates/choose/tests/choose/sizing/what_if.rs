@@ -72,7 +72,7 @@ fn place() -> InputPosition {
 }
 
 /// A cache of 8 GiB: half the size doubles the reads, twice the size leaves a quarter.
-fn account() -> Account {
+pub fn account() -> Account {
     let gib = f64::from(1_u32 << 30);
     let whole = SessionTime {
         seconds: 3_600.0,

@@ -2,12 +2,14 @@
 
 use plimsoll_catalogue::{Catalogue, OptionValue};
 use plimsoll_choose::sizing::{
-    Burst, Busiest, Choice, ClassLoad, Design, DesignError, Growth, Search, Wanted, check_counted, size, wanted,
+    Burst, Busiest, Choice, ClassLoad, ClassObjective, Design, DesignError, Growth, Search, Wanted, check_counted,
+    size, wanted,
 };
 use plimsoll_ingest::{Cap, CapKind, Class, DatabaseDemand};
 use plimsoll_units::{Bytes, Span};
 
 use super::support::{plain, subject, terms};
+use super::what_if::account;
 
 /// The operations point of the lines: operations and bytes per second by class.
 fn check(lines: &str, design: &Design, expected: &[(Class, f64, f64)]) -> Wanted {
@@ -254,6 +256,31 @@ fn response_times_of_a_cache_in_memory_are_not_those_of_storage() {
         "{:?}",
         cached.assumptions
     );
+}
+
+#[test]
+fn classes_with_known_response_times_are_bounded_in_peaks() {
+    let lines = |redo_s: &str| {
+        format!(
+            "08:00 3600 random-reads iops mean 100
+             08:00 3600 random-reads bytes mean 819200
+             08:00 3600 redo iops mean 10
+             08:00 3600 redo bytes mean 40960
+             08:00 3600 redo latency mean {redo_s}"
+        )
+    };
+    let of = |redo_s: &str, design: Design| {
+        let subject = DatabaseDemand { account: Some(account()), ..subject(&lines(redo_s)) };
+        let wanted = wanted(&subject, &design).unwrap();
+        let texts = |objectives: &[ClassObjective]| objectives.iter().map(ToString::to_string).collect::<Vec<_>>();
+        (texts(&wanted.objectives), texts(&wanted.peak_bounds))
+    };
+    let (required, in_peaks) = of("0.0004", plain());
+    assert_eq!(required, ["random reads mean <= 10 ms"], "unknown today");
+    assert_eq!(in_peaks, ["redo mean <= 5 ms"]);
+    assert_eq!(of("0.008", plain()).1, ["redo mean <= 8 ms"], "not below today's");
+    let given = Design { objectives: vec!["redo:p99<=1ms".parse().unwrap()], ..plain() };
+    assert_eq!(of("0.0004", given).1, Vec::<String>::new());
 }
 
 #[test]
