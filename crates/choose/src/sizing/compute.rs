@@ -104,6 +104,13 @@ impl Compute {
 }
 
 impl Wanted {
+    /// Memory of a machine for the present memory of the database, which may be below the least of such a machine; `None`
+    /// if the memory in use is unknown.
+    pub(crate) fn memory_of_database(&self) -> Option<Bytes> {
+        let Some(MemoryOrigin::Database { parts, share }) = &self.compute_origin.memory else { return None };
+        Some(Bytes::new((parts.iter().map(|part| part.value).sum::<f64>() / share).ceil() as u64))
+    }
+
     /// Processors in use all the time: the mean of the busiest window, grown; otherwise what the required ones run at
     /// the allowed utilisation.
     pub(super) fn steady_processors(&self) -> f64 {

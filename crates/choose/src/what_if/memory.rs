@@ -62,7 +62,9 @@ pub fn memory_first(
     let machine = first.machine.as_ref()?;
     let present = first.total()?;
     let shape = machine.offer.machine_shape()?.memory?;
-    let memory = sizing.wanted.compute.memory.unwrap_or(shape);
+    let required = sizing.wanted.compute.memory.unwrap_or(shape);
+    // Below the least of a machine for a database a larger cache needs no larger machine.
+    let needed = sizing.wanted.memory_of_database().unwrap_or(required);
     let waiting = first.waiting(&sizing.wanted.points[0])?;
     let instances = sizing.wanted.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered as usize);
     let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
@@ -73,7 +75,7 @@ pub fn memory_first(
             return None;
         }
         let mut wanted = with_reads(&sizing.wanted, by, reads);
-        wanted.compute.memory = Some(Bytes::new(memory.get() + (more_bytes / instances as f64) as u64));
+        wanted.compute.memory = Some(required.max(Bytes::new(needed.get() + (more_bytes / instances as f64) as u64)));
         let choice = priced(&size(catalogue, &wanted, terms, &search))?.clone();
         let total = choice.total().filter(|_| choice.machine.is_some())?;
         let left = choice.waiting(&wanted.points[0])?;
@@ -94,10 +96,10 @@ pub fn memory_first(
         found.is_worth_it().then_some(found)
     };
     let paid = |&(bytes, more_bytes, reads): &CacheStep| {
-        let needed = memory.get() as f64 + more_bytes / instances as f64 / MEMORY_SHARE;
+        let with_cache = needed.get() as f64 + more_bytes / instances as f64 / MEMORY_SHARE;
         let saved = saved(&sizing.wanted, first, reads).filter(|saved| *saved >= WORTH_SETTING)?;
         let left = first.waiting(&with_reads(&sizing.wanted, by, reads).points[0])?;
-        (needed <= shape.get() as f64).then(|| MemoryFirst {
+        (with_cache <= shape.get() as f64).then(|| MemoryFirst {
             by,
             bytes,
             more_bytes,

@@ -253,6 +253,22 @@ fn memory_that_is_paid_already_is_used() {
 }
 
 #[test]
+fn a_cache_below_the_least_memory_of_a_machine_is_free() {
+    // A machine with 16 GiB for its processors, of which the database uses a sixteenth.
+    let subject = DatabaseDemand {
+        resources: vec![resource("", Resource::SharedMemory, f64::from(1 << 30))],
+        ..single_blocks(400.0)
+    };
+    let compute = Compute { processors: Some(8.0), memory: None };
+    let search = among(&["aws"]);
+    let mut sizing = sized(&subject, &Design { compute, ..plain() }, &search);
+    assert_eq!(sizing.wanted.compute.memory, Some(Bytes::gib(8)), "the least");
+    sizing.wanted.account = Some(Arc::new(reading(0.1)));
+    let found = memory_first(&Catalogue::built_in(), &terms(), &search, &sizing, None).expect("8 GiB more fit");
+    assert!(found.is_paid && found.total == found.present, "{found:?}");
+}
+
+#[test]
 fn all_data_in_memory_is_evaluated_without_an_estimate() {
     // 100 GiB of data, and more sessions waiting than any volume removes.
     let found = memory(60_000.0, None).expect("a machine with 100 GiB more costs less than 60,000 IOPS");
