@@ -9,6 +9,9 @@ use super::design::{GrowthStep, Wanted};
 /// badly, and 8 GiB are the least that vendors of databases recommend.
 const LEAST_PROCESSORS: f64 = 2.0;
 const LEAST_MEMORY: Bytes = Bytes::gib(8);
+/// Memory for each processor where the need is unknown: that of the clouds' machines with the least of it, those for
+/// computing.
+const MEMORY_PER_PROCESSOR: f64 = 2.0 * (1_u64 << 30) as f64;
 /// Utilisation of processors that a machine is chosen for: queues for a processor grow quickly above it.
 pub(super) const UTILISATION: f64 = 0.7;
 /// Share of a machine's memory for the memory of the database: the rest is for the operating system, other processes
@@ -90,9 +93,12 @@ impl Compute {
         Self { processors: self.processors.or(other.processors), memory: self.memory.or(other.memory) }
     }
 
-    /// Processors and memory that are required; the least of a database's machine where they are unknown.
+    /// Processors and memory that are required. Where they are unknown: the fewest processors of a database's machine, and
+    /// 2 GiB for each processor, at least 8 GiB.
     pub fn required(self) -> (f64, Bytes) {
-        (self.processors.unwrap_or(LEAST_PROCESSORS), self.memory.unwrap_or(LEAST_MEMORY))
+        let processors = self.processors.unwrap_or(LEAST_PROCESSORS);
+        let assumed = || LEAST_MEMORY.max(Bytes::new((processors * MEMORY_PER_PROCESSOR) as u64));
+        (processors, self.memory.unwrap_or_else(assumed))
     }
 
     /// True unless a machine is known to have less than required. Vendors round memory: a fiftieth less suffices.
@@ -191,6 +197,7 @@ mod tests {
         assert!(need.fits(Some(4.0), Some(Bytes::gib(63))) && !need.fits(Some(2.0), Some(Bytes::gib(64))));
         assert!(!need.fits(Some(4.0), Some(Bytes::gib(60))));
         let given = Compute { processors: Some(8.0), memory: None };
+        assert_eq!(given.required(), (8.0, Bytes::gib(16)), "2 GiB a processor are assumed");
         assert_eq!(given.or(need), Compute { processors: Some(8.0), memory: need.memory });
     }
 }

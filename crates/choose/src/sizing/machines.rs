@@ -362,8 +362,7 @@ fn sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
         Part { settings: part.settings.iter().cloned().chain([setting]).collect(), ..part.clone() }
     };
     // Its memory may be less than the default, or more at the same number of processors.
-    let memory = compute.memory.filter(|_| flexible(MEMORY).is_some());
-    let exact = memory.map(|memory| (memory.get() as f64 / GIB).ceil());
+    let exact = flexible(MEMORY).map(|_| (compute.required().1.get() as f64 / GIB).ceil());
     let with_memory = |part: Part| {
         let sized = exact.map(|gib| with(&part, MEMORY, gib));
         sized.filter(|sized| assessor.catalogue.offer(&on(sized), assessor.terms).is_ok()).unwrap_or(part)

@@ -201,23 +201,18 @@ fn vcpus(count: f64) -> String {
 
 /// Processors and memory that a machine needs: `at least 4 vCPUs and 32 GiB of memory`.
 pub(crate) fn compute(compute: Compute) -> String {
-    let vcpus = compute.processors.map(vcpus);
-    let memory = compute.memory.map(|memory| format!("{} of memory", offer::capacity(memory)));
-    let unknown = match (&vcpus, &memory) {
+    let (processors, memory) = compute.required();
+    let unknown = match (compute.processors, compute.memory) {
         (Some(_), Some(_)) => "",
-        (None, Some(_)) => "; the input does not state its processors: see --vcpus",
-        (Some(_), None) => "; the input does not state its memory: see --memory",
-        (None, None) => {
-            let (processors, memory) = compute.required();
-            return format!(
-                "at least {} and {} of memory, the least of a database: the input states neither, see --vcpus and --memory",
-                self::vcpus(processors),
-                offer::capacity(memory)
-            );
+        (None, Some(_)) => {
+            "; the input does not state its processors, and the least of a database is assumed: see --vcpus"
         }
+        (Some(_), None) => {
+            "; the input does not state its memory, and 2 GiB a vCPU are assumed, at least 8: see --memory"
+        }
+        (None, None) => ", the least of a database: the input states neither, see --vcpus and --memory",
     };
-    let parts: Vec<String> = [vcpus, memory].into_iter().flatten().collect();
-    format!("at least {}{unknown}", parts.join(" and "))
+    format!("at least {} and {} of memory{unknown}", vcpus(processors), offer::capacity(memory))
 }
 
 /// Where the required processors and memory come from, in a sentence each.
