@@ -657,6 +657,7 @@ fn database(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, ou
     });
     let of_hosts = [
         of_host("NUM_CPUS", Resource::HostProcessors, 1.0),
+        of_host("NUM_CPU_CORES", Resource::HostCores, 1.0),
         of_host("PHYSICAL_MEMORY_GB", Resource::HostMemory, GIB),
         of_host("INSTANCES", Resource::Instances, 1.0),
     ];

@@ -211,6 +211,8 @@ pub enum Resource {
     UsedProcessors,
     /// Processors of the host.
     HostProcessors,
+    /// Cores of the host, each with one or more processors.
+    HostCores,
     /// Bytes of memory of the host.
     HostMemory,
 }

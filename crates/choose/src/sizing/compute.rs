@@ -131,7 +131,7 @@ impl Wanted {
 }
 
 /// The highest value of a resource among the instances.
-fn highest(subject: &DatabaseDemand, resource: Resource) -> Option<&InstanceResource> {
+pub(super) fn highest(subject: &DatabaseDemand, resource: Resource) -> Option<&InstanceResource> {
     let of = subject.resources.iter().filter(|one| one.resource == resource);
     of.max_by(|a, b| a.value.total_cmp(&b.value))
 }

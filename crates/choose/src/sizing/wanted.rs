@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_ingest::{Class, DatabaseDemand};
+use plimsoll_ingest::{Class, DatabaseDemand, Resource};
 use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::{Bytes, Span};
 use thiserror::Error;
@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
-use super::compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
+use super::compute::{self, Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
@@ -116,6 +116,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
     let (compute, compute_origin) = required_compute(subject, design, reads_from_page_cache);
+    assumptions.extend(single_threaded_cores(subject, &compute_origin));
     Ok(Wanted {
         subject: subject.name.clone(),
         objectives: objectives.required,
@@ -160,6 +161,19 @@ fn required_compute(
         memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
     };
     (given.or(of_input), origin)
+}
+
+/// A note on hosts with a processor for each core, which is two vCPUs of x86-64 machines, unless the host is a virtual
+/// machine that hides the threads.
+fn single_threaded_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Option<String> {
+    let is_given = matches!(origin.processors, None | Some(ProcessorOrigin::Given));
+    let of_host = |resource| compute::highest(subject, resource).map(|host| host.value);
+    let processors = of_host(Resource::HostProcessors)?;
+    let has_threads = of_host(Resource::HostCores)? < processors;
+    (!is_given && !has_threads).then(|| format!(
+        "the host has {processors} cores and as many processors, which count as vCPUs: if they are whole cores without \
+         hyper-threading, each does the work of up to two vCPUs; state --vcpus then"
+    ))
 }
 
 /// The windows with operations, and their slots.

@@ -642,7 +642,6 @@ fn memory(page: &mut Page<'_>) {
     let report = page.report;
     let value = |stated: Option<&StatedValue>| stated.map(|stated| stated.value);
     let (scope, window) = page.at;
-    let cores = report.systems.get("NUM_CPU_CORES").or(report.cores.as_ref());
     let cache = report.cache_bytes.as_ref();
     let caches = if is_cluster(page) { AwrSection::ClusterCaches } else { AwrSection::CacheSizes };
     let origin = match cache {
@@ -655,13 +654,17 @@ fn memory(page: &mut Page<'_>) {
         block_bytes: page.block_bytes(),
         cache_bytes: value(cache),
         processors: value(processors(page)),
-        cores: value(cores),
+        cores: value(cores(page)),
         memory_bytes: value(report.memory_bytes.as_ref()),
         stored_bytes: None,
         origin,
     };
     page.out.database(database);
     resources(page);
+}
+
+fn cores<'r>(page: &Page<'r>) -> Option<&'r StatedValue> {
+    page.report.systems.get("NUM_CPU_CORES").or(page.report.cores.as_ref())
 }
 
 /// Emits processors and memory in use, and those of the host.
@@ -675,6 +678,7 @@ fn resources(page: &mut Page<'_>) {
     let own = [
         processors_used(page).filter(|_| !is_cluster(page)),
         of_report(systems, Resource::HostProcessors, processors(page)).filter(|_| !is_cluster(page)),
+        of_report(systems, Resource::HostCores, cores(page)).filter(|_| !is_cluster(page)),
         of_report(AwrSection::Host, Resource::HostMemory, report.memory_bytes.as_ref()),
     ];
     for row in own.iter().flatten().chain(&report.resources) {
