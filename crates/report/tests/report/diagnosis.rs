@@ -218,6 +218,15 @@ fn every_verdict_is_a_full_sentence() {
         ceiling.contains("allows 500 IOPS") && ceiling.contains("the peak demand is 506 IOPS: 30 of 90 windows"),
         "{ceiling}"
     );
+    let impossible = Verdict::AtCeiling {
+        name: "IOPS".into(),
+        counts: plimsoll_catalogue::Counts::Operations,
+        allows: 500.0,
+        demand: 5_000.0,
+        near: 30,
+        windows: 90,
+    };
+    assert!(text(&impossible).contains("did not run on this configuration"), "{}", text(&impossible));
     let remedy = |host_busy| {
         let main = TimePart::Processor;
         let not = Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy, main, main_share: 0.85 };

@@ -112,9 +112,11 @@ fn window(window: &WindowTime) -> Vec<Cell> {
 }
 
 fn with_load(wait: &LoadCorrelation) -> Vec<Cell> {
+    // Above all of the time where the input rounds nearly idle windows.
+    let share = Some(wait.share).filter(|share| *share <= 1.0);
     vec![
         Cell::text(&wait.event),
-        percent(wait.share),
+        Cell::or_unknown(share, percent),
         Cell::figure(format!("{:.2}", wait.correlation), wait.correlation),
         Cell::text(quantity(&wait.load)),
     ]

@@ -137,6 +137,9 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     })
 }
 
+/// Minimum ratio of a demand to a ceiling that it cannot have passed: figures of inputs are rounded.
+const IMPOSSIBLE: f64 = 1.1;
+
 const USE_ALL_PATHS: &str = "Set path_grouping_policy to multibus in /etc/multipath.conf, if the vendor of the storage supports it, and run multipathd \
      reconfigure.";
 
@@ -177,14 +180,19 @@ fn limits(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 Counts::Operations => iops(value),
                 Counts::Bytes => number::throughput(value),
             };
+            let (name, allowed, demand_rate) = (clean(name), rate(*allows), rate(*demand));
+            let compared = format!("\"{name}\" allows {allowed} for this mix, and the peak demand is {demand_rate}");
+            if *demand > allows * IMPOSSIBLE {
+                let text = format!(
+                    "{compared}, more than it carries: the load did not run on this configuration, or on a burst."
+                );
+                return Some((
+                    text,
+                    "State the configuration of that time with --on; plimsoll size finds one that carries the load.",
+                ));
+            }
             (
-                format!(
-                    "\"{}\" allows {} for this mix, and the peak demand is {}: {near} of {windows} windows are at or above 95 % \
-                     of it.",
-                    clean(name),
-                    rate(*allows),
-                    rate(*demand)
-                ),
+                format!("{compared}: {near} of {windows} windows are at or above 95 % of it."),
                 "Raise it: plimsoll quote CONFIG shows the options and their prices.",
             )
         }
