@@ -6,8 +6,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::fsck::DamagedBlock;
-
 /// `POST /v1/volumes`: creates a volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -406,6 +404,15 @@ pub struct ScrubState {
     /// Reason why the scrub was aborted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// Block with a checksum mismatch: reads of it fail.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct DamagedBlock {
+    /// Volume or snapshot.
+    pub volume: String,
+    /// Offset in the volume.
+    pub offset: u64,
 }
 
 /// Counters of a kind of request.

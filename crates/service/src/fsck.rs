@@ -9,8 +9,9 @@ use plimsoll_volume::{
     VolumeId,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::api::DamagedBlock;
 use crate::metadata::StoredMetadata;
 use crate::refusal::shown;
 
@@ -71,15 +72,6 @@ impl Check {
 /// Number of lines for a number of damaged blocks.
 const fn named(damaged: usize) -> usize {
     if damaged > DAMAGED_SHOWN { DAMAGED_SHOWN + 1 } else { damaged }
-}
-
-/// Block with a checksum mismatch: reads of it fail.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub struct DamagedBlock {
-    /// Volume or snapshot.
-    pub volume: String,
-    /// Offset in the volume.
-    pub offset: u64,
 }
 
 /// Whether a check adds checksums to data without them.

@@ -1,11 +1,12 @@
 //! Health of the store: whether changes are accepted and become durable.
 
 use plimsoll_front::descriptors;
-use plimsoll_volume::{Durability, Errno, StoreHealth, Usage, Volumes};
+use plimsoll_volume::{Errno, StoreHealth, Usage, Volumes};
 
 use crate::api;
+use crate::options::ServiceOptions;
 use crate::refusal::{Refusal, RefusalKind, shown};
-use crate::service::{Service, ServiceOptions, ServiceState};
+use crate::service::{Service, ServiceState};
 
 impl Service {
     /// The health of the store; a refusal if changes are not accepted or do not become durable.
@@ -93,13 +94,5 @@ fn describe(StoreState { health, usage, cluster }: StoreState, options: &Service
             "a sync of {directory} failed: answered changes may be lost, and changes are refused; look at its disk, then \
              restart the service"
         )),
-    }
-}
-
-/// When changes become durable.
-pub(crate) fn durability(options: &ServiceOptions) -> api::DurabilityTerms {
-    api::DurabilityTerms {
-        at_acknowledgement: options.durability == Durability::Changes,
-        within_ns: options.commit_interval.map(plimsoll_units::Span::as_nanos),
     }
 }

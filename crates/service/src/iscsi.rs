@@ -1,16 +1,12 @@
-//! Volumes as iSCSI targets: their names, identifiers and paths.
+//! Identities of volumes as iSCSI targets: their names, identifiers and paths.
 
 use plimsoll_catalogue::IscsiFacts;
 use plimsoll_front::iscsi::{Admission, Controller, Credentials, InquiryNames, Paths, TargetSettings, UnitIdentity};
 use plimsoll_volume::{StoreId, VolumeId};
-use serde::{Deserialize, Serialize};
 
 use crate::api;
 use crate::metadata::VolumeMetadata;
 use crate::product::Product;
-use crate::refusal::Refusal;
-use crate::service::Service;
-use crate::volume::Volume;
 
 /// Options of the targets of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,51 +20,6 @@ pub struct IscsiOptions {
     pub queue_depth: u32,
     /// Name by which initiators authenticate with CHAP; `None` admits all.
     pub chap_user: Option<String>,
-}
-
-/// The initiators that may log in to a volume.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Initiators {
-    /// Those that the service admits.
-    #[default]
-    OfService,
-    /// Those that have the secret of an attachment.
-    WithSecret(ChapSecret),
-    /// None: a control plane has detached the volume.
-    None,
-}
-
-/// The secret of an attachment, for CHAP.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChapSecret {
-    /// Name by which the initiator authenticates.
-    pub user: String,
-    /// At least 12 bytes.
-    pub secret: String,
-}
-
-impl std::fmt::Debug for ChapSecret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChapSecret").field("user", &self.user).finish_non_exhaustive()
-    }
-}
-
-impl Initiators {
-    fn admission(&self) -> Admission {
-        match self {
-            Self::OfService => Admission::Settings,
-            Self::WithSecret(ChapSecret { user, secret }) => {
-                Admission::Secret(Credentials { name: user.clone(), secret: secret.clone().into_bytes() })
-            }
-            Self::None => Admission::Closed,
-        }
-    }
-
-    /// True for the initiators of a new volume.
-    pub(crate) fn are_usual(&self) -> bool {
-        *self == Self::OfService
-    }
 }
 
 impl Default for IscsiOptions {
@@ -111,7 +62,7 @@ impl IscsiOptions {
     }
 
     /// A volume as its initiators reach it.
-    fn target(&self, unit: &UnitIdentity, owner: Controller) -> api::IscsiTarget {
+    pub(crate) fn target(&self, unit: &UnitIdentity, owner: Controller) -> api::IscsiTarget {
         let most = unit.portals.map_or(usize::MAX, usize::from);
         let portals: Vec<String> = self.portals.iter().take(most).cloned().collect();
         let first = usize::from(owner == Controller::B);
@@ -135,65 +86,6 @@ impl IscsiOptions {
             product: unit.names.product.clone(),
             optimized,
         }
-    }
-}
-
-impl Service {
-    /// The target of a volume, with the addresses of its portals.
-    ///
-    /// # Errors
-    /// There is no such volume, or the service has no portal.
-    pub fn iscsi_target(&self, name: &str) -> Result<api::IscsiTarget, Refusal> {
-        self.target(self.state().volume(name)?)
-    }
-
-    /// Makes the other controller the owner of a volume with asymmetric paths. Its initiators are notified.
-    ///
-    /// # Errors
-    /// There is no such volume, its paths are alike, or the service has no portal.
-    pub fn fail_over(&self, name: &str) -> Result<api::IscsiTarget, Refusal> {
-        let mut state = self.state();
-        let volume = state.volume_mut(name)?;
-        let is_asymmetric = volume.unit.as_ref().is_some_and(|unit| unit.paths == Paths::TwoControllers);
-        if self.inner.options.iscsi.is_some() && !is_asymmetric {
-            return Err(Refusal::conflict(format!(
-                "{name} has no controllers: {} has equal paths over iSCSI",
-                volume.product.like
-            )));
-        }
-        let (export, owner) = (volume.export, volume.owner.partner());
-        self.inner.handle.call(move |server| server.set_owner(export, owner))?;
-        volume.owner = owner;
-        self.target(volume)
-    }
-
-    fn target(&self, volume: &Volume) -> Result<api::IscsiTarget, Refusal> {
-        if volume.metadata.initiators == Initiators::None {
-            return Err(Refusal::conflict(format!(
-                "{} was detached by a control plane, which has closed its target: attach it there again",
-                volume.name()
-            )));
-        }
-        self.shown_target(volume).ok_or_else(|| {
-            Refusal::conflict("the service has no iSCSI portal: start it with plimsoll serve --iscsi HOST:PORT")
-        })
-    }
-
-    pub(crate) fn shown_target(&self, volume: &Volume) -> Option<api::IscsiTarget> {
-        let options = self.inner.options.iscsi.as_ref()?;
-        let unit = volume.unit.as_ref().filter(|unit| unit.admission != Admission::Closed)?;
-        Some(options.target(unit, volume.owner))
-    }
-
-    /// The identity of a volume over iSCSI; `None` if the service has no portal.
-    pub(crate) fn unit_of(
-        &self,
-        id: VolumeId,
-        metadata: &VolumeMetadata,
-        product: &Product,
-    ) -> Option<Box<UnitIdentity>> {
-        let options = self.inner.options.iscsi.as_ref()?;
-        Some(Box::new(options.unit(self.inner.store, id, metadata, product)))
     }
 }
 

@@ -7,9 +7,10 @@ use plimsoll_volume::Edit;
 use crate::api;
 use crate::automation::Automation;
 use crate::metadata::VolumeMetadata;
+use crate::options::LevelChanges;
 use crate::product::Product;
 use crate::refusal::{Refusal, shown};
-use crate::service::{LevelChanges, Service, ServiceState};
+use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
 
 impl Service {

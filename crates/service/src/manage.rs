@@ -14,11 +14,11 @@ use crate::floor;
 use crate::metadata::VolumeMetadata;
 use crate::moment;
 use crate::product::Product;
+use crate::recent::RecentSeconds;
 use crate::refusal::{Refusal, exact, shown};
 use crate::service::{Service, ServiceState};
 use crate::tags::{Initial, check_tags};
 use crate::volume::{RingVolume, Volume};
-use crate::watch::RecentSeconds;
 
 /// Grace period for the disconnection of the last client.
 const DISCONNECT_GRACE: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api;
 use crate::bill::Bill;
-use crate::iscsi::Initiators;
+use crate::initiators::Initiators;
 use crate::tags::Tags;
 
 const VOLUME: &str = "plimsoll.volume/1";

@@ -5,8 +5,6 @@ use std::collections::VecDeque;
 use plimsoll_volume::{Class, Totals};
 
 use crate::api::Minute;
-use crate::refusal::Refusal;
-use crate::service::Service;
 
 /// Minutes kept: a day.
 const MAX_MINUTES: usize = 1_440;
@@ -42,6 +40,11 @@ impl Activity {
 }
 
 impl MinuteCounters {
+    /// The minutes that are over, oldest first.
+    pub fn complete(&self) -> impl Iterator<Item = &Minute> {
+        self.minutes.iter().take(self.minutes.len().saturating_sub(1))
+    }
+
     /// Counts what was answered since the last update in the minute of `now_ms`.
     pub fn update(&mut self, now_ms: u64, present: Activity) {
         let start_ms = now_ms / MINUTE_MS * MINUTE_MS;
@@ -59,15 +62,6 @@ impl MinuteCounters {
             minute.read_bytes += present.read_bytes.saturating_sub(before.read_bytes);
             minute.written_bytes += present.written_bytes.saturating_sub(before.written_bytes);
         }
-    }
-}
-
-impl Service {
-    /// The minutes of a volume that are over, of the last day since the start of the service, oldest first.
-    pub fn minutes(&self, name: &str) -> Result<Vec<Minute>, Refusal> {
-        let state = self.state();
-        let minutes = &state.volume(name)?.minutes.minutes;
-        Ok(minutes.iter().take(minutes.len().saturating_sub(1)).cloned().collect())
     }
 }
 

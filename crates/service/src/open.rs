@@ -11,14 +11,16 @@ use plimsoll_units::{Bytes, Instant};
 use plimsoll_volume::{Geometry, Store, Unrecoverable, Unreferenced, VolumeAccess, VolumeId, Volumes};
 
 use crate::attach::left_over;
-use crate::automation::{Automation, Ticker};
+use crate::automation::Automation;
 use crate::fsck;
 use crate::group::ServedGroup;
 use crate::metadata::{StoredMetadata, VolumeMetadata};
 use crate::moment;
+use crate::options::ServiceOptions;
 use crate::product::Product;
 use crate::refusal::OpenError;
-use crate::service::{Inner, MeasuredFloor, Service, ServiceOptions, ServiceState};
+use crate::service::{Inner, MeasuredFloor, Service, ServiceState};
+use crate::ticker::Ticker;
 use crate::volume::{RingVolume, Volume};
 
 /// A volume found in the store.
@@ -28,70 +30,76 @@ struct StoredVolume {
     access: VolumeAccess,
 }
 
-pub(crate) fn open(options: ServiceOptions) -> Result<(Service, Server), OpenError> {
-    let directory = options.directory.clone();
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-    made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
-    let (mut files, held) =
-        DataFiles::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
-    let names = fsck::names(&held.log.commits);
-    let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
-    let (store, mut jobs) = if held.log.commits.is_empty() {
-        (Store::new(Geometry::default(), u64::MAX), Vec::new())
-    } else {
-        let recovered = Store::recover(held.log.commits, &held.lengths, u64::MAX, held.unreferenced);
-        let recovered = recovered.map_err(|source| match source {
-            Unrecoverable::Short(files) => {
-                OpenError::Damaged { directory: directory.clone(), why: fsck::short(&directory, &files, &names) }
+impl Service {
+    /// Opens or creates a data directory, and serves all volumes in it.
+    ///
+    /// The caller adds listeners to the server, runs it on a separate thread, and drops it afterwards. All methods
+    /// block until the server runs.
+    pub fn open(options: ServiceOptions) -> Result<(Self, Server), OpenError> {
+        let directory = options.directory.clone();
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+        made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
+        let (mut files, held) =
+            DataFiles::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
+        let names = fsck::names(&held.log.commits);
+        let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
+        let (store, mut jobs) = if held.log.commits.is_empty() {
+            (Store::new(Geometry::default(), u64::MAX), Vec::new())
+        } else {
+            let recovered = Store::recover(held.log.commits, &held.lengths, u64::MAX, held.unreferenced);
+            let recovered = recovered.map_err(|source| match source {
+                Unrecoverable::Short(files) => {
+                    OpenError::Damaged { directory: directory.clone(), why: fsck::short(&directory, &files, &names) }
+                }
+                source => OpenError::Store { directory: directory.clone(), source },
+            })?;
+            if held.unreferenced == Unreferenced::Keep {
+                let bytes = Bytes::new(recovered.unreferenced_bytes);
+                notices.push(format!(
+                    "up to {bytes} that no volume refers to are kept, since a commit was dropped: stop the service, and \
+                     plimsoll volume fsck {} --repair frees them",
+                    directory.display()
+                ));
             }
-            source => OpenError::Store { directory: directory.clone(), source },
-        })?;
-        if held.unreferenced == Unreferenced::Keep {
-            let bytes = Bytes::new(recovered.unreferenced_bytes);
+            (recovered.store, recovered.jobs)
+        };
+        let recomputed = files
+            .recover_sums()
+            .map_err(|source| OpenError::Directory(DirectoryError::Io { directory: directory.clone(), source }))?;
+        if recomputed.bytes > 0 {
+            let Recomputed { bytes, blocks } = recomputed;
             notices.push(format!(
-                "up to {bytes} that no volume refers to are kept, since a commit was dropped: stop the service, and \
-                 plimsoll volume fsck {} --repair frees them",
-                directory.display()
+                "the service was not ended cleanly: the checksums of {} that were being written were computed again, {blocks} \
+                 of them differed",
+                Bytes::new(bytes)
             ));
         }
-        (recovered.store, recovered.jobs)
-    };
-    let recomputed = files
-        .recover_sums()
-        .map_err(|source| OpenError::Directory(DirectoryError::Io { directory: directory.clone(), source }))?;
-    if recomputed.bytes > 0 {
-        let Recomputed { bytes, blocks } = recomputed;
-        notices.push(format!(
-            "the service was not ended cleanly: the checksums of {} that were being written were computed again, {blocks} \
-             of them differed",
-            Bytes::new(bytes)
-        ));
+        let clock = Clock::start();
+        let mut volumes = Volumes::new(store, options.slow);
+        volumes.set_durability(options.durability, options.commit_interval);
+        let mut server = Server::new(volumes, files, Limits::default(), clock).map_err(OpenError::Ring)?;
+        let (volumes, _, pending) = server.volumes();
+        pending.append(&mut jobs);
+        volumes.set_capacity(options.space_limit(volumes.store().usage().taken));
+        let state = serve_all(&mut server, &directory, &options)?;
+        let store = server.store_id().unwrap_or_default();
+        let floor = Mutex::new(MeasuredFloor { best: options.floor, again: None });
+        let inner = Inner {
+            handle: server.handle(),
+            options,
+            clock,
+            store,
+            started: moment::now(),
+            state: Mutex::new(state),
+            ticker: Ticker::default(),
+            scrub: Mutex::default(),
+            notices,
+            floor,
+        };
+        let service = Self { inner: Arc::new(inner) };
+        service.start_automation().map_err(OpenError::Thread)?;
+        Ok((service, server))
     }
-    let clock = Clock::start();
-    let mut volumes = Volumes::new(store, options.slow);
-    volumes.set_durability(options.durability, options.commit_interval);
-    let mut server = Server::new(volumes, files, Limits::default(), clock).map_err(OpenError::Ring)?;
-    let (volumes, _, pending) = server.volumes();
-    pending.append(&mut jobs);
-    volumes.set_capacity(capacity(&options, volumes.store().usage().taken));
-    let state = serve_all(&mut server, &directory, &options)?;
-    let store = server.store_id().unwrap_or_default();
-    let floor = Mutex::new(MeasuredFloor { best: options.floor, again: None });
-    let inner = Inner {
-        handle: server.handle(),
-        options,
-        clock,
-        store,
-        started: moment::now(),
-        state: Mutex::new(state),
-        ticker: Ticker::default(),
-        scrub: Mutex::default(),
-        notices,
-        floor,
-    };
-    let service = Service { inner: Arc::new(inner) };
-    service.inner.ticker.start(&service.inner).map_err(OpenError::Thread)?;
-    Ok((service, server))
 }
 
 /// Describes a log that has lost commits, with the affected volumes.
@@ -110,15 +118,6 @@ fn torn(TornCommit { bytes, kept }: &TornCommit) -> String {
         None => "dropped, for the disk is full".to_owned(),
     };
     format!("the log ended in {bytes} bytes of a commit that was never answered: {fate}")
-}
-
-/// Space limit of the store: the option, or the space used plus the free space of the filesystem.
-pub(crate) fn capacity(options: &ServiceOptions, taken: u64) -> u64 {
-    options.capacity.unwrap_or_else(|| {
-        let free =
-            rustix::fs::statvfs(&options.directory).map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
-        taken.saturating_add(free)
-    })
 }
 
 /// Serves all volumes of the store.

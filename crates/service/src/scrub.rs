@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use plimsoll_front::ServerEnded;
 use plimsoll_volume::{FilePosition, VolumeId};
 
-use crate::api;
-use crate::fsck::{DamagedBlock, damaged_blocks};
+use crate::api::{self, DamagedBlock};
+use crate::fsck::damaged_blocks;
 use crate::refusal::{Refusal, shown};
 use crate::service::{Service, ServiceState};
 
@@ -22,25 +22,6 @@ const RATE_MIN: u64 = 1 << 20;
 const RETRY: Duration = Duration::from_millis(1);
 /// Maximum number of damaged blocks listed by a scrub.
 const NAMED_MAX: usize = 1_000;
-
-/// Known damaged blocks, with the volumes that had them when they were found, and the number of reads of each.
-#[derive(Debug, Default)]
-pub(crate) struct Damages(BTreeMap<FilePosition, (Vec<DamagedBlock>, u64)>);
-
-impl Damages {
-    /// Offsets of the damaged blocks of a volume, and the number of reads of them.
-    pub fn of(&self, name: &str) -> (Vec<u64>, u64) {
-        let mut found = (Vec::new(), 0);
-        for (blocks, reads) in self.0.values() {
-            for DamagedBlock { offset, .. } in blocks.iter().filter(|block| block.volume == name) {
-                found.0.push(*offset);
-                found.1 += reads;
-            }
-        }
-        found.0.sort_unstable();
-        found
-    }
-}
 
 impl ServiceState {
     fn names(&self) -> BTreeMap<VolumeId, String> {

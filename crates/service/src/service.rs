@@ -4,69 +4,22 @@
 //! and their requests happen without it, and the ring loop never takes it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_catalogue::Catalogue;
 use plimsoll_device::Clock;
 use plimsoll_front::fuse::Mountpoint;
-use plimsoll_front::{Checksums, Handle, Server};
-use plimsoll_units::Span;
-use plimsoll_volume::{Durability, Slow, StoreId};
+use plimsoll_front::{Handle, Server};
+use plimsoll_volume::StoreId;
 
 use crate::api;
-use crate::automation::Ticker;
+use crate::damages::Damages;
 use crate::group::ServedGroup;
-use crate::health::durability;
-use crate::iscsi::IscsiOptions;
 use crate::names;
-use crate::refusal::{OpenError, Refusal};
-use crate::scrub::Damages;
+use crate::options::ServiceOptions;
+use crate::refusal::Refusal;
+use crate::ticker::Ticker;
 use crate::volume::Volume;
-
-/// Rule for level changes that the vendor makes only on detached volumes, such as those of OCI from and to 30 VPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LevelChanges {
-    /// Refused while attached or with clients, as the documents have it; automation leaves them out.
-    #[default]
-    Detached,
-    /// Made online, as a published experience has it.
-    Online,
-}
-
-/// Options of a service.
-#[derive(Clone, Debug)]
-pub struct ServiceOptions {
-    /// Data directory; created with mode 0700 if missing.
-    pub directory: PathBuf,
-    /// Space limit for data in bytes; `None` for the space of the filesystem.
-    pub capacity: Option<u64>,
-    /// Time dilation.
-    pub slow: Slow,
-    /// Listening addresses for NBD clients, as URIs with an empty export: `nbd://127.0.0.1:10809`,
-    /// `nbd+unix:///?socket=/run/nbd`, `nbds://host:10809`. The name of a volume is inserted in each.
-    pub listens: Vec<String>,
-    /// Options of iSCSI targets; `None` without portals.
-    pub iscsi: Option<IscsiOptions>,
-    /// All known products, including those of the user.
-    pub products: Catalogue,
-    /// Whether the ring runs with real-time priority.
-    pub realtime: bool,
-    /// Measured speed of the host. Faster products are refused; `iops` of 0 disables the check.
-    pub floor: api::Floor,
-    /// Measures the speed of the host again, before a product is refused.
-    pub measure_floor: fn() -> Option<api::Floor>,
-    /// Whether data must have checksums.
-    pub checksums: Checksums,
-    /// Rule for level changes of attached volumes.
-    pub level_changes: LevelChanges,
-    /// When changes become durable.
-    pub durability: Durability,
-    /// Maximum time until acknowledged changes become durable without a flush; `None` for no maximum.
-    pub commit_interval: Option<Span>,
-    /// Program and version.
-    pub made_by: String,
-}
 
 /// Named volumes. Cheap to clone. Methods can be called from any thread and take milliseconds, except a fork or restore
 /// of a busy volume.
@@ -146,14 +99,6 @@ impl ServiceState {
 }
 
 impl Service {
-    /// Opens or creates a data directory, and serves all volumes in it.
-    ///
-    /// The caller adds listeners to the server, runs it on a separate thread, and drops it afterwards. All methods
-    /// block until the server runs.
-    pub fn open(options: ServiceOptions) -> Result<(Self, Server), OpenError> {
-        crate::open::open(options)
-    }
-
     /// Stops the automation, and makes the server answer requests in flight and stop. Later calls of methods fail.
     pub fn close(&self) {
         self.inner.ticker.stop();
@@ -190,7 +135,7 @@ impl Service {
             capacity_bytes: usage.capacity,
             used_bytes: usage.taken,
             checksums,
-            durability: durability(&self.inner.options),
+            durability: self.inner.options.durability_terms(),
             trouble: self.trouble()?,
             listens: listens.clone(),
             iscsi: iscsi.as_ref().map(|iscsi| iscsi.portals.clone()).unwrap_or_default(),
@@ -234,7 +179,7 @@ impl Service {
     }
 
     fn shown(&self, volume: &Volume, clients: usize, trouble: Option<String>) -> api::Volume {
-        let durability = durability(&self.inner.options);
+        let durability = self.inner.options.durability_terms();
         let slow = Some(self.inner.options.slow.times()).filter(|times| *times > 1);
         let iscsi = self.shown_target(volume);
         api::Volume {

@@ -13,8 +13,8 @@ use crate::metadata::VolumeMetadata;
 use crate::minutes::MinuteCounters;
 use crate::moment;
 use crate::product::Product;
+use crate::recent::RecentSeconds;
 use crate::refusal::Refusal;
-use crate::watch::RecentSeconds;
 
 /// Limits of requests in flight per volume; block size 1 and the maximum payload of NBD.
 const LIMITS: Limits = Limits { requests: 1_024, bytes: 256 << 20, payload: 64 << 20, block: 1 };

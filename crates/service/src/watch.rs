@@ -3,28 +3,16 @@
 //! The ring loop keeps seconds as histograms. Percentiles are computed here once per second, so that frequent queries
 //! cost the loop little.
 
-use std::collections::VecDeque;
-
 use plimsoll_record::Bins;
-use plimsoll_units::{Instant, Span};
-use plimsoll_volume::{Breach, Class, Export, FidelityVerdict, Period, ResponseCounts, Totals, VolumeAccess, Volumes};
+use plimsoll_units::Instant;
+use plimsoll_volume::{Class, Export, Period, ResponseCounts, Totals, VolumeAccess};
 
 use crate::api;
 use crate::moment;
+use crate::recent::fresh;
 use crate::refusal::Refusal;
 use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
-
-/// Number of seconds kept.
-const KEPT: usize = 600;
-
-/// Recent seconds of a volume.
-#[derive(Debug, Default)]
-pub(crate) struct RecentSeconds {
-    periods: VecDeque<api::Period>,
-    /// Earliest start of unread seconds, in model time.
-    until: Instant,
-}
 
 /// Values read from a volume in a single step of the loop.
 #[derive(Debug)]
@@ -34,37 +22,6 @@ struct Reading {
     counted: (u64, u64),
     lateness: Bins,
     in_flight: u32,
-}
-
-impl RecentSeconds {
-    /// Earliest start of unread seconds.
-    pub const fn until(&self) -> Instant {
-        self.until
-    }
-
-    /// Latest second with replies.
-    pub fn last(&self) -> Option<&api::Period> {
-        self.periods.back()
-    }
-
-    pub fn absorb(&mut self, fresh: &[Period]) {
-        for period in fresh {
-            self.until = period.start + Span::from_nanos(1);
-            if self.periods.len() == KEPT {
-                self.periods.pop_front();
-            }
-            self.periods.push_back(shown(period));
-        }
-    }
-}
-
-/// Seconds of an export that begin at `from` or later.
-pub(crate) fn fresh(volumes: &Volumes, export: Export, from: Instant) -> Vec<Period> {
-    let periods = volumes.fidelity(export).map(plimsoll_volume::Fidelity::periods);
-    let new = periods.into_iter().flat_map(|periods| periods.rev().take_while(|period| period.start >= from));
-    let mut fresh: Vec<Period> = new.cloned().collect();
-    fresh.reverse();
-    fresh
 }
 
 impl Service {
@@ -88,6 +45,11 @@ impl Service {
         let (volume, slow) = (state.volume(name)?, self.inner.options.slow.times());
         let now_s = self.model_now().as_nanos() / 1_000_000_000;
         Ok(api::Stats { now_s, ..stats(&state, volume, reading, slow) })
+    }
+
+    /// The minutes of a volume that are over, of the last day since the start of the service, oldest first.
+    pub fn minutes(&self, name: &str) -> Result<Vec<api::Minute>, Refusal> {
+        Ok(self.state().volume(name)?.minutes.complete().cloned().collect())
     }
 }
 
@@ -155,7 +117,7 @@ fn stats(state: &ServiceState, volume: &Volume, reading: Reading, slow: u32) -> 
         response_sum_ns: totals.responses[class.index()].sum_ns(),
     };
     let (damaged, damaged_reads) = state.damages.of(volume.name());
-    let periods: Vec<api::Period> = volume.watch.periods.iter().cloned().collect();
+    let periods: Vec<api::Period> = volume.watch.periods().cloned().collect();
     api::Stats {
         at: moment::now(),
         slow,
@@ -189,27 +151,4 @@ fn bound_by(state: &ServiceState, volume: &Volume, totals: &Totals) -> Vec<api::
     let shared = stages.zip(&totals.bound_by_group).map(|(name, times)| count(format!("group: {name}"), *times));
     let fault = count("fault".to_owned(), totals.bound_by_fault);
     own.chain(shared).chain([fault]).filter(|bound| bound.count > 0).collect()
-}
-
-fn shown(period: &Period) -> api::Period {
-    let sum = |of: fn(&plimsoll_volume::FidelityWindow) -> u64| period.windows.iter().map(of).sum::<u64>();
-    let quantile = |bins: &Bins, share| bins.quantile(share).map_or(0, Span::as_nanos);
-    let verdict = match period.verdict {
-        FidelityVerdict::Idle | FidelityVerdict::Faithful => "faithful",
-        FidelityVerdict::Unfaithful(Breach::Median) => "median late",
-        FidelityVerdict::Unfaithful(Breach::Tail) => "tail late",
-        FidelityVerdict::Unfaithful(Breach::Flow) => "flow differs",
-        FidelityVerdict::Unfaithful(Breach::Offered) => "offered less",
-    };
-    api::Period {
-        start_s: period.start.as_nanos() / 1_000_000_000,
-        ops: sum(|window| window.achieved.ops),
-        bytes: sum(|window| window.achieved.bytes),
-        model_ops: sum(|window| window.model.ops),
-        p50_ns: quantile(&period.response, 0.5),
-        p99_ns: quantile(&period.response, 0.99),
-        late_p50_ns: quantile(&period.lateness, 0.5),
-        late_p99_ns: quantile(&period.lateness, 0.99),
-        verdict: verdict.to_owned(),
-    }
 }
