@@ -59,6 +59,7 @@ const ORACLE: &[(WaitCause, &str)] = &[
     (Storage(Other), "db file single write|log file single write|Disk file operations I/O|Disk file Mirror Read"),
     (Storage(Other), "Disk file I/O Calibration|Parameter File I/O|utl_file I/O|external table read"),
     (Storage(Other), "kfk: async disk IO|ASM IO for non-blocking poll|io done|recovery read|wait class System I/O"),
+    (WaitCause::Other, "External Procedure initial connection|External Procedure call"),
     (WaitCause::Other, "os thread creation|PX Deq Credit: send blkd|wait class Configuration"),
     (WaitCause::Other, "wait class Administrative|wait class Queueing|wait class Other"),
     (Concurrency, "buffer busy waits|os thread startup|pipe put|wait class Concurrency"),

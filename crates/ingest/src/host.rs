@@ -166,11 +166,13 @@ impl Tables {
 /// The kind of the current sar table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum In {
-    /// Unknown or not about disks.
+    /// Unknown, or without figures that are read.
     #[default]
     Other,
     Disks,
     Transfers,
+    Processors,
+    Memory,
 }
 
 /// Parts with their outcomes.

@@ -487,12 +487,22 @@ fn latencies(page: &mut Page<'_>) {
 /// Emits the mean wait of the most frequent of these events; false if there is none.
 fn wait_latency(page: &mut Page<'_>, class: Class, foreground: bool, names: &[&str]) -> bool {
     let busiest = busiest(&page.report.events, foreground, names);
-    // A mean below the resolution of its unit is printed as zero.
-    let Some((event, seconds)) = busiest.filter(|(_, seconds)| *seconds > 0.0) else { return false };
+    // A mean below the resolution of its unit is printed as zero, and that of a few waits may be one off.
+    let is_significant = |event: &WaitRow| class != Class::SequentialRead || !are_rare(page, event);
+    let Some((event, seconds)) = busiest.filter(|(event, seconds)| *seconds > 0.0 && is_significant(event)) else {
+        return false;
+    };
     let section = wait_section(page, foreground);
     let stated = StatedValue { value: seconds, line: event.line, field: format!("{} / avg wait", event.name) };
     page.put(class, Measure::Latency, seconds, section, &stated);
     true
+}
+
+/// True if sessions wait for nearly all scans in another event.
+fn are_rare(page: &Page<'_>, event: &WaitRow) -> bool {
+    const MIN_SHARE: f64 = 0.01;
+    let direct = page.report.events.iter().filter(|other| other.foreground && is_named(other, "direct path read"));
+    event.waits < MIN_SHARE * direct.map(|other| other.waits).sum::<f64>()
 }
 
 /// The section of waits of sessions, or of background processes.

@@ -177,7 +177,7 @@ impl LineFormat for Iostat {
 }
 
 /// Share of the processors on which programs ran, from a line of values below its columns.
-fn used_share(columns: &[String], line: &str) -> Option<f64> {
+pub(super) fn used_share(columns: &[String], line: &str) -> Option<f64> {
     let values: Vec<f64> =
         line.split_whitespace().map(|word| word.replace(',', ".").parse().ok()).collect::<Option<_>>()?;
     if columns.is_empty() || values.len() != columns.len() {
@@ -189,7 +189,7 @@ fn used_share(columns: &[String], line: &str) -> Option<f64> {
 }
 
 /// Processors of a banner: 96 of `(96 CPU)`.
-fn processors(banner: &str) -> Option<f64> {
+pub(super) fn processors(banner: &str) -> Option<f64> {
     let (before, _) = banner.rsplit_once(" CPU)")?;
     before.rsplit_once('(')?.1.parse().ok().filter(|processors| *processors > 0.0)
 }

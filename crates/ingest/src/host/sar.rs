@@ -1,4 +1,4 @@
-//! sar as text: its tables of disks (`-d`), and of transfers (`-b`) for the whole host.
+//! sar as text: its tables of disks (`-d`), and of transfers (`-b`), processors (`-u`) and memory (`-r`) of the host.
 //!
 //! Times are times of day: the time of a heading is the begin of its first row, the time of a row its end.
 
@@ -6,14 +6,15 @@ use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 
 use super::disks::{Heading, NameAt};
-use super::iostat::banner;
+use super::iostat::{banner, processors, used_share};
 use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::reading::{Fate, Origin};
+use crate::processors::{self, UsedProcessors};
+use crate::reading::{Fate, Origin, Resource};
 use crate::refusal::Refusal;
-use crate::text;
 use crate::text::timestamp::{self, Stamp};
+use crate::text::{self, KIB};
 
 /// sar as text.
 pub(crate) const FORM: Form = Form::lines("sar", "sar (text)", resembles, |input| Box::new(Sar::new(input)));
@@ -53,14 +54,19 @@ fn timed_line(line: &str) -> Option<(jiff::civil::Time, &str)> {
 enum SarTable {
     Disks,
     Transfers(Heading),
+    Processors,
+    Memory,
 }
 
 impl SarTable {
     fn of(heading: &str) -> Option<Self> {
-        if !heading.contains('/') {
-            return None;
-        }
         let names = || heading.split_whitespace();
+        match names().next() {
+            Some("CPU") if heading.contains("%idle") => return Some(Self::Processors),
+            Some("kbmemfree") if heading.contains("%memused") => return Some(Self::Memory),
+            _ if !heading.contains('/') => return None,
+            _ => {}
+        }
         if names().any(|name| name == "rtps") {
             return Heading::of(names().map(str::to_owned).collect(), NameAt::First).map(Self::Transfers);
         }
@@ -82,6 +88,12 @@ struct Sar {
     blank: bool,
     noted: Noted,
     numbers: Vec<f64>,
+    /// Columns of the present table of processors or memory.
+    columns: Vec<String>,
+    /// Processors of the host, those in use, and bytes of its memory with their line.
+    processors: Option<f64>,
+    used: UsedProcessors,
+    memory: Option<(f64, u64)>,
 }
 
 impl Sar {
@@ -129,6 +141,7 @@ impl Sar {
         }
         let Some(table) = SarTable::of(text) else { return false };
         self.close(out);
+        self.columns = text.split_whitespace().map(str::to_owned).collect();
         self.from = Some(self.goes_on(time));
         self.table = match table {
             SarTable::Disks => {
@@ -139,6 +152,8 @@ impl Sar {
                 self.tables.whole.put_heading(heading);
                 In::Transfers
             }
+            SarTable::Processors => In::Processors,
+            SarTable::Memory => In::Memory,
         };
         true
     }
@@ -154,6 +169,10 @@ impl Sar {
 
     fn row(&mut self, time: jiff::civil::Time, text: &str, number: u64, out: &mut Builder) -> bool {
         let at = self.moment(time);
+        if matches!(self.table, In::Processors | In::Memory) {
+            self.host_row(at, text, number);
+            return true;
+        }
         if self.table == In::Transfers {
             self.numbers.clear();
             let is = text::columns(text.as_bytes(), b' ', &mut self.numbers);
@@ -173,9 +192,35 @@ impl Sar {
         self.tables.disks.row(text, number)
     }
 
+    /// Reads a row of all processors, or of memory.
+    fn host_row(&mut self, at: DateTime, text: &str, number: u64) {
+        if self.table == In::Memory {
+            let values = self.columns.iter().zip(text.split_whitespace());
+            let value = |name: &str| values.clone().find(|(column, _)| *column == name).map(|(_, value)| value);
+            let number_of = |name: &str| value(name).and_then(text::decimal).filter(|value| *value > 0.0);
+            // The rest of the memory is free or caches, which versions count differently.
+            let total = number_of("kbmemused").zip(number_of("%memused"));
+            self.memory = self.memory.or(total.map(|(used, percent)| (used * KIB / (percent / 100.0), number)));
+        } else if let Some(values) = text.strip_prefix("all ")
+            && let (Some(from), Some(count)) = (self.from.replace(at), self.processors)
+            && let Some(share) = used_share(&self.columns[1..], values)
+        {
+            self.used.add(share * count, at.duration_since(from).as_secs_f64(), number);
+        }
+    }
+
+    /// Emits processors and memory of the host.
+    fn emit_host(&mut self, out: &mut Builder) {
+        let host = self.tables.disks.host();
+        self.used.emit(host, "CPU all", out);
+        processors::emit(Resource::HostMemory, self.memory.take(), (host, "%memused"), out);
+    }
+
     fn untimed(&mut self, line: &str, out: &mut Builder) {
         let Some((host, version)) = banner(line) else { return };
         self.close(out);
+        self.emit_host(out);
+        self.processors = processors(line);
         self.tables.go_on(host, out);
         out.version(version);
         let words = line.rsplit_once(')').map_or(line, |_| line.split_once(')').map_or(line, |(_, rest)| rest));
@@ -213,6 +258,7 @@ impl LineFormat for Sar {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.close(out);
+        self.emit_host(out);
         self.tables.end(out);
         self.noted.list(out);
         let reason = "it has no table of disks: use LC_ALL=C sar -bd 10, or sar -bd -f FILE for a past day";

@@ -1,6 +1,9 @@
 //! sar and sadf.
 
-use super::check;
+use plimsoll_ingest::{Class, Measure, Resource};
+
+use super::{check, reading};
+use crate::series::{near, resources, values};
 
 const HEAD: &str = "Linux 6.1.0 (host1) \t03/24/2025 \t_x86_64_\t(16 CPU)\n\n";
 
@@ -52,8 +55,7 @@ Average:       dev8-0     20.00    160.00      0.00      0.00      8.00      0.2
         host1/ 2025-03-24T23:59:50+10 all Depth 0.3 (line 12, all devices: aqu-sz)
         devices: Read(14)
         device dev253-0: Ignored
-        transfers: Read(7)
-        other tables: Ignored",
+        transfers: Read(7)",
     );
 }
 
@@ -157,4 +159,29 @@ fn sadf_as_json() {
         devices: Read(7)
         transfers: Read(7)",
     );
+}
+
+#[test]
+fn processors_and_memory_of_the_host_are_read() {
+    let text = "\
+Linux 6.1.0 (host1) \t2025-03-24 \t_x86_64_\t(32 CPU)
+
+10:00:00        CPU     %user     %nice   %system   %iowait    %steal     %idle
+10:00:10        all     10.00      0.00      5.00     35.00      0.00     50.00
+10:00:10          0     90.00      0.00      5.00      0.00      0.00      5.00
+10:00:30        all     40.00      0.00      5.00      5.00      0.00     50.00
+Average:        all     30.00      0.00      5.00     15.00      0.00     50.00
+
+10:00:00    kbmemfree   kbavail kbmemused  %memused kbbuffers
+10:00:10      1000000   1500000    500000     25.00    100000
+
+10:00:00          DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util
+10:00:10          sda     30.00    160.00     80.00      8.00      0.30      2.00     15.00
+10:00:30          sda     10.00     80.00     40.00      8.00      0.10      2.00      5.00
+";
+    let reading = reading(text);
+    // 15 % of 32 processors for 10 s, and 45 % for 20 s.
+    near(&resources(&reading, Resource::UsedProcessors), &[32.0 * (0.15 + 2.0 * 0.45) / 3.0]);
+    near(&resources(&reading, Resource::HostMemory), &[2_000_000.0 * 1_024.0]);
+    near(&values(&reading, "sda", Class::All, Measure::Iops), &[30.0, 10.0]);
 }
