@@ -200,7 +200,7 @@ fn frequent(point: &DesignPoint, binds: Option<&DesignLimit>) -> DesignPoint {
 /// Minimum ratio to today's response time of a slower class.
 const SLOWER: f64 = 1.2;
 /// Minimum share of the operations of a class that decides.
-const DECISIVE: f64 = 1e-3;
+const DECISIVE: f64 = 0.01;
 
 /// Classes that are slower than today. A class without simulated operations is compared through the total that contains
 /// it. Classes with a negligible share of the operations do not count, except log writes.

@@ -172,13 +172,9 @@ fn memory(subject: &DatabaseDemand, reads_from_page_cache: bool) -> Option<(f64,
         Some((bytes / share, MemoryOrigin::Database { parts, share }))
     };
     let database = names.into_iter().filter_map(of_instance).max_by(|a, b| a.0.total_cmp(&b.0));
-    let is_page_cached = |parts: &[InstanceResource]| {
-        reads_from_page_cache && parts.iter().any(|part| part.resource == Resource::SharedBuffers)
-    };
     match database {
-        Some((_, MemoryOrigin::Database { parts, .. })) if is_page_cached(&parts) && host.is_some() => of_host(),
-        Some(found) => Some(found),
-        None => of_host(),
+        Some(found) if !reads_from_page_cache => Some(found),
+        found => of_host().or(found),
     }
 }
 
