@@ -24,6 +24,8 @@ pub struct Response {
     pub points: Vec<ResponsePoint>,
     /// Mean operations per second over time.
     pub iops: f64,
+    /// Operations per second in the busiest window, whether its latency is known or not.
+    pub highest_iops: f64,
     /// Mean latency over operations, seconds.
     pub latency_s: f64,
     /// Mean operations of the class in flight over time: rate times latency (Little 1961).
@@ -63,6 +65,7 @@ pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Resp
         is_timed.then(|| Response {
             class,
             iops,
+            highest_iops: iops,
             latency_s,
             in_flight: total_s / length_s,
             busy: None,
@@ -93,6 +96,7 @@ fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     // With windows without operations, which have no latency.
     let rate = |slot: usize| Some((at(Measure::Iops, slot)?, subject.slots[slot].length.as_secs_f64()));
     let rates = (0..subject.slots.len()).filter_map(rate).filter(|(iops, _)| iops.is_finite());
+    let highest_iops = rates.clone().map(|(iops, _)| iops).fold(0.0, f64::max);
     let (operations, seconds, idle_s) = rates.fold((0.0, 0.0, 0.0), |sum, (iops, length_s)| {
         (sum.0 + iops * length_s, sum.1 + length_s, sum.2 + if iops > 0.0 { 0.0 } else { length_s })
     });
@@ -112,6 +116,7 @@ fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     Some(Response {
         class,
         iops: operations / seconds,
+        highest_iops,
         latency_s: mean_s(&points),
         in_flight: in_flight_s / timed_s,
         busy: busy(subject),

@@ -75,7 +75,7 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
     vec![
         Cell::text(response.class.name()),
         known(Some(response.iops), 1.0, &rate),
-        known(response.points.last().map(|point| point.iops), 1.0, &rate),
+        known(Some(response.highest_iops), 1.0, &rate),
         known(Some(response.latency_s), 1e-3, &latency),
         known(response.quiet_s, 1e-3, &latency),
         known(response.loaded_s, 1e-3, &latency),
