@@ -21,6 +21,7 @@ mod rate_drop;
 mod standing;
 mod steady;
 mod sweep;
+mod verdict;
 mod warm_up;
 
 pub use batch::median;
@@ -39,3 +40,4 @@ pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};
 pub use steady::{Settle, Settled, settle, settle_recorded, settle_slot};
 pub use sweep::{Purpose, SlotPlan, Sweep, SweepPlan, SweepPoint};
+pub use verdict::{judge, share_objective};

@@ -2,7 +2,7 @@
 
 use plimsoll_analyse::{Precision, SlotPlan, SweepPlan};
 use plimsoll_load::{Pace, Pattern, Region, StreamSpec};
-use plimsoll_record::Objective;
+use plimsoll_record::Conditions;
 use plimsoll_units::{Bytes, Span};
 
 use crate::error::MeasureError;
@@ -230,9 +230,17 @@ impl MeasurePlan {
         Self { sweep: SweepPlan { slots, ..self.sweep.clone() }, ..self.clone() }
     }
 
-    /// The given objective.
-    pub const fn objective(&self) -> Option<Objective> {
-        self.sweep.objective
+    /// Conditions of a measurement with this plan.
+    pub fn conditions(&self, streams: Vec<StreamSpec>, threads: u32, direct: bool) -> Conditions {
+        Conditions {
+            streams,
+            threads,
+            direct,
+            compressible: self.compressible,
+            seed: self.seed,
+            objective: self.sweep.objective,
+            trace: None,
+        }
     }
 
     /// True if operations change the storage.

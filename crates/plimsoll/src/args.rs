@@ -7,7 +7,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_load::Arrival;
 use plimsoll_measure::{
-    BlockSizes, EffortLevel, LoadOptions, PatternWord, Percent, ReplayOptions, SweepOptions, WorkingSet,
+    BlockSizes, EffortLevel, EngineChoice, LoadOptions, MeasurementRequest, PatternWord, Percent, ReplayOptions,
+    SweepOptions, WorkingSet,
 };
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
@@ -266,6 +267,24 @@ pub struct MeasureCommand {
     pub replay: ReplayArgs,
 }
 
+impl MeasureCommand {
+    /// The request of the measurement of the path.
+    pub fn request(&self) -> MeasurementRequest {
+        let TargetArgs { size, buffered, engine, hosts, destroy } = self.target.clone();
+        MeasurementRequest {
+            path: self.path.clone(),
+            load: self.load.options(),
+            sweep: self.sweep.options(),
+            replay: self.replay.options(),
+            size,
+            buffered,
+            engine: engine.choice(),
+            hosts,
+            destroy,
+        }
+    }
+}
+
 /// `plimsoll simulate`
 #[derive(Debug, Args)]
 pub struct Simulate {
@@ -502,6 +521,17 @@ pub enum EngineWord {
     Threads,
     /// An installed fio (3.20 or later) instead of plimsoll's generator, for comparison
     Fio,
+}
+
+impl EngineWord {
+    const fn choice(self) -> EngineChoice {
+        match self {
+            Self::Auto => EngineChoice::Auto,
+            Self::IoUring => EngineChoice::IoUring,
+            Self::Threads => EngineChoice::Threads,
+            Self::Fio => EngineChoice::Fio,
+        }
+    }
 }
 
 /// Output of the result.

@@ -59,6 +59,8 @@ impl From<MeasureError> for CliError {
     fn from(error: MeasureError) -> Self {
         match error {
             MeasureError::Usage(message) => Self::Usage(message),
+            MeasureError::Interrupted => Self::Interrupted,
+            error => Self::Failed(error.into()),
         }
     }
 }

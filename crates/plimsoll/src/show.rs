@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use plimsoll_analyse::share_objective;
 use plimsoll_measure::{BUILT_IN, Preset};
 use plimsoll_report::pages::{self, KeptRun};
 
 use crate::args::{FormArgs, Report};
 use crate::cli_error::CliError;
-use crate::output::{Forms, Outputs, print, share_an_objective};
+use crate::output::{Forms, Outputs, print};
 use crate::store::{self, Kept};
 
 /// `plimsoll report`
@@ -33,7 +34,7 @@ pub fn report(args: &Report) -> Result<(), CliError> {
     }
     outputs.fit(curves.len())?;
     if curves.len() > 1 && curves.iter().all(|curve| curve.conditions.objective.is_none()) {
-        share_an_objective(&mut curves);
+        share_objective(&mut curves);
     }
     outputs.write_curves(&curves)
 }

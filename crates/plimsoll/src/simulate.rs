@@ -1,5 +1,6 @@
 //! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
+use plimsoll_analyse::judge;
 use plimsoll_catalogue::{Ask, Offer, Price};
 use plimsoll_load::{Pace, Pattern, StreamSpec};
 use plimsoll_measure::checks::check_saturation;
@@ -12,7 +13,7 @@ use crate::args::Simulate;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::offers::{NamedModel, Offers};
-use crate::output::{Outputs, finish_all, judge};
+use crate::output::{Outputs, finish_all};
 
 /// Number of operations and depth for estimating the rate of a model.
 const PILOT: u64 = 30_000;
@@ -116,16 +117,7 @@ impl ModelLoad {
         let plan = &in_virtual_time(plan, model, &streams);
         let mut backend = Virtual::new(model, plan.seed);
         let result = sweep::run(plan, &streams, &model.names(), &mut backend, console);
-        let conditions = Conditions {
-            streams,
-            threads: 1,
-            direct: true,
-            compressible: plan.compressible,
-            seed: plan.seed,
-            objective: plan.objective(),
-            trace: None,
-        };
-        Ok((result, conditions))
+        Ok((result, plan.conditions(streams, 1, true)))
     }
 }
 

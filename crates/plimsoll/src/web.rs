@@ -127,7 +127,7 @@ fn unexpected() -> String {
 
 fn measure(arguments: &[String], observer: Observer) -> Result<String, String> {
     let Command::Measure(args) = parsed(arguments)? else { return Err(unexpected()) };
-    let kept = measure::kept(&args, command(arguments), &mut Console::observed(observer));
+    let kept = measure::measure_and_keep(args.request(), command(arguments), &mut Console::observed(observer));
     kept.map(|path| store::stem(&path)).map_err(|trouble| trouble.to_string())
 }
 

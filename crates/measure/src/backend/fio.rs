@@ -16,17 +16,16 @@ use std::time::Duration;
 
 use plimsoll_device::HostSnapshot;
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
-use plimsoll_load::Pace;
-use plimsoll_record::Slice;
+use plimsoll_load::{Pace, StreamSpec};
+use plimsoll_record::{Finding, Run, Slice};
 use plimsoll_units::{Instant, Span};
 
-pub use command::list_differences;
 pub use hosts::Hosts;
 pub use installed::Installed;
 
 use crate::backend::{Backend, PointOutcome, PointResult, Trial};
 use child::FioOutput;
-use command::{FioSection, JobFile, jobs};
+use command::{FioSection, JobFile, jobs, list_differences};
 use output::{Document, SoFar};
 
 /// Minimum interval of fio's reports.
@@ -104,6 +103,17 @@ impl Fio {
             FioHost::Here(_) => 1,
             FioHost::Hosts(hosts) => hosts.count(),
         }
+    }
+
+    /// A finding about differences between fio's load and plimsoll's.
+    pub fn list_differences(&self, streams: &[StreamSpec], runs: &[Run]) -> Option<Finding> {
+        let paces: Vec<Pace> = runs.iter().map(|run| run.offered).collect();
+        let mut differences = list_differences(streams, &paces);
+        if matches!(self.place, FioHost::Hosts(_)) {
+            differences.push("other hosts report counts only at the end, so runs have no time series");
+        }
+        let generator = format!("fio {}", self.installed.version);
+        (!differences.is_empty()).then(|| Finding::OfferedOtherwise { generator, how: differences.join("; ") })
     }
 
     fn run(&self, trial: &Trial<'_>, reports: &mut FioReports, observe: Observe<'_>) -> Result<(), Fault> {
