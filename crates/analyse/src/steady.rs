@@ -10,6 +10,11 @@ use crate::batch::{self, ReducedSlice, Sums};
 use crate::overload::OfferedLoad;
 use crate::{drift, interval, overload, rate_drop, warm_up};
 
+/// The duration of a series.
+pub fn total_span(series: &[Slice]) -> Span {
+    series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
+}
+
 /// Parameters of [`settle`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settle {

@@ -8,7 +8,7 @@ mod storage;
 
 use std::ops::ControlFlow;
 
-use plimsoll_analyse::{Settle, Settled, settle_recorded};
+use plimsoll_analyse::{Settle, Settled, settle_recorded, total_span};
 use plimsoll_drive::{Fault, LoopResult, Observe, Onward, PartialRun};
 use plimsoll_ingest::TraceFault;
 use plimsoll_load::{Arrival, Pace, Pattern, Region, StreamSpec, Tempo};
@@ -20,7 +20,7 @@ use crate::error::MeasureError;
 use crate::monitor::{Monitor, PointProgress};
 use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
 use crate::plan::{Grid, MAX_BUFFER_MEMORY, TargetKind};
-use crate::sweep::{SweepResult, build_run, recent_rate, total_span};
+use crate::sweep::{SweepResult, build_run, recent_rate};
 
 pub use recording::{Recording, ReplayedPart};
 

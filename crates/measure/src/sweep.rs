@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, settle, settle_slot};
+use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, settle, settle_slot, total_span};
 use plimsoll_drive::{Fault, LoopResult, Onward, PartialRun};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_record::{EndReason, HostDelay, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
@@ -413,11 +413,6 @@ pub fn build_run(
     };
     run.findings.extend(check_lateness(&run));
     run
-}
-
-/// The duration of a series.
-pub fn total_span(series: &[Slice]) -> Span {
-    series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
 }
 
 /// Merges a series to slices of a second; half a second for runs below five seconds, longer for long runs, which bounds

@@ -1,28 +1,25 @@
 //! `plimsoll fio`: runs fio's jobs on plimsoll's engine, with fio's output formats.
 
-mod around;
-mod disks;
 mod help;
-mod logs;
+mod host;
 mod notes;
-mod place;
-mod plan;
-mod report;
-mod run;
+mod observer;
+mod results;
 mod server;
-mod status;
-mod steady;
-mod tell;
-mod watch;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use plimsoll_device::Engine;
+use plimsoll_drive::Onward;
 use plimsoll_fio::{FioCommand, Flags, Question, command, engine_help, option_help, print};
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
-use plimsoll_suite::{Facts, Nature, Paths};
+use plimsoll_suite::fio::{
+    JobFiles, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file, is_directory, plan,
+    unix_ms,
+};
+use plimsoll_suite::{Facts, Ground, Nature, Paths};
 use plimsoll_units::Bytes;
 
 use crate::args::{FioArgs, FormArgs};
@@ -31,17 +28,13 @@ use crate::console::Console;
 use crate::offers::Offers;
 use crate::output::{self, Forms};
 use crate::site::Site;
-use disks::{Disks, ProcessorTicks};
 use notes::Notes;
-use place::Laid;
-use plan::{Around, Ground, NamedDisk, StagePlan, Whereabouts, plan};
-use report::{FioReportInput, Results};
-use run::{Ran, Since};
-use watch::JobObserver;
+use observer::JobObserver;
+use results::Results;
 
 /// Parses and runs the jobs, and prints the results.
 pub fn run(args: &FioArgs) -> Result<(), CliError> {
-    let read = around::within(|around| command(&args.arguments, around));
+    let read = host::with_surroundings(|surroundings| command(&args.arguments, surroundings));
     let command = read.map_err(|faults| refused(&faults))?;
     match &command.flags.question {
         None => {}
@@ -59,21 +52,21 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     if command.flags.parse_only {
         return Ok(());
     }
-    let mut site = Stead::new(&command).map_err(as_fio)?;
-    let around = Around {
-        whereabouts: Whereabouts {
-            at: &place::at,
-            is_directory: &place::is_directory,
-            ground: site.ground,
-            disks: &site.disks,
+    let mut target = JobTarget::new(&command).map_err(as_fio)?;
+    let context = PlanContext {
+        lookup: PathLookup {
+            at: &find_file,
+            is_directory: &is_directory,
+            meaning: target.meaning,
+            disks: &target.disks,
         },
-        fresh_seed: run::unix_ms().wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        fresh_seed: unix_ms().wrapping_mul(0x9e37_79b9_7f4a_7c15),
         ring_refused: Engine::Ring.refused(),
         aio_refused: Engine::Aio.refused(),
     };
-    let plan = plan(&command, &around).map_err(|faults| refused(&faults))?;
+    let plan = plan(&command, &context).map_err(|faults| refused(&faults))?;
     plan.notes.iter().for_each(|note| notes.write(note));
-    carry_out(&command, &plan, &mut site, &mut notes, &forms)
+    run_jobs(&command, &plan, &mut target, &mut notes, &forms)
 }
 
 /// The files of the page. fio's own output is the text.
@@ -87,27 +80,28 @@ fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
 }
 
 /// Target of the jobs.
-struct Stead {
-    on: Box<dyn plimsoll_suite::Ground>,
-    ground: Ground,
+struct JobTarget {
+    ground: Box<dyn Ground>,
+    meaning: PathMeaning,
     /// Disks of a simulated server.
     disks: Vec<NamedDisk>,
 }
 
-impl Stead {
+impl JobTarget {
     /// Files and devices of this host, or the target of `--on`.
     fn new(command: &FioCommand) -> Result<Self, CliError> {
         let destroy: Vec<PathBuf> = command.flags.destroy.iter().map(PathBuf::from).collect();
         if let Some((model, disks)) = server::server(&command.flags)? {
-            let space = Ground::Space(plimsoll_suite::Ground::facts(&model).space);
-            return Ok(Self { on: Box::new(model), ground: space, disks });
+            let meaning = PathMeaning::Space(model.facts().space);
+            return Ok(Self { ground: Box::new(model), meaning, disks });
         }
         let Some(on) = command.flags.on.first() else {
             let source = Source::Measured { engine: "fio jobs".into() };
             let subject =
                 Subject { name: "files of jobs".into(), kind: "files".into(), size: Bytes::ZERO, device: None };
             let facts = Facts { space: Bytes::new(u64::MAX), ..Facts::new(Nature::Directory, source, subject) };
-            return Ok(Self { on: Box::new(Paths::new(facts, destroy)), ground: Ground::Paths, disks: Vec::new() });
+            let ground = Box::new(Paths::new(facts, destroy));
+            return Ok(Self { ground, meaning: PathMeaning::Paths, disks: Vec::new() });
         };
         let site = Site { place: on, destroy: &destroy, seed: command.flags.seed.unwrap_or(1), page_cache: None };
         let ground = site.ground(|| Offers::new(&crate::args::TermsArgs::default()))?;
@@ -121,75 +115,40 @@ impl Stead {
             let why = format!("the jobs write and would destroy its data: add --destroy {on} to allow it");
             return Err(CliError::usage(format!("{on}: {why}")));
         }
-        let space = Ground::Space(facts.space);
-        Ok(Self { on: ground, ground: space, disks: Vec::new() })
+        let meaning = PathMeaning::Space(facts.space);
+        Ok(Self { ground, meaning, disks: Vec::new() })
     }
 }
 
-fn carry_out(
+fn run_jobs(
     command: &FioCommand,
     plan: &StagePlan,
-    site: &mut Stead,
+    target: &mut JobTarget,
     notes: &mut Notes,
     forms: &Forms,
 ) -> Result<(), CliError> {
     let mut results = Results::new(&command.flags)?;
     let version = version();
-    results.heading(command, plan, &version)?;
-    let since = Since::now();
+    let jobs = PlannedJobs::new(command, plan, target.meaning, &version);
+    results.heading(&jobs)?;
     let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
-    let laid = Laid::new(&plan.files, site.ground, &mut *site.on, &mut console);
-    let laid = laid.map_err(|why| if console.interrupted() { CliError::Interrupted } else { refused(&[why]) })?;
-    let shows_disks = site.ground == Ground::Paths && command.jobs.iter().any(|job| job.shown.disk_use);
-    let disks = if shows_disks { Disks::of(&plan.files) } else { Disks::default() };
-    let processors = command.flags.idle_profile.map(ProcessorTicks::new);
-    let mut watch = JobObserver::new(command, plan, &mut console, &mut results, &version);
-    let ran = run::run(plan, &command.jobs, &laid, &mut *site.on, &mut watch);
-    let steady = watch.into_steady();
+    let files = JobFiles::new(&plan.files, target.meaning, &mut *target.ground, &mut |path, written, size| {
+        console.line(&format!("laying out {path}: {written} of {size}"));
+        if console.interrupted() { Onward::Break(()) } else { Onward::Continue(()) }
+    });
     console.clear();
-    let elapsed = if shows_virtual_time(site) { ran.span() } else { since.elapsed() };
-    let course =
-        FioReportInput { command, plan, elapsed_s: elapsed.as_nanos() / 1_000_000_000 + 1, version: &version, steady };
-    let mut report = course.report(&ran);
-    report.disks = disks.used();
-    report.idleness = processors.map(|processors| processors.idleness());
-    let wrong = report::mismatches(plan, site.ground);
-    wrong.iter().for_each(say);
-    let failed = failures(command, plan, &ran);
-    failed.iter().for_each(say);
-    write_logs(command, plan, &ran);
-    results.report(&report)?;
-    forms.write(&pages::jobs(&report, site.on.facts().source.word()), Vec::new)?;
-    laid.remove().iter().for_each(|note| notes.write(note));
-    match (ran.interrupted, wrong.is_empty() && failed.is_empty()) {
+    let files = files.map_err(|why| if console.interrupted() { CliError::Interrupted } else { refused(&[why]) })?;
+    let mut observer = JobObserver::new(&jobs, &mut console, &mut results);
+    let outcome = jobs.run(&files, &mut *target.ground, &mut observer);
+    console.clear();
+    outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
+    results.report(&outcome.report)?;
+    forms.write(&pages::jobs(&outcome.report, target.ground.facts().source.word()), Vec::new)?;
+    files.remove().iter().for_each(|note| notes.write(note));
+    match (outcome.interrupted, outcome.failures.is_empty()) {
         (true, _) => Err(CliError::Interrupted),
         (false, true) => Ok(()),
         (false, false) => Err(CliError::Ended(1)),
-    }
-}
-
-/// Reasons for an early end of jobs, a line each.
-fn failures(command: &FioCommand, plan: &StagePlan, ran: &Ran) -> Vec<String> {
-    let pairs = plan.stages.iter().zip(&ran.stages).flat_map(|(members, done)| members.iter().zip(done));
-    let of_job = |(member, done): (&plan::Member, &run::FinishedJob)| {
-        let failure = report::failure(member, plan, done.seen.failed?);
-        Some(format!("{}: err={}/{}", command.jobs[member.job].name, failure.errno, failure.text))
-    };
-    let fault = ran.fault.as_ref().map(|fault| format!("{fault}: {}", fault.source));
-    pairs.filter_map(of_job).chain(fault).collect()
-}
-
-/// True for simulated jobs.
-fn shows_virtual_time(site: &Stead) -> bool {
-    site.on.facts().nature == Nature::Model
-}
-
-fn write_logs(command: &FioCommand, plan: &StagePlan, ran: &Ran) {
-    for (members, done) in plan.stages.iter().zip(&ran.stages) {
-        for (member, done) in members.iter().zip(done) {
-            let job = &command.jobs[member.job];
-            logs::write(job, member, &done.seen, done.started_unix_ms).iter().for_each(say);
-        }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use plimsoll_analyse::total_span;
 use plimsoll_drive::{Onward, PageCache};
-use plimsoll_measure::sweep::{mean_rate, total_span};
+use plimsoll_measure::sweep::mean_rate;
 use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{

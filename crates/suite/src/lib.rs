@@ -5,6 +5,7 @@
 mod below;
 mod conduct;
 mod files;
+pub mod fio;
 mod ground;
 mod options;
 mod recipe;

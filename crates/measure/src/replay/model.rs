@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use plimsoll_analyse::total_span;
 use plimsoll_drive::{Observe, PartialRun, Rules, Simulated, drive};
 use plimsoll_load::{Replay, Tempo};
 use plimsoll_model::Chain;
@@ -9,7 +10,6 @@ use plimsoll_units::{Instant, Span};
 
 use super::{Playback, Recording, Replays, join_read_fault, read_fault};
 use crate::backend::{MAX_VIRTUAL_DEPTH, PointOutcome, Virtual, collect_outcome};
-use crate::sweep::total_span;
 
 /// Number of operations for estimating the rate at a depth.
 const PILOT: u64 = 2_000;

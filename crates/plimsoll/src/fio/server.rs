@@ -6,10 +6,10 @@ use plimsoll_catalogue::{Like, ProductKind};
 use plimsoll_fio::Flags;
 use plimsoll_model::{ChainSpec, Named, StageSpec};
 use plimsoll_record::{Source, Subject};
+use plimsoll_suite::fio::NamedDisk;
 use plimsoll_suite::{Facts, Model, Nature};
 use plimsoll_units::Bytes;
 
-use super::plan::NamedDisk;
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
 use crate::offers::{NamedModel, Offers};

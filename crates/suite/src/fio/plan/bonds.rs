@@ -1,7 +1,7 @@
 //! Dependencies between workers: `exitall` and `wait_for`.
 
+use crate::conduct::Signal;
 use plimsoll_fio::{ExitWhat, FioJob, Placing};
-use plimsoll_suite::Signal;
 
 use super::Member;
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use plimsoll_fio::Surroundings;
 
 /// Calls `read` with the surroundings of this host.
-pub fn within<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+pub fn with_surroundings<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let variable = |name: &str| std::env::var(name).ok();
     read(&Surroundings {
         read: &text,

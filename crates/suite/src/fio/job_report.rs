@@ -2,13 +2,13 @@
 //!
 //! Pure.
 
+use crate::result::WorkerResult;
 use plimsoll_fio::print::{
-    Depths, DirectionResult, Errors, Failure, JobReport, Kilo, LatencyHistogram, Percentiles, RateUnit,
+    Depths, DirectionResult, Errors, Failure, Heading, JobReport, Kilo, LatencyHistogram, Percentiles, RateUnit,
     SampleStatistics, Unified, Units,
 };
-use plimsoll_fio::{Base, FioJob, RawOption, Reporting, Shown};
+use plimsoll_fio::{Base, BlockSizes, FioJob, RawOption, Reporting, Shown};
 use plimsoll_record::{Counter, Slice};
-use plimsoll_suite::WorkerResult;
 use plimsoll_units::{Instant, Kind, Span};
 
 use super::plan::Member;
@@ -106,6 +106,23 @@ pub fn report(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_m
         errors: goes_on.then(|| Errors { total: errors, first, text: words(first) }),
         units: units(shown),
         ..JobReport::new(&job.name)
+    }
+}
+
+/// The heading of a job of this group.
+pub fn heading(job: &FioJob, group: u32) -> Heading {
+    let blocks = &job.access.blocks;
+    let range = |blocks: &BlockSizes| (blocks.smallest().get(), blocks.largest().get());
+    Heading {
+        name: job.name.clone(),
+        group,
+        rw: job.access.rw.to_owned(),
+        blocks: [range(&blocks.read), range(&blocks.write), range(&blocks.trim)],
+        engine: job.flow.engine.name().to_owned(),
+        depth: job.flow.iodepth,
+        members: job.life.copies.min(u64::from(u32::MAX)) as u32,
+        threads: true,
+        units: Units { kilo: units(&job.shown).kilo, ..Units::default() },
     }
 }
 

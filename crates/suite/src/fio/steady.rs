@@ -4,11 +4,41 @@
 //! From fio's documentation of `steadystate`: figures are means of `steadystate_check_interval`, the window is
 //! `steadystate_duration` long, and slopes are least squares fits.
 
+use std::collections::BTreeMap;
+
+use plimsoll_fio::FioJob;
 use plimsoll_fio::SteadyCriterion as Criterion;
 use plimsoll_fio::SteadyState as SteadyOption;
 use plimsoll_fio::print::SteadyState;
 use plimsoll_record::Slice;
-use plimsoll_units::{Kind, Span};
+use plimsoll_units::{Instant, Kind, Span};
+
+use super::plan::Member;
+
+/// Stops the jobs of a running stage that attain their steady state, which is added to `steady` by the number of the
+/// clone. Jobs with group reporting are judged together.
+pub fn stop_attained(jobs: &[FioJob], members: &[Member], series: &[Slice], steady: &mut BTreeMap<u64, SteadyState>) {
+    for (index, member) in members.iter().enumerate() {
+        let life = &jobs[member.job].life;
+        let Some(option) = life.steady_state.filter(|_| !steady.contains_key(&member.number)) else { continue };
+        let joins = |other: &Member| {
+            let is_joint = life.group_reporting && jobs[other.job].life.group_reporting;
+            other.number == member.number || (is_joint && other.group == member.group)
+        };
+        let streams: Vec<usize> =
+            members.iter().enumerate().filter(|(_, other)| joins(other)).map(|(index, _)| index).collect();
+        let warm = member.worker.begins + member.worker.conduct.counts_from;
+        let own = series.iter().filter(|slice| slice.start >= Instant::ZERO + warm).map(|slice| Slice {
+            tally: slice.tally.only(|counter| streams.contains(&usize::from(counter.stream))),
+            ..slice.clone()
+        });
+        let own: Vec<Slice> = own.collect();
+        if let Some(attained) = judge(&option, &own).filter(|state| state.attained && index < 255) {
+            member.worker.conduct.stop.give();
+            steady.insert(member.number, attained);
+        }
+    }
+}
 
 /// Figures of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -109,7 +139,6 @@ fn slope(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use plimsoll_record::{Bins, Counter, Tally};
-    use plimsoll_units::Instant;
 
     use super::*;
 

@@ -11,18 +11,19 @@ mod space;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::conduct::{Conduct, ToleratedErrors};
+use crate::step::{Descriptor, FileAccess, Worker};
 use plimsoll_device::{AccessAdvice, Batching, Contents, Durable, Engine as Issuer, Flush, SyncMode};
 use plimsoll_fio::{
     BlockSizes, Engine, FileAdvice, FioCommand, FioJob, Flow, JobDirection, Order, Placing, RangeSync, Seed,
     Synchronous, groups,
 };
 use plimsoll_load::{CountedOps, FlushOrder, JobSpec, RateWait, Repeat, ThinkPause, Turns, Until, WorkerOps};
-use plimsoll_suite::{Conduct, Descriptor, FileAccess, ToleratedErrors, Worker};
 use plimsoll_units::{Bytes, Span};
 
 pub use contents::{Checks, Filling};
 pub use slices::slice;
-pub use space::{Existing, FilePlan, Ground, NamedDisk, Whereabouts, bases};
+pub use space::{Existing, FilePlan, NamedDisk, PathLookup, PathMeaning, bases};
 
 /// The plan by stage.
 #[derive(Debug, Default)]
@@ -53,9 +54,9 @@ pub struct Member {
 }
 
 /// Properties of the host, and plimsoll's own flags.
-pub struct Around<'a> {
+pub struct PlanContext<'a> {
     /// Files and devices by path.
-    pub whereabouts: Whereabouts<'a>,
+    pub lookup: PathLookup<'a>,
     /// Seed of jobs with different random numbers in each run.
     pub fresh_seed: u64,
     /// Reason why `io_uring` is unavailable, if it is.
@@ -71,19 +72,19 @@ const SEED: u64 = 0x89;
 ///
 /// # Errors
 /// Errors with remedies, a line each.
-pub fn plan(command: &FioCommand, around: &Around<'_>) -> Result<StagePlan, Vec<String>> {
+pub fn plan(command: &FioCommand, context: &PlanContext<'_>) -> Result<StagePlan, Vec<String>> {
     let placings = groups(&command.jobs);
     let mut planner =
-        Planner { command, around, plan: StagePlan::default(), faults: Vec::new(), known: BTreeMap::new() };
+        Planner { command, context, plan: StagePlan::default(), faults: Vec::new(), known: BTreeMap::new() };
     for (index, (job, placing)) in command.jobs.iter().zip(&placings).enumerate() {
         planner.job(index, job, *placing);
     }
-    if matches!(around.whereabouts.ground, Ground::Space(_))
+    if matches!(context.lookup.meaning, PathMeaning::Space(_))
         && planner.plan.stages.iter().any(|stage| stage.len() > 256)
     {
         planner.faults.push("more than 256 concurrent clones with --on; use a lower numjobs or a stonewall".into());
     }
-    space::set_bases(&mut planner.plan.files, &around.whereabouts);
+    space::set_bases(&mut planner.plan.files, &context.lookup);
     if planner.faults.is_empty() {
         planner.fill_buffers();
     }
@@ -96,7 +97,7 @@ pub fn plan(command: &FioCommand, around: &Around<'_>) -> Result<StagePlan, Vec<
 
 struct Planner<'a> {
     command: &'a FioCommand,
-    around: &'a Around<'a>,
+    context: &'a PlanContext<'a>,
     plan: StagePlan,
     faults: Vec<String>,
     /// Indices of files by path.
@@ -124,7 +125,7 @@ impl Planner<'_> {
 
     fn member(&mut self, index: usize, job: &FioJob, copy: u64, number: u64) -> Result<Member, String> {
         let seed = self.seed(job, number);
-        let spread = space::spread(job, copy, seed, &self.around.whereabouts)?;
+        let spread = space::spread(job, copy, seed, &self.context.lookup)?;
         let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
         let forgets = self.forgets(job);
         let until = until(job, &spread, forgets);
@@ -150,10 +151,10 @@ impl Planner<'_> {
             until,
             seed,
         };
-        if job.access.direction.trims && !matches!(self.around.whereabouts.ground, Ground::Paths) {
+        if job.access.direction.trims && !matches!(self.context.lookup.meaning, PathMeaning::Paths) {
             return Err(format!("rw={} with --on: trims need a file or device; name it, and omit --on", job.access.rw));
         }
-        if job.files.range_every.is_some() && !matches!(self.around.whereabouts.ground, Ground::Paths) {
+        if job.files.range_every.is_some() && !matches!(self.context.lookup.meaning, PathMeaning::Paths) {
             return Err("sync_file_range with --on: a model has no dirty pages; use fdatasync".into());
         }
         let mut worker = Worker::new(spec, 0, Bytes::ZERO, self.access(job));
@@ -173,7 +174,7 @@ impl Planner<'_> {
             (Some(seed), _) => seed,
             (None, Seed::Given(seed)) => seed as u64,
             (None, Seed::Repeated) => SEED,
-            (None, Seed::Fresh) => self.around.fresh_seed,
+            (None, Seed::Fresh) => self.context.fresh_seed,
         };
         base.wrapping_add(number.wrapping_mul(0x1_0000_01b3))
     }
@@ -183,7 +184,7 @@ impl Planner<'_> {
         let StagePlan { files, stages, .. } = &mut self.plan;
         for member in stages.iter_mut().flatten() {
             let job = &self.command.jobs[member.job];
-            let regions = bases(&member.worker.parts, files, self.around.whereabouts.ground);
+            let regions = bases(&member.worker.parts, files, self.context.lookup.meaning);
             match contents::contents(job, member.worker.job.seed, &regions) {
                 Ok((contents, checks)) => {
                     member.worker.access.contents = contents;
@@ -198,7 +199,7 @@ impl Planner<'_> {
     fn forgets(&self, job: &FioJob) -> bool {
         let is_buffered = job.files.invalidate && !job.files.direct && !job.files.read_before;
         let is_file = !matches!(self.issuer(job.flow.engine), Issuer::Mapped | Issuer::Null);
-        is_buffered && is_file && matches!(self.around.whereabouts.ground, Ground::Paths)
+        is_buffered && is_file && matches!(self.context.lookup.meaning, PathMeaning::Paths)
     }
 
     fn access(&self, job: &FioJob) -> FileAccess {
@@ -227,8 +228,10 @@ impl Planner<'_> {
     /// The engine that replaces one of fio.
     fn issuer(&self, engine: Engine) -> Issuer {
         match engine {
-            Engine::Libaio if self.around.aio_refused.is_none() => Issuer::Aio,
-            Engine::IoUring | Engine::Libaio | Engine::Windowsaio if self.around.ring_refused.is_none() => Issuer::Ring,
+            Engine::Libaio if self.context.aio_refused.is_none() => Issuer::Aio,
+            Engine::IoUring | Engine::Libaio | Engine::Windowsaio if self.context.ring_refused.is_none() => {
+                Issuer::Ring
+            }
             Engine::IoUring | Engine::Libaio | Engine::Windowsaio | Engine::Posixaio => Issuer::Threads,
             Engine::Sync | Engine::Psync | Engine::Vsync | Engine::Pvsync | Engine::Pvsync2 => Issuer::Inline,
             Engine::Mmap => Issuer::Mapped,
@@ -257,7 +260,7 @@ impl Planner<'_> {
             }
             (Engine::Posixaio, _) => Some(format!("ioengine={name}: replaced by threads with pread and pwrite")),
             (_, Issuer::Threads) => {
-                let why = self.around.ring_refused.as_deref().unwrap_or_default();
+                let why = self.context.ring_refused.as_deref().unwrap_or_default();
                 Some(format!(
                     "ioengine={name}: io_uring is unavailable ({why}): replaced by threads with pread and pwrite"
                 ))

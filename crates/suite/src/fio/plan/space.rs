@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::ground::place_files;
+use crate::step::{FilePart, FileSpec};
 use plimsoll_fio::{Allocation, Engine, Extent, FioJob};
 use plimsoll_load::Region;
-use plimsoll_suite::{FilePart, FileSpec, place_files};
 use plimsoll_units::Bytes;
 
 use super::contents::Filling;
@@ -26,7 +27,7 @@ pub enum Existing {
 
 /// Meaning of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum PathMeaning {
     /// Files and devices of the host.
     Paths,
     /// A space of this size: files are placed consecutively; a file without a size takes all of it.
@@ -34,13 +35,13 @@ pub enum Ground {
 }
 
 /// Properties of paths.
-pub struct Whereabouts<'a> {
+pub struct PathLookup<'a> {
     /// The object at a path; `None` if missing, or the reason why it cannot be used.
     pub at: &'a dyn Fn(&str) -> Result<Option<Existing>, String>,
     /// True if a path is a directory.
     pub is_directory: &'a dyn Fn(&str) -> bool,
     /// Meaning of paths.
-    pub ground: Ground,
+    pub meaning: PathMeaning,
     /// Disks of the space, in the order of their addresses. Empty if all files are on one.
     pub disks: &'a [NamedDisk],
 }
@@ -54,7 +55,7 @@ pub struct NamedDisk {
     pub size: Bytes,
 }
 
-impl Whereabouts<'_> {
+impl PathLookup<'_> {
     /// The index of the disk with the longest path above a file.
     fn disk_of(&self, file: &str) -> Result<usize, String> {
         let above = |disk: &&NamedDisk| Path::new(file).starts_with(&disk.path);
@@ -99,12 +100,12 @@ pub struct FilePlan {
 
 impl FilePlan {
     /// The file for a backend, with padding such that the next file begins at a multiple of a MiB.
-    pub fn spec(&self, ground: Ground) -> FileSpec {
-        let size = match ground {
-            Ground::Paths if !self.whole => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
+    pub fn spec(&self, meaning: PathMeaning) -> FileSpec {
+        let size = match meaning {
+            PathMeaning::Paths if !self.whole => Bytes::new(self.size.get().next_multiple_of(1 << 20)),
             _ => self.size,
         };
-        let path = self.path.as_ref().filter(|_| ground == Ground::Paths).map(PathBuf::from);
+        let path = self.path.as_ref().filter(|_| meaning == PathMeaning::Paths).map(PathBuf::from);
         let writes = self.writes || self.lacks_from().is_some();
         FileSpec { path, size, reserved: false, writes, device: self.disk }
     }
@@ -143,20 +144,20 @@ pub(super) struct Spread {
 }
 
 /// Sets the first address of each file in a space.
-pub(super) fn set_bases(files: &mut [FilePlan], whereabouts: &Whereabouts<'_>) {
-    let specs: Vec<_> = files.iter().map(|file| file.spec(whereabouts.ground)).collect();
-    let disks: Vec<_> = whereabouts.disks.iter().map(|disk| disk.size).collect();
+pub(super) fn set_bases(files: &mut [FilePlan], lookup: &PathLookup<'_>) {
+    let specs: Vec<_> = files.iter().map(|file| file.spec(lookup.meaning)).collect();
+    let disks: Vec<_> = lookup.disks.iter().map(|disk| disk.size).collect();
     for (file, region) in files.iter_mut().zip(place_files(&specs, &disks)) {
         file.base = region.start;
     }
 }
 
 /// Regions of a worker's parts in the common address space.
-pub fn bases(parts: &[FilePart], files: &[FilePlan], ground: Ground) -> Vec<Region> {
-    let size = |file: usize| files[file].spec(ground).size.get();
-    let base = |part: &FilePart| match ground {
-        Ground::Space(_) => files[part.file].base,
-        Ground::Paths => {
+pub fn bases(parts: &[FilePart], files: &[FilePlan], meaning: PathMeaning) -> Vec<Region> {
+    let size = |file: usize| files[file].spec(meaning).size.get();
+    let base = |part: &FilePart| match meaning {
+        PathMeaning::Space(_) => files[part.file].base,
+        PathMeaning::Paths => {
             let mut before: Vec<usize> = Vec::new();
             for other in parts.iter().take_while(|other| other.file != part.file) {
                 if !before.contains(&other.file) {
@@ -176,27 +177,27 @@ pub(super) fn drawn(seed: u64, most: u64) -> u64 {
 }
 
 /// Computes the ranges of a clone.
-pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, whereabouts: &Whereabouts<'_>) -> Result<Spread, String> {
+pub(super) fn spread(job: &FioJob, copy: u64, seed: u64, lookup: &PathLookup<'_>) -> Result<Spread, String> {
     let smallest = job.access.smallest().get().max(1);
     let paths = job.files.paths(&job.section, copy);
     let is_null = job.flow.engine == Engine::Null;
-    if whereabouts.ground == Ground::Paths {
-        let missing = job.files.directories.iter().find(|directory| !(whereabouts.is_directory)(directory));
+    if lookup.meaning == PathMeaning::Paths {
+        let missing = job.files.directories.iter().find(|directory| !(lookup.is_directory)(directory));
         if let Some(directory) = missing {
             return Err(format!("directory={directory}: not a directory; create it first"));
         }
     }
     let mut found = Vec::new();
     for path in paths {
-        let disk = if is_null { 0 } else { whereabouts.disk_of(&path)? };
-        let existing = match whereabouts.ground {
+        let disk = if is_null { 0 } else { lookup.disk_of(&path)? };
+        let existing = match lookup.meaning {
             _ if is_null => None,
-            Ground::Space(space) if path.starts_with("/dev/") || job.files.size.is_none() => {
-                let space = whereabouts.disks.get(disk).map_or(space, |disk| disk.size);
+            PathMeaning::Space(space) if path.starts_with("/dev/") || job.files.size.is_none() => {
+                let space = lookup.disks.get(disk).map_or(space, |disk| disk.size);
                 Some(Existing::Device(Bytes::new(space.get() / job.files.count.max(1))))
             }
-            Ground::Space(_) => None,
-            Ground::Paths => (whereabouts.at)(&path)?,
+            PathMeaning::Space(_) => None,
+            PathMeaning::Paths => (lookup.at)(&path)?,
         };
         found.push(((!is_null).then_some(path), existing, disk));
     }

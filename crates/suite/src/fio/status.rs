@@ -2,8 +2,8 @@
 //!
 //! Independent of terminals.
 
+use plimsoll_analyse::total_span;
 use plimsoll_fio::FioJob;
-use plimsoll_measure::sweep::total_span;
 use plimsoll_record::Slice;
 use plimsoll_units::{Kind, Span};
 

@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 
+use crate::result::{LoggedOperation, WorkerResult};
 use plimsoll_fio::FioJob;
 use plimsoll_fio::print::{
     DirectionCounts, HistogramLog, LogColumns, LogKind, LogSample, LogWriter, TransferDirection, log_name,
 };
 use plimsoll_record::{Bins, Counter};
-use plimsoll_suite::{LoggedOperation, WorkerResult};
 use plimsoll_units::{Instant, Kind, Span};
 
+use super::job_report::{Cut, cut};
 use super::plan::{Member, logs_each};
-use super::tell::{Cut, cut};
 
 /// Writes the logs of a clone and returns errors. `started_unix_ms` is its start.
 pub fn write(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {

@@ -1,0 +1,17 @@
+//! fio's jobs on the grounds of suites: their plan, files, run and report.
+
+mod disks;
+mod job_report;
+mod layout;
+mod logs;
+mod plan;
+mod report;
+mod run;
+mod status;
+mod steady;
+
+pub use layout::{JobFiles, find_file, is_directory};
+pub use plan::{Existing, NamedDisk, PathLookup, PathMeaning, PlanContext, StagePlan, plan};
+pub use report::PlannedJobs;
+pub use run::{JobsOutcome, RunObserver, RunningStage, StageResults, unix_ms};
+pub use status::RunProperties;
