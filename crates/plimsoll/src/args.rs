@@ -170,10 +170,13 @@ pub enum Command {
         #[arg(value_enum)]
         document: Generated,
         /// With schema: the result; `run` without it
-        #[arg(value_name = "RESULT", value_parser = PossibleValuesParser::new(crate::generate::schema_names()))]
+        #[arg(value_name = "RESULT", value_parser = PossibleValuesParser::new(plimsoll_report::schema_names().chain([CHECK_SCHEMA])))]
         name: Option<String>,
     },
 }
+
+/// Name of the schema of checks.
+pub const CHECK_SCHEMA: &str = "check";
 
 /// Generated documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

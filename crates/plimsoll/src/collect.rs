@@ -13,6 +13,7 @@ mod postgres;
 use std::time::{Duration, Instant};
 
 use plimsoll_ingest::{Class, Ingest, Measure, Outcome};
+use plimsoll_suite::snapshots::{FORMAT, line};
 use plimsoll_units::Span;
 use serde_json::{Map, Value, json};
 
@@ -20,10 +21,6 @@ use crate::args::{CollectArgs, CollectCommand, SamplingArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use log::CollectLog;
-pub use log::line;
-
-/// Name and version of the format; see docs/inputs.md.
-pub const FORMAT: &str = "plimsoll.snapshots/1";
 
 /// Minimum interval between snapshots.
 const SHORTEST: Span = Span::from_millis(100);
@@ -203,9 +200,4 @@ fn iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<Stri
     };
     let rates: Vec<f64> = reading.figures.iter().filter(is_rate).map(|figure| figure.value).collect();
     (!rates.is_empty()).then(|| rates.iter().sum())
-}
-
-/// The current time in the format of snapshots.
-pub fn now() -> Value {
-    json!(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }

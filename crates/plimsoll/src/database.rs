@@ -1,7 +1,6 @@
 //! The database of a suite: an existing one, or one created for the run.
 
 mod data;
-mod snapshots;
 mod stage;
 
 use std::path::Path;
@@ -11,16 +10,17 @@ use plimsoll_database::{
 };
 use plimsoll_device::describe_host;
 use plimsoll_record::{DatabaseAbout, Source};
+use plimsoll_suite::snapshots::Snapshots;
 use plimsoll_suite::{DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
 use plimsoll_units::Bytes;
 
 pub use data::{Data, check_room};
-pub use snapshots::Snapshots;
 
 use self::stage::StagedVolume;
 use crate::args::{DatabaseArgs, MakeArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
+use crate::store;
 
 /// The backend and, if the database has counters, their snapshots. [`Data`] checks the contents of an existing
 /// database.
@@ -41,7 +41,7 @@ pub fn ground(
     let space = about.folder.as_deref().and_then(available).unwrap_or_default();
     let facts = Facts::of_database(name, source, target.system(), about);
     let facts = Facts { host: Some(describe_host()), space, ..facts };
-    let snapshots = Snapshots::of(&*target);
+    let snapshots = store::runs_folder().and_then(|folder| Snapshots::of(&*target, &folder, crate::MADE_BY));
     let sink = snapshots.as_ref().map(Snapshots::sink);
     Ok((Box::new(DatabaseGround::new(target, facts).on(below).telling(sink)), snapshots))
 }

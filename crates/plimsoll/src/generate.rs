@@ -5,16 +5,8 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 
-use crate::args::{self, Generated};
+use crate::args::{self, CHECK_SCHEMA, Generated};
 use crate::cli_error::CliError;
-
-/// Name of the schema of checks.
-const CHECK: &str = "check";
-
-/// Names of the results that have a schema.
-pub fn schema_names() -> impl Iterator<Item = &'static str> {
-    plimsoll_report::schema_names().chain([CHECK])
-}
 
 /// The text of a document; `name` selects the result of a schema.
 pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, CliError> {
@@ -70,7 +62,7 @@ fn full_name(command: &Command) -> String {
 /// Checks of data directories are results of the service, all others of the report.
 fn schema(name: &str) -> Vec<u8> {
     match name {
-        CHECK => plimsoll_report::schema_of::<plimsoll_service::Check>(),
+        CHECK_SCHEMA => plimsoll_report::schema_of::<plimsoll_service::Check>(),
         name => plimsoll_report::schema(name).expect("the parser accepts names of schemas only"),
     }
 }

@@ -29,6 +29,7 @@ mod oci_agent;
 mod offers;
 mod output;
 mod portals;
+mod price_files;
 mod prices;
 mod quote;
 mod serve;
@@ -44,6 +45,7 @@ mod tls;
 mod usage;
 mod volumes;
 mod web;
+mod web_console;
 mod what_ifs;
 
 use std::io::Write;

@@ -12,7 +12,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
-use crate::prices;
+use crate::price_files;
 
 /// Environment variable with the directory of the user's product files.
 const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
@@ -80,7 +80,7 @@ impl Offers {
                 add(&mut catalogue, &path)?;
             }
         }
-        for prices in prices::imported()? {
+        for prices in price_files::read_all()? {
             catalogue.add_imported(prices);
         }
         catalogue.set_commitment(args.commitment);

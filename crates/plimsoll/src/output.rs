@@ -9,10 +9,10 @@ use plimsoll_catalogue::Price;
 use plimsoll_record::{Curve, EndReason, LoadLine, SuiteRun};
 use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Page, TextStyle};
+use plimsoll_suite::snapshots::Snapshots;
 
 use crate::args::{FormArgs, OutputArgs};
 use crate::cli_error::CliError;
-use crate::database::Snapshots;
 use crate::store;
 
 /// Output files of a result, checked before any work.

@@ -29,7 +29,7 @@ use crate::offers::Offers;
 use crate::output::{Outputs, print};
 use crate::systemd;
 use crate::volumes::{self, home};
-use crate::web;
+use crate::web_console;
 
 /// How long the floor is measured.
 const FLOOR: Span = Span::from_millis(500);
@@ -43,7 +43,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;
     let doors = Doors::find(args, &directory)?;
-    let listener = web::listen(args)?;
+    let listener = web_console::listen(args)?;
     let clouds = Clouds::find(&args.cloud, &directory)?;
     let floor = floor(args.rt)?;
     let iscsi = doors.iscsi();
@@ -55,7 +55,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let bell = stop.bell()?;
     let recordings = args.record.as_deref().map(std::path::absolute).transpose().context("the current directory")?;
     let reattach = args.reattach;
-    let console = listener.map(|listener| web::options(listener, &service, products, &directory));
+    let console = listener.map(|listener| web_console::options(listener, &service, products, &directory));
     let work = move || attend(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console);
     let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
     // The ring stays on this thread, as its buffers do; those that were started before have no priority.

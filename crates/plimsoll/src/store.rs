@@ -9,10 +9,10 @@ use plimsoll_analyse::{LineHistory, different_load};
 use plimsoll_ingest::ImportedCurve;
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, EndReason, FormatError, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
+use plimsoll_suite::snapshots::Snapshots;
 use plimsoll_units::Bytes;
 
 use crate::cli_error::CliError;
-use crate::database::Snapshots;
 use crate::imports;
 
 /// Maximum size of a run file.
@@ -100,7 +100,8 @@ pub fn keep_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>) -> anyhow:
     let path = place(suite.started.as_deref(), &name)?;
     if let Some((side, snapshots)) = suite.database.as_mut().zip(snapshots) {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        side.snapshots = snapshots.keep(&path.with_file_name(format!("{stem}-snapshots.jsonl")))?;
+        let path = path.with_file_name(format!("{stem}-snapshots.jsonl"));
+        side.snapshots = snapshots.keep(&path).with_context(|| format!("writing {}", path.display()))?;
     }
     write_whole(&path, &suite.to_json())?;
     Ok(path)

@@ -12,6 +12,7 @@ mod recipe;
 pub mod recipes;
 mod result;
 mod session_run;
+pub mod snapshots;
 mod sql;
 mod step;
 pub mod workers;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use plimsoll_suite::snapshots::timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{CounterSource, Lost};
@@ -92,7 +93,7 @@ impl CounterSource for Linux {
             .map_err(|error| Lost::Why(format!("cannot read /proc/diskstats: {error}")))?;
         let uptime = read("/proc/uptime").split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
         let fields = [
-            ("at", super::now()),
+            ("at", timestamp()),
             ("uptime_s", json!(uptime)),
             ("devices", Value::Object(devices(&text, &self.devices))),
             ("pressure_io", pressure(&read("/proc/pressure/io"))),

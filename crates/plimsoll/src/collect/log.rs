@@ -7,6 +7,8 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 
+use plimsoll_suite::snapshots;
+
 use crate::cli_error::CliError;
 
 pub(super) struct CollectLog {
@@ -58,21 +60,13 @@ impl CollectLog {
 
     /// Records an error with its time.
     pub(super) fn note(&mut self, text: &str) -> Result<(), CliError> {
-        let note = [("at".to_owned(), super::now()), ("note".to_owned(), json!(text))];
+        let note = [("at".to_owned(), snapshots::timestamp()), ("note".to_owned(), json!(text))];
         self.put(&note.into_iter().collect())
     }
 
     fn put(&mut self, object: &Map<String, Value>) -> Result<(), CliError> {
-        let written = self.out.write_all(line(object).as_bytes()).and_then(|()| self.out.flush());
+        let written = self.out.write_all(snapshots::line(object).as_bytes()).and_then(|()| self.out.flush());
         let context = || format!("cannot write {}: earlier snapshots are kept", self.name);
         written.with_context(context).map_err(CliError::Failed)
     }
-}
-
-/// An object as a line; a header begins with the format.
-pub fn line(object: &Map<String, Value>) -> String {
-    let first = ["format", "at"].into_iter().filter_map(|key| object.get_key_value(key));
-    let rest = object.iter().filter(|(key, _)| !["format", "at"].contains(&key.as_str()));
-    let fields: Vec<String> = first.chain(rest).map(|(key, value)| format!("{}:{value}", json!(key))).collect();
-    format!("{{{}}}\n", fields.join(","))
 }

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use plimsoll_database::mysql::snapshots;
+use plimsoll_suite::snapshots::timestamp;
 use serde_json::{Map, Value};
 
 use super::client::Client;
@@ -63,7 +64,7 @@ impl CounterSource for Mysql<'_> {
 
     fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
         let lines = self.ask(&snapshots::SAMPLE.join("\n"), stop)?;
-        Ok(snapshots::sample(lines.iter().map(String::as_str), super::now))
+        Ok(snapshots::sample(lines.iter().map(String::as_str), timestamp))
     }
 }
 

@@ -7,13 +7,26 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::Context;
 use plimsoll_database::{Database, System};
-use plimsoll_suite::Sink;
 use serde_json::{Map, Value, json};
 
-use crate::collect::{FORMAT, line, now};
-use crate::store::runs_folder;
+use crate::ground::Sink;
+
+/// Name and version of the format; see docs/inputs.md.
+pub const FORMAT: &str = "plimsoll.snapshots/1";
+
+/// An object as a line; a header begins with the format.
+pub fn line(object: &Map<String, Value>) -> String {
+    let first = ["format", "at"].into_iter().filter_map(|key| object.get_key_value(key));
+    let rest = object.iter().filter(|(key, _)| !["format", "at"].contains(&key.as_str()));
+    let fields: Vec<String> = first.chain(rest).map(|(key, value)| format!("{}:{value}", json!(key))).collect();
+    format!("{{{}}}\n", fields.join(","))
+}
+
+/// The current time in the format of snapshots.
+pub fn timestamp() -> Value {
+    json!(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}
 
 /// Interval of snapshots in seconds.
 const INTERVAL_S: u32 = 1;
@@ -33,23 +46,23 @@ struct Writing {
 }
 
 impl Snapshots {
-    /// A file for the snapshots of a database; `None` if it has no counters, or nothing can be kept.
-    pub fn of(database: &dyn Database) -> Option<Self> {
+    /// A file in the folder of runs for the snapshots of a database; `None` if it has no counters, or the folder cannot be
+    /// made. `made_by` is the program and its version.
+    pub fn of(database: &dyn Database, folder: &Path, made_by: &str) -> Option<Self> {
         let source = match database.system() {
             System::Postgres => "postgres",
             System::Mysql => "mysql",
             System::Sqlite | System::Oracle => return None,
         };
         let head = database.observer().and_then(|mut observer| observer.head()).ok().filter(|head| !head.is_empty())?;
-        let folder = runs_folder()?;
-        fs::create_dir_all(&folder).ok()?;
-        Some(Self::create(&folder, source, head))
+        fs::create_dir_all(folder).ok()?;
+        Some(Self::create(folder, source, made_by, head))
     }
 
-    fn create(folder: &Path, source: &str, mut head: Map<String, Value>) -> Self {
+    fn create(folder: &Path, source: &str, made_by: &str, mut head: Map<String, Value>) -> Self {
         head.extend([
             ("format".to_owned(), json!(FORMAT)),
-            ("program".to_owned(), json!(crate::MADE_BY)),
+            ("program".to_owned(), json!(made_by)),
             ("source".to_owned(), json!(source)),
             ("interval_s".to_owned(), json!(INTERVAL_S)),
         ]);
@@ -68,7 +81,7 @@ impl Snapshots {
             if snapshot.contains_key("at") {
                 writing.put(snapshot);
             } else {
-                let at = [("at".to_owned(), now())];
+                let at = [("at".to_owned(), timestamp())];
                 writing.put(&at.into_iter().chain(snapshot.clone()).collect());
             }
             writing.count += 1;
@@ -76,12 +89,15 @@ impl Snapshots {
     }
 
     /// Renames the file and returns its name; `None` if there are too few snapshots.
-    pub fn keep(self, path: &Path) -> anyhow::Result<Option<String>> {
+    ///
+    /// # Errors
+    /// The file cannot be renamed.
+    pub fn keep(self, path: &Path) -> std::io::Result<Option<String>> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if writing.count < MIN_SNAPSHOTS || writing.file.is_none() {
             return Ok(None);
         }
-        fs::rename(&self.draft, path).with_context(|| format!("writing {}", path.display()))?;
+        fs::rename(&self.draft, path)?;
         Ok(Some(path.display().to_string()))
     }
 }
@@ -95,8 +111,8 @@ impl Drop for Snapshots {
 
 impl Writing {
     fn put(&mut self, object: &Map<String, Value>) {
-        let line = line(object);
-        self.file = self.file.take().and_then(|mut file| file.write_all(line.as_bytes()).is_ok().then_some(file));
+        self.file =
+            self.file.take().and_then(|mut file| file.write_all(line(object).as_bytes()).is_ok().then_some(file));
     }
 }
 
@@ -132,7 +148,7 @@ mod tests {
     fn snapshots_of_a_suite_are_read_as_demand() {
         let folder = folder("demand");
         let head = object(json!({"version": "15.19", "block_bytes": 8192, "server": "local:5432"}));
-        let snapshots = Snapshots::create(&folder, "postgres", head);
+        let snapshots = Snapshots::create(&folder, "postgres", "a test", head);
         let mut sink = snapshots.sink();
         (0..12).for_each(|second| sink(&postgres(second)));
         let kept = snapshots.keep(&folder.join("run-snapshots.jsonl")).unwrap().expect("enough snapshots");
@@ -151,7 +167,7 @@ mod tests {
     #[test]
     fn too_few_snapshots_are_discarded() {
         let folder = folder("few");
-        let snapshots = Snapshots::create(&folder, "postgres", Map::new());
+        let snapshots = Snapshots::create(&folder, "postgres", "a test", Map::new());
         snapshots.sink()(&object(json!({"pg_stat_wal": []})));
         let text = fs::read_to_string(&snapshots.draft).unwrap();
         assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("{\"at\":")), "{text}");
