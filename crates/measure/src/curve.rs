@@ -30,17 +30,22 @@ impl CurveHead {
         wall: Span,
         context: &RunContext<'_>,
     ) -> Result<Curve, MeasureError> {
-        let SweepResult { runs, slots, ended, fault, .. } = result;
-        if runs.is_empty() {
-            return Err(match (fault, ended) {
-                (Some(fault), _) => fault.into(),
-                (None, EndReason::Interrupted) => MeasureError::Interrupted,
-                _ => MeasureError::NoOperation,
-            });
+        if !result.runs.is_empty() {
+            return Ok(self.build(result, wall, context));
         }
+        Err(match (result.fault, result.ended) {
+            (Some(fault), _) => fault.into(),
+            (None, EndReason::Interrupted) => MeasureError::Interrupted,
+            _ => MeasureError::NoOperation,
+        })
+    }
+
+    /// The curve without a verdict, even without runs.
+    pub(crate) fn build(self, result: SweepResult, wall: Span, context: &RunContext<'_>) -> Curve {
+        let SweepResult { runs, slots, ended, fault, .. } = result;
         let mut findings = self.findings;
         findings.extend(fault.map(|fault| Finding::Fault { what: describe(&fault) }));
-        Ok(Curve {
+        Curve {
             format: FORMAT.into(),
             made_by: context.made_by.into(),
             started: self.started.map(|started| started.to_string()),
@@ -58,6 +63,6 @@ impl CurveHead {
             basis: None,
             slots,
             findings,
-        })
+        }
     }
 }

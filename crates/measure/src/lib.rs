@@ -1,13 +1,15 @@
 //! Measurement of storage and models: the loads of a sweep, the backends that execute them, and findings about the
 //! result.
 //!
-//! [`measure`] executes a [`MeasurementRequest`], [`measure_interleaved`] two of them. [`LoadOptions`] and [`SweepOptions`] become a
+//! [`measure`] executes a [`MeasurementRequest`], [`measure_interleaved`] two of them, and [`simulate`] a
+//! [`SimulationRequest`]. [`LoadOptions`] and [`SweepOptions`] become a
 //! [`MeasurePlan`], which [`sweep::run`] executes on a [`Backend`]; [`Replaying`] is a recorded load.
 
 pub mod backend;
 pub mod checks;
 mod curve;
 mod error;
+mod ground;
 mod hosts;
 mod interleave;
 mod measured_load;
@@ -20,11 +22,13 @@ mod preset;
 pub mod probe;
 mod replay;
 mod request;
+mod simulation;
 pub mod sweep;
 mod words;
 
 pub use backend::{AccessPath, Backend, Storage, Virtual};
 pub use error::MeasureError;
+pub use ground::{open_disk, open_export};
 pub use interleave::{InterleavedCurves, measure_interleaved};
 pub use measurement::measure;
 pub use monitor::{Monitor, PointProgress, Unattended};
@@ -33,5 +37,6 @@ pub use plan::{Effort, Grid, MAX_BUFFER_MEMORY, MeasurePlan, TargetKind};
 pub use preset::{BUILT_IN, Preset, Template};
 pub use replay::Replaying;
 pub use request::{EngineChoice, MeasurementRequest, RunContext};
+pub use simulation::{NamedModel, STAGES_SPACE, SimulationRequest, simulate};
 pub use sweep::SweepResult;
 pub use words::{BlockSizes, InvalidValue, PatternWord, Percent, WorkingSet};

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_load::Arrival;
 use plimsoll_measure::{
     BlockSizes, EffortLevel, EngineChoice, LoadOptions, MeasurementRequest, PatternWord, Percent, ReplayOptions,
-    SweepOptions, WorkingSet,
+    SimulationRequest, SweepOptions, WorkingSet,
 };
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
@@ -307,6 +307,18 @@ pub struct Simulate {
     pub output: OutputArgs,
     #[command(flatten)]
     pub replay: ReplayArgs,
+}
+
+impl Simulate {
+    /// The request of the simulation of each model.
+    pub fn request(&self) -> SimulationRequest {
+        SimulationRequest {
+            load: self.load.options(),
+            sweep: self.sweep.options(),
+            replay: self.replay.options(),
+            size: self.size,
+        }
+    }
 }
 
 /// A recorded load instead of a generated load.

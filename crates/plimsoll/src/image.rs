@@ -19,9 +19,11 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::child::Child;
 use self::open::Image;
+use plimsoll_measure::NamedModel;
+
 use crate::args::{ImageArgs, TermsArgs};
 use crate::cli_error::CliError;
-use crate::offers::{NamedModel, Offers};
+use crate::offers::{Offers, read_model};
 use crate::output::print;
 use crate::systemd;
 
@@ -57,7 +59,7 @@ impl UnboundServer {
     /// Opens the image, and offers it under a name.
     pub fn open(args: &ImageArgs, export: &str, blocks: Blocks) -> Result<Self, CliError> {
         let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
-        let like = args.like.as_deref().map(|text| NamedModel::read(text, || Offers::new(&terms))).transpose()?;
+        let like = args.like.as_deref().map(|text| read_model(text, || Offers::new(&terms))).transpose()?;
         let image = Image::open(args, like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)))?;
         let volumes = match &like {
             None => Volumes::plain([image.size], Span::ZERO),

@@ -48,11 +48,11 @@ pub fn measure_and_keep(
 
 fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Console) -> Result<Curve, CliError> {
     check_path(&request)?;
-    Ok(plimsoll_measure::measure(request, &context(command), console)?)
+    Ok(plimsoll_measure::measure(request, &run_context(command), console)?)
 }
 
 /// Runs of this program.
-fn context(command: Vec<String>) -> RunContext<'static> {
+pub fn run_context(command: Vec<String>) -> RunContext<'static> {
     RunContext { made_by: crate::MADE_BY, command, earlier_objective: &store::chosen_objective }
 }
 

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_catalogue::{
     Catalogue, Complaint, Config, Currency, Date, Like, NoLike, Offer, OwnPrice, Price, PriceTerms,
 };
-use plimsoll_model::ChainSpec;
-use plimsoll_units::Bytes;
+use plimsoll_measure::NamedModel;
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
@@ -19,44 +18,18 @@ const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
 /// Maximum size of a product file.
 const LARGEST: u64 = 16 << 20;
 
-/// Address space of stages, which have no capacity.
-pub const SPACE: Bytes = Bytes::gib(64);
-
-/// A model to simulate or emulate: a product of the catalogue, or stages.
-#[derive(Debug)]
-pub struct NamedModel {
-    /// The configuration in its short form, or the stages.
-    pub name: String,
-    /// Its timing.
-    pub model: ChainSpec,
-    /// The product; none for stages.
-    pub offer: Option<Offer>,
-}
-
-impl NamedModel {
-    /// Parses a configuration or stages. Only a configuration needs the offers.
-    pub fn read<O: BorrowMut<Offers>>(
-        text: &str,
-        offers: impl FnOnce() -> Result<O, CliError>,
-    ) -> Result<Self, CliError> {
-        match text.parse().map_err(|error: NoLike| usage(&error))? {
-            Like::Stages(model) => Ok(Self { name: model.to_string(), model, offer: None }),
-            Like::Config(_) => {
-                let offer = offers()?.borrow_mut().offer(text)?;
-                let model = offer.model().map_err(|why| CliError::usage(format!("{text}: {why}")))?;
-                Ok(Self { name: offer.short().to_string(), model, offer: Some(offer) })
-            }
+/// Parses a configuration or stages. Only a configuration needs the offers.
+pub fn read_model<O: BorrowMut<Offers>>(
+    text: &str,
+    offers: impl FnOnce() -> Result<O, CliError>,
+) -> Result<NamedModel, CliError> {
+    match text.parse().map_err(|error: NoLike| usage(&error))? {
+        Like::Stages(model) => Ok(NamedModel { name: model.to_string(), model, offer: None }),
+        Like::Config(_) => {
+            let offer = offers()?.borrow_mut().offer(text)?;
+            let model = offer.model().map_err(|why| CliError::usage(format!("{text}: {why}")))?;
+            Ok(NamedModel { name: offer.short().to_string(), model, offer: Some(offer) })
         }
-    }
-
-    /// The kind of subject in results.
-    pub const fn kind(&self) -> &'static str {
-        if self.offer.is_some() { "product" } else { "model" }
-    }
-
-    /// Bytes that can be addressed.
-    pub fn size(&self) -> Bytes {
-        self.offer.as_ref().map_or(SPACE, |offer| offer.capacity)
     }
 }
 

@@ -4,8 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_analyse::{Comparison, judge, ladder, share_objective};
-use plimsoll_catalogue::Price;
+use plimsoll_analyse::{Comparison, ladder};
 use plimsoll_record::{Curve, EndReason, LoadLine, SuiteRun};
 use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Page, TextStyle};
@@ -131,7 +130,8 @@ impl Outputs {
         self.write_sheets(curves, &sheets(curves))
     }
 
-    fn write_sheets(&self, curves: &[Curve], sheets: &[Sheet<'_>]) -> Result<(), CliError> {
+    /// Prints and writes curves with their load lines and prices.
+    pub fn write_sheets(&self, curves: &[Curve], sheets: &[Sheet<'_>]) -> Result<(), CliError> {
         let json = || curves.first().map(Curve::to_json).unwrap_or_default();
         self.0.write(&pages::curves(sheets), json)?;
         self.write_svg(curves)
@@ -198,20 +198,6 @@ pub fn report_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> 
 /// Warns that a run could not be kept.
 pub fn warn_not_kept(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
-}
-
-/// Completes simulated curves with the prices of their configurations: verdict and output.
-pub fn finish_all(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<(), CliError> {
-    for curve in &mut curves {
-        judge(curve, None);
-    }
-    share_objective(&mut curves);
-    let mut complete = sheets(&curves);
-    for (sheet, price) in complete.iter_mut().zip(prices) {
-        sheet.price.clone_from(price);
-    }
-    outputs.write_sheets(&curves, &complete)?;
-    curves.iter().try_for_each(|curve| ended(curve.ended))
 }
 
 /// Exit status of a command with this end of its measurement.

@@ -9,12 +9,12 @@ use plimsoll_measure::sweep::mean_rate;
 use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
-    CompletedStep, Facts, Ground, Nature, Phases, Recipe, Step, StepResult, SuiteObserver, Work, perform_phases,
-    session_run, step_run,
+    CompletedStep, Facts, Ground, Nature, Phases, Recipe, Step, StepResult, SuiteObserver, SuiteOptions, Surroundings,
+    Work, perform_phases, session_run, step_run,
 };
 use plimsoll_units::{Bytes, Instant, Span, Throughput};
 
-use crate::args::{DatabaseArgs, PhaseWord, SuiteArgs, SuiteTarget};
+use crate::args::{DatabaseArgs, PhaseWord, SuiteArgs, SuiteTarget, TermsArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::database::{self, Data};
@@ -57,7 +57,8 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
             ground
         }
     };
-    let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(CliError::usage)?;
+    let mut recipe =
+        options.recipe(&surroundings(place.memory(), ground.facts()), ground.facts()).map_err(CliError::usage)?;
     if ground.facts().read_only && recipe.files().iter().any(|file| file.writes) {
         let SuiteTarget::Storage(place) = place else { return Err(CliError::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
@@ -93,19 +94,26 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     if failed { Err(CliError::Ended(1)) } else { Ok(()) }
 }
 
-/// Runs a suite on a model, without output.
-pub fn simulated(suite: &SuiteArgs, console: &mut Console) -> Result<SuiteRun, CliError> {
-    let (place, options) = suite.chosen();
-    let SuiteTarget::Storage(args) = place else {
-        return Err(CliError::usage("name a configuration of the catalogue"));
-    };
-    let storage = Site { place: &args.place, destroy: &[], seed: 1, page_cache: None };
-    let mut ground = storage.ground(|| Offers::new(&args.terms))?;
+/// Runs a suite on a configuration of the catalogue, without output.
+pub fn simulate(config: &str, options: &dyn SuiteOptions, console: &mut Console) -> Result<SuiteRun, CliError> {
+    let storage = Site { place: config, destroy: &[], seed: 1, page_cache: None };
+    let mut ground = storage.ground(|| Offers::new(&TermsArgs::default()))?;
     if ground.facts().nature != Nature::Model {
-        return Err(CliError::usage(format!("{}: name a configuration of the catalogue", args.place)));
+        return Err(CliError::usage(format!("{config}: name a configuration of the catalogue")));
     }
-    let mut recipe = options.recipe(&place.surroundings(ground.facts()), ground.facts()).map_err(CliError::usage)?;
+    let mut recipe = options.recipe(&surroundings(None, ground.facts()), ground.facts()).map_err(CliError::usage)?;
     made(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
+}
+
+/// Values for a recipe that its options do not contain. `memory` replaces that of the host.
+fn surroundings(memory: Option<Bytes>, facts: &Facts) -> Surroundings {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
+    Surroundings {
+        memory: memory.or_else(|| facts.memory()).unwrap_or_default(),
+        host: host.trim().to_owned(),
+        date: if facts.nature == Nature::Model { String::new() } else { date() },
+    }
 }
 
 /// Fails if a run would overwrite data, or their state, that an earlier run kept for a check.

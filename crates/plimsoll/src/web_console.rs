@@ -3,16 +3,18 @@
 use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 
-use clap::FromArgMatches;
+use clap::ValueEnum;
 use plimsoll_catalogue::Catalogue;
 use plimsoll_front::TlsMode;
+use plimsoll_measure::{MeasurementRequest, SimulationRequest};
 use plimsoll_record::{Curve, SuiteRun};
 use plimsoll_report::{Page, pages};
 use plimsoll_service::Service;
 use plimsoll_service::client::{Client, ControlAddress};
-use plimsoll_web::{AttachRequest, Commands, ConsoleOptions, Observer, WebTls};
+use plimsoll_suite::recipes::articles::{Article, ArticlesOptions};
+use plimsoll_web::{ArticleRequest, AttachRequest, Commands, ConsoleOptions, Observer, WebTls};
 
-use crate::args::{self, AttachArgs, Cli, Command, MakeFs, ServeArgs};
+use crate::args::{AttachArgs, MakeFs, ServeArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::volumes::{self, home};
@@ -73,44 +75,19 @@ fn own_name(address: &str) -> Result<String, CliError> {
 
 /// The console of a service.
 pub fn options(listening: WebListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
-    let commands = Commands { measure, simulate, curves, compare, suite, attach, detach };
+    let commands = Commands { measure, simulate, curves, compare, article, attach, detach };
     let WebListener { listener, tls } = listening;
     let (directory, runs) = (directory.join(FOLDER), store::runs_folder());
     ConsoleOptions { listener, tls, directory, runs, service: service.clone(), products, commands }
 }
 
-/// Arguments as the command line has them, without the name of the program.
-fn parsed(arguments: &[String]) -> Result<Command, String> {
-    let words = std::iter::once("plimsoll").chain(arguments.iter().map(String::as_str));
-    let matches = args::command().try_get_matches_from(words);
-    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
-        let text = error.to_string();
-        let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-        let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more")).collect();
-        lines.join(" ").trim_start_matches("error: ").to_owned()
-    })?;
-    Ok(cli.command)
-}
-
-/// The command line that repeats a run of the console.
-fn command(arguments: &[String]) -> Vec<String> {
-    std::iter::once("plimsoll".to_owned()).chain(arguments.iter().cloned()).collect()
-}
-
-fn unexpected() -> String {
-    "the console does not offer this command".to_owned()
-}
-
-fn measure(arguments: &[String], observer: Observer) -> Result<String, String> {
-    let Command::Measure(args) = parsed(arguments)? else { return Err(unexpected()) };
-    let kept = measure::measure_and_keep(args.request(), command(arguments), &mut Console::observed(observer));
+fn measure(request: MeasurementRequest, command: Vec<String>, observer: Observer) -> Result<String, String> {
+    let kept = measure::measure_and_keep(request, command, &mut Console::observed(observer));
     kept.map(|path| store::stem(&path)).map_err(|trouble| trouble.to_string())
 }
 
-fn simulate(arguments: &[String], observer: Observer) -> Result<Curve, String> {
-    let Command::Simulate(args) = parsed(arguments)? else { return Err(unexpected()) };
-    let curve = simulate::single(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())?;
-    Ok(Curve { command: command(arguments), ..curve })
+fn simulate(model: &str, request: &SimulationRequest, observer: Observer) -> Result<Curve, String> {
+    simulate::simulate_one(model, request, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())
 }
 
 fn curves(curves: &[Curve]) -> Page {
@@ -121,10 +98,14 @@ fn compare(before: &str, after: &str) -> Result<Page, String> {
     comparing::page(Path::new(before), Path::new(after)).map_err(|trouble| trouble.to_string())
 }
 
-fn suite(arguments: &[String], observer: Observer) -> Result<Page, String> {
-    let Command::Suite(args) = parsed(arguments)? else { return Err(unexpected()) };
-    let run = suite::simulated(&args, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())?;
-    Ok(pages::suites(&[SuiteRun { command: command(arguments), ..run }]))
+fn article(request: &ArticleRequest, observer: Observer) -> Result<Page, String> {
+    let article = Article::from_str(request.article, false)?;
+    let options = ArticlesOptions { span: Some(request.step), ..ArticlesOptions::of(article) };
+    let run = suite::simulate(request.config, &options, &mut Console::observed(observer));
+    let run = run.map_err(|trouble| trouble.to_string())?;
+    let words = ["plimsoll", "suite", "articles", "--article", request.article, "--measure"].map(str::to_owned);
+    let command = words.into_iter().chain([request.step.to_string(), request.config.to_owned()]).collect();
+    Ok(pages::suites(&[SuiteRun { command, ..run }]))
 }
 
 fn client(directory: &Path) -> Result<Client, String> {

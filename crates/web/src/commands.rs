@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use plimsoll_measure::{MeasurementRequest, SimulationRequest};
 use plimsoll_record::{Curve, LoadLine, Run};
 use plimsoll_report::Page;
+use plimsoll_units::Span;
 use serde::Serialize;
 
 /// Presets that need no further input.
@@ -15,20 +17,31 @@ pub const PRESETS: [&str; 5] = ["oltp", "redo", "scan", "backup", "etcd"];
 /// Functions of the program. Messages of errors state cause and remedy.
 #[derive(Clone, Copy, Debug)]
 pub struct Commands {
-    /// Runs `plimsoll measure` with these arguments, and keeps the run. Returns its name.
-    pub measure: fn(&[String], Observer) -> Result<String, String>,
-    /// Runs `plimsoll simulate` with these arguments.
-    pub simulate: fn(&[String], Observer) -> Result<Curve, String>,
+    /// Measures, and keeps the run with the command line that repeats it. Returns its name.
+    pub measure: fn(MeasurementRequest, Vec<String>, Observer) -> Result<String, String>,
+    /// Simulates a load on a configuration or stages.
+    pub simulate: fn(&str, &SimulationRequest, Observer) -> Result<Curve, String>,
     /// The page of curves with their load lines.
     pub curves: fn(&[Curve]) -> Page,
     /// The page of the comparison of two kept runs.
     pub compare: fn(&str, &str) -> Result<Page, String>,
-    /// Runs `plimsoll suite` with these arguments on a model. Returns its page.
-    pub suite: fn(&[String], Observer) -> Result<Page, String>,
+    /// Simulates an article. Returns its page.
+    pub article: fn(&ArticleRequest, Observer) -> Result<Page, String>,
     /// Attaches a volume of the service in this data directory to the host.
     pub attach: fn(&Path, &AttachRequest) -> Result<(), String>,
     /// Detaches the named volume of the service in this data directory.
     pub detach: fn(&Path, &str) -> Result<(), String>,
+}
+
+/// A simulation of the benchmarks of a published article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArticleRequest {
+    /// Name of the article.
+    pub article: &'static str,
+    /// Configuration of the catalogue.
+    pub config: &'static str,
+    /// Virtual time of a step.
+    pub step: Span,
 }
 
 /// An attachment of a volume as a block device of the host.

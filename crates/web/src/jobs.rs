@@ -1,9 +1,13 @@
 //! Measurements in progress: started, followed point by point, stopped. At most one runs, as two would disturb each other.
 
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::StatusCode;
+use plimsoll_measure::{BlockSizes, EffortLevel, LoadOptions, MeasurementRequest, Percent, SweepOptions};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -86,12 +90,32 @@ pub struct MeasureRequest {
 }
 
 impl MeasureRequest {
-    /// Arguments of `plimsoll measure`.
-    pub fn arguments(&self) -> Result<Vec<String>, WebRefusal> {
+    /// The request of the measurement.
+    fn measurement(&self) -> Result<MeasurementRequest, WebRefusal> {
         if self.path.trim().is_empty() {
             return Err(WebRefusal::bad("name a directory, a file, a block device or the URI of an export"));
         }
-        let mut arguments = vec!["measure".to_owned()];
+        let effort = match (self.quick, parse("duration", &self.duration)?) {
+            (true, Some(_)) => return Err(WebRefusal::bad("quick and a duration: choose one")),
+            (true, None) => EffortLevel::Quick,
+            (false, Some(duration)) => EffortLevel::Within(duration),
+            (false, None) => EffortLevel::Standard,
+        };
+        let objective = parse("objective", &self.objective)?;
+        let path = PathBuf::from(&self.path);
+        Ok(MeasurementRequest {
+            load: build_load(&self.preset, &self.reads, "")?,
+            sweep: SweepOptions { objective, effort, ..SweepOptions::default() },
+            size: parse("size", &self.size)?,
+            destroy: if self.destroy { vec![path.clone()] } else { Vec::new() },
+            path,
+            ..MeasurementRequest::default()
+        })
+    }
+
+    /// The command line that repeats the measurement.
+    fn command(&self) -> Vec<String> {
+        let mut arguments = vec!["plimsoll".to_owned(), "measure".to_owned()];
         let options = [
             ("preset", &self.preset),
             ("duration", &self.duration),
@@ -104,8 +128,28 @@ impl MeasureRequest {
         arguments.extend(self.quick.then(|| "--quick".to_owned()));
         arguments.extend(self.destroy.then(|| format!("--destroy={}", self.path)));
         arguments.extend(["--".to_owned(), self.path.clone()]);
-        Ok(arguments)
+        arguments
     }
+}
+
+/// A load from the fields of a form, which may be empty.
+pub fn build_load(preset: &str, reads: &str, block_size: &str) -> Result<LoadOptions, WebRefusal> {
+    let mut load = LoadOptions {
+        reads: parse("reads", reads)?.map(|Percent(share)| share),
+        block_size: parse("block size", block_size)?.map(|BlockSizes(sizes)| sizes),
+        ..LoadOptions::default()
+    };
+    if !preset.trim().is_empty() {
+        preset.trim().clone_into(&mut load.preset);
+    }
+    Ok(load)
+}
+
+/// The value of a field; `None` if it is empty.
+fn parse<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<Option<T>, WebRefusal> {
+    let text = text.trim();
+    let value = (!text.is_empty()).then(|| text.parse()).transpose();
+    value.map_err(|error| WebRefusal::bad(format!("{field} {text:?}: {error}")))
 }
 
 impl Jobs {
@@ -186,13 +230,14 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
     WebAnswer::json(&jobs.iter().rev().map(listed).collect::<Vec<_>>())
 }
 
-/// Starts a measurement. Its refusals arrive as the end of the measurement.
+/// Starts a measurement. Refusals of the target arrive as the end of the measurement.
 pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: MeasureRequest = input.read()?;
-    let arguments = request.arguments()?;
+    let measurement = request.measurement()?;
+    let command = request.command();
     let job = Arc::new(WebJob {
         id: shared.jobs.next.fetch_add(1, Ordering::Relaxed) + 1,
-        command: format!("plimsoll {}", arguments.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        command: command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
         path: request.path.clone(),
         case: request.case,
         stop: Arc::default(),
@@ -217,7 +262,7 @@ pub fn start(shared: &ConsoleState, input: &Input) -> WebResult {
     let work = move || {
         let sink = Arc::clone(&worker);
         let observer = Observer::new(move |event| sink.note(event), Arc::clone(&worker.stop));
-        let call = std::panic::AssertUnwindSafe(|| measure(&arguments, observer));
+        let call = std::panic::AssertUnwindSafe(|| measure(measurement, command, observer));
         let outcome = std::panic::catch_unwind(call);
         let outcome =
             outcome.unwrap_or_else(|_| Err("the measurement failed: see the output of the program".to_owned()));
@@ -292,10 +337,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fields_become_a_typed_request() {
+        let request = MeasureRequest {
+            path: "/data".into(),
+            duration: " 30s".into(),
+            objective: "p99<=1ms".into(),
+            reads: "100".into(),
+            destroy: true,
+            ..Default::default()
+        };
+        let measurement = request.measurement().unwrap();
+        assert_eq!(measurement.sweep.effort, EffortLevel::Within(plimsoll_units::Span::from_secs(30)));
+        assert_eq!((measurement.load.preset.as_str(), measurement.load.reads), ("oltp", Some(1.0)));
+        assert_eq!(measurement.destroy, [measurement.path]);
+        let wrong = MeasureRequest { size: "much".into(), path: "/data".into(), ..Default::default() };
+        assert!(format!("{:?}", wrong.measurement().unwrap_err()).contains("size"));
+    }
+
+    #[test]
     fn values_cannot_become_flags() {
         let request = MeasureRequest { path: "--destroy".into(), preset: "oltp --json x".into(), ..Default::default() };
-        assert_eq!(request.arguments().unwrap(), ["measure", "--preset=oltp --json x", "--", "--destroy"]);
-        assert!(MeasureRequest::default().arguments().is_err());
+        assert_eq!(request.command(), ["plimsoll", "measure", "--preset=oltp --json x", "--", "--destroy"]);
+        let measurement = request.measurement().unwrap();
+        assert_eq!((measurement.destroy, measurement.load.preset), (Vec::new(), "oltp --json x".to_owned()));
+        assert!(MeasureRequest::default().measurement().is_err());
         assert_eq!((quoted("a b"), quoted("--size=1GiB")), ("'a b'".into(), "--size=1GiB".into()));
     }
 }

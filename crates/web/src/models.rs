@@ -6,21 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use maud::{PreEscaped, html};
+use plimsoll_measure::{EffortLevel, SimulationRequest, SweepOptions};
 use plimsoll_report::page_fragment;
+use plimsoll_units::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::ConsoleState;
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::{CurvePoint, Observer, PRESETS};
-use crate::figures;
+use crate::commands::{ArticleRequest, CurvePoint, Observer, PRESETS};
 use crate::layout::{self, Frame};
+use crate::{figures, jobs};
 
 /// Longest text of a model.
 const MODEL_BYTES: usize = 4_096;
 /// Time limit of a simulation; the points until then are shown.
 const SIMULATION_TIMEOUT: Duration = Duration::from_secs(4);
 /// Virtual time of a step of an article.
-const STEP: &str = "500ms";
+const STEP: Span = Span::from_millis(500);
 /// Time limit of an article.
 const ARTICLE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Articles: name, title, configuration.
@@ -101,16 +103,14 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
             "write a configuration such as oci:256GB@20vpu, or stages such as station(8, 80us)",
         ));
     }
-    let mut arguments = vec!["simulate".to_owned(), "--quick".to_owned()];
-    for (name, value) in [("preset", &request.preset), ("reads", &request.reads), ("block-size", &request.block)] {
-        if !value.trim().is_empty() {
-            arguments.push(format!("--{name}={}", value.trim()));
-        }
-    }
-    arguments.extend(["--".to_owned(), model.to_owned()]);
+    let simulation = SimulationRequest {
+        load: jobs::build_load(&request.preset, &request.reads, &request.block)?,
+        sweep: SweepOptions { effort: EffortLevel::Quick, ..SweepOptions::default() },
+        ..SimulationRequest::default()
+    };
     let stop = Arc::clone(&input.cancelled);
     let observer = Observer::new(|_| (), Arc::clone(&stop));
-    let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(&arguments, observer));
+    let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(model, &simulation, observer));
     let curve = curve.map_err(WebRefusal::bad)?;
     let offer = figures::offer(shared, model).ok();
     let ask = curve.conditions.streams.first().map(plimsoll_choose::ask_of);
@@ -160,12 +160,12 @@ fn simulated_article(
     shared: &ConsoleState,
     input: &Input,
     name: &'static str,
-    config: &str,
+    config: &'static str,
 ) -> Result<String, WebRefusal> {
-    let arguments = ["suite", "articles", "--article", name, "--measure", STEP, config].map(str::to_owned);
+    let request = ArticleRequest { article: name, config, step: STEP };
     let stop = Arc::clone(&input.cancelled);
     let observer = Observer::new(|_| (), Arc::clone(&stop));
-    let page = limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.suite)(&arguments, observer));
+    let page = limited(ARTICLE_TIMEOUT, &stop, || (shared.commands.article)(&request, observer));
     let fragment = page_fragment(&page.map_err(WebRefusal::bad)?).into_string();
     if !stop.load(Ordering::Relaxed) {
         shared.articles.lock().unwrap_or_else(PoisonError::into_inner).insert(name, fragment.clone());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use plimsoll_drive::Elevator;
+use plimsoll_suite::SuiteOptions;
 use plimsoll_suite::recipes::articles::ArticlesOptions;
 use plimsoll_suite::recipes::bonnie::BonnieOptions;
 use plimsoll_suite::recipes::crystaldiskmark::CrystalDiskMarkOptions;
@@ -18,7 +19,6 @@ use plimsoll_suite::recipes::sql_bench::SqlBenchOptions;
 use plimsoll_suite::recipes::tiobench::TiobenchOptions;
 use plimsoll_suite::recipes::verify::VerifyOptions;
 use plimsoll_suite::recipes::walfsync::WalfsyncOptions;
-use plimsoll_suite::{Facts, Nature, SuiteOptions, Surroundings};
 use plimsoll_units::Bytes;
 
 pub use database::{DatabaseArgs, MakeArgs, PhaseWord};
@@ -144,18 +144,11 @@ impl<'a> SuiteTarget<'a> {
         }
     }
 
-    /// Values for the recipe that its options do not contain.
-    pub fn surroundings(self, facts: &Facts) -> Surroundings {
-        let memory = match self {
-            Self::Storage(args) => args.memory.or_else(|| facts.memory()),
-            Self::Database(_) => facts.memory(),
-        };
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let date = || jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S").to_string();
-        Surroundings {
-            memory: memory.unwrap_or_default(),
-            host: host.trim().to_owned(),
-            date: if facts.nature == Nature::Model { String::new() } else { date() },
+    /// Memory of the host, if given.
+    pub const fn memory(self) -> Option<Bytes> {
+        match self {
+            Self::Storage(args) => args.memory,
+            Self::Database(_) => None,
         }
     }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plimsoll_device::{AccessMode, Caching, disk_counters, drop_cache, host_time, open};
+use plimsoll_measure::STAGES_SPACE;
 use plimsoll_record::Finding;
 use plimsoll_service::api::{About, Create, Level, Stats, Volume};
 use plimsoll_service::client::volume_path;
@@ -22,7 +23,7 @@ use self::service::RunningService;
 use crate::args::{AttachArgs, MakeArgs, MakeFs};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::offers::{NamedModel, Offers, SPACE};
+use crate::offers::{Offers, read_model};
 use crate::volumes::{Making, asked, attached, detached};
 
 /// Name of the volume.
@@ -262,9 +263,9 @@ fn late(begun: &Stats, now: &Stats) -> Option<Finding> {
 /// anything is created.
 fn size_of(like: &str, making: &MakeArgs) -> Result<Option<u64>, CliError> {
     let mut offers = Offers::new(&making.terms)?;
-    let named = NamedModel::read(like, || Ok(&mut offers));
+    let named = read_model(like, || Ok(&mut offers));
     let named = named.map_err(|trouble| CliError::usage(format!("--like {like}: {trouble}")))?;
-    Ok(named.offer.is_none().then_some(SPACE.get()))
+    Ok(named.offer.is_none().then_some(STAGES_SPACE.get()))
 }
 
 /// Replaces the service's flag in a refusal by the suite's flag.

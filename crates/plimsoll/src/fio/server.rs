@@ -12,7 +12,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
-use crate::offers::{NamedModel, Offers};
+use crate::offers::{Offers, read_model};
 
 /// `PATH=CONFIG`; `None` for a configuration alone, whose options have a colon or comma before them.
 fn split_path(on: &str) -> Option<(&str, &str)> {
@@ -41,7 +41,7 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
         if disks.iter().any(|disk: &NamedDisk| disk.path == path) {
             return Err(CliError::usage(format!("--on {}=...: given twice", path.display())));
         }
-        let model = NamedModel::read(config, || Ok(&mut offers))?;
+        let model = read_model(config, || Ok(&mut offers))?;
         names.push(format!("{} = {}", path.display(), model.name));
         disks.push(NamedDisk { path, size: model.size() });
         models.push(model.model);

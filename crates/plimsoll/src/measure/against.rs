@@ -10,7 +10,7 @@ use plimsoll_drive::Fault;
 use plimsoll_measure::{InterleavedCurves, MeasurementRequest, measure_interleaved};
 use plimsoll_record::{Curve, EndReason};
 
-use super::{check_path, context};
+use super::{check_path, run_context};
 use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::comparing::{self, Side};
@@ -25,7 +25,7 @@ pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Resu
     requests.iter().try_for_each(check_path)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let before_pass = |side: usize| args.ab.get(side).map_or(Ok(()), |command| run_in_shell(command));
-    let context = context(std::env::args().collect());
+    let context = run_context(std::env::args().collect());
     finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, &args.ab, outputs)
 }
 

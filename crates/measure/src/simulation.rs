@@ -1,0 +1,220 @@
+//! Simulations: the loads of measurements on models, in virtual time.
+
+use plimsoll_analyse::judge;
+use plimsoll_catalogue::{Ask, Offer};
+use plimsoll_load::{Pace, Pattern, StreamSpec};
+use plimsoll_model::ChainSpec;
+use plimsoll_record::{Conditions, Curve, Finding, Run, Source, Subject};
+use plimsoll_units::Bytes;
+
+use crate::backend::Virtual;
+use crate::checks::check_saturation;
+use crate::curve::CurveHead;
+use crate::error::MeasureError;
+use crate::monitor::Monitor;
+use crate::options::{LoadOptions, ReplayOptions, SweepOptions};
+use crate::plan::{Grid, MeasurePlan, TargetKind};
+use crate::replay::Replaying;
+use crate::request::RunContext;
+use crate::sweep::{self, SweepResult};
+
+/// Number of operations and depth for estimating the rate of a model.
+const PILOT: u64 = 30_000;
+const PILOT_DEPTH: u32 = 32;
+/// Ratio to the lasting limit above which a rate is a burst.
+const BURST_MARGIN: f64 = 1.05;
+
+/// Address space of stages, which have no capacity.
+pub const STAGES_SPACE: Bytes = Bytes::gib(64);
+
+/// A model to simulate or emulate: a product of the catalogue, or stages.
+#[derive(Clone, Debug)]
+pub struct NamedModel {
+    /// The configuration in its short form, or the stages.
+    pub name: String,
+    /// Its timing.
+    pub model: ChainSpec,
+    /// The product; none for stages.
+    pub offer: Option<Offer>,
+}
+
+impl NamedModel {
+    /// The kind of subject in results.
+    pub const fn kind(&self) -> &'static str {
+        if self.offer.is_some() { "product" } else { "model" }
+    }
+
+    /// Bytes that can be addressed.
+    pub fn size(&self) -> Bytes {
+        self.offer.as_ref().map_or(STAGES_SPACE, |offer| offer.capacity)
+    }
+}
+
+/// A simulation of a load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimulationRequest {
+    /// The load.
+    pub load: LoadOptions,
+    /// Duration and points.
+    pub sweep: SweepOptions,
+    /// A recorded load in place of a generated one.
+    pub replay: Option<ReplayOptions>,
+    /// Size of the address space; by default that of the model.
+    pub size: Option<Bytes>,
+}
+
+/// Simulates the load on each model, until the user ends it: curves with their verdicts.
+///
+/// # Errors
+/// The request is invalid for one of the models, or a simulation failed.
+pub fn simulate(
+    models: &[NamedModel],
+    request: &SimulationRequest,
+    context: &RunContext<'_>,
+    monitor: &mut dyn Monitor,
+) -> Result<Vec<Curve>, MeasureError> {
+    if request.sweep.threads != 1 {
+        return Err(MeasureError::usage("a simulation has a single loop: omit --threads"));
+    }
+    let load = ModelLoad::new(request)?;
+    models.iter().try_for_each(|model| load.check(model, request.size))?;
+    let mut curves = Vec::new();
+    for model in models {
+        curves.push(load.simulate(model, request.size.unwrap_or(model.size()), context, monitor)?);
+        if monitor.is_interrupted() {
+            break;
+        }
+    }
+    Ok(curves)
+}
+
+/// The load of each model.
+enum ModelLoad {
+    /// A generated load.
+    Generated(Box<MeasurePlan>),
+    /// A recorded load.
+    Recorded(Box<Replaying>),
+}
+
+impl ModelLoad {
+    fn new(request: &SimulationRequest) -> Result<Self, MeasureError> {
+        let SimulationRequest { load, sweep, replay, .. } = request;
+        Ok(match replay {
+            Some(replay) => Self::Recorded(Replaying::new(replay, load, sweep, TargetKind::Model)?.into()),
+            None => Self::Generated(MeasurePlan::new(load, sweep, TargetKind::Model)?.into()),
+        })
+    }
+
+    /// Fails if the size or a recording extends beyond a product, before any simulation.
+    fn check(&self, model: &NamedModel, size: Option<Bytes>) -> Result<(), MeasureError> {
+        let (is_product, capacity, name) = (model.offer.is_some(), model.size(), &model.name);
+        if let Some(size) = size.filter(|size| is_product && *size > capacity) {
+            return Err(MeasureError::usage(format!(
+                "--size {size}: {name} holds {capacity}: use a larger product, or a smaller --size"
+            )));
+        }
+        let Self::Recorded(replaying) = self else { return Ok(()) };
+        let recording = replaying.recording();
+        match size {
+            Some(size) => recording.fit("--size", size, "use a larger --size"),
+            None if is_product => {
+                recording.fit(&format!("the size of {name}"), capacity, "use a larger product, or --size")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the load on a model; returns the result and the conditions.
+    fn run(
+        &self,
+        model: &ChainSpec,
+        size: Bytes,
+        monitor: &mut dyn Monitor,
+    ) -> Result<(SweepResult, Conditions), MeasureError> {
+        let plan = match self {
+            Self::Recorded(replaying) => {
+                let mut backend = Virtual::new(model, 0);
+                return Ok((replaying.run(&mut backend, monitor), replaying.conditions(true)));
+            }
+            Self::Generated(plan) => plan,
+        };
+        let streams = plan.place(size, Grid::Any)?;
+        let plan = &plan_virtual_time(plan, model, &streams);
+        let mut backend = Virtual::new(model, plan.seed);
+        let result = sweep::run(plan, &streams, &model.names(), &mut backend, monitor);
+        Ok((result, plan.conditions(streams, 1, true)))
+    }
+
+    fn simulate(
+        &self,
+        model: &NamedModel,
+        size: Bytes,
+        context: &RunContext<'_>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Curve, MeasureError> {
+        let NamedModel { name, model: chain, offer } = model;
+        let mut findings = offer.as_ref().map(list_doubts).unwrap_or_default();
+        let (mut result, conditions) = self.run(chain, size, monitor)?;
+        if let Some(fault) = result.fault.take() {
+            return Err(fault.into());
+        }
+        if let Self::Recorded(replaying) = self {
+            findings.extend(replaying.findings());
+        }
+        let max_iops = result.runs.iter().map(|run| run.figures.iops.value).fold(0.0, f64::max);
+        findings.extend(offer.as_ref().and_then(|offer| check_burst(offer, &conditions, max_iops)));
+        findings.extend(offer.as_ref().and_then(|offer| check_extrapolation(offer, &conditions, &result.runs)));
+        let head = CurveHead {
+            started: None,
+            source: Source::Simulated { model: chain.to_string() },
+            subject: Subject { name: name.clone(), kind: model.kind().into(), size, device: None },
+            host: None,
+            conditions,
+            findings,
+        };
+        let wall = result.spent;
+        let mut curve = head.build(result, wall, context);
+        let findings = check_saturation(&curve);
+        curve.findings.extend(findings);
+        judge(&mut curve, None);
+        Ok(curve)
+    }
+}
+
+/// The plan with durations that follow from the required operations.
+fn plan_virtual_time(plan: &MeasurePlan, model: &ChainSpec, streams: &[StreamSpec]) -> MeasurePlan {
+    let mut loaded = streams.to_vec();
+    loaded[0].pace = Pace::Closed { depth: PILOT_DEPTH };
+    let pilot = plimsoll_choose::trial(model, &loaded, PILOT, plan.seed);
+    plan.in_virtual_time(pilot.map(|figures| figures.iops).filter(|iops| *iops > 0.0))
+}
+
+/// The burst, if a run of a single stream exceeded the lasting limit of the product.
+fn check_burst(offer: &Offer, conditions: &Conditions, max_iops: f64) -> Option<Finding> {
+    let [stream] = &conditions.streams[..] else { return None };
+    let (block, reads) = (stream.mix.sizes.largest(), stream.mix.reads);
+    let standing = offer.standing(&Ask { block, reads, sequential: stream.pattern == Pattern::Sequential });
+    let (lasting, peak) = (standing.binding()?.iops, standing.peak?);
+    let is_burst = max_iops > lasting * BURST_MARGIN && peak.bound.iops > lasting * BURST_MARGIN;
+    is_burst.then_some(Finding::BurstCredits { burst: peak.bound.iops, seconds: peak.seconds, lasting })
+}
+
+/// The quantities of a load for which a fitted model was not fitted.
+fn check_extrapolation(offer: &Offer, conditions: &Conditions, runs: &[Run]) -> Option<Finding> {
+    let fit = offer.model_fit()?;
+    let in_flight: Vec<f64> = runs.iter().map(|run| run.figures.in_flight).collect();
+    let mut outside =
+        conditions.streams.iter().filter_map(|stream| fit.outside(&plimsoll_choose::ask_of(stream), &in_flight));
+    outside.next().map(|what| Finding::ModelDoubted { what })
+}
+
+/// Findings about the product's model: its doubts, and the number of unverified limits.
+fn list_doubts(offer: &Offer) -> Vec<Finding> {
+    let mut doubts = offer.product().model_view().map(|model| model.doubts).unwrap_or_default();
+    let others = offer.doubts().into_iter().filter(|doubt| !doubts.contains(&doubt.text)).count();
+    if others > 0 {
+        let product = &offer.config.volume.product;
+        doubts.push(format!("{others} of its figures are unverified (plimsoll catalogue show {product})"));
+    }
+    doubts.into_iter().map(|what| Finding::ModelDoubted { what }).collect()
+}
