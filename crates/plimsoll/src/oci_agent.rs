@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use plimsoll_service::api::IscsiTarget;
 use plimsoll_service::client::Client;
 use plimsoll_service::http::Token;
+use plimsoll_service::initiator::{initiator_settings, multipath_section};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -18,7 +19,6 @@ use self::host::Host;
 use crate::args::OciAgentArgs;
 use crate::cli_error::CliError;
 use crate::output::print;
-use crate::volumes::{initiator_settings, multipath_section};
 
 /// Authorization that the metadata service requires (OCI, Getting Instance Metadata); no secret.
 const AUTHORIZATION: &str = "Oracle";

@@ -3,7 +3,7 @@
 mod attach;
 mod fsck;
 pub mod home;
-mod initiator;
+mod iscsi;
 mod list;
 mod screen;
 mod scrub;
@@ -26,8 +26,6 @@ use serde::de::DeserializeOwned;
 use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
 use crate::cli_error::CliError;
 use crate::output::{Outputs, print};
-
-pub use initiator::{initiator_settings, multipath_section};
 
 pub use attach::{Making, attached, detached, reattached};
 pub use list::groups;
@@ -80,9 +78,9 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             let body = Restore { from: from.clone() };
             desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
-        VolumeCommand::Attach(args) if args.iscsi => initiator::attach(&desk, args),
+        VolumeCommand::Attach(args) if args.iscsi => iscsi::attach(&desk, args),
         VolumeCommand::Attach(args) => attach::attach(&desk, args),
-        VolumeCommand::Failover { name } => initiator::fail_over(&desk, name),
+        VolumeCommand::Failover { name } => iscsi::fail_over(&desk, name),
         VolumeCommand::Detach { name, .. } => attach::detach(&desk, name),
         VolumeCommand::Delete { names, yes } => desk.delete(names, *yes),
         VolumeCommand::Fsck { .. } => Ok(()),

@@ -20,6 +20,7 @@ mod groups;
 mod health;
 pub mod http;
 mod initiators;
+pub mod initiator;
 mod iscsi;
 mod levels;
 mod manage;
