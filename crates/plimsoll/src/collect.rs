@@ -2,22 +2,18 @@
 //!
 //! Counters are not interpreted here; progress is computed by the reader of the file.
 
-mod client;
-mod linux;
 mod log;
-mod multipath;
-mod mysql;
 mod oracle;
-mod postgres;
 
 use std::time::{Duration, Instant};
 
 use plimsoll_ingest::{Class, Ingest, Measure, Outcome};
+use plimsoll_suite::collect::{CounterSource, Linux, Mysql, Postgres, PsqlConnection, SourceError};
 use plimsoll_suite::snapshots::{FORMAT, line};
 use plimsoll_units::Span;
 use serde_json::{Map, Value, json};
 
-use crate::args::{CollectArgs, CollectCommand, SamplingArgs};
+use crate::args::{CollectArgs, CollectCommand, CollectPostgres, SamplingArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use log::CollectLog;
@@ -28,37 +24,17 @@ const SHORTEST: Span = Span::from_millis(100);
 /// Collects until the time is over or the user stops it.
 pub fn run(args: &CollectArgs) -> Result<(), CliError> {
     match &args.source {
-        CollectCommand::Postgres(args) => collect(&mut postgres::Postgres::new(args), &args.sampling),
-        CollectCommand::Mysql(args) => collect(&mut mysql::Mysql::new(args), &args.sampling),
-        CollectCommand::Linux(args) => collect(&mut linux::Linux::new(), &args.sampling),
+        CollectCommand::Postgres(args) => collect_postgres(args),
+        CollectCommand::Mysql(args) => collect(&mut Mysql::new(&args.client), &args.sampling),
+        CollectCommand::Linux(args) => collect(&mut Linux::default(), &args.sampling),
         CollectCommand::Oracle(args) => oracle::print(args),
     }
 }
 
-/// A source of counters.
-trait CounterSource {
-    /// Name in the file's header.
-    fn name(&self) -> &'static str;
-
-    /// Connects, and returns the properties of the source. `stop` returns true when the user stops the collection.
-    fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost>;
-
-    /// Counters that are disabled on the server, with the setting that enables them.
-    fn missing(&self, _sample: &Map<String, Value>) -> Option<&'static str> {
-        None
-    }
-
-    /// The current counters.
-    fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost>;
-}
-
-/// Reason for missing counters.
-#[derive(Debug)]
-enum Lost {
-    /// A failure with its remedy, in a sentence.
-    Why(String),
-    /// Stopped by the user.
-    Stopped,
+fn collect_postgres(args: &CollectPostgres) -> Result<(), CliError> {
+    let application_name = std::env::var_os("PGAPPNAME").is_none().then_some("plimsoll");
+    let connection = PsqlConnection { url: args.url.as_deref(), options: &args.client, application_name };
+    collect(&mut Postgres::new(connection), &args.sampling)
 }
 
 fn collect(source: &mut dyn CounterSource, sampling: &SamplingArgs) -> Result<(), CliError> {
@@ -73,8 +49,8 @@ fn collect(source: &mut dyn CounterSource, sampling: &SamplingArgs) -> Result<()
     let stop = || interrupted.load(std::sync::atomic::Ordering::Relaxed);
     let mut head = match source.connect(&stop) {
         Ok(head) => head,
-        Err(Lost::Stopped) => return Err(CliError::Interrupted),
-        Err(Lost::Why(why)) => return Err(CliError::Failed(anyhow::anyhow!(why))),
+        Err(SourceError::Stopped) => return Err(CliError::Interrupted),
+        Err(SourceError::Failed(why)) => return Err(CliError::Failed(anyhow::anyhow!(why))),
     };
     head.extend([
         ("format".to_owned(), json!(FORMAT)),
@@ -134,8 +110,8 @@ impl Collection<'_> {
                 self.before = Some(sample);
                 Ok(())
             }
-            Err(Lost::Stopped) => Err(CliError::Interrupted),
-            Err(Lost::Why(why)) => {
+            Err(SourceError::Stopped) => Err(CliError::Interrupted),
+            Err(SourceError::Failed(why)) => {
                 if std::mem::replace(&mut self.connected, false) {
                     self.console.say(&format!("{why}; retrying every interval, collected snapshots are kept"));
                     self.log.note(&why)?;
@@ -146,7 +122,7 @@ impl Collection<'_> {
     }
 
     /// The current counters, over a new connection if the previous was lost.
-    fn attempt(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+    fn attempt(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         if !self.connected {
             self.source.connect(stop)?;
         }

@@ -3,6 +3,7 @@
 //! All block operations go through the loop of `drive`. A recipe defines the load, a [`Ground`] the target.
 
 mod below;
+pub mod collect;
 mod conduct;
 mod files;
 pub mod fio;

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::Lost;
+use super::SourceError;
 
 /// Timeout of an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -27,16 +27,16 @@ pub(super) struct Client {
 
 impl Client {
     /// Starts it. `missing` is the remedy if it is not installed.
-    pub(super) fn start(mut command: Command, missing: &str) -> Result<Self, Lost> {
+    pub(super) fn start(mut command: Command, missing: &str) -> Result<Self, SourceError> {
         let name = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Lost::Why(format!("{name} is not installed: {missing}")),
-            _ => Lost::Why(format!("{name} cannot be started: {error}")),
+            std::io::ErrorKind::NotFound => SourceError::Failed(format!("{name} is not installed: {missing}")),
+            _ => SourceError::Failed(format!("{name} cannot be started: {error}")),
         })?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(questions), Some(stdout), Some(stderr)) = pipes else {
-            return Err(Lost::Why(format!("{name} has no pipes: try again")));
+            return Err(SourceError::Failed(format!("{name} has no pipes: try again")));
         };
         let (sender, answers) = sync_channel(1024);
         std::thread::spawn(move || {
@@ -58,7 +58,12 @@ impl Client {
     }
 
     /// Sends a query and returns the lines before `end`, which the query makes the server return.
-    pub(super) fn ask(&mut self, question: &str, end: &str, stop: &dyn Fn() -> bool) -> Result<Vec<String>, Lost> {
+    pub(super) fn ask(
+        &mut self,
+        question: &str,
+        end: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, SourceError> {
         let asked = self.questions.write_all(question.as_bytes()).and_then(|()| self.questions.flush());
         if asked.is_err() {
             return Err(self.lost());
@@ -69,12 +74,14 @@ impl Client {
             match self.answers.recv_timeout(Duration::from_millis(50)) {
                 Ok(line) if line.trim() == end => return Ok(lines),
                 Ok(line) if lines.len() < MOST_LINES => lines.push(line),
-                Ok(_) => return Err(Lost::Why(format!("{}: the answer exceeds the limit", self.name))),
-                Err(RecvTimeoutError::Disconnected) => return Err(if stop() { Lost::Stopped } else { self.lost() }),
-                Err(RecvTimeoutError::Timeout) if stop() => return Err(Lost::Stopped),
+                Ok(_) => return Err(SourceError::Failed(format!("{}: the answer exceeds the limit", self.name))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(if stop() { SourceError::Stopped } else { self.lost() });
+                }
+                Err(RecvTimeoutError::Timeout) if stop() => return Err(SourceError::Stopped),
                 Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(Lost::Why(format!(
+                    return Err(SourceError::Failed(format!(
                         "{}: no answer from the server within {} s",
                         self.name,
                         ANSWER_TIMEOUT.as_secs()
@@ -85,7 +92,7 @@ impl Client {
     }
 
     /// The error output of a client that ended.
-    fn lost(&mut self) -> Lost {
+    fn lost(&mut self) -> SourceError {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let said = self.stderr_reader.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
@@ -93,7 +100,7 @@ impl Client {
         // The last lines have the reason; earlier lines may be of a working connection.
         let said = lines[lines.len().saturating_sub(3)..].join(" ");
         let said = if said.is_empty() { "it ended without a message".to_owned() } else { said };
-        Lost::Why(if said.starts_with(&self.name) { said } else { format!("{}: {said}", self.name) })
+        SourceError::Failed(if said.starts_with(&self.name) { said } else { format!("{}: {said}", self.name) })
     }
 }
 

@@ -1,48 +1,63 @@
 //! Counters of a PostgreSQL server through psql. The queries are in `plimsoll-database`.
 
+use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
 use plimsoll_database::postgres::collected;
 use serde_json::{Map, Value};
 
 use super::client::Client;
-use super::{CounterSource, Lost};
-use crate::args::CollectPostgres;
+use super::{CounterSource, SourceError};
 
 /// End marker of an answer.
 const END: &str = "plimsoll-end";
 
-pub(super) struct Postgres<'a> {
-    args: &'a CollectPostgres,
+/// Connection of psql.
+#[derive(Clone, Copy, Debug)]
+pub struct PsqlConnection<'a> {
+    /// Server in psql's syntax; by default from the environment.
+    pub url: Option<&'a OsStr>,
+    /// Options of psql.
+    pub options: &'a [OsString],
+    /// Name of the application; `None` for that of the environment.
+    pub application_name: Option<&'a str>,
+}
+
+/// Counters of a server.
+pub struct Postgres<'a> {
+    connection: PsqlConnection<'a>,
     client: Option<Client>,
     query: String,
 }
 
 impl<'a> Postgres<'a> {
-    pub(super) fn new(args: &'a CollectPostgres) -> Self {
-        Self { args, client: None, query: String::new() }
+    /// Of the server of this connection.
+    pub const fn new(connection: PsqlConnection<'a>) -> Self {
+        Self { connection, client: None, query: String::new() }
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new("psql");
         // No psqlrc, unaligned output, no password prompt.
-        command.args(["-X", "-A", "-t", "-q", "-w", "-v", "ON_ERROR_STOP=1"]).args(&self.args.client);
-        if let Some(url) = &self.args.url {
+        command.args(["-X", "-A", "-t", "-q", "-w", "-v", "ON_ERROR_STOP=1"]).args(self.connection.options);
+        if let Some(url) = self.connection.url {
             command.arg("-d").arg(url);
         }
-        if std::env::var_os("PGAPPNAME").is_none() {
-            command.env("PGAPPNAME", "plimsoll");
+        if let Some(name) = self.connection.application_name {
+            command.env("PGAPPNAME", name);
         }
         command
     }
 
-    fn ask(&mut self, query: &str, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
-        let Some(client) = &mut self.client else { return Err(Lost::Why("psql is not connected".to_owned())) };
+    fn ask(&mut self, query: &str, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
+        let Some(client) = &mut self.client else {
+            return Err(SourceError::Failed("psql is not connected".to_owned()));
+        };
         let answer = client.ask(&format!("{query}\nSELECT '{END}';\n"), END, stop);
         let lines = answer.inspect_err(|_| self.client = None)?;
         match serde_json::from_str(&lines.join(" ")) {
             Ok(Value::Object(object)) => Ok(object),
-            _ => Err(Lost::Why(format!(
+            _ => Err(SourceError::Failed(format!(
                 "psql: unexpected answer {}: omit options that change the output",
                 lines.join(" ")
             ))),
@@ -55,7 +70,7 @@ impl CounterSource for Postgres<'_> {
         "postgres"
     }
 
-    fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+    fn connect(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let client = Client::start(self.command(), "install the package postgresql-client")?;
         self.client = Some(client);
         let first =
@@ -64,7 +79,7 @@ impl CounterSource for Postgres<'_> {
         let version = head.remove("num").and_then(|num| num.as_u64()).unwrap_or_default();
         let statements = head.remove("statements") == Some(Value::Bool(true));
         if version < 100_000 {
-            return Err(Lost::Why(
+            return Err(SourceError::Failed(
                 "the server is older than PostgreSQL 10: use plimsoll collect linux on its host".to_owned(),
             ));
         }
@@ -79,18 +94,18 @@ impl CounterSource for Postgres<'_> {
         )
     }
 
-    fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+    fn sample(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let query = self.query.clone();
         self.ask(&query, stop)
     }
 }
 
-fn with_remedy(lost: Lost) -> Lost {
-    match lost {
-        Lost::Why(why) if why.contains("password") => {
-            Lost::Why(format!("{why}; set PGUSER and PGPASSWORD, or write the password to ~/.pgpass"))
+fn with_remedy(error: SourceError) -> SourceError {
+    match error {
+        SourceError::Failed(why) if why.contains("password") => {
+            SourceError::Failed(format!("{why}; set PGUSER and PGPASSWORD, or write the password to ~/.pgpass"))
         }
-        Lost::Why(why) => Lost::Why(format!("{why}; test psql with the same URL or PG… variables")),
-        Lost::Stopped => Lost::Stopped,
+        SourceError::Failed(why) => SourceError::Failed(format!("{why}; test psql with the same URL or PG… variables")),
+        SourceError::Stopped => SourceError::Stopped,
     }
 }

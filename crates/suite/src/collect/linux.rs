@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use plimsoll_suite::snapshots::timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{CounterSource, Lost};
+use super::{CounterSource, SourceError};
+use crate::snapshots::timestamp;
 
 /// Columns of `/proc/diskstats` behind major, minor and name; older kernels have fewer.
 const COLUMNS: [&str; 17] = [
@@ -38,14 +38,10 @@ const NO_STORAGE: [&str; 5] = ["loop", "ram", "zram", "sr", "fd"];
 /// Maximum number of devices, which limits the length of lines.
 const MOST_DEVICES: usize = 1_000;
 
-pub(super) struct Linux {
+/// Counters of this host.
+#[derive(Debug, Default)]
+pub struct Linux {
     devices: Vec<String>,
-}
-
-impl Linux {
-    pub(super) const fn new() -> Self {
-        Self { devices: Vec::new() }
-    }
 }
 
 impl CounterSource for Linux {
@@ -53,9 +49,9 @@ impl CounterSource for Linux {
         "linux"
     }
 
-    fn connect(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+    fn connect(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let entries = fs::read_dir("/sys/block")
-            .map_err(|error| Lost::Why(format!("cannot read /sys/block: {error}; Linux is required")))?;
+            .map_err(|error| SourceError::Failed(format!("cannot read /sys/block: {error}; Linux is required")))?;
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -64,7 +60,9 @@ impl CounterSource for Linux {
         let arrays: Map<String, Value> =
             devices.iter().filter(|name| is_array(name)).map(|name| (name.clone(), json!(members(name)))).collect();
         if devices.is_empty() {
-            return Err(Lost::Why("no local block device: collect on the host that has the storage".to_owned()));
+            return Err(SourceError::Failed(
+                "no local block device: collect on the host that has the storage".to_owned(),
+            ));
         }
         let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), about(name))).collect();
         self.devices = devices;
@@ -88,9 +86,9 @@ impl CounterSource for Linux {
             .collect())
     }
 
-    fn sample(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, Lost> {
+    fn sample(&mut self, _: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
         let text = fs::read_to_string("/proc/diskstats")
-            .map_err(|error| Lost::Why(format!("cannot read /proc/diskstats: {error}")))?;
+            .map_err(|error| SourceError::Failed(format!("cannot read /proc/diskstats: {error}")))?;
         let uptime = read("/proc/uptime").split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
         let fields = [
             ("at", timestamp()),
