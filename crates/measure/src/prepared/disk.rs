@@ -108,10 +108,9 @@ pub(super) fn open(request: MeasurementRequest, load: MeasuredLoad) -> Result<Pr
 fn select_engine(choice: EngineChoice, findings: &mut Vec<Finding>) -> Result<Engine, MeasureError> {
     let refused = Engine::Ring.refused();
     match (choice, refused) {
-        (EngineChoice::Threads, _) => Ok(Engine::Threads),
+        // fio needs an engine for filling and probing.
+        (EngineChoice::Threads, _) | (EngineChoice::Fio, Some(_)) => Ok(Engine::Threads),
         (_, None) => Ok(Engine::Ring),
-        // For filling and probing.
-        (EngineChoice::Fio, Some(_)) => Ok(Engine::Threads),
         (EngineChoice::IoUring, Some(reason)) => Err(MeasureError::usage(format!(
             "io_uring is unavailable ({reason}): omit --engine, or enable it (kernel.io_uring_disabled=0, seccomp profile)"
         ))),
