@@ -38,6 +38,7 @@ mod throttle;
 pub mod tls;
 mod uring;
 mod usage;
+mod whole_file;
 mod yield_rule;
 
 pub use activity::{
@@ -78,3 +79,4 @@ pub use threads::Threads;
 pub use throttle::{Throttle, throttles};
 pub use uring::Uring;
 pub use usage::{ThreadUsage, cpu_time, sharpen_timers, thread_cpu_time, thread_usage};
+pub use whole_file::{NotWritable, check_writable, write_whole};

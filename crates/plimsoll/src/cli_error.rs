@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::{fmt, io};
 
+use plimsoll_device::NotWritable;
 use plimsoll_measure::MeasureError;
 
 /// Error of a command.
@@ -62,6 +63,12 @@ impl From<MeasureError> for CliError {
             MeasureError::Interrupted => Self::Interrupted,
             error => Self::Failed(error.into()),
         }
+    }
+}
+
+impl From<NotWritable> for CliError {
+    fn from(error: NotWritable) -> Self {
+        Self::usage(error.to_string())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use plimsoll_analyse::{Comparison, LineHistory, Verdict, compare_sides};
+use plimsoll_measure::stem;
 use plimsoll_record::Curve;
 use plimsoll_report::Page;
 
@@ -49,7 +50,7 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
         {
             return Err(CliError::usage(format!("{}: named twice on one side: name each run once", twice.display())));
         }
-        let (names, curves) = names.iter().map(|name| store::load_named(name)).collect::<Result<_, _>>()?;
+        let (names, curves) = names.iter().map(|name| store::runs().load_named(name)).collect::<Result<_, _>>()?;
         Ok(Side { names, curves })
     };
     let sides = [load(before)?, load(after)?];
@@ -65,8 +66,8 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
 /// The page of the comparison of two runs.
 pub fn page(before: &Path, after: &Path) -> Result<Page, CliError> {
     let side = |path: &Path| -> Result<Side, CliError> {
-        let curve = store::load(path)?;
-        Ok(Side { names: vec![store::stem(path)], curves: vec![curve] })
+        let curve = store::runs().load(path)?;
+        Ok(Side { names: vec![stem(path)], curves: vec![curve] })
     };
     let sides = [side(before)?, side(after)?];
     let comparison = compare_sides(&sides[0].curves, &sides[1].curves, history(&sides));
@@ -86,7 +87,7 @@ pub fn show(sides: [Side; 2], comparison: &Comparison, outputs: &Outputs) -> Res
 fn history([before, after]: &[Side; 2]) -> Option<LineHistory> {
     let objective = before.curves.first()?.load_line?.objective();
     let compared: Vec<&Curve> = before.curves.iter().chain(&after.curves).collect();
-    let of = |side: &Side| store::history(&side.curves[0], objective, &compared);
+    let of = |side: &Side| store::runs().history(&side.curves[0], objective, &compared);
     let both = [of(before), of(after)];
     both.into_iter().flatten().max_by(|a, b| a.deviation.total_cmp(&b.deviation))
 }

@@ -41,7 +41,7 @@ pub fn ground(
     let space = about.folder.as_deref().and_then(available).unwrap_or_default();
     let facts = Facts::of_database(name, source, target.system(), about);
     let facts = Facts { host: Some(describe_host()), space, ..facts };
-    let snapshots = store::runs_folder().and_then(|folder| Snapshots::of(&*target, &folder, crate::MADE_BY));
+    let snapshots = store::runs().folder.and_then(|folder| Snapshots::of(&*target, &folder, crate::MADE_BY));
     let sink = snapshots.as_ref().map(Snapshots::sink);
     Ok((Box::new(DatabaseGround::new(target, facts).on(below).telling(sink)), snapshots))
 }

@@ -10,7 +10,7 @@ use crate::store;
 pub fn run(args: &ExplainArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let mut offers = Offers::new(&args.terms)?;
-    let curve = store::load_generated(Some(&args.run))?;
+    let curve = store::runs().load_generated(Some(&args.run))?;
     let offer = offers.offer(&args.config)?;
     offer.model().map_err(|why| CliError::usage(format!("{}: {why}", args.config)))?;
     let explanation = plimsoll_choose::explain(&offers.catalogue, &curve, &offer, &offers.terms);

@@ -1,6 +1,7 @@
 //! `plimsoll fit`: fits a model to measured storage and writes it as a product file.
 
 use plimsoll_analyse::{Fitted, Parameter, StatedLimits, fit};
+use plimsoll_measure::LAST;
 use plimsoll_model::ChainSpec;
 use plimsoll_record::{Curve, Evidence, Source};
 use plimsoll_units::Bytes;
@@ -24,9 +25,9 @@ pub fn run(args: &FitArgs) -> Result<(), CliError> {
     if !(args.max_error > 0.0 && args.max_error.is_finite()) {
         return Err(CliError::usage(format!("--max-error {} is not a percentage above zero", args.max_error)));
     }
-    let last = [store::LAST.into()];
+    let last = [LAST.into()];
     let inputs = if args.runs.is_empty() { &last[..] } else { &args.runs };
-    let curves: Vec<Vec<Curve>> = inputs.iter().map(|name| store::load_all(name)).collect::<Result<_, _>>()?;
+    let curves: Vec<Vec<Curve>> = inputs.iter().map(|name| store::runs().load_all(name)).collect::<Result<_, _>>()?;
     let curves = curves.concat();
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let evidence: Result<Vec<Evidence<'_>>, _> = curves.iter().map(Evidence::try_from).collect();

@@ -17,7 +17,6 @@ mod fio;
 mod fitting;
 mod generate;
 mod image;
-mod imports;
 mod inputs;
 mod iscsi;
 mod log;

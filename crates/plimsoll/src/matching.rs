@@ -26,7 +26,7 @@ const MOST_RESEMBLING: usize = 3;
 pub fn run(args: &MatchArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     let offers = Offers::new(&args.terms)?;
-    let mut curve = store::load_generated(args.run.as_deref())?;
+    let mut curve = store::runs().load_generated(args.run.as_deref())?;
     check_evidence(&curve)?;
     args.capacity.map_or(Ok(()), sizing::check_capacity)?;
     let capacity = args.capacity.map_or_else(|| measured_size(&curve), Ok)?;

@@ -28,7 +28,7 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
 
 /// Keeps and shows a curve, with products that carry its load.
 fn finish(curve: Curve, outputs: &Outputs) -> Result<(), CliError> {
-    let kept = store::keep(&curve);
+    let kept = store::runs().keep(&curve);
     outputs.write_curves(std::slice::from_ref(&curve))?;
     if let Some(matched) = matching::short(&curve) {
         outputs.print(&format!("\n{}", plimsoll_report::page_text(&matched, outputs.style())))?;
@@ -43,7 +43,7 @@ pub fn measure_and_keep(
     command: Vec<String>,
     console: &mut Console,
 ) -> Result<PathBuf, CliError> {
-    Ok(store::keep(&measure(request, command, console)?)?)
+    Ok(store::runs().keep(&measure(request, command, console)?)?)
 }
 
 fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Console) -> Result<Curve, CliError> {
@@ -53,7 +53,11 @@ fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Cons
 
 /// Runs of this program.
 pub fn run_context(command: Vec<String>) -> RunContext<'static> {
-    RunContext { made_by: crate::MADE_BY, command, earlier_objective: &store::chosen_objective }
+    RunContext {
+        made_by: crate::MADE_BY,
+        command,
+        earlier_objective: &|subject, streams| store::runs().chosen_objective(subject, streams),
+    }
 }
 
 /// Fails with the command for a model or product in place of a path.

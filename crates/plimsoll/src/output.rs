@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_analyse::{Comparison, ladder};
+use plimsoll_device::{check_writable, write_whole};
+use plimsoll_measure::MeasureError;
 use plimsoll_record::{Curve, EndReason, LoadLine, SuiteRun};
 use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Page, TextStyle};
@@ -52,7 +54,9 @@ impl Forms {
                 "only one form can be written to standard output (-): use files for the others",
             ));
         }
-        self.files().filter(|path| !is_standard_output(path)).try_for_each(|path| store::check_writable(path))?;
+        for path in self.files().filter(|path| !is_standard_output(path)) {
+            check_writable(path)?;
+        }
         Ok(self)
     }
 
@@ -175,18 +179,18 @@ pub fn sheets(curves: &[Curve]) -> Vec<Sheet<'_>> {
 /// Completes a suite: storage and output.
 pub fn finish_suite(suite: &mut SuiteRun, snapshots: Option<Snapshots>, outputs: &Outputs) -> Result<(), CliError> {
     let is_real = suite.started.is_some();
-    let kept = is_real.then(|| store::keep_suite(suite, snapshots)).transpose();
+    let kept = is_real.then(|| store::runs().keep_suite(suite, snapshots)).transpose();
     outputs.write_suites(std::slice::from_ref(suite))?;
     report_kept(kept, outputs)?;
     ended(suite.ended)
 }
 
 /// Prints where a result was kept, or why it was not.
-pub fn report_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> Result<(), CliError> {
+pub fn report_kept(kept: Result<Option<PathBuf>, MeasureError>, outputs: &Outputs) -> Result<(), CliError> {
     match kept {
         // The result was shown and written in any case.
         Err(error) => {
-            warn_not_kept(&error);
+            warn_not_kept(error);
             Ok(())
         }
         Ok(None) => Ok(()),
@@ -196,7 +200,8 @@ pub fn report_kept(kept: anyhow::Result<Option<PathBuf>>, outputs: &Outputs) -> 
 }
 
 /// Warns that a run could not be kept.
-pub fn warn_not_kept(error: &anyhow::Error) {
+pub fn warn_not_kept(error: MeasureError) {
+    let error = anyhow::Error::new(error);
     let _ = writeln!(std::io::stderr(), "plimsoll: the run was not kept: {error:#}");
 }
 
@@ -224,7 +229,7 @@ fn is_standard_output(path: &Path) -> bool {
 
 /// Writes a file atomically, or to standard output.
 pub fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    if is_standard_output(path) { print(bytes) } else { Ok(store::write_whole(path, bytes)?) }
+    if is_standard_output(path) { print(bytes) } else { Ok(write_whole(path, bytes).map_err(anyhow::Error::new)?) }
 }
 
 /// Writes to standard output; a closed pipe is not an error.

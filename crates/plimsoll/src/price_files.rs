@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use plimsoll_catalogue::ImportedPrices;
+use plimsoll_device::write_whole;
 
 use crate::cli_error::CliError;
-use crate::store;
 
 /// Environment variable with the directory of imported prices.
 pub const PRICES_VARIABLE: &str = "PLIMSOLL_PRICES";
@@ -22,7 +22,7 @@ pub fn merge(folder: &Path, mut prices: ImportedPrices) -> Result<(), CliError> 
     }
     let failed = |error: std::io::Error| CliError::usage(format!("{}: {error}", path.display()));
     fs::create_dir_all(folder).map_err(failed)?;
-    store::write_whole(&path, prices.to_json().as_bytes()).map_err(CliError::Failed)
+    Ok(write_whole(&path, prices.to_json().as_bytes()).map_err(anyhow::Error::new)?)
 }
 
 /// Imported prices, by name of their files.

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use plimsoll_analyse::share_objective;
-use plimsoll_measure::{BUILT_IN, Preset};
+use plimsoll_measure::{BUILT_IN, Kept, LAST, Preset, load_found};
 use plimsoll_report::pages::{self, KeptRun};
 
 use crate::args::{FormArgs, Report};
 use crate::cli_error::CliError;
 use crate::output::{Forms, Outputs, print};
-use crate::store::{self, Kept};
+use crate::store;
 
 /// `plimsoll report`
 pub fn report(args: &Report) -> Result<(), CliError> {
     let outputs = Outputs::new(&args.output)?;
-    let last = [store::LAST.into()];
+    let last = [LAST.into()];
     let names = if args.runs.is_empty() { &last[..] } else { &args.runs };
     let (mut curves, mut suites) = (Vec::new(), Vec::new());
     for name in names {
-        for kept in store::load_any(name)? {
+        for kept in store::runs().load_any(name)? {
             match kept {
                 Kept::Curve(curve) => curves.push(*curve),
                 Kept::Suite(suite) => suites.push(*suite),
@@ -44,13 +44,13 @@ pub fn runs(args: &FormArgs) -> Result<(), CliError> {
     let forms = Forms::new(args)?;
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match store::load_found(path) {
+        match load_found(path) {
             Ok(Kept::Curve(curve)) => KeptRun::of_curve(name, &curve),
             Ok(Kept::Suite(suite)) => KeptRun::of_suite(name, &suite),
             Err(_) => KeptRun { name, result: "no load line".to_owned(), iops: None, objective: None },
         }
     };
-    let runs: Vec<KeptRun> = store::kept().iter().map(of).collect();
+    let runs: Vec<KeptRun> = store::runs().list().iter().map(of).collect();
     forms.write(&pages::runs(&runs), || plimsoll_report::runs_json(&runs))
 }
 

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use plimsoll_analyse::total_span;
+use plimsoll_device::{check_writable, write_whole};
 use plimsoll_drive::{Onward, PageCache};
 use plimsoll_measure::sweep::mean_rate;
 use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
@@ -21,7 +22,6 @@ use crate::database::{self, Data};
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
-use crate::store;
 
 /// Runs the suite.
 pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
@@ -84,7 +84,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     let finished = data.map_or(Ok(()), |data| data.finish(is_whole, &mut console));
     let (mut ran, failed) = made?;
     if let Some((path, memory)) = options.state().zip(recipe.state()) {
-        store::write_whole(path, &memory)?;
+        write_whole(path, &memory).map_err(anyhow::Error::new)?;
     }
     if place.database().is_some_and(|args| args.phase == Some(PhaseWord::Prepare)) {
         return finished.and_then(|()| prepared(&*recipe, &ran, failed));
@@ -129,7 +129,7 @@ fn check_kept(place: &str, state: Option<&Path>, recipe: &dyn Recipe) -> Result<
             "{path}: it may be of an earlier run: add --check to check its data, or remove it, or use another name"
         )));
     }
-    state.map_or(Ok(()), store::check_writable)
+    state.map_or(Ok(()), |path| Ok(check_writable(path)?))
 }
 
 /// Fails for flags about data with a statement on the user's tables.

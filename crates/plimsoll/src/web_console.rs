@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use plimsoll_catalogue::Catalogue;
 use plimsoll_front::TlsMode;
-use plimsoll_measure::{MeasurementRequest, SimulationRequest};
+use plimsoll_measure::{MeasurementRequest, SimulationRequest, stem};
 use plimsoll_record::{Curve, SuiteRun};
 use plimsoll_report::{Page, pages};
 use plimsoll_service::Service;
@@ -77,13 +77,13 @@ fn own_name(address: &str) -> Result<String, CliError> {
 pub fn options(listening: WebListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
     let commands = Commands { measure, simulate, curves, compare, article, attach, detach };
     let WebListener { listener, tls } = listening;
-    let (directory, runs) = (directory.join(FOLDER), store::runs_folder());
+    let (directory, runs) = (directory.join(FOLDER), store::runs().folder);
     ConsoleOptions { listener, tls, directory, runs, service: service.clone(), products, commands }
 }
 
 fn measure(request: MeasurementRequest, command: Vec<String>, observer: Observer) -> Result<String, String> {
     let kept = measure::measure_and_keep(request, command, &mut Console::observed(observer));
-    kept.map(|path| store::stem(&path)).map_err(|trouble| trouble.to_string())
+    kept.map(|path| stem(&path)).map_err(|trouble| trouble.to_string())
 }
 
 fn simulate(model: &str, request: &SimulationRequest, observer: Observer) -> Result<Curve, String> {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use plimsoll_analyse::compare_turns;
 use plimsoll_drive::Fault;
-use plimsoll_measure::{InterleavedCurves, MeasurementRequest, measure_interleaved};
+use plimsoll_measure::{InterleavedCurves, MeasurementRequest, measure_interleaved, stem};
 use plimsoll_record::{Curve, EndReason};
 
 use super::{check_path, run_context};
@@ -70,12 +70,12 @@ fn finish(measured: InterleavedCurves, commands: &[String], outputs: &Outputs) -
 
 /// Keeps the run of a side. Returns its name, with the side's command.
 fn keep_side(curve: &Curve, command: Option<&String>) -> String {
-    let name = store::keep(curve).map_or_else(
+    let name = store::runs().keep(curve).map_or_else(
         |error| {
-            crate::output::warn_not_kept(&error);
+            crate::output::warn_not_kept(error);
             curve.subject.name.clone()
         },
-        |path| store::stem(&path),
+        |path| stem(&path),
     );
     command.map_or(name.clone(), |command| format!("{name} after {command}"))
 }

@@ -7,7 +7,7 @@ use plimsoll_ingest::{FormatInput, ImportedCurve, Ingest, Outcome, curves};
 use plimsoll_record::{Curve, Measure, Objective, Scope};
 use plimsoll_units::Span;
 
-use crate::cli_error::CliError;
+use crate::error::MeasureError;
 
 /// Maximum number of results in a message.
 const MAX_NAMES: usize = 8;
@@ -23,7 +23,7 @@ pub fn split(name: &Path) -> Option<(PathBuf, Option<String>)> {
 }
 
 /// The curves of a file that is not a run file, each with knee and load line; `None` if it has no benchmark results.
-pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Vec<ImportedCurve>, CliError>> {
+pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Vec<ImportedCurve>, MeasureError>> {
     let name = path.display().to_string();
     let mut ingest = Ingest::new(FormatInput { name: name.clone(), ..FormatInput::default() });
     ingest.feed(bytes);
@@ -40,11 +40,11 @@ pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Ve
     let tests: Vec<&str> = readings.iter().flat_map(|reading| &reading.evidence).map(|one| one.test.as_str()).collect();
     Some(match (imported.is_empty(), result) {
         (false, _) => Ok(imported),
-        (true, Some(result)) => Err(CliError::usage(format!(
+        (true, Some(result)) => Err(MeasureError::usage(format!(
             "{name}: no result {result:?} with a depth or a rate: its results are {}",
             listed(&tests)
         ))),
-        (true, None) => Err(CliError::usage(format!(
+        (true, None) => Err(MeasureError::usage(format!(
             "{name}: its results ({}) state no depth, rate or IOPS, so that nothing can be compared with them",
             listed(&tests)
         ))),
@@ -52,12 +52,12 @@ pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Ve
 }
 
 /// The only curve; fails if there are several.
-pub fn only(path: &Path, mut imported: Vec<ImportedCurve>) -> Result<Curve, CliError> {
+pub fn only(path: &Path, mut imported: Vec<ImportedCurve>) -> Result<Curve, MeasureError> {
     if imported.len() == 1 {
         return Ok(imported.remove(0).curve);
     }
     let tests: Vec<&str> = imported.iter().filter_map(|one| one.tests.first()).map(String::as_str).collect();
-    Err(CliError::usage(format!(
+    Err(MeasureError::usage(format!(
         "{0}: it has the results of {1} different loads: choose one with '{0}#RESULT', of {2}",
         path.display(),
         imported.len(),

@@ -1,0 +1,318 @@
+//! The directory of kept runs: runs are written once, and found by path, name or age.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use plimsoll_analyse::{LineHistory, different_load};
+use plimsoll_device::write_whole;
+use plimsoll_drive::Fault;
+use plimsoll_ingest::ImportedCurve;
+use plimsoll_load::StreamSpec;
+use plimsoll_record::{Curve, EndReason, FormatError, LoadLine, Objective, ObjectiveOrigin, SuiteRun};
+use plimsoll_suite::snapshots::Snapshots;
+use plimsoll_units::Bytes;
+
+use crate::error::MeasureError;
+use crate::imports;
+
+/// Maximum size of a run file.
+const LARGEST_RUN: u64 = 1 << 30;
+/// The objective has to be at least this multiple of the generator's lateness.
+const LATENESS_MARGIN: u64 = 5;
+/// Number of characters of the subject in names of runs.
+const LEAST_NAME: usize = 30;
+/// Prefix of names of kept suites after their time.
+const SUITE: &str = "suite-";
+/// Maximum number of earlier runs for the scatter between runs.
+const MAX_HISTORY: usize = 20;
+/// Name of the newest complete run; `last~1` is the previous.
+pub const LAST: &str = "last";
+/// Maximum number of names in a message.
+const MAX_NAMES: usize = 5;
+
+/// A kept result.
+#[derive(Debug)]
+pub enum Kept {
+    /// Runs of a load.
+    Curve(Box<Curve>),
+    /// Steps of a benchmark.
+    Suite(Box<SuiteRun>),
+}
+
+/// The directory of kept runs.
+#[derive(Clone, Debug)]
+pub struct RunStore {
+    /// The directory; `None` if there is no home directory.
+    pub folder: Option<PathBuf>,
+}
+
+impl RunStore {
+    /// Keeps a run under a name of its time and subject. Returns the path.
+    pub fn keep(&self, curve: &Curve) -> Result<PathBuf, MeasureError> {
+        let name = format!("{}-{}", curve.source.word(), curve.subject.name);
+        let path = self.place(curve.started.as_deref(), &name)?;
+        write_whole(&path, &curve.to_json())?;
+        Ok(path)
+    }
+
+    /// Keeps a suite under a name of its time, suite and subject, and the snapshots of its database next to it, to which
+    /// the suite refers. Returns the path.
+    pub fn keep_suite(&self, suite: &mut SuiteRun, snapshots: Option<Snapshots>) -> Result<PathBuf, MeasureError> {
+        let name = format!("{SUITE}{}-{}-{}", suite.suite, suite.source.word(), suite.subject.name);
+        let path = self.place(suite.started.as_deref(), &name)?;
+        if let Some((side, snapshots)) = suite.database.as_mut().zip(snapshots) {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let path = path.with_file_name(format!("{stem}-snapshots.jsonl"));
+            let attempt = || format!("writing {}", path.display());
+            side.snapshots = snapshots.keep(&path).map_err(|source| Fault { attempt: attempt(), source })?;
+        }
+        write_whole(&path, &suite.to_json())?;
+        Ok(path)
+    }
+
+    /// An unused path.
+    fn place(&self, started: Option<&str>, name: &str) -> Result<PathBuf, MeasureError> {
+        let no_folder = || MeasureError::usage("no home directory: set PLIMSOLL_RUNS to keep runs");
+        let folder = self.folder.as_ref().ok_or_else(no_folder)?;
+        let attempt = || format!("making {}", folder.display());
+        fs::create_dir_all(folder).map_err(|source| Fault { attempt: attempt(), source })?;
+        let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
+        let name: String = file_name(name).chars().take(50).collect();
+        let stem = format!("{moment}-{}", name.trim_matches('-'));
+        let mut path = folder.join(format!("{stem}.json"));
+        let mut number = 1;
+        while path.exists() {
+            number += 1;
+            path = folder.join(format!("{stem}-{number}.json"));
+        }
+        Ok(path)
+    }
+
+    /// The kept runs, oldest first.
+    pub fn list(&self) -> Vec<PathBuf> {
+        let folder = self.folder.as_ref().and_then(|folder| fs::read_dir(folder).ok());
+        let entries = folder.into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut runs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+        runs.sort();
+        runs
+    }
+
+    /// The objective chosen or reused by the last complete run of this load on this subject.
+    pub fn chosen_objective(&self, subject: &str, streams: &[StreamSpec]) -> Option<Objective> {
+        let same_load = |kept: &[StreamSpec]| {
+            let both = || kept.iter().zip(streams);
+            kept.len() == streams.len() && both().all(|(a, b)| a.mix == b.mix && a.pattern == b.pattern)
+        };
+        self.complete_runs_of(subject).find_map(|curve| {
+            let chose = curve.basis.is_some_and(|basis| match basis.origin {
+                ObjectiveOrigin::Given | ObjectiveOrigin::Shared => false,
+                // An objective chosen for a late generator does not depend on the storage.
+                ObjectiveOrigin::Chosen { light_p99 } => basis.lateness_p99 * LATENESS_MARGIN <= light_p99 * 2,
+                ObjectiveOrigin::Kept => true,
+            });
+            (chose && same_load(&curve.conditions.streams))
+                .then(|| curve.load_line.map(|line| line.objective()))
+                .flatten()
+        })
+    }
+
+    /// Scatter of the load line between the newest complete runs with the subject, load and objective of `like`, except the
+    /// runs in `compared`.
+    pub fn history(&self, like: &Curve, objective: Objective, compared: &[&Curve]) -> Option<LineHistory> {
+        let is_compared =
+            |run: &Curve| compared.iter().any(|other| other.started == run.started && other.slots == run.slots);
+        let lines = self.complete_runs_of(&like.subject.name).filter_map(|run| match run.load_line? {
+            LoadLine::At { objective: own, iops } if own == objective => {
+                (!is_compared(&run) && different_load(like, &run).is_none()).then_some(iops.value)
+            }
+            _ => None,
+        });
+        LineHistory::of(&lines.take(MAX_HISTORY).collect::<Vec<_>>())
+    }
+
+    /// The complete runs that were kept of a subject, newest first.
+    fn complete_runs_of(&self, subject: &str) -> impl Iterator<Item = Curve> {
+        let name = file_name(subject).trim_matches('-').to_owned();
+        // Names are truncated to 50 characters.
+        let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
+        let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
+        self.list().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
+            Ok(Kept::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
+                Some(*curve)
+            }
+            _ => None,
+        })
+    }
+
+    /// Reads a run, or the last complete kept curve.
+    pub fn load_or_last(&self, name: Option<&Path>) -> Result<Curve, MeasureError> {
+        self.load(name.unwrap_or(Path::new(LAST)))
+    }
+
+    /// Reads a run of a generated load; fails for a replay.
+    pub fn load_generated(&self, name: Option<&Path>) -> Result<Curve, MeasureError> {
+        let curve = self.load_or_last(name)?;
+        match &curve.conditions.trace {
+            None => Ok(curve),
+            Some(trace) => Err(MeasureError::usage(format!(
+                "this run is a replay of {}: use plimsoll simulate CONFIG --replay {0} to replay it on other storage",
+                trace.name
+            ))),
+        }
+    }
+
+    /// Reads a curve: a path, or a kept run by name, prefix, or `last`, which skips suites.
+    pub fn load(&self, name: &Path) -> Result<Curve, MeasureError> {
+        self.load_named(name).map(|(_, curve)| curve)
+    }
+
+    /// Reads all curves of a file: of a run, or of each load of a benchmark's results.
+    pub fn load_all(&self, name: &Path) -> Result<Vec<Curve>, MeasureError> {
+        match imported(name)? {
+            Some((_, imported)) => Ok(imported.into_iter().map(|one| one.curve).collect()),
+            None => self.load(name).map(|curve| vec![curve]),
+        }
+    }
+
+    /// Reads a curve, with its path as given or its name.
+    pub fn load_named(&self, name: &Path) -> Result<(String, Curve), MeasureError> {
+        if let Some((path, imported)) = imported(name)? {
+            return Ok((name.display().to_string(), imports::only(&path, imported)?));
+        }
+        let found = self.find(name, Among::Curves)?;
+        match load_found(&found)? {
+            Kept::Curve(curve) => Ok((if found == name { name.display().to_string() } else { stem(&found) }, *curve)),
+            Kept::Suite(suite) => Err(MeasureError::usage(format!(
+                "{}: this is the suite {}, not a curve: show it with plimsoll report {0}",
+                name.display(),
+                suite.suite
+            ))),
+        }
+    }
+
+    /// Reads curves or a suite: a path, or a kept run by name, prefix, or `last`.
+    pub fn load_any(&self, name: &Path) -> Result<Vec<Kept>, MeasureError> {
+        match imported(name)? {
+            Some((_, imported)) => Ok(imported.into_iter().map(|one| Kept::Curve(one.curve.into())).collect()),
+            None => load_found(&self.find(name, Among::Both)?).map(|kept| vec![kept]),
+        }
+    }
+
+    /// The file of a run: a path, `last`, `last~N`, or a kept run by name or unambiguous prefix.
+    fn find(&self, name: &Path, among: Among) -> Result<PathBuf, MeasureError> {
+        if name.is_file() {
+            return Ok(name.to_owned());
+        }
+        let text = name.to_string_lossy();
+        let kept: Vec<PathBuf> =
+            self.list().into_iter().filter(|path| among == Among::Both || !is_suite(path)).collect();
+        if let Some(before) = text.strip_prefix(LAST).and_then(|rest| match rest {
+            "" => Some(0),
+            rest => rest.strip_prefix('~')?.parse::<usize>().ok(),
+        }) {
+            let mut complete = kept.iter().rev().filter(|path| is_complete(path));
+            return complete.nth(before).cloned().ok_or_else(|| match before {
+                0 => MeasureError::usage("no complete runs yet: start with `plimsoll measure .`"),
+                _ => MeasureError::usage(format!("{text}: there are fewer complete runs: see `plimsoll runs`")),
+            });
+        }
+        let wanted = text.strip_suffix(".json").unwrap_or(&text);
+        let begin: Vec<&PathBuf> =
+            kept.iter().filter(|path| !wanted.is_empty() && stem(path).starts_with(wanted)).collect();
+        match begin.iter().find(|path| stem(path) == wanted).or(begin.first()) {
+            Some(found) if begin.len() == 1 || stem(found) == wanted => Ok((*found).clone()),
+            Some(_) => {
+                let names: Vec<String> = begin.iter().map(|path| stem(path)).take(MAX_NAMES).collect();
+                let more = if begin.len() > MAX_NAMES { ", ..." } else { "" };
+                Err(MeasureError::usage(format!(
+                    "{text}: ambiguous prefix of {}{more}: use a longer prefix",
+                    names.join(", ")
+                )))
+            }
+            None => Err(MeasureError::usage(format!(
+                "{text}: no such run: use a run file, `last`, or a prefix of a name from `plimsoll runs`"
+            ))),
+        }
+    }
+}
+
+/// A name as part of a file name.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+/// The results of another program in a file that was given by its path; `None` for run files.
+fn imported(name: &Path) -> Result<Option<(PathBuf, Vec<ImportedCurve>)>, MeasureError> {
+    let Some((path, result)) = imports::split(name) else { return Ok(None) };
+    let bytes = read(&path)?;
+    if is_own(&bytes) {
+        return Ok(None);
+    }
+    let imported = imports::read(&path, &bytes, result.as_deref()).transpose()?;
+    Ok(imported.map(|imported| (path, imported)))
+}
+
+/// True for files of plimsoll, which name their format at the beginning.
+fn is_own(bytes: &[u8]) -> bool {
+    const MARK: &[u8] = b"\"plimsoll.";
+    bytes[..bytes.len().min(4096)].windows(MARK.len()).any(|part| part == MARK)
+}
+
+/// Reads a run file.
+pub fn load_found(found: &Path) -> Result<Kept, MeasureError> {
+    let bytes = read(found)?;
+    let kept = match Curve::from_json(&bytes) {
+        Ok(curve) => Ok(Kept::Curve(curve.into())),
+        Err(FormatError::Version(version)) if version == plimsoll_record::SUITE_FORMAT => {
+            SuiteRun::from_json(&bytes).map(|suite| Kept::Suite(suite.into()))
+        }
+        Err(error) => Err(error),
+    };
+    kept.map_err(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        let remedy = match &error {
+            FormatError::Version(_) => "",
+            _ if found.extension().is_some_and(|end| end == "toml") => {
+                ": this is a product file, for plimsoll simulate FILE"
+            }
+            _ => ": use a file written by measure, simulate or suite with --json, a result of fio or another benchmark, or a name from \
+                  `plimsoll runs`",
+        };
+        MeasureError::usage(format!("{}: {error}{cause}{remedy}", found.display()))
+    })
+}
+
+/// Kinds of kept runs that `last` considers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Among {
+    Curves,
+    Both,
+}
+
+/// The name of a kept run.
+pub fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Interrupted and failed runs have no verdict.
+fn is_complete(path: &Path) -> bool {
+    match load_found(path) {
+        Ok(Kept::Curve(curve)) => curve.ended == EndReason::Complete,
+        Ok(Kept::Suite(suite)) => suite.ended == EndReason::Complete,
+        Err(_) => false,
+    }
+}
+
+fn is_suite(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split_once('-').is_some_and(|(_, rest)| rest.starts_with(SUITE))
+}
+
+fn read(found: &Path) -> Result<Vec<u8>, MeasureError> {
+    let unreadable = |why: &dyn std::fmt::Display| MeasureError::usage(format!("{}: {why}", found.display()));
+    let length = fs::metadata(found).map_err(|error| unreadable(&error))?.len();
+    if length > LARGEST_RUN {
+        return Err(unreadable(&format!("{} exceed the maximum size of a run file", Bytes::new(length))));
+    }
+    fs::read(found).map_err(|error| unreadable(&error))
+}
