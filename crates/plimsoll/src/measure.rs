@@ -23,14 +23,14 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
         return against::run(args, path, &outputs);
     }
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
-    finish(measure(request, std::env::args().collect(), &mut console)?, &outputs)
+    finish(&measure(request, std::env::args().collect(), &mut console)?, &outputs)
 }
 
 /// Keeps and shows a curve, with products that carry its load.
-fn finish(curve: Curve, outputs: &Outputs) -> Result<(), CliError> {
-    let kept = store::runs().keep(&curve);
-    outputs.write_curves(std::slice::from_ref(&curve))?;
-    if let Some(matched) = matching::short(&curve) {
+fn finish(curve: &Curve, outputs: &Outputs) -> Result<(), CliError> {
+    let kept = store::runs().keep(curve);
+    outputs.write_curves(std::slice::from_ref(curve))?;
+    if let Some(matched) = matching::short(curve) {
         outputs.print(&format!("\n{}", plimsoll_report::page_text(&matched, outputs.style())))?;
     }
     report_kept(kept.map(Some), outputs)?;
