@@ -168,7 +168,7 @@ impl RunStore {
 
     /// Reads all curves of a file: of a run, or of each load of a benchmark's results.
     pub fn load_all(&self, name: &Path) -> Result<Vec<Curve>, MeasureError> {
-        match imported(name)? {
+        match read_imported(name)? {
             Some((_, imported)) => Ok(imported.into_iter().map(|one| one.curve).collect()),
             None => self.load(name).map(|curve| vec![curve]),
         }
@@ -176,7 +176,7 @@ impl RunStore {
 
     /// Reads a curve, with its path as given or its name.
     pub fn load_named(&self, name: &Path) -> Result<(String, Curve), MeasureError> {
-        if let Some((path, imported)) = imported(name)? {
+        if let Some((path, imported)) = read_imported(name)? {
             return Ok((name.display().to_string(), imports::only(&path, imported)?));
         }
         let found = self.find(name, Among::Curves)?;
@@ -192,7 +192,7 @@ impl RunStore {
 
     /// Reads curves or a suite: a path, or a kept run by name, prefix, or `last`.
     pub fn load_any(&self, name: &Path) -> Result<Vec<Kept>, MeasureError> {
-        match imported(name)? {
+        match read_imported(name)? {
             Some((_, imported)) => Ok(imported.into_iter().map(|one| Kept::Curve(one.curve.into())).collect()),
             None => load_found(&self.find(name, Among::Both)?).map(|kept| vec![kept]),
         }
@@ -242,7 +242,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// The results of another program in a file that was given by its path; `None` for run files.
-fn imported(name: &Path) -> Result<Option<(PathBuf, Vec<ImportedCurve>)>, MeasureError> {
+fn read_imported(name: &Path) -> Result<Option<(PathBuf, Vec<ImportedCurve>)>, MeasureError> {
     let Some((path, result)) = imports::split(name) else { return Ok(None) };
     let bytes = read(&path)?;
     if is_own(&bytes) {

@@ -102,7 +102,7 @@ impl Collection<'_> {
                 if let Some(missing) = self.source.missing(&sample).filter(|_| self.before.is_none()) {
                     self.console.say(missing);
                 }
-                let iops = self.before.as_ref().and_then(|before| iops(&self.head, before, &sample));
+                let iops = self.before.as_ref().and_then(|before| compute_iops(&self.head, before, &sample));
                 let rate = iops.map_or_else(String::new, |iops| format!(", {iops:.0} IOPS now"));
                 let left = Span::from_secs(duration.saturating_sub(begun.elapsed()).as_secs());
                 let count = self.log.count();
@@ -162,7 +162,7 @@ fn wait(until: Instant, stop: &dyn Fn() -> bool) -> bool {
 }
 
 /// Reads and writes per second between two snapshots, computed by the reader of the file.
-fn iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Option<f64> {
+fn compute_iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Option<f64> {
     let mut ingest = Ingest::new("snapshots");
     for object in [head, before, after] {
         ingest.feed(line(object).as_bytes());

@@ -77,7 +77,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
     if data.as_ref().is_some_and(Data::is_prepared) {
         return Ok(());
     }
-    let made = made(&mut *recipe, &mut *ground, &mut console, data.as_mut());
+    let made = run_recipe(&mut *recipe, &mut *ground, &mut console, data.as_mut());
     // An open connection could prevent dropping the data.
     drop(ground);
     let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == EndReason::Complete && !failed);
@@ -87,7 +87,7 @@ pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
         write_whole(path, &memory).map_err(anyhow::Error::new)?;
     }
     if place.database().is_some_and(|args| args.phase == Some(PhaseWord::Prepare)) {
-        return finished.and_then(|()| prepared(&*recipe, &ran, failed));
+        return finished.and_then(|()| check_prepared(&*recipe, &ran, failed));
     }
     finish_suite(&mut ran, snapshots, &outputs)?;
     finished?;
@@ -102,7 +102,7 @@ pub fn simulate(config: &str, options: &dyn SuiteOptions, console: &mut Console)
         return Err(CliError::usage(format!("{config}: name a configuration of the catalogue")));
     }
     let mut recipe = options.recipe(&surroundings(None, ground.facts()), ground.facts()).map_err(CliError::usage)?;
-    made(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
+    run_recipe(&mut *recipe, &mut *ground, console, None).map(|(run, _)| run)
 }
 
 /// Values for a recipe that its options do not contain. `memory` replaces that of the host.
@@ -143,7 +143,7 @@ fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), CliError> {
 }
 
 /// The outcome of the loading phase alone.
-fn prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), CliError> {
+fn check_prepared(recipe: &dyn Recipe, ran: &SuiteRun, failed: bool) -> Result<(), CliError> {
     match ran.ended {
         EndReason::Interrupted => Err(CliError::Interrupted),
         EndReason::Complete if !failed => Ok(()),
@@ -162,7 +162,7 @@ fn read_only(place: &str, facts: &Facts) -> CliError {
 }
 
 /// Runs all steps. Returns the result, and whether the suite found an error.
-fn made(
+fn run_recipe(
     recipe: &mut dyn Recipe,
     ground: &mut dyn Ground,
     console: &mut Console,
@@ -254,12 +254,12 @@ impl SuiteObserver for OnScreen<'_> {
             (_, Work::Pause(span)) => *span,
             _ => Span::ZERO,
         };
-        self.console.step_done(&done.step.name, &came_of(done));
+        self.console.step_done(&done.step.name, &describe_result(done));
     }
 }
 
 /// Result of a step in a few words; may be empty.
-fn came_of(done: &CompletedStep) -> String {
+fn describe_result(done: &CompletedStep) -> String {
     let rate = |count: u64, span: Span| count as f64 / span.as_secs_f64().max(1e-9);
     match &done.result {
         StepResult::Io(seen) => {
@@ -272,12 +272,12 @@ fn came_of(done: &CompletedStep) -> String {
         StepResult::Sessions(seen) => {
             let Work::Sessions(step) = &done.step.work else { return String::new() };
             // The figures of the result: without warm-up and parts.
-            let run = session_run(step, seen).run;
-            if run.total.operations() == 0 {
+            let result = session_run(step, seen).run;
+            if result.total.operations() == 0 {
                 return format!("nothing was measured, {}", total_span(&seen.series));
             }
-            let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
-            format!("{:.0} per second, p99 {p99}, {}", run.figures.iops.value, total_span(&seen.series))
+            let p99 = Span::from_nanos(result.figures.p99_ns.value as u64);
+            format!("{:.0} per second, p99 {p99}, {}", result.figures.iops.value, total_span(&seen.series))
         }
         StepResult::Skipped(why) => format!("skipped, as {why}"),
         StepResult::Paused => String::new(),
@@ -285,7 +285,7 @@ fn came_of(done: &CompletedStep) -> String {
 }
 
 /// Rate and 99th percentile of a step so far, as its result counts them: after the warm-up, and without parts of transactions.
-fn so_far(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
+fn measure_rate(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
     let Work::Sessions(step) = work else { return mean_rate(series) };
     let warm = Instant::ZERO + step.warm_up;
     let measured = series.iter().position(|slice| slice.start >= warm).map_or(series, |first| &series[first..]);
@@ -312,7 +312,7 @@ fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize)
         }
         _ => (None, "per second"),
     };
-    let (rate, p99) = so_far(&step.work, series);
+    let (rate, p99) = measure_rate(&step.work, series);
     let share = lasts.map_or(0.5, |span| (elapsed / span.as_secs_f64()).clamp(0.0, 1.0));
     let left = lasts.map_or(Span::ZERO, |span| Span::from_secs_f64((span.as_secs_f64() - elapsed).max(0.0)));
     let done = (place as f64 + share) / expected as f64;

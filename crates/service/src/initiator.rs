@@ -28,7 +28,7 @@ pub fn script(name: &str, target: &IscsiTarget, mountpoint: Option<&Path>) -> St
     for portal in portals {
         add(&format!("sudo iscsiadm -m node -T {iqn} -p {portal} -l"));
     }
-    let device = device(target);
+    let device = device_path(target);
     let point = mountpoint.map_or_else(|| format!("/mnt/{name}"), |point| point.display().to_string());
     add(&format!("\n# device\n#   {device}"));
     add(&format!(
@@ -99,7 +99,7 @@ devices {{
 }
 
 /// The path of the device, which does not depend on the order of logins.
-fn device(target: &IscsiTarget) -> String {
+fn device_path(target: &IscsiTarget) -> String {
     let wwid = &target.wwid;
     if target.portals.len() > 1 {
         format!("/dev/disk/by-id/dm-uuid-mpath-{wwid}")

@@ -8,7 +8,7 @@ use plimsoll_fio::Surroundings;
 pub fn with_surroundings<T>(read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let variable = |name: &str| std::env::var(name).ok();
     read(&Surroundings {
-        read: &text,
+        read: &read_text,
         variable: &variable,
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: memory_mib().unwrap_or(0),
@@ -31,7 +31,7 @@ fn processors_present() -> Option<u32> {
 /// Maximum size of a job file.
 const TEXT_MAX: u64 = 16 << 20;
 
-fn text(path: &str) -> Result<String, String> {
+fn read_text(path: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = |source: &mut dyn Read, bytes: &mut Vec<u8>| source.take(TEXT_MAX).read_to_end(bytes);
     let done = if path == "-" {

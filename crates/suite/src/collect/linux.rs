@@ -64,7 +64,7 @@ impl CounterSource for Linux {
                 "no local block device: collect on the host that has the storage".to_owned(),
             ));
         }
-        let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), about(name))).collect();
+        let about: Map<String, Value> = devices.iter().map(|name| (name.clone(), describe_device(name))).collect();
         self.devices = devices;
         self.devices.truncate(MOST_DEVICES);
         let multipaths = super::multipath::multipaths();
@@ -73,7 +73,7 @@ impl CounterSource for Linux {
             ("host", json!(read("/proc/sys/kernel/hostname"))),
             ("version", json!(read("/proc/sys/kernel/osrelease"))),
             ("processors", json!(processors)),
-            ("memory_bytes", json!(memory(&read("/proc/meminfo")))),
+            ("memory_bytes", json!(parse_memory(&read("/proc/meminfo")))),
             ("devices", Value::Object(about)),
             ("arrays", if arrays.is_empty() { Value::Null } else { Value::Object(arrays) }),
             ("multipaths", if multipaths.is_empty() { Value::Null } else { Value::Object(multipaths) }),
@@ -93,9 +93,9 @@ impl CounterSource for Linux {
         let fields = [
             ("at", timestamp()),
             ("uptime_s", json!(uptime)),
-            ("devices", Value::Object(devices(&text, &self.devices))),
-            ("pressure_io", pressure(&read("/proc/pressure/io"))),
-            ("processor_ticks", ticks(&read("/proc/stat"))),
+            ("devices", Value::Object(parse_devices(&text, &self.devices))),
+            ("pressure_io", parse_pressure(&read("/proc/pressure/io"))),
+            ("processor_ticks", parse_ticks(&read("/proc/stat"))),
         ];
         Ok(fields
             .into_iter()
@@ -139,7 +139,7 @@ pub(super) fn members(array: &str) -> Vec<String> {
     disks
 }
 
-fn about(name: &str) -> Value {
+fn describe_device(name: &str) -> Value {
     let file = |file: &str| read(&format!("/sys/block/{name}/{file}"));
     let number = |text: String| text.parse::<u64>().ok();
     json!({
@@ -150,7 +150,7 @@ fn about(name: &str) -> Value {
     })
 }
 
-fn devices(diskstats: &str, wanted: &[String]) -> Map<String, Value> {
+fn parse_devices(diskstats: &str, wanted: &[String]) -> Map<String, Value> {
     let mut devices = Map::new();
     for line in diskstats.lines() {
         let mut words = line.split_ascii_whitespace().skip(2);
@@ -165,7 +165,7 @@ fn devices(diskstats: &str, wanted: &[String]) -> Map<String, Value> {
 }
 
 /// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`: microseconds since boot.
-fn pressure(text: &str) -> Value {
+fn parse_pressure(text: &str) -> Value {
     let total = |start: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(start))?;
         line.rsplit_once("total=")?.1.parse::<u64>().ok()
@@ -176,7 +176,7 @@ fn pressure(text: &str) -> Value {
     }
 }
 
-fn ticks(stat: &str) -> Value {
+fn parse_ticks(stat: &str) -> Value {
     let Some(line) = stat.lines().next().and_then(|line| line.strip_prefix("cpu ")) else { return Value::Null };
     let counts = TIMES.iter().zip(line.split_ascii_whitespace());
     Value::Object(
@@ -184,7 +184,7 @@ fn ticks(stat: &str) -> Value {
     )
 }
 
-fn memory(meminfo: &str) -> Option<u64> {
+fn parse_memory(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.split_ascii_whitespace().next()?.parse::<u64>().ok().map(|kibibytes| kibibytes * 1024)
 }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn available_columns_are_named() {
         let text = "   8       0 sda 10 1 80 5 20 2 160 6 0 7 11\n   8       1 sda1 9 9 9 9 9 9 9 9 9 9 9\n";
-        let found = devices(text, &["sda".to_owned()]);
+        let found = parse_devices(text, &["sda".to_owned()]);
         assert_eq!(found.len(), 1);
         assert_eq!(found["sda"]["ms_weighted"], json!(11));
         assert_eq!(found["sda"].get("discards"), None);
@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn missing_counters_are_absent() {
         let both = "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n";
-        assert_eq!(pressure(both), json!({"some_us": 12, "full_us": 3}));
-        assert_eq!((pressure(""), ticks("")), (Value::Null, Value::Null));
-        assert_eq!(ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1\n")["iowait"], json!(5));
-        assert_eq!((memory("MemTotal:  4 kB\n"), memory("")), (Some(4_096), None));
+        assert_eq!(parse_pressure(both), json!({"some_us": 12, "full_us": 3}));
+        assert_eq!((parse_pressure(""), parse_ticks("")), (Value::Null, Value::Null));
+        assert_eq!(parse_ticks("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1\n")["iowait"], json!(5));
+        assert_eq!((parse_memory("MemTotal:  4 kB\n"), parse_memory("")), (Some(4_096), None));
     }
 }

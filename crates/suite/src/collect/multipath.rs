@@ -22,13 +22,13 @@ pub(super) fn multipaths() -> Map<String, Value> {
     if devices.is_empty() {
         return Map::new();
     }
-    let (table, configuration) = (table(), fs::read_to_string(CONFIGURATION).unwrap_or_default());
+    let (table, configuration) = (read_table(), fs::read_to_string(CONFIGURATION).unwrap_or_default());
     let found = devices.iter().map(|device| {
         let name = device_mapper(device, "name");
         let paths = members(device);
         let groups = groups_in_table(&table, &name).or_else(|| {
             let disk = Disk::of(paths.first()?, &name, &device_mapper(device, "uuid"));
-            groups_of_policy(&policy(&configuration, &disk)?, paths.len())
+            groups_of_policy(&find_policy(&configuration, &disk)?, paths.len())
         });
         let depths =
             paths.iter().filter_map(|path| read(&format!("/sys/block/{path}/device/queue_depth")).parse().ok());
@@ -46,7 +46,7 @@ fn device_mapper(device: &str, file: &str) -> String {
 }
 
 /// The kernel's table; empty without the program or the rights.
-fn table() -> String {
+fn read_table() -> String {
     let mut command = Command::new("dmsetup");
     let output = command.args(["table", "--target", "multipath"]).stdin(Stdio::null()).stderr(Stdio::null()).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
@@ -59,14 +59,14 @@ fn table() -> String {
 fn groups_in_table(table: &str, name: &str) -> Option<Vec<u32>> {
     let line = table.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
     let mut words = line.split_ascii_whitespace().skip(3);
-    skip(&mut words)?;
-    skip(&mut words)?;
+    skip_counted(&mut words)?;
+    skip_counted(&mut words)?;
     let groups: usize = words.next()?.parse().ok()?;
     let first: usize = words.next()?.parse().ok()?;
     let mut paths = Vec::new();
     for _ in 0..groups {
         words.next()?;
-        skip(&mut words)?;
+        skip_counted(&mut words)?;
         let (count, each): (u32, u32) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
         (0..count.checked_mul(each.checked_add(1)?)?).try_for_each(|_| words.next().map(|_| ()))?;
         paths.push(count);
@@ -77,7 +77,7 @@ fn groups_in_table(table: &str, name: &str) -> Option<Vec<u32>> {
 }
 
 /// Skips a count and as many words.
-fn skip<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<()> {
+fn skip_counted<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<()> {
     let count: usize = words.next()?.parse().ok()?;
     (0..count).try_for_each(|_| words.next().map(|_| ()))
 }
@@ -124,14 +124,14 @@ impl Disk {
 
 /// The grouping policy of a disk, if the configuration sets it. Without one, multipath-tools has defaults for known arrays,
 /// and `failover` for all others.
-fn policy(configuration: &str, disk: &Disk) -> Option<String> {
+fn find_policy(configuration: &str, disk: &Disk) -> Option<String> {
     /// Later sections take precedence.
     const SECTIONS: [&str; 4] = ["defaults", "devices", "overrides", "multipaths"];
     // The open sections, outermost first, each with its settings.
     let mut open: Vec<(String, Vec<(String, String)>)> = Vec::new();
     let mut found: [Option<String>; 4] = [const { None }; 4];
     for line in configuration.lines() {
-        match words(line).as_slice() {
+        match split_words(line).as_slice() {
             [section, brace] if brace == "{" => open.push((section.clone(), Vec::new())),
             [brace] if brace == "}" => {
                 let Some((last, pairs)) = open.pop() else { continue };
@@ -154,7 +154,7 @@ fn policy(configuration: &str, disk: &Disk) -> Option<String> {
 }
 
 /// The words of a line, without quotation marks and comments.
-fn words(line: &str) -> Vec<String> {
+fn split_words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
     for letter in line.chars() {
         match letter {
@@ -214,15 +214,18 @@ devices {
     fn the_most_specific_section_decides() {
         let check = |added: &str, expected: Option<&str>| {
             let text = format!("{AGENT}{added}");
-            assert_eq!(policy(&text, &block_volume()).as_deref(), expected, "{added}");
+            assert_eq!(find_policy(&text, &block_volume()).as_deref(), expected, "{added}");
         };
         check("", Some("multibus"));
         check("overrides {\n path_grouping_policy group_by_prio\n}\n", Some("group_by_prio"));
         check("multipaths {\n multipath {\n wwid 360a1\n path_grouping_policy failover\n }\n}\n", Some("failover"));
         check("multipaths {\n multipath {\n wwid 360a2\n path_grouping_policy failover\n }\n}\n", Some("multibus"));
         let other = Disk { vendor: "NETAPP".into(), ..block_volume() };
-        assert_eq!(policy(AGENT, &other), None);
-        assert_eq!(policy("defaults {\n path_grouping_policy \"failover\"\n}\n", &other).as_deref(), Some("failover"));
+        assert_eq!(find_policy(AGENT, &other), None);
+        assert_eq!(
+            find_policy("defaults {\n path_grouping_policy \"failover\"\n}\n", &other).as_deref(),
+            Some("failover")
+        );
     }
 
     #[test]

@@ -60,24 +60,24 @@ pub struct ProcessorTicks {
 impl ProcessorTicks {
     /// All processors of the host.
     pub fn new(profile: IdleProfile) -> Self {
-        Self { before: ticks(&stat()), profile }
+        Self { before: parse_ticks(&read_stat()), profile }
     }
 
     /// Idleness since the start. Not calibrated: times of work units are zero.
     pub fn idleness(&self) -> Idleness {
-        let shares = shares(&self.before, &ticks(&stat()));
+        let shares = compute_idle_shares(&self.before, &parse_ticks(&read_stat()));
         let (system, each) = shares.split_first().map_or((0.0, &[][..]), |(all, each)| (*all, each));
         let each = if self.profile == IdleProfile::PerProcessor { each.to_vec() } else { Vec::new() };
         Idleness { system_percent: system, each_percent: each, ..Idleness::default() }
     }
 }
 
-fn stat() -> String {
+fn read_stat() -> String {
     std::fs::read_to_string("/proc/stat").unwrap_or_default()
 }
 
 /// Parses `cpu0 user nice system idle iowait ...`; I/O wait counts as idle.
-fn ticks(text: &str) -> Vec<(u64, u64)> {
+fn parse_ticks(text: &str) -> Vec<(u64, u64)> {
     let line = |line: &str| {
         let ticks: Vec<u64> = line.split_whitespace().skip(1).take(8).map_while(|tick| tick.parse().ok()).collect();
         Some((ticks.get(3)? + ticks.get(4)?, ticks.iter().sum()))
@@ -85,7 +85,7 @@ fn ticks(text: &str) -> Vec<(u64, u64)> {
     text.lines().take_while(|line| line.starts_with("cpu")).filter_map(line).collect()
 }
 
-fn shares(before: &[(u64, u64)], after: &[(u64, u64)]) -> Vec<f64> {
+fn compute_idle_shares(before: &[(u64, u64)], after: &[(u64, u64)]) -> Vec<f64> {
     let share = |(before, after): (&(u64, u64), &(u64, u64))| {
         let (idle, all) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
         if all == 0 { 0.0 } else { (idle as f64 / all as f64 * 100.0).min(100.0) }
@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn idleness_is_a_share_of_total_time() {
-        let before = ticks("cpu  10 0 10 60 20 0 0 0 0 0\ncpu0 10 0 10 60 20 0 0 0 0 0\nintr 1\n");
-        let after = ticks("cpu  20 0 10 80 30 0 0 0 0 0\ncpu0 60 0 10 60 20 0 0 0 0 0\nintr 1\n");
+        let before = parse_ticks("cpu  10 0 10 60 20 0 0 0 0 0\ncpu0 10 0 10 60 20 0 0 0 0 0\nintr 1\n");
+        let after = parse_ticks("cpu  20 0 10 80 30 0 0 0 0 0\ncpu0 60 0 10 60 20 0 0 0 0 0\nintr 1\n");
         assert_eq!(before, [(80, 100), (80, 100)]);
-        assert_eq!(shares(&before, &after), [75.0, 0.0]);
+        assert_eq!(compute_idle_shares(&before, &after), [75.0, 0.0]);
     }
 }

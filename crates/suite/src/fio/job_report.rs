@@ -27,7 +27,7 @@ pub struct Cut<'a> {
 }
 
 /// Removes the warm-up.
-pub fn cut<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
+pub fn trim_warm_up<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
     let warm = member.worker.conduct.counts_from;
     let begins = member.worker.begins;
     let series = &seen.seen.series;
@@ -38,12 +38,12 @@ pub fn cut<'a>(member: &Member, seen: &'a WorkerResult) -> Cut<'a> {
         _ => Instant::ZERO + begins,
     };
     let line = seen.began.since(Instant::ZERO + begins);
-    let span = (Instant::ZERO + ended(member, seen).since(Instant::ZERO + line)).since(began);
+    let span = (Instant::ZERO + find_end(member, seen).since(Instant::ZERO + line)).since(began);
     Cut { slices: &series[first..], from: began, span, line }
 }
 
 /// End of the job: its last completion, or its time limit if that is earlier.
-fn ended(member: &Member, seen: &WorkerResult) -> Instant {
+fn find_end(member: &Member, seen: &WorkerResult) -> Instant {
     let until = member.worker.job.until;
     let total = seen.total();
     let is_paced =
@@ -54,11 +54,11 @@ fn ended(member: &Member, seen: &WorkerResult) -> Instant {
 }
 
 /// The report of a clone. `started_unix_ms` is its start.
-pub fn report(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
-    let cut = cut(member, seen);
+pub fn report_job(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> JobReport {
+    let cut = trim_warm_up(member, seen);
     let counters: Vec<&Counter> = cut.slices.iter().flat_map(|slice| &slice.tally.0).collect();
     let usage = seen.usage.unwrap_or_default();
-    let (read, write) = times(job, member, seen, cut.span);
+    let (read, write) = list_times(job, member, seen, cut.span);
     let errors: u64 = counters.iter().flat_map(|counter| &counter.errors).map(|(_, count)| count).sum();
     let first = counters.iter().flat_map(|counter| &counter.errors).next().map_or(0, |(errno, _)| *errno);
     let shown = &job.shown;
@@ -72,13 +72,15 @@ pub fn report(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_m
     JobReport {
         group: member.group,
         pid: std::process::id(),
-        failure: (errors > 0 && goes_on).then(|| failure(first, None)),
+        failure: (errors > 0 && goes_on).then(|| describe_failure(first, None)),
         started_unix_ms,
-        options: options(&job.options),
+        options: list_options(&job.options),
         description: job.description.clone(),
-        read: lane(&counters, |kind| kind == Kind::Read, read, shown).sampled(job, &cut, |kind| kind == Kind::Read),
-        write: lane(&counters, is_write, write, shown).sampled(job, &cut, is_write),
-        trim: lane(&counters, |kind| kind == Kind::Trim, cut.span, shown).sampled(job, &cut, |kind| kind == Kind::Trim),
+        read: sum_direction(&counters, |kind| kind == Kind::Read, read, shown)
+            .sampled(job, &cut, |kind| kind == Kind::Read),
+        write: sum_direction(&counters, is_write, write, shown).sampled(job, &cut, is_write),
+        trim: sum_direction(&counters, |kind| kind == Kind::Trim, cut.span, shown)
+            .sampled(job, &cut, |kind| kind == Kind::Trim),
         sync,
         unified: match shown.reporting {
             Reporting::Apart => Unified::Apart,
@@ -103,14 +105,14 @@ pub fn report(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_m
             total: shown.lat_percentiles,
         },
         target: plimsoll_fio::print::LatencyTarget { depth: job.flow.iodepth, ..Default::default() },
-        errors: goes_on.then(|| Errors { total: errors, first, text: words(first) }),
-        units: units(shown),
+        errors: goes_on.then(|| Errors { total: errors, first, text: describe_errno(first) }),
+        units: select_units(shown),
         ..JobReport::new(&job.name)
     }
 }
 
 /// The heading of a job of this group.
-pub fn heading(job: &FioJob, group: u32) -> Heading {
+pub fn build_heading(job: &FioJob, group: u32) -> Heading {
     let blocks = &job.access.blocks;
     let range = |blocks: &BlockSizes| (blocks.smallest().get(), blocks.largest().get());
     Heading {
@@ -122,24 +124,24 @@ pub fn heading(job: &FioJob, group: u32) -> Heading {
         depth: job.flow.iodepth,
         members: job.life.copies.min(u64::from(u32::MAX)) as u32,
         threads: true,
-        units: Units { kilo: units(&job.shown).kilo, ..Units::default() },
+        units: Units { kilo: select_units(&job.shown).kilo, ..Units::default() },
     }
 }
 
 /// The error of a job in fio's format.
-pub fn failure(errno: i32, file: Option<&str>) -> Failure {
+pub fn describe_failure(errno: i32, file: Option<&str>) -> Failure {
     let file = file.map_or(String::new(), |file| format!("file:{file}, "));
-    Failure { errno, text: format!("{file}func=io_u error, error={}", words(errno)) }
+    Failure { errno, text: format!("{file}func=io_u error, error={}", describe_errno(errno)) }
 }
 
 /// The system's message of an error.
-pub fn words(errno: i32) -> String {
+pub fn describe_errno(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Options as repeated in results.
-pub fn options(raw: &[RawOption]) -> Vec<(String, String)> {
+pub fn list_options(raw: &[RawOption]) -> Vec<(String, String)> {
     raw.iter().map(|option| (option.name.to_owned(), option.value.clone().unwrap_or_default())).collect()
 }
 
@@ -147,7 +149,7 @@ const fn is_write(kind: Kind) -> bool {
     matches!(kind, Kind::Write | Kind::DurableWrite)
 }
 
-fn units(shown: &Shown) -> Units {
+fn select_units(shown: &Shown) -> Units {
     Units {
         kilo: if shown.base == Base::Decimal { Kilo::Decimal } else { Kilo::Binary },
         unit: if shown.in_bits { RateUnit::Bits } else { RateUnit::Bytes },
@@ -156,7 +158,7 @@ fn units(shown: &Shown) -> Units {
 }
 
 /// Durations of reads and writes: separate phases if written data are read back.
-fn times(job: &FioJob, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
+fn list_times(job: &FioJob, member: &Member, seen: &WorkerResult, whole: Span) -> (Span, Span) {
     let [own, back] = seen.spent;
     if !member.worker.conduct.repeat.reads_back || back.is_zero() {
         return (whole, whole);
@@ -165,22 +167,22 @@ fn times(job: &FioJob, member: &Member, seen: &WorkerResult, whole: Span) -> (Sp
     if job.access.direction.reads { (whole, own) } else { (back.min(whole), own) }
 }
 
-fn lane(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown: &Shown) -> DirectionResult {
-    let mut lane = DirectionResult::default();
+fn sum_direction(counters: &[&Counter], wanted: impl Fn(Kind) -> bool, time: Span, shown: &Shown) -> DirectionResult {
+    let mut result = DirectionResult::default();
     for counter in counters.iter().filter(|counter| wanted(counter.kind)) {
-        lane.bytes += counter.bytes;
-        lane.operations += counter.operations();
+        result.bytes += counter.bytes;
+        result.operations += counter.operations();
         if !shown.without_clat {
-            lane.completion.bins.merge(counter.service());
+            result.completion.bins.merge(counter.service());
         }
         if !shown.without_lat {
-            lane.total.bins.merge(&counter.response);
+            result.total.bins.merge(&counter.response);
         }
     }
-    if lane.operations > 0 {
-        lane.runtime_ms = time.as_nanos().div_ceil(1_000_000).max(1);
+    if result.operations > 0 {
+        result.runtime_ms = time.as_nanos().div_ceil(1_000_000).max(1);
     }
-    lane
+    result
 }
 
 /// Sampling of rates at regular intervals.
@@ -196,10 +198,10 @@ impl Sampled for DirectionResult {
         let bytes = |counter: &Counter| counter.bytes as f64 / 1_024.0;
         let operations = |counter: &Counter| counter.operations() as f64;
         Self {
-            bandwidth: samples(cut.slices, job.logs.bandwidth_samples, |counter| {
+            bandwidth: sample_rates(cut.slices, job.logs.bandwidth_samples, |counter| {
                 if wanted(counter.kind) { bytes(counter) } else { 0.0 }
             }),
-            rate: samples(cut.slices, job.logs.iops_samples, |counter| {
+            rate: sample_rates(cut.slices, job.logs.iops_samples, |counter| {
                 if wanted(counter.kind) { operations(counter) } else { 0.0 }
             }),
             ..self
@@ -208,7 +210,7 @@ impl Sampled for DirectionResult {
 }
 
 /// Rates of `of` per complete `window`; an incomplete window is omitted, as in fio.
-fn samples(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> SampleStatistics {
+fn sample_rates(slices: &[Slice], window: Span, of: impl Fn(&Counter) -> f64) -> SampleStatistics {
     let (mut rates, mut count, mut span) = (Vec::new(), 0.0, Span::ZERO);
     for slice in slices {
         count += slice.tally.0.iter().map(&of).sum::<f64>();
@@ -236,15 +238,15 @@ mod tests {
             Slice { start: Instant::ZERO, span: Span::from_millis(millis), tally: Tally(vec![counter]) }
         };
         let series = [slice(250, 10), slice(250, 20), slice(250, 30), slice(250, 0), slice(100, 9)];
-        let seen = samples(&series, Span::from_millis(500), |counter| counter.operations() as f64);
+        let seen = sample_rates(&series, Span::from_millis(500), |counter| counter.operations() as f64);
         assert_eq!((seen.count, seen.least, seen.most, seen.mean as u64), (2, 60, 60, 60));
-        let seen = samples(&series, Span::from_millis(250), |counter| counter.operations() as f64);
+        let seen = sample_rates(&series, Span::from_millis(250), |counter| counter.operations() as f64);
         assert_eq!((seen.count, seen.least, seen.most), (4, 0, 120));
     }
 
     #[test]
     fn failures_have_system_messages() {
-        assert_eq!(failure(5, Some("/d")).text, "file:/d, func=io_u error, error=Input/output error");
-        assert_eq!(words(28), "No space left on device");
+        assert_eq!(describe_failure(5, Some("/d")).text, "file:/d, func=io_u error, error=Input/output error");
+        assert_eq!(describe_errno(28), "No space left on device");
     }
 }

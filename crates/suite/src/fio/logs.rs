@@ -11,11 +11,11 @@ use plimsoll_fio::print::{
 use plimsoll_record::{Bins, Counter};
 use plimsoll_units::{Instant, Kind, Span};
 
-use super::job_report::{Cut, cut};
+use super::job_report::{Cut, trim_warm_up};
 use super::plan::{Member, logs_each};
 
 /// Writes the logs of a clone and returns errors. `started_unix_ms` is its start.
-pub fn write(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
+pub fn write_logs(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms: u64) -> Vec<String> {
     let logs = &job.logs;
     let bandwidth = logs.bandwidth.as_ref().map(|name| (name, vec![LogKind::Bandwidth]));
     let iops = logs.iops.as_ref().map(|name| (name, vec![LogKind::Operations]));
@@ -25,7 +25,7 @@ pub fn write(job: &FioJob, member: &Member, seen: &WorkerResult, started_unix_ms
         .as_ref()
         .filter(|_| !logs.histogram_window.is_zero())
         .map(|name| (name, vec![LogKind::Histogram]));
-    let cut = cut(member, seen);
+    let cut = trim_warm_up(member, seen);
     let source = LogSource { job, seen, cut, epoch_ms: if logs.since_1970 { started_unix_ms } else { 0 } };
     let number = logs.per_copy.then_some(member.number as u32 + 1);
     let mut troubles = Vec::new();

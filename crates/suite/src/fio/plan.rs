@@ -22,7 +22,7 @@ use plimsoll_load::{CountedOps, FlushOrder, JobSpec, RateWait, Repeat, ThinkPaus
 use plimsoll_units::{Bytes, Span};
 
 pub use contents::{Checks, Filling};
-pub use slices::slice;
+pub use slices::slice_length;
 pub use space::{Existing, FilePlan, NamedDisk, PathLookup, PathMeaning, bases};
 
 /// The plan by stage.
@@ -128,25 +128,29 @@ impl Planner<'_> {
         let spread = space::spread(job, copy, seed, &self.context.lookup)?;
         let parts = spread.parts(job, &mut self.plan.files, &mut self.known)?;
         let forgets = self.forgets(job);
-        let until = until(job, &spread, forgets);
+        let until = limit_job(job, &spread, forgets);
         let spec = JobSpec {
-            work: work(job),
-            reads: lanes::lane(job, if only_verifies(job) { lanes::Way::Write } else { lanes::Way::Read }, &spread)?,
-            writes: lanes::lane(
+            work: select_work(job),
+            reads: lanes::build_lane(
                 job,
-                if job.access.direction.trims { lanes::Way::Trim } else { lanes::Way::Write },
+                if only_verifies(job) { lanes::LaneKind::Write } else { lanes::LaneKind::Read },
+                &spread,
+            )?,
+            writes: lanes::build_lane(
+                job,
+                if job.access.direction.trims { lanes::LaneKind::Trim } else { lanes::LaneKind::Write },
                 &spread,
             )?,
             // Set by the backend.
             files: Vec::new(),
-            turns: turns(job)?,
-            depth: depth(job),
-            refill: refill(job),
+            turns: order_files(job)?,
+            depth: limit_depth(job),
+            refill: find_refill_depth(job),
             durable: false,
-            flush_every: flush_every(job)?,
+            flush_every: count_writes_per_flush(job)?,
             flush_order: flush_order(job.flow.engine),
             flush_at_end: job.files.flush_at_end || job.files.flush_on_close,
-            think: think(job),
+            think: plan_pauses(job),
             rate_wait: RateWait::Drained,
             until,
             seed,
@@ -159,9 +163,9 @@ impl Planner<'_> {
         }
         let mut worker = Worker::new(spec, 0, Bytes::ZERO, self.access(job));
         worker.parts = parts;
-        worker.begins = delay(job, seed);
+        worker.begins = draw_delay(job, seed);
         worker.logged = logs_each(job);
-        worker.conduct = conduct(job, copy, forgets);
+        worker.conduct = build_conduct(job, copy, forgets);
         if forgets {
             let paths = worker.parts.iter().filter_map(|part| self.plan.files[part.file].path.as_ref());
             worker.conduct.forgets = paths.map(PathBuf::from).collect();
@@ -185,7 +189,7 @@ impl Planner<'_> {
         for member in stages.iter_mut().flatten() {
             let job = &self.command.jobs[member.job];
             let regions = bases(&member.worker.parts, files, self.context.lookup.meaning);
-            match contents::contents(job, member.worker.job.seed, &regions) {
+            match contents::build_contents(job, member.worker.job.seed, &regions) {
                 Ok((contents, checks)) => {
                     member.worker.access.contents = contents;
                     member.checks = checks;
@@ -214,14 +218,14 @@ impl Planner<'_> {
             },
             durable: Durable::Dsync,
             flush: match job.files.range_every {
-                Some((_, range)) => Flush::SyncFileRange(range_flags(range)),
+                Some((_, range)) => Flush::SyncFileRange(convert_range_flags(range)),
                 None if job.files.fdatasync_every.is_some() => Flush::Fdatasync,
                 None => Flush::Fsync,
             },
             descriptor: Descriptor::Kept,
             contents: Contents::Stamped { compressible: 0.0 },
-            batching: batching(job),
-            advice: advice(job),
+            batching: limit_batches(job),
+            advice: select_advice(job),
         }
     }
 
@@ -296,7 +300,7 @@ fn submission_note(job: &FioJob) -> Option<String> {
 }
 
 /// Work of the job.
-fn work(job: &FioJob) -> WorkerOps {
+fn select_work(job: &FioJob) -> WorkerOps {
     let direction = job.access.direction;
     match (direction.reads, direction.writes, direction.trims) {
         _ if only_verifies(job) => WorkerOps::Reads,
@@ -324,7 +328,7 @@ const fn is_timed(job: &FioJob) -> bool {
 }
 
 /// End of a job, or of each of its passes if it `forgets`. Bytes of the warm-up count, as in fio.
-fn until(job: &FioJob, spread: &space::Spread, forgets: bool) -> Until {
+fn limit_job(job: &FioJob, spread: &space::Spread, forgets: bool) -> Until {
     if job.files.create_only {
         return Until { bytes: 0, operations: 0, ..Until::ENDLESS };
     }
@@ -358,7 +362,7 @@ fn operations_with_gaps(job: &FioJob, spread: &space::Spread) -> u64 {
 }
 
 /// Number of writes before each flush of any kind; 0 for none.
-fn flush_every(job: &FioJob) -> Result<u32, String> {
+fn count_writes_per_flush(job: &FioJob) -> Result<u32, String> {
     let files = &job.files;
     let all =
         [files.fsync_every, files.fdatasync_every, files.range_every.map(|(every, _)| every)].into_iter().flatten();
@@ -371,14 +375,14 @@ fn flush_every(job: &FioJob) -> Result<u32, String> {
     }
 }
 
-fn range_flags(range: RangeSync) -> u32 {
+fn convert_range_flags(range: RangeSync) -> u32 {
     let RangeSync { wait_before, write, wait_after } = range;
     let flags = [(wait_before, Flush::WAIT_BEFORE), (write, Flush::WRITE), (wait_after, Flush::WAIT_AFTER)];
     flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum()
 }
 
 /// Queue depth. The asynchronous engines of fio 3.33 trim by system calls, so that there is never more than a trim.
-fn depth(job: &FioJob) -> u32 {
+fn limit_depth(job: &FioJob) -> u32 {
     if only_trims(job) { 1 } else { job.flow.in_flight() }
 }
 
@@ -390,13 +394,13 @@ const fn flush_order(engine: Engine) -> FlushOrder {
     }
 }
 
-fn think(job: &FioJob) -> Option<ThinkPause> {
+fn plan_pauses(job: &FioJob) -> Option<ThinkPause> {
     let think = job.flow.think?;
     let counted = if think.counts_issued { CountedOps::Issued } else { CountedOps::Completed };
     Some(ThinkPause { pause: think.pause, every: think.every, counted, interval: think.io_time })
 }
 
-fn advice(job: &FioJob) -> Option<AccessAdvice> {
+fn select_advice(job: &FioJob) -> Option<AccessAdvice> {
     match job.files.advice {
         FileAdvice::None => None,
         FileAdvice::ByOrder if job.access.is_random() => Some(AccessAdvice::Random),
@@ -407,7 +411,7 @@ fn advice(job: &FioJob) -> Option<AccessAdvice> {
 
 /// fio submits `iodepth_batch` operations per call, and reaps completions only when its queue is full. Its null engine
 /// completes a batch at once.
-fn batching(job: &FioJob) -> Batching {
+fn limit_batches(job: &FioJob) -> Batching {
     let Flow { engine, batch, complete_min, complete_max, .. } = job.flow;
     if engine == Engine::Null {
         return Batching { submit_max: Some(batch.max(1)), ..Batching::FREE };
@@ -417,14 +421,14 @@ fn batching(job: &FioJob) -> Batching {
 
 /// Queue length at which a full queue is refilled. In fio 3.33, at a full queue at least `iodepth_batch_complete_min`
 /// completions are reaped until the queue is at `iodepth_low`.
-fn refill(job: &FioJob) -> u32 {
+fn find_refill_depth(job: &FioJob) -> u32 {
     let flow = &job.flow;
-    let depth = depth(job);
+    let depth = limit_depth(job);
     let low = flow.depth_low.min(depth.saturating_sub(flow.complete_min.max(1)));
     if depth <= 1 || low + 1 >= depth { u32::MAX } else { low }
 }
 
-fn turns(job: &FioJob) -> Result<Turns, String> {
+fn order_files(job: &FioJob) -> Result<Turns, String> {
     use plimsoll_fio::FileOrder;
     let count = |run: u64| run.min(u64::from(u32::MAX)) as u32;
     match job.files.order {
@@ -440,16 +444,16 @@ fn turns(job: &FioJob) -> Result<Turns, String> {
 }
 
 /// `startdelay`, drawn if it is a range.
-fn delay(job: &FioJob, seed: u64) -> Span {
+fn draw_delay(job: &FioJob, seed: u64) -> Span {
     let (low, high) = job.life.delay;
     let wide = high.map_or(0, |high| (high.max(low) - low).as_nanos());
     low + Span::from_nanos(space::drawn(seed ^ 0xde1a, wide))
 }
 
-fn conduct(job: &FioJob, copy: u64, forgets: bool) -> Conduct {
+fn build_conduct(job: &FioJob, copy: u64, forgets: bool) -> Conduct {
     let continues = job.life.continues;
     let ignores = &job.life.ignores;
-    let numbers = |list: &[String]| list.iter().filter_map(|error| contents::errno(error)).collect();
+    let numbers = |list: &[String]| list.iter().filter_map(|error| contents::parse_errno(error)).collect();
     let processors = job.processors.clone().unwrap_or_default();
     let timed = is_timed(job);
     Conduct {

@@ -46,7 +46,7 @@ impl<'a> PlannedJobs<'a> {
         let group = |index: usize| {
             self.plan.stages.iter().flatten().find(|member| member.job == index).map_or(0, |member| member.group)
         };
-        self.command.jobs.iter().enumerate().map(|(index, job)| job_report::heading(job, group(index))).collect()
+        self.command.jobs.iter().enumerate().map(|(index, job)| job_report::build_heading(job, group(index))).collect()
     }
 
     /// The report of completed stages.
@@ -115,7 +115,7 @@ impl<'a> PlannedJobs<'a> {
             version: self.version.to_owned(),
             made_unix_ms: unix_ms(),
             made: jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string(),
-            global_options: job_report::options(&self.command.globals),
+            global_options: job_report::list_options(&self.command.globals),
             jobs,
             ..FioReport::default()
         }
@@ -129,13 +129,13 @@ impl<'a> PlannedJobs<'a> {
         started_unix_ms: u64,
         steady: &BTreeMap<u64, SteadyState>,
     ) -> JobReport {
-        let mut report = job_report::report(job, member, result, started_unix_ms);
+        let mut report = job_report::report_job(job, member, result, started_unix_ms);
         if let Some(failed) = result.failed {
             report.failure = Some(self.describe_failure(member, failed));
         }
         report.steady = job.life.steady_state.as_ref().and_then(|option| {
             let attained = steady.get(&member.number).cloned();
-            attained.or_else(|| steady::judge(option, job_report::cut(member, result).slices))
+            attained.or_else(|| steady::judge(option, job_report::trim_warm_up(member, result).slices))
         });
         report
     }
@@ -143,7 +143,7 @@ impl<'a> PlannedJobs<'a> {
     /// The error that ended a clone.
     fn describe_failure(&self, member: &Member, failed: FailedOperation) -> Failure {
         let file = self.locate(member, PathMeaning::Paths, failed.op.offset);
-        job_report::failure(failed.errno, file.map(|(path, _)| path))
+        job_report::describe_failure(failed.errno, file.map(|(path, _)| path))
     }
 
     /// Reasons for an early end of jobs, a line each.

@@ -10,7 +10,7 @@ use plimsoll_units::{Instant, Span};
 
 use super::disks::{Disks, ProcessorTicks};
 use super::layout::{CachePreparation, JobFiles};
-use super::plan::{Member, PathMeaning, slice};
+use super::plan::{Member, PathMeaning, slice_length};
 use super::report::PlannedJobs;
 use super::{logs, steady};
 use crate::ground::{Ground, Nature};
@@ -97,7 +97,7 @@ impl PlannedJobs<'_> {
         let finished =
             self.plan.stages.iter().zip(&results.stages).flat_map(|(members, done)| members.iter().zip(done));
         let log_errors = finished.flat_map(|(member, done)| {
-            logs::write(&self.command.jobs[member.job], member, &done.worker, done.started_unix_ms)
+            logs::write_logs(&self.command.jobs[member.job], member, &done.worker, done.started_unix_ms)
         });
         JobsOutcome { report, failures, log_errors: log_errors.collect(), interrupted: results.interrupted }
     }
@@ -139,7 +139,7 @@ impl PlannedJobs<'_> {
 /// The concurrent workers of a stage.
 fn build_step(jobs: &[FioJob], stage: &[Member]) -> IoStep {
     let workers: Vec<Worker> = stage.iter().map(|member| member.worker.clone()).collect();
-    IoStep { workers, slice: Some(slice(jobs, stage)), ..IoStep::default() }
+    IoStep { workers, slice: Some(slice_length(jobs, stage)), ..IoStep::default() }
 }
 
 /// Prepares the page cache as the jobs require.

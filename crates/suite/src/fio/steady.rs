@@ -54,12 +54,12 @@ pub fn judge(option: &SteadyOption, series: &[Slice]) -> Option<SteadyState> {
         return None;
     }
     let wanted = (option.duration.as_nanos() / option.interval.as_nanos()).max(1) as usize;
-    let all = intervals(option, series);
+    let all = list_intervals(option, series);
     let window = &all[all.len().saturating_sub(wanted)..];
-    let values: Vec<f64> = window.iter().map(|figures| value(option.criterion, figures)).collect();
+    let values: Vec<f64> = window.iter().map(|figures| select_value(option.criterion, figures)).collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let deviation = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
-    let slope = slope(&values) / option.interval.as_secs_f64();
+    let slope = fit_slope(&values) / option.interval.as_secs_f64();
     let (measure, found) = match option.criterion {
         Criterion::Iops => ("iops", deviation),
         Criterion::Bandwidth => ("bw", deviation),
@@ -89,7 +89,7 @@ pub fn judge(option: &SteadyOption, series: &[Slice]) -> Option<SteadyState> {
     })
 }
 
-const fn value(criterion: Criterion, figures: &Figures) -> f64 {
+const fn select_value(criterion: Criterion, figures: &Figures) -> f64 {
     match criterion {
         Criterion::Iops | Criterion::IopsSlope => figures.iops,
         Criterion::Bandwidth | Criterion::BandwidthSlope => figures.bytes_s,
@@ -98,7 +98,7 @@ const fn value(criterion: Criterion, figures: &Figures) -> f64 {
 }
 
 /// Complete intervals after `steadystate_ramp_time`.
-fn intervals(option: &SteadyOption, series: &[Slice]) -> Vec<Figures> {
+fn list_intervals(option: &SteadyOption, series: &[Slice]) -> Vec<Figures> {
     let mut figures = Vec::new();
     let (mut passed, mut span, mut sums) = (Span::ZERO, Span::ZERO, (0_u64, 0_u64, 0_u64));
     for slice in series {
@@ -123,7 +123,7 @@ fn intervals(option: &SteadyOption, series: &[Slice]) -> Vec<Figures> {
 }
 
 /// Least squares slope of values at 0, 1, 2 and so on.
-fn slope(values: &[f64]) -> f64 {
+fn fit_slope(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     if values.len() < 2 {
         return 0.0;

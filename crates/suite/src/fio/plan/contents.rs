@@ -59,8 +59,8 @@ impl Filling {
         let buffers = &job.buffers;
         match &buffers.pattern {
             _ if buffers.zero => Self::Zeroes,
-            Some(pieces) => Self::Pattern(bytes(pieces).map(|(bytes, _)| bytes).unwrap_or_default()),
-            None => Self::Random { compressible: compressible(job), chunk: chunk(job) },
+            Some(pieces) => Self::Pattern(join_pieces(pieces).map(|(bytes, _)| bytes).unwrap_or_default()),
+            None => Self::Random { compressible: compressible_share(job), chunk: chunk_bytes(job) },
         }
     }
 
@@ -87,43 +87,43 @@ pub(super) fn reads_back(job: &FioJob) -> bool {
 }
 
 /// Content that a clone writes on `regions`, and its verification.
-pub(super) fn contents(job: &FioJob, seed: u64, regions: &[Region]) -> Result<(Contents, Checks), String> {
+pub(super) fn build_contents(job: &FioJob, seed: u64, regions: &[Region]) -> Result<(Contents, Checks), String> {
     match &job.verification {
-        None => Ok((plain(job, seed)?, Checks::None)),
+        None => Ok((build_plain(job, seed)?, Checks::None)),
         Some(verification) => match verification.sum {
-            "null" => Ok((plain(job, seed)?, Checks::None)),
-            "pattern" => pattern(verification),
-            _ => blocks(job, verification, regions),
+            "null" => Ok((build_plain(job, seed)?, Checks::None)),
+            "pattern" => build_pattern(verification),
+            _ => build_blocks(job, verification, regions),
         },
     }
 }
 
 /// Content without verification.
-fn plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
+fn build_plain(job: &FioJob, seed: u64) -> Result<Contents, String> {
     let buffers = &job.buffers;
     if buffers.zero {
         return Ok(Contents::Zeroes);
     }
     if let Some(pieces) = &buffers.pattern {
-        let (bytes, offsets) = bytes(pieces)?;
+        let (bytes, offsets) = join_pieces(pieces)?;
         return Ok(Contents::Made(Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Nothing))));
     }
     let repeated = f64::from(buffers.duplicate_percent.unwrap_or(0)) / 100.0;
     // Without scrambling, fio writes identical buffers.
     let repeated = if buffers.refill || buffers.scramble || repeated > 0.0 { repeated } else { 1.0 };
     if !buffers.refill && repeated <= 0.0 {
-        return Ok(Contents::Stamped { compressible: compressible(job) });
+        return Ok(Contents::Stamped { compressible: compressible_share(job) });
     }
     let seed = if buffers.duplicates_of_all_jobs { SEED } else { seed };
-    let refilled = Refilled { seed, compressible: compressible(job), chunk: chunk(job), repeated };
+    let refilled = Refilled { seed, compressible: compressible_share(job), chunk: chunk_bytes(job), repeated };
     Ok(Contents::Made(Arc::new(refilled)))
 }
 
-fn compressible(job: &FioJob) -> f64 {
+fn compressible_share(job: &FioJob) -> f64 {
     f64::from(job.buffers.compressible_percent.unwrap_or(0)) / 100.0
 }
 
-fn chunk(job: &FioJob) -> usize {
+fn chunk_bytes(job: &FioJob) -> usize {
     match job.buffers.compress_chunk.get() {
         0 => usize::MAX,
         bytes => bytes as usize,
@@ -131,7 +131,7 @@ fn chunk(job: &FioJob) -> usize {
 }
 
 /// The bytes of a pattern, and the positions of offsets in it.
-fn bytes(pieces: &[PatternPiece]) -> Result<(Vec<u8>, Vec<usize>), String> {
+fn join_pieces(pieces: &[PatternPiece]) -> Result<(Vec<u8>, Vec<usize>), String> {
     let (mut all, mut offsets) = (Vec::new(), Vec::new());
     for piece in pieces {
         match piece {
@@ -148,17 +148,17 @@ fn bytes(pieces: &[PatternPiece]) -> Result<(Vec<u8>, Vec<usize>), String> {
     Ok((all, offsets))
 }
 
-fn pattern(verification: &Verification) -> Result<(Contents, Checks), String> {
+fn build_pattern(verification: &Verification) -> Result<(Contents, Checks), String> {
     let Some(pieces) = &verification.pattern else {
         return Err("verify=pattern requires verify_pattern, such as verify_pattern=0xdeadbeef".into());
     };
-    let (bytes, offsets) = bytes(pieces)?;
+    let (bytes, offsets) = join_pieces(pieces)?;
     let pattern = Arc::new(Pattern::new(&bytes, &offsets, Restart::Operation, Compare::Reads));
     Ok((Contents::Made(pattern.clone()), Checks::Pattern(pattern)))
 }
 
-fn blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
-    let interval = interval(job, verification);
+fn build_blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Result<(Contents, Checks), String> {
+    let interval = find_interval(job, verification);
     let start = regions.iter().map(|region| region.start).min().unwrap_or(0);
     let end = regions.iter().map(|region| region.start + region.length.get()).max().unwrap_or(0);
     if let Some(region) = regions.iter().find(|region| !(region.start - start).is_multiple_of(interval)) {
@@ -178,7 +178,7 @@ fn blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Resu
         seed: SEED,
         interval: Bytes::new(interval),
         region: Region { start, length: Bytes::new(end - start) },
-        compressible: compressible(job),
+        compressible: compressible_share(job),
         blank: if only_reads { Blank::Mismatch } else { Blank::PassedOver },
     };
     let checked = Checked::new(&checking).map_err(|error| format!("verify: {error}"))?;
@@ -187,17 +187,17 @@ fn blocks(job: &FioJob, verification: &Verification, regions: &[Region]) -> Resu
 }
 
 /// The largest block size that divides every operation.
-fn interval(job: &FioJob, verification: &Verification) -> u64 {
+fn find_interval(job: &FioJob, verification: &Verification) -> u64 {
     let access = &job.access;
     let both = [(access.direction.reads, &access.blocks.read), (access.direction.writes, &access.blocks.write)];
     let aligned = [(access.direction.reads, access.alignment.read), (access.direction.writes, access.alignment.write)];
-    let used = both.into_iter().filter(|(used, _)| *used).flat_map(|(_, blocks)| sizes(blocks));
+    let used = both.into_iter().filter(|(used, _)| *used).flat_map(|(_, blocks)| list_sizes(blocks));
     let aligned = aligned.into_iter().filter(|(used, _)| *used).map(|(_, align)| align.get());
     let unaligned = access.unaligned.then_some(1);
-    used.chain(aligned).chain(unaligned).chain(verification.interval.map(Bytes::get)).fold(0, divisor)
+    used.chain(aligned).chain(unaligned).chain(verification.interval.map(Bytes::get)).fold(0, greatest_common_divisor)
 }
 
-fn sizes(blocks: &BlockSizes) -> Vec<u64> {
+fn list_sizes(blocks: &BlockSizes) -> Vec<u64> {
     match blocks {
         BlockSizes::Range(low, high) if low == high => vec![low.get()],
         BlockSizes::Range(low, _) => vec![low.get()],
@@ -206,7 +206,7 @@ fn sizes(blocks: &BlockSizes) -> Vec<u64> {
 }
 
 /// The greatest common divisor (Euclid).
-pub(super) const fn divisor(mut a: u64, mut b: u64) -> u64 {
+pub(super) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
@@ -214,7 +214,7 @@ pub(super) const fn divisor(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The error number of a name or number.
-pub(super) fn errno(text: &str) -> Option<i32> {
+pub(super) fn parse_errno(text: &str) -> Option<i32> {
     let named = match text {
         "EPERM" => Errno::PERM,
         "ENOENT" => Errno::NOENT,

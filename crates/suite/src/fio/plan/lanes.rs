@@ -8,13 +8,13 @@ use super::space::Spread;
 
 /// A direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum LaneKind {
     Read,
     Write,
     Trim,
 }
 
-impl Way {
+impl LaneKind {
     /// The value of this direction.
     const fn of<T>(self, each: &Each<T>) -> &T {
         match self {
@@ -26,16 +26,16 @@ impl Way {
 }
 
 /// The lane of a direction.
-pub(super) fn lane(job: &FioJob, way: Way, spread: &Spread) -> Result<LaneSpec, String> {
+pub(super) fn build_lane(job: &FioJob, kind: LaneKind, spread: &Spread) -> Result<LaneSpec, String> {
     let access = &job.access;
-    let blocks = blocks(job, way)?;
-    let sizes = sizes(blocks, access.unaligned);
-    let random_percent = *way.of(&access.random_percent);
-    let (rate, rate_unit) = rate(job, way, &sizes);
+    let blocks = select_blocks(job, kind)?;
+    let sizes = convert_sizes(blocks, access.unaligned);
+    let random_percent = *kind.of(&access.random_percent);
+    let (rate, rate_unit) = select_rate(job, kind, &sizes);
     let mut lane = LaneSpec {
         rate,
         rate_unit,
-        align: way.of(&access.alignment).get().clamp(1, u64::from(u32::MAX)) as u32,
+        align: kind.of(&access.alignment).get().clamp(1, u64::from(u32::MAX)) as u32,
         ..LaneSpec::new(sizes.smallest(), Pattern::Sequential)
     };
     lane.sizes = sizes;
@@ -44,15 +44,15 @@ pub(super) fn lane(job: &FioJob, way: Way, spread: &Spread) -> Result<LaneSpec, 
         Order::Random { run, identical } => {
             lane.hold = run.min(u64::from(u32::MAX)) as u32;
             lane.holds_place = identical;
-            lane.pattern = pattern(job)?;
+            lane.pattern = select_pattern(job)?;
             lane.follows = 1.0 - f64::from(random_percent) / 100.0;
-            lane.zones = zones(&access.distribution, spread);
+            lane.zones = list_zones(&access.distribution, spread);
         }
     }
     Ok(lane)
 }
 
-fn pattern(job: &FioJob) -> Result<Pattern, String> {
+fn select_pattern(job: &FioJob) -> Result<Pattern, String> {
     let off_centre = |centre: Option<f64>, usual: f64| centre.is_some_and(|centre| (centre - usual).abs() > 1e-9);
     let moved = || Err("random_distribution with a centre is not supported; omit the centre".to_owned());
     match job.access.distribution {
@@ -72,7 +72,7 @@ fn pattern(job: &FioJob) -> Result<Pattern, String> {
 }
 
 /// Parts of a file with their shares of operations; empty except for zones.
-fn zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
+fn list_zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
     let Distribution::Zoned(zones) = distribution else { return Vec::new() };
     let whole = spread.largest();
     let share = |extent: Extent| match extent {
@@ -83,19 +83,19 @@ fn zones(distribution: &Distribution, spread: &Spread) -> Vec<(f64, f64)> {
 }
 
 /// `bs_is_seq_rand`: block sizes of reads apply to sequential operations, those of writes to random operations.
-fn blocks(job: &FioJob, way: Way) -> Result<&BlockSizes, String> {
+fn select_blocks(job: &FioJob, kind: LaneKind) -> Result<&BlockSizes, String> {
     let access = &job.access;
     match access.sizes_by_order {
-        true if access.is_random() && *way.of(&access.random_percent) < 100 => {
+        true if access.is_random() && *kind.of(&access.random_percent) < 100 => {
             Err("bs_is_seq_rand with percentage_random is not supported; omit one of them".into())
         }
         true if access.is_random() => Ok(&access.blocks.write),
         true => Ok(&access.blocks.read),
-        false => Ok(way.of(&access.blocks)),
+        false => Ok(kind.of(&access.blocks)),
     }
 }
 
-fn sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
+fn convert_sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
     match blocks {
         BlockSizes::Range(low, high) if low == high => Sizes::one(low.get() as u32),
         BlockSizes::Range(low, high) => {
@@ -109,7 +109,7 @@ fn sizes(blocks: &BlockSizes, unaligned: bool) -> Sizes {
 }
 
 /// The mean size in bytes.
-fn mean(sizes: &Sizes) -> f64 {
+fn mean_size(sizes: &Sizes) -> f64 {
     match sizes {
         Sizes::Range { least, most, step } => f64::from(*least) + f64::from((most - least) / step * step) / 2.0,
         Sizes::Split(sizes) => {
@@ -123,18 +123,18 @@ fn mean(sizes: &Sizes) -> f64 {
 
 /// Rate limit in operations or bytes per second. Bytes are those requested, so that mixed sizes keep the rate; random
 /// gaps correspond to operations of mean size.
-fn rate(job: &FioJob, way: Way, sizes: &Sizes) -> (Option<(Iops, Arrival)>, RateUnit) {
+fn select_rate(job: &FioJob, kind: LaneKind, sizes: &Sizes) -> (Option<(Iops, Arrival)>, RateUnit) {
     let flow = &job.flow;
     let arrival = match flow.rate_process {
         ArrivalProcess::Linear => Arrival::Constant,
         ArrivalProcess::Poisson => Arrival::Poisson,
     };
     // With trims and writes, fio paces the writes.
-    let way = if way == Way::Trim && job.access.direction.writes { Way::Write } else { way };
-    match (*way.of(&flow.rate_iops), *way.of(&flow.rate), arrival) {
+    let kind = if kind == LaneKind::Trim && job.access.direction.writes { LaneKind::Write } else { kind };
+    match (*kind.of(&flow.rate_iops), *kind.of(&flow.rate), arrival) {
         (Some(operations), _, _) => (Some((Iops::per_second(operations), arrival)), RateUnit::Operations),
         (None, Some(bytes), Arrival::Poisson) => {
-            let mean = Iops::from_f64((bytes as f64 / mean(sizes)).max(0.001));
+            let mean = Iops::from_f64((bytes as f64 / mean_size(sizes)).max(0.001));
             (Some((mean, arrival)), RateUnit::Operations)
         }
         (None, Some(bytes), _) => (Some((Iops::per_second(bytes), arrival)), RateUnit::Bytes),

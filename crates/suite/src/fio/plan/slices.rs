@@ -4,7 +4,7 @@ use plimsoll_fio::FioJob;
 use plimsoll_units::Span;
 
 use super::Member;
-use super::contents::divisor;
+use super::contents::greatest_common_divisor;
 
 /// Shorter slices would slow the loop down.
 const MIN_SLICE_NS: u64 = 10_000_000;
@@ -18,7 +18,7 @@ const SLOW: u64 = 20 << 20;
 const SHORT: Span = Span::from_secs(60);
 
 /// Estimated duration of a worker.
-fn lasts(member: &Member) -> Span {
+fn estimate_duration(member: &Member) -> Span {
     let until = member.worker.job.until;
     let rounds = member.worker.conduct.repeat.rounds;
     let guess = Span::from_secs((until.bytes / SLOW).saturating_mul(rounds).min(1 << 30));
@@ -26,7 +26,7 @@ fn lasts(member: &Member) -> Span {
 }
 
 /// Slice length of a stage.
-pub fn slice(jobs: &[FioJob], stage: &[Member]) -> Span {
+pub fn slice_length(jobs: &[FioJob], stage: &[Member]) -> Span {
     let windows = stage.iter().flat_map(|member| {
         let job = &jobs[member.job];
         let logs = &job.logs;
@@ -40,8 +40,8 @@ pub fn slice(jobs: &[FioJob], stage: &[Member]) -> Span {
             if job.life.ramp.is_zero() { Span::ZERO } else { member.worker.begins + job.life.ramp },
         ]
     });
-    let usual = windows.map(Span::as_nanos).filter(|window| *window > 0).fold(0, divisor);
-    let longest = stage.iter().map(lasts).max().unwrap_or(SHORT);
+    let usual = windows.map(Span::as_nanos).filter(|window| *window > 0).fold(0, greatest_common_divisor);
+    let longest = stage.iter().map(estimate_duration).max().unwrap_or(SHORT);
     let most = MAX_SLICES.min(MAX_SLICES_OF_STAGE / stage.len().max(1) as u64).max(1);
     let mut slice = usual.max(MIN_SLICE_NS);
     while longest.as_nanos() / slice > most {
