@@ -3,6 +3,7 @@
 //! Joins the catalogue (configurations), the volumes (timing and data) and the fronts (protocols). The ring loop of the
 //! front serves clients; all other work runs on other threads and sends calls to the loop.
 
+mod admission;
 pub mod api;
 mod attach;
 mod automation;
@@ -19,7 +20,6 @@ mod group;
 mod groups;
 mod health;
 pub mod http;
-mod initiators;
 pub mod initiator;
 mod iscsi;
 mod levels;
@@ -44,11 +44,11 @@ mod ticker;
 mod volume;
 mod watch;
 
+pub use admission::{ChapSecret, Initiators};
 pub use api::DamagedBlock;
 pub use attach::mounted_file;
 pub use fsck::{AddChecksums, Check, CheckedVolume, Repair, fsck};
 pub use glance::{GroupGlance, MachineGlance, MachineLimit, VolumeGlance};
-pub use initiators::{ChapSecret, Initiators};
 pub use iscsi::IscsiOptions;
 pub use options::{LevelChanges, ServiceOptions};
 pub use plimsoll_catalogue::MachineShape;

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::admission::Initiators;
 use crate::api;
 use crate::bill::Bill;
-use crate::initiators::Initiators;
 use crate::tags::Tags;
 
 const VOLUME: &str = "plimsoll.volume/1";

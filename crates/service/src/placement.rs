@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::initiators::Initiators;
+use crate::admission::Initiators;
 use crate::manage::{IN_FLIGHT_TIMEOUT, POLL_INTERVAL, unanswered};
 use crate::metadata::VolumeMetadata;
 use crate::refusal::Refusal;

@@ -3,8 +3,8 @@
 use plimsoll_front::iscsi::{Admission, Paths, UnitIdentity};
 use plimsoll_volume::VolumeId;
 
+use crate::admission::Initiators;
 use crate::api;
-use crate::initiators::Initiators;
 use crate::metadata::VolumeMetadata;
 use crate::product::Product;
 use crate::refusal::Refusal;
