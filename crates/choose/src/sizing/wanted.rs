@@ -108,7 +108,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     assumptions.extend(absent_operations(subject, design, &absent));
     let (today, cached): (Vec<_>, Vec<_>) =
         all.latencies().into_iter().partition(|(_, mean)| mean.as_secs_f64() >= FLOOR_S);
-    let objectives = Objectives::of(subject, design, (&today, &cached), &points);
+    let objectives = Objectives::of(subject, design, [&today, &cached], &points);
     let reads_from_page_cache = cached.iter().any(|(class, _)| !is_write(*class));
     assumptions.extend(cached.into_iter().map(from_memory));
     assumptions.extend(objectives.notes);
@@ -255,7 +255,7 @@ impl Objectives {
     fn of(
         subject: &DatabaseDemand,
         design: &Design,
-        (today, cached): (&[(Class, Span)], &[(Class, Span)]),
+        [today, cached]: [&[(Class, Span)]; 2],
         points: &[DesignPoint],
     ) -> Self {
         let required = design.objectives.iter().map(|objective| objective.on_reads(points)).collect();
