@@ -1,4 +1,4 @@
-//! A priority queue of events, ordered by time and then by insertion.
+//! A priority queue of events, ordered by time and then by sequence number.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -8,6 +8,8 @@ use plimsoll_units::Instant;
 
 /// Low bits of an entry that hold the number; the sequence number has the rest of the low half.
 const NUMBER_BITS: u32 = 24;
+/// Added to the sequence number of an entry, puts it behind all other entries of its time.
+pub(crate) const BEHIND: u64 = 1 << (u64::BITS - NUMBER_BITS - 1);
 /// New entries are sorted into the last `NEAR` of the list; entries that belong before them go to the heap. Random
 /// service times mostly swap neighbours, and moving a few entries is cheaper than a heap's unpredictable branches.
 const NEAR: usize = 32;
@@ -27,12 +29,12 @@ pub(crate) struct Agenda {
     stray: BinaryHeap<Reverse<AgendaEntry>>,
 }
 
-/// The position of an entry among the agendas that share a sequence: by time, then by insertion.
+/// The position of an entry among the agendas that share a sequence: by time, then by sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Order(AgendaEntry);
 
 impl Agenda {
-    /// Adds an event; `sequence` must exceed that of every earlier entry.
+    /// Adds an event; `sequence` must be unique.
     #[inline]
     pub(crate) fn enter(&mut self, at: Instant, sequence: u64, number: u32) {
         debug_assert!(number < 1 << NUMBER_BITS, "fewer operations are in flight");

@@ -124,7 +124,11 @@ impl Chain {
         if let Some(path) = path {
             self.passages[number as usize].path = OnPath::Given(path);
         }
+        // Events at the same time precede an arrival from the first link, as they precede one without a link: draining
+        // ahead has processed them already, including those that were scheduled after the submission.
+        self.sequence += self.program.rank;
         self.run(now, number);
+        self.sequence -= self.program.rank;
     }
 
     #[inline]
@@ -144,7 +148,8 @@ impl Chain {
     /// answer is drained once.
     ///
     /// Determined answers are those of operations in their last stage. If the first stage is a link, all events within
-    /// its latency are determined too, because later arrivals are still in the link.
+    /// its latency are determined too, because later arrivals are still in the link and come behind events of the
+    /// same time.
     #[inline]
     pub fn drain_ahead(&mut self, now: Instant, lead: Span, answers: &mut Vec<ModelAnswer>) {
         self.advance(now + lead.min(self.program.entry));

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use plimsoll_units::{Op, Span, splitmix64};
 
 use crate::Stage;
+use crate::agenda::BEHIND;
 use crate::array::Array;
 use crate::bank::Bank;
 use crate::buffer::Buffer;
@@ -148,6 +149,8 @@ pub(crate) struct Program {
     paths: Vec<(Stage, u8, u8)>,
     /// Minimum time of every operation in a first link. Zero with limits, whose rate may change at any time.
     pub(crate) entry: Span,
+    /// Added to the sequence numbers of departures from that link; zero without `entry`.
+    pub(crate) rank: u64,
 }
 
 impl Program {
@@ -167,6 +170,7 @@ impl Program {
             Some(StageSpec::Link { latency, .. }) if !is_limited => *latency,
             _ => Span::ZERO,
         };
+        let rank = if entry > Span::ZERO { BEHIND } else { 0 };
         let owners = frame.iter().map(|template| template.stage).collect();
         let remaining = (0..writer.steps.len()).map(|step| remaining(&writer.steps, step)).collect();
         let mut next = writer.next_stage;
@@ -175,7 +179,7 @@ impl Program {
             (stage, paths, next - paths)
         };
         let paths = spec.paths().into_iter().map(numbered).collect();
-        Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, paths, entry }
+        Self { steps: writer.steps, remaining, stages: writer.stages, resources, owners, paths, entry, rank }
     }
 
     /// Whether a cache has the data of an operation.
