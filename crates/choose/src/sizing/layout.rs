@@ -110,7 +110,7 @@ impl VolumeLayout {
     }
 
     /// True if it costs at most `share` of a single volume, or its price is more complete.
-    fn is_cheaper(&self, single: &Choice, share: f64) -> bool {
+    pub(super) fn is_cheaper(&self, single: &Choice, share: f64) -> bool {
         let ((doubt, amount), (single_doubt, single_amount)) = (self.rank(), single.rank());
         doubt < single_doubt || (doubt == single_doubt && amount < single_amount * share)
     }

@@ -152,11 +152,13 @@ impl Sizing {
     /// The configuration to recommend: the cheapest with the most complete price. A configuration without a complete
     /// price is never preferred to a slower one that has it. `None` if nothing carries the load.
     pub fn best(&self) -> Option<Best<'_>> {
-        if let Some(layout) = self.best_layout() {
+        let doubtful = self.cheaper_within_doubt();
+        let is_cheaper = |layout: &&VolumeLayout| doubtful.is_none_or(|choice| layout.is_cheaper(choice, 1.0));
+        if let Some(layout) = self.best_layout().filter(is_cheaper) {
             return Some(Best::Layout(layout));
         }
-        if let Some(cheaper) = self.cheaper_within_doubt() {
-            return Some(Best::Doubtful(cheaper));
+        if let Some(choice) = doubtful {
+            return Some(Best::Doubtful(choice));
         }
         let first = self.choices.first();
         let doubt =

@@ -413,7 +413,7 @@ fn unpriced_machines(choices: &[Choice]) -> Vec<String> {
     }
     let note = |(provider, (unpriced, enough)): (&str, (usize, usize))| {
         format!(
-            "{} of {} sufficient machines of {provider} have no price and are left out where a priced one suffices: \
+            "up to {} of {} sufficient machines of {provider} have no price and are left out where a priced one suffices: \
              plimsoll prices import adds prices",
             number::whole(unpriced as f64),
             number::whole(enough as f64)
