@@ -92,7 +92,7 @@ fn figures(slots: &[&Run], objective: Option<Objective>) -> Figures {
     let bytes: f64 = slots.iter().map(|slot| slot.figures.bytes_per_second * slot.span.as_secs_f64()).sum();
     let iops = interval::iops_of(&in_time).unwrap_or_default();
     let mean_ns = interval::mean_of(&pieces).unwrap_or_default();
-    let quantile = |share| quantile(&pieces, share).unwrap_or_default();
+    let quantile = |share| estimate_quantile(&pieces, share).unwrap_or_default();
     let overloaded = slots.iter().filter(|slot| slot.figures.steadiness == Steadiness::Overloaded).count();
     Figures {
         iops,
@@ -113,7 +113,7 @@ fn measured(slots: &[&Run], objective: &Objective) -> Option<Estimate> {
     let pieces = batch::pieces(&slices(slots, |kind| objective.over.covers(kind)));
     match objective.measure {
         Measure::Mean => interval::mean_of(&pieces),
-        Measure::Quantile(share) => quantile(&pieces, share),
+        Measure::Quantile(share) => estimate_quantile(&pieces, share),
     }
 }
 
@@ -129,7 +129,7 @@ fn slices(slots: &[&Run], wanted: impl Fn(plimsoll_units::Kind) -> bool) -> Vec<
     slots.iter().map(slice).collect()
 }
 
-fn quantile(pieces: &[ReducedSlice], share: f64) -> Option<Estimate> {
+fn estimate_quantile(pieces: &[ReducedSlice], share: f64) -> Option<Estimate> {
     let all = batch::responses(pieces);
     let beyond = share.min(1.0 - share) * all.count as f64;
     if beyond >= MIN_BEYOND && pieces.len() >= MIN_BATCHES {

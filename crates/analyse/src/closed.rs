@@ -38,7 +38,7 @@ pub fn fit(points: &[(u32, f64)]) -> Option<DelayAndQueue> {
         if misfit(a, points) <= misfit(b, points) { high = b } else { low = a }
     }
     let share = f64::midpoint(low, high);
-    let alone = alone(share, points);
+    let alone = fit_alone_s(share, points);
     let (demand, delay) = (share * alone, (1.0 - share) * alone);
     let off = |(sessions, rate): &(u32, f64)| (throughput(demand, delay, *sessions) / rate - 1.0).abs();
     let error = points.iter().map(off).fold(0.0, f64::max);
@@ -58,14 +58,14 @@ fn throughput(demand: f64, delay: f64, sessions: u32) -> f64 {
 
 /// Duration of a single execution in seconds, for a station with this share of it. Predicted rates are inversely
 /// proportional to it, so the best value for a share is found directly.
-fn alone(share: f64, points: &[(u32, f64)]) -> f64 {
+fn fit_alone_s(share: f64, points: &[(u32, f64)]) -> f64 {
     let ratios = points.iter().map(|(sessions, rate)| throughput(share, 1.0 - share, *sessions) / rate);
     let (sum, squares) = ratios.fold((0.0, 0.0), |(sum, squares), ratio| (sum + ratio, squares + ratio * ratio));
     squares / sum
 }
 
 fn misfit(share: f64, points: &[(u32, f64)]) -> f64 {
-    let alone = alone(share, points);
+    let alone = fit_alone_s(share, points);
     let off = |(sessions, rate): &(u32, f64)| throughput(share, 1.0 - share, *sessions) / alone / rate - 1.0;
     points.iter().map(|point| off(point).powi(2)).sum()
 }

@@ -119,7 +119,7 @@ pub fn compare(a: &Curve, b: &Curve) -> Comparison {
     overall.extend(paired.at_depth_1());
     let points = paired.points();
     let objective = shared_objective(a);
-    let lines = lines(a, b);
+    let lines = find_load_lines(a, b);
     let numbers = overall.len() + points.len() + usize::from(lines.is_some());
     let judge = |pair: Pair| judged(pair, numbers, paired.floor(pair.quantity));
     let mut overall: Vec<Change> = overall.into_iter().map(judge).collect();
@@ -144,7 +144,7 @@ pub fn compare_sides(a: &[Curve], b: &[Curve], history: Option<LineHistory>) -> 
             let most = if a.len() + b.len() == 2 { most_iops(first, second) } else { Vec::new() };
             match lines_of(a, b).and_then(|(a, b)| compare_lines(&a, &b, history)) {
                 Ok(line) => (most, line.verdict(), Some(line)),
-                Err(why) => match lines(first, second).filter(|_| a.len() == 1 && b.len() == 1) {
+                Err(why) => match find_load_lines(first, second).filter(|_| a.len() == 1 && b.len() == 1) {
                     Some((x, y)) => (most, unbounded(&x, &y, why), None),
                     None => (most, Verdict::NotComparable(why), None),
                 },
@@ -239,7 +239,7 @@ fn unbounded(a: &LoadLine, b: &LoadLine, why: String) -> Verdict {
 }
 
 /// Both load lines under the same objective.
-fn lines(a: &Curve, b: &Curve) -> Option<(LoadLine, LoadLine)> {
+fn find_load_lines(a: &Curve, b: &Curve) -> Option<(LoadLine, LoadLine)> {
     let objective = shared_objective(a)?;
     let line = |curve| line_of(curve, objective).map(|(line, _)| line);
     line(a).zip(line(b))
@@ -290,7 +290,7 @@ fn whole(overall: &[Change], points: &[Change]) -> Verdict {
         if overall.iter().any(|change| decisive(change, direction)) {
             return true;
         }
-        let loads = loads(points, direction);
+        let loads = mark_changed(points, direction);
         let alone = others.iter().filter(|change| change.verdict == *direction).count();
         let neighbours = loads.windows(2).any(|pair| pair[0] && pair[1]);
         let any = loads.contains(&true);
@@ -305,7 +305,7 @@ fn whole(overall: &[Change], points: &[Change]) -> Verdict {
 }
 
 /// For each load in order, whether any of its quantities changed in this direction.
-fn loads(points: &[Change], direction: &Verdict) -> Vec<bool> {
+fn mark_changed(points: &[Change], direction: &Verdict) -> Vec<bool> {
     let same_load = |a: &Change, b: &Change| a.offered == b.offered;
     points.chunk_by(same_load).map(|load| load.iter().any(|change| change.verdict == *direction)).collect()
 }

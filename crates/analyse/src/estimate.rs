@@ -33,9 +33,9 @@ pub use closed_line::closed_line;
 use disturbance::{MIN_UNDISTURBED, host_shares};
 pub(crate) use disturbance::{allowed_share, is_disturbed};
 pub(crate) use isotonic::{crossing, slope};
-pub(crate) use lasting::holds;
+pub(crate) use lasting::find_holds;
 pub use rung::{RUNG_LN, rung, rung_load};
-pub(crate) use windows::windows;
+pub(crate) use windows::select_windows;
 
 /// Logits are clipped at this value, beyond which they carry no information.
 const CLIP: f64 = 3.0;
@@ -123,7 +123,7 @@ pub fn estimate_of_model(slots: &[LoadSlot], objective: Objective) -> Option<Est
 
 /// `between_runs` is the standard deviation between runs of the logit of the late share.
 fn estimate_with(slots: &[LoadSlot], objective: Objective, between_runs: f64) -> Option<Estimated> {
-    let draw = |points: &[SlotEstimate]| draw(points, between_runs);
+    let draw = |points: &[SlotEstimate]| estimate_crossing(points, between_runs);
     let all = points(slots, objective);
     if all.is_empty() {
         return None;
@@ -203,7 +203,7 @@ pub(crate) fn line_and_floor(slots: &[LoadSlot], objective: Objective) -> Option
     let counting = select_undisturbed(&points(slots, objective));
     (!counting.is_empty()).then(|| {
         let x = crossing(&counting);
-        (x, if x.is_finite() { floor(&counting, x, BETWEEN_RUNS) } else { 0.0 })
+        (x, if x.is_finite() { bound_half_width(&counting, x, BETWEEN_RUNS) } else { 0.0 })
     })
 }
 
@@ -409,7 +409,7 @@ fn too_disturbed(slots: &[LoadSlot], all: &[SlotEstimate], objective: Objective)
     Estimated { line: LoadLine::Refused { objective, why }, basis, load: None }
 }
 
-fn draw(points: &[SlotEstimate], between_runs: f64) -> Drawn {
+fn estimate_crossing(points: &[SlotEstimate], between_runs: f64) -> Drawn {
     let x = crossing(points);
     if x == f64::INFINITY {
         return Drawn::Beyond;
@@ -420,7 +420,7 @@ fn draw(points: &[SlotEstimate], between_runs: f64) -> Drawn {
     let (low, high) = resampled(points, between_runs == 0.0);
     let near = points.iter().filter(|point| (point.x - x).abs() < NEAR).count();
     let wider = ALIKE * student(near.saturating_sub(2).max(1)) / 1.96;
-    let floor = floor(points, x, between_runs);
+    let floor = bound_half_width(points, x, between_runs);
     Drawn::At {
         x,
         low: x - ((x - low).max(0.0) * wider).hypot(floor),
@@ -434,7 +434,7 @@ fn resampled(points: &[SlotEstimate], is_model: bool) -> (f64, f64) {
     let mut sorted = points.to_vec();
     // In order of time within a load: sorted by value, the strata of a frequently measured load would hardly vary.
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.pass.cmp(&b.pass)).then(a.z.total_cmp(&b.z)));
-    let strata = strata(&sorted, is_model);
+    let strata = group_strata(&sorted, is_model);
     let mut rng = Rng::with_seed(SEED);
     let mut crossings: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
@@ -450,7 +450,7 @@ fn resampled(points: &[SlotEstimate], is_model: bool) -> (f64, f64) {
 }
 
 /// Slots of neighbouring loads; of a model with several slots at each load, slots of equal loads, as they hardly scatter.
-fn strata(sorted: &[SlotEstimate], is_model: bool) -> Vec<&[SlotEstimate]> {
+fn group_strata(sorted: &[SlotEstimate], is_model: bool) -> Vec<&[SlotEstimate]> {
     let by_load: Vec<&[SlotEstimate]> = sorted.chunk_by(SlotEstimate::is_at_load_of).collect();
     if is_model && by_load.iter().all(|slots| slots.len() > 1) {
         return by_load;
@@ -466,7 +466,7 @@ fn strata(sorted: &[SlotEstimate], is_model: bool) -> Vec<&[SlotEstimate]> {
 
 /// Minimum half width of the interval: changes between runs, divided by the slope, and the gap between the measured
 /// loads around the line.
-fn floor(points: &[SlotEstimate], x: f64, between_runs: f64) -> f64 {
+fn bound_half_width(points: &[SlotEstimate], x: f64, between_runs: f64) -> f64 {
     let below = points.iter().map(|point| point.x).filter(|at| *at <= x).fold(f64::NEG_INFINITY, f64::max);
     let above = points.iter().map(|point| point.x).filter(|at| *at > x).fold(f64::INFINITY, f64::min);
     let gap = above - below;

@@ -22,7 +22,7 @@ use serde::{Serialize, Serializer};
 
 use points::FitPoint;
 pub use range::FittedRange;
-use search::{ShapeParameters, adjust, misfit, scatter};
+use search::{ShapeParameters, adjust, evaluate_misfit, scatter};
 use shape::ModelShape;
 
 /// A fitted model with its uncertainty.
@@ -212,14 +212,14 @@ pub fn fit(evidence: &[Evidence<'_>], limits: Option<StatedLimits<'_>>) -> Resul
 
 /// Fits all shapes to points.
 fn fit_points(points: &[FitPoint], has_limits: bool, mut doubts: Vec<String>) -> Result<Fitted, NotFitted> {
-    let mut candidates = candidates(points);
+    let mut candidates = fit_shapes(points);
     if !has_limits && points::different(points) == 2 && candidates[0].error.worst > FLAT {
         return Err(NotFitted::TwoLoads);
     }
     candidates.sort_by(|a, b| a.score().total_cmp(&b.score()));
-    let chosen = chosen(&candidates, points::different(points));
+    let chosen = choose_candidate(&candidates, points::different(points));
     let mut best = candidates.remove(chosen);
-    if let Some(table) = table(&best, points, has_limits) {
+    if let Some(table) = tabulate_rates(&best, points, has_limits) {
         candidates.insert(0, std::mem::replace(&mut best, table));
     }
     let ranges = scatter(best.shape, &best.numbers, points);
@@ -252,20 +252,20 @@ fn fit_points(points: &[FitPoint], has_limits: bool, mut doubts: Vec<String>) ->
 
 /// The measured rates themselves, if they predict left-out depths clearly better than the best form: a controller with two
 /// regimes follows no form.
-fn table(best: &Candidate, points: &[FitPoint], has_limits: bool) -> Option<Candidate> {
+fn tabulate_rates(best: &Candidate, points: &[FitPoint], has_limits: bool) -> Option<Candidate> {
     let is_single = points.windows(2).all(|pair| pair[0].workload == pair[1].workload);
     let is_closed = points.iter().all(|point| point.closed().is_some());
     let loads = points::different(points);
     if has_limits || !is_single || !is_closed || loads < MIN_TABLE || best.uncertainty() <= FORMLESS {
         return None;
     }
-    let table = candidate(ModelShape::Table, Vec::new(), points, loads);
+    let table = evaluate_shape(ModelShape::Table, Vec::new(), points, loads);
     (table.uncertainty() < best.uncertainty() * TABLE_BETTER).then_some(table)
 }
 
 /// Index of the best candidate: of those that predict left-out loads about equally well, the one with the fewest
 /// parameters. A shape that no load is left to test must describe them much better.
-fn chosen(candidates: &[Candidate], loads: usize) -> usize {
+fn choose_candidate(candidates: &[Candidate], loads: usize) -> usize {
     let is_tested = |candidate: &&Candidate| !candidate.shape.is_determined(loads);
     let least = candidates.iter().filter(is_tested).map(Candidate::score).fold(f64::INFINITY, f64::min);
     let as_good = |candidate: &Candidate| is_tested(&candidate) && candidate.score() <= (least * AS_GOOD).max(NOTHING);
@@ -294,16 +294,16 @@ impl Candidate {
 }
 
 /// A shape with its errors.
-fn candidate(shape: ModelShape, numbers: ShapeParameters, points: &[FitPoint], loads: usize) -> Candidate {
-    let error = misfit(shape, &numbers, points);
+fn evaluate_shape(shape: ModelShape, numbers: ShapeParameters, points: &[FitPoint], loads: usize) -> Candidate {
+    let error = evaluate_misfit(shape, &numbers, points);
     let predicted = predict(shape, &numbers, points, loads);
     Candidate { shape, numbers, error, predicted }
 }
 
 /// All possible shapes; the best two also with other spreads of service times, which few loads do not show.
-fn candidates(points: &[FitPoint]) -> Vec<Candidate> {
+fn fit_shapes(points: &[FitPoint]) -> Vec<Candidate> {
     let loads = points::different(points);
-    let candidate = |shape: ModelShape, numbers: ShapeParameters| candidate(shape, numbers, points, loads);
+    let candidate = |shape: ModelShape, numbers: ShapeParameters| evaluate_shape(shape, numbers, points, loads);
     let shapes = ModelShape::all().into_iter().filter(|shape| shape.is_possible(points, loads));
     let mut all: Vec<Candidate> = shapes.map(|shape| candidate(shape, search::search(shape, points))).collect();
     all.sort_by(|a, b| a.score().total_cmp(&b.score()));
@@ -326,12 +326,12 @@ fn predict(shape: ModelShape, numbers: &ShapeParameters, points: &[FitPoint], lo
     }
     let (mut between, mut heaviest) = (Vec::new(), Vec::new());
     let last = points.iter().max_by(|a, b| a.depth().total_cmp(&b.depth()))?.offered;
-    for left_out in points::loads(points).into_iter().skip(1) {
+    for left_out in points::list_loads(points).into_iter().skip(1) {
         let (some, others): (Vec<FitPoint>, Vec<FitPoint>) =
             points.iter().cloned().partition(|point| point.is_at(left_out));
         let again = adjust(shape, numbers, &others, search::QUICK);
         let basis = if shape == ModelShape::Table { &others } else { points };
-        let off = search::off(shape, &again, &some, basis);
+        let off = search::compute_deviations(shape, &again, &some, basis);
         if left_out == last { &mut heaviest } else { &mut between }.extend(off);
     }
     Some(Predictions {

@@ -93,7 +93,7 @@ impl Distribution {
         if quantile.min(1.0 - quantile) * count < MIN_BEYOND {
             return None;
         }
-        let above: Vec<_> = batches.iter().map(|bins| above(bins, value as u64)).collect();
+        let above: Vec<_> = batches.iter().map(|bins| count_above(bins, value as u64)).collect();
         let counts: Vec<_> = batches.iter().map(|bins| bins.count as f64).collect();
         let half = half_width(&above, &counts);
         // Half an operation before the longest, beyond which the distribution is unknown.
@@ -107,7 +107,7 @@ impl Distribution {
 }
 
 /// Number of spans in bins above that of `value_ns`.
-fn above(bins: &Bins, value_ns: u64) -> f64 {
+fn count_above(bins: &Bins, value_ns: u64) -> f64 {
     bins.bins.iter().rev().take_while(|(lowest, _)| *lowest > value_ns).map(|(_, count)| *count as f64).sum()
 }
 

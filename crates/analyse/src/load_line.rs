@@ -14,7 +14,7 @@ use plimsoll_record::{Curve, Estimate, LineBasis, LoadLine, LoadSlot, Measure, O
 use plimsoll_units::Span;
 
 use crate::estimate::{
-    Estimated, LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99, windows,
+    Estimated, LADDER, OBJECTIVES_BEYOND, estimate, estimate_of_model, ladder_objectives, light_p99, select_windows,
 };
 use crate::standing::{self, Meets, Standing, offered_size};
 
@@ -42,7 +42,7 @@ pub fn load_line(runs: &[Run], objective: Objective) -> Option<LoadLine> {
 type Estimator = fn(&[LoadSlot], Objective) -> Option<Estimated>;
 
 fn of_runs(runs: &[Run], objective: Objective, estimate: Estimator) -> Option<LoadLine> {
-    let windows = windows(runs);
+    let windows = select_windows(runs);
     let has_several = windows.iter().any(|slot| slot.offered != windows[0].offered);
     if has_several && windows.len() >= MIN_WINDOWS {
         return estimate(&windows, objective).map(|found| found.line);
@@ -108,13 +108,13 @@ fn crossing(meets: &Standing, fails: &Standing, objective: Objective) -> f64 {
 /// lightest load (the smallest depth, or the lowest rate without closed loads). `None` without runs, or if the 99th
 /// percentile exceeds 2.5 seconds.
 pub fn chosen_objective(runs: &[Run]) -> Option<Objective> {
-    let light = p99(lightest(runs)?).as_nanos();
+    let light = p99(find_lightest(runs)?).as_nanos();
     let enough = |us: &&u64| **us >= 1_000 && **us * 1_000 >= light.saturating_mul(2);
     Some(p99_within(*LADDER.iter().chain(&OBJECTIVES_BEYOND).find(enough)?))
 }
 
 /// The run of the smallest depth, or of the lowest rate without closed loads.
-fn lightest(runs: &[Run]) -> Option<&Run> {
+fn find_lightest(runs: &[Run]) -> Option<&Run> {
     let closed = |run: &&Run| matches!(run.offered, Pace::Closed { .. });
     let seen = || runs.iter().filter(|run| run.figures.p99_ns.value > 0.0);
     let size = |run: &&Run| offered_size(run.offered);
@@ -124,7 +124,7 @@ fn lightest(runs: &[Run]) -> Option<&Run> {
 
 /// Load lines under all objectives of the ladder, shortest limit first; empty for a curve without runs.
 pub fn ladder(curve: &Curve) -> Vec<LoadLine> {
-    let light = light_p99(&curve.slots).or_else(|| lightest(&curve.runs).map(p99));
+    let light = light_p99(&curve.slots).or_else(|| find_lightest(&curve.runs).map(p99));
     let objectives = ladder_objectives(light);
     objectives.into_iter().filter_map(|objective| judged(curve, objective)).map(|(line, _)| line).collect()
 }

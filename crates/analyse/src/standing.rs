@@ -66,7 +66,8 @@ fn standings(runs: &[Run], objective: Objective, wanted: impl Fn(Pace) -> bool) 
 fn standing(offered: Pace, runs: &[&Run], objective: Objective) -> Option<Standing> {
     // Runs are weighted by operations.
     let weight = |run: &Run| run.total.operations().max(1) as f64;
-    let single: Vec<_> = runs.iter().filter_map(|run| Some((measured(run, objective)?, weight(run)))).collect();
+    let single: Vec<_> =
+        runs.iter().filter_map(|run| Some((measure_objective(run, objective)?, weight(run)))).collect();
     let measured = pooled(&single)?;
     let rates: Vec<_> = runs.iter().map(|run| (run.figures.iops, weight(run))).collect();
     let overloads = runs.iter().filter(|run| run.figures.steadiness == Steadiness::Overloaded).count();
@@ -102,7 +103,7 @@ fn carried(offered: Pace, runs: &[&Run], achieved: Estimate, overloaded: bool) -
 }
 
 /// The objective's measure over a run: from its figures, or from its series.
-pub(crate) fn measured(run: &Run, objective: Objective) -> Option<Estimate> {
+pub(crate) fn measure_objective(run: &Run, objective: Objective) -> Option<Estimate> {
     let figures = &run.figures;
     // Its interval was computed from the original slices; the stored slices are longer, and too few in a short run.
     let same = |own: Objective| own.over == objective.over && own.measure == objective.measure;

@@ -87,7 +87,7 @@ pub fn settle(series: &[Slice], options: &Settle) -> Settled {
         total.merge(&slice.tally);
     }
     let drained = batch::pieces(&series[offered.len()..]);
-    let mut figures = figures(&pieces[cut..], &drained, options.objective.as_ref());
+    let mut figures = compute_figures(&pieces[cut..], &drained, options.objective.as_ref());
     figures.steadiness = steadiness;
     if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
         let scoped: Vec<Slice> = kept.iter().map(|slice| interval::only(slice, objective.over)).collect();
@@ -109,7 +109,7 @@ pub fn settle_recorded(series: &[Slice], options: &Settle) -> Settled {
     for slice in series {
         total.merge(&slice.tally);
     }
-    let mut figures = figures(&pieces, &drained, options.objective.as_ref());
+    let mut figures = compute_figures(&pieces, &drained, options.objective.as_ref());
     let overloaded = overload::is_overloaded(series, &pieces, &options.offered_load());
     figures.steadiness = if overloaded { Steadiness::Overloaded } else { Steadiness::Recorded };
     if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
@@ -131,7 +131,7 @@ pub fn settle_slot(series: &[Slice], options: &Settle) -> Settled {
     let (pieces, drained) = (batch::pieces(offered), batch::pieces(&series[offered.len()..]));
     let mut total = Tally::default();
     series[cut..].iter().for_each(|slice| total.merge(&slice.tally));
-    let mut figures = figures(&pieces[cut..], &drained, options.objective.as_ref());
+    let mut figures = compute_figures(&pieces[cut..], &drained, options.objective.as_ref());
     let overloaded = overload::is_overloaded(series, &pieces[cut..], &options.offered_load());
     figures.steadiness = if overloaded { Steadiness::Overloaded } else { Steadiness::Steady };
     if let Some(objective) = options.objective.filter(|objective| objective.over != Scope::All) {
@@ -164,7 +164,7 @@ fn offered_slices(series: &[Slice], offered_span: Span) -> &[Slice] {
     &series[..if whole == 0 { begun } else { whole }]
 }
 
-fn figures(pieces: &[ReducedSlice], drained: &[ReducedSlice], objective: Option<&Objective>) -> Figures {
+fn compute_figures(pieces: &[ReducedSlice], drained: &[ReducedSlice], objective: Option<&Objective>) -> Figures {
     let sums = Sums::of(pieces);
     let mut answered = pieces.to_vec();
     if let Some(last) = answered.last_mut() {

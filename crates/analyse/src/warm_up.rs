@@ -33,7 +33,7 @@ pub(crate) fn pieces_to_cut(pieces: &[ReducedSlice]) -> usize {
 }
 
 fn batches_to_cut(values: &[f64]) -> usize {
-    let clamped = clamped(values);
+    let clamped = clamp_outliers(values);
     let least = |d: &usize| standard_error_squared(&clamped[*d..]);
     let cut = (0..=values.len() / 2).min_by(|a, b| least(a).total_cmp(&least(b))).unwrap_or(0);
     let (gone, kept) = values.split_at(cut);
@@ -60,7 +60,7 @@ fn standard_error_squared(values: &[f64]) -> f64 {
 
 /// Clamps values to five deviations around the median of the later half; a deviation is at least 2 % of the median, so
 /// that small trends of quiet storage remain distinguishable from stalls.
-fn clamped(values: &[f64]) -> Vec<f64> {
+fn clamp_outliers(values: &[f64]) -> Vec<f64> {
     let late = &values[values.len() / 2..];
     let middle = median(late);
     let distances: Vec<_> = late.iter().map(|value| (value - middle).abs()).collect();

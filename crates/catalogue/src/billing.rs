@@ -7,7 +7,7 @@ use crate::commitment::Commitment;
 use crate::decimal::Decimal;
 use crate::expression::Value;
 use crate::imported::{ImportedPrices, MONTH_HOURS, Rate, meter_key};
-use crate::number::plain;
+use crate::number::format_plain;
 use crate::product::{BilledPart, Meter, PriceList, Product, SnapshotRate, TableRow, TemplatePiece, Validity};
 use crate::resolve::Resolved;
 
@@ -101,7 +101,7 @@ fn key(name: &[TemplatePiece], values: &[Value]) -> Option<String> {
         match piece {
             TemplatePiece::Text(piece) => text += piece,
             TemplatePiece::Hole(expression) => match expression.value(values) {
-                Value::Number(number) => text += &plain(number),
+                Value::Number(number) => text += &format_plain(number),
                 Value::Text(word) => text += &word,
                 Value::Absent => return None,
             },

@@ -53,7 +53,7 @@ impl Catalogue {
     pub fn built_in() -> Self {
         let mut catalogue = Self::default();
         for (file, text) in built_in::FILES {
-            match read::product(file, text, &|csv| built_in::beside(file, csv)) {
+            match read::parse_product(file, text, &|csv| built_in::beside(file, csv)) {
                 Ok(loaded) => catalogue.insert(file, loaded.product),
                 Err(complaints) => panic!("built-in product file: {}", complaints[0]),
             }
@@ -64,7 +64,7 @@ impl Catalogue {
     /// Adds a product file. `file` is its name in complaints, and an additional name of the product; `csv` reads a file
     /// in the same folder. Adds nothing if there are complaints.
     pub fn add(&mut self, file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Result<(), Vec<Complaint>> {
-        let loaded = read::product(file, text, csv)?;
+        let loaded = read::parse_product(file, text, csv)?;
         let mut to = Complaints::new(file, text);
         self.check_names(&loaded.product, &mut to, text);
         if to.is_empty() {
@@ -206,7 +206,7 @@ impl Catalogue {
 
     /// Defects of a file, as a replacement of the product with its name.
     fn check(&self, file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Vec<Complaint> {
-        match read::product(file, text, csv) {
+        match read::parse_product(file, text, csv) {
             Ok(loaded) => self.without(&loaded.product).add(file, text, csv).err().unwrap_or_default(),
             Err(complaints) => complaints,
         }
@@ -273,7 +273,7 @@ fn capacity(volume: &Resolved, wraps: &[Wrap]) -> Bytes {
 
 /// Defects of a product file, checked together with the built-in catalogue; empty if none. A built-in product of the
 /// same name is replaced. `file` is its name in complaints; `csv` reads a file in the same folder.
-pub fn check(file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Vec<Complaint> {
+pub fn check_product(file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Vec<Complaint> {
     Catalogue::built_in().check(file, text, csv)
 }
 

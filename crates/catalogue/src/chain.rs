@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::config::{Wrap, exactly};
 use crate::expression::Value;
-use crate::number::plain;
+use crate::number::format_plain;
 use crate::offer::{Ceiling, Offer};
 use crate::product::{Access, Kinds, ProductKind, TemplatePiece};
 use crate::resolve::Resolved;
@@ -146,7 +146,7 @@ fn stages(pieces: &[TemplatePiece], of: &Resolved) -> Result<String, NoModel> {
         match piece {
             TemplatePiece::Text(piece) => text += piece,
             TemplatePiece::Hole(expression) => match expression.value(&of.values) {
-                Value::Number(number) => text += &plain(number),
+                Value::Number(number) => text += &format_plain(number),
                 Value::Text(word) => text += &word,
                 Value::Absent => {
                     let expression = expression.text().to_owned();
@@ -200,7 +200,7 @@ fn effective(ceilings: &[&Ceiling]) -> Vec<String> {
             &mut texts,
             &rates.collect::<Vec<_>>(),
             |rate| format!("{}{per}", thousandths(rate)),
-            |credits| plain(credits.round()),
+            |credits| format_plain(credits.round()),
         );
     }
     let bytes = |value: f64| exactly(Bytes::new(value.round().max(1.0) as u64));
@@ -232,7 +232,7 @@ fn push(texts: &mut Vec<String>, rates: &[Rate], show: impl Fn(f64) -> String, b
 
 /// Operations per second, in the precision of the notation.
 fn thousandths(rate: f64) -> String {
-    plain((rate * 1e3).round().max(1.0) / 1e3)
+    format_plain((rate * 1e3).round().max(1.0) / 1e3)
 }
 
 fn quoted(name: &str) -> String {

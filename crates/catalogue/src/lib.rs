@@ -43,7 +43,7 @@ mod typical;
 mod view;
 
 pub use ask::Ask;
-pub use catalogue::{Catalogue, built_in_files, check, check_built_in};
+pub use catalogue::{Catalogue, built_in_files, check_built_in, check_product};
 pub use chain::NoModel;
 pub use cite::{Cite, Status};
 pub use commitment::{Commitment, CommitmentError};

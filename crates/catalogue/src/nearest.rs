@@ -6,7 +6,7 @@ use strsim::levenshtein;
 pub fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let wanted = name.to_lowercase();
     let most = (wanted.chars().count() / 3).max(2);
-    let family = family(&wanted);
+    let family = split_family(&wanted);
     let mut near: Vec<(usize, &str)> = names
         .into_iter()
         .filter_map(|known| {
@@ -33,7 +33,7 @@ const FARTHEST_SIZE: usize = 10_000;
 
 /// The family of a name and its size: `n2-standard-` and `4`, `standard_d` .. `s_v5` and `4`. The size is the last number
 /// that is not a version.
-fn family(name: &str) -> Option<(String, f64)> {
+fn split_family(name: &str) -> Option<(String, f64)> {
     let mut numbers: Vec<(usize, usize)> = Vec::new();
     for (index, _) in name.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
         match numbers.last_mut() {
@@ -48,7 +48,7 @@ fn family(name: &str) -> Option<(String, f64)> {
 
 /// Hundredths of doublings between a size and a name of the same family.
 fn steps_between((wanted_family, wanted_size): &(String, f64), name: &str) -> Option<usize> {
-    let (family, size) = family(name)?;
+    let (family, size) = split_family(name)?;
     let steps = (size / wanted_size).log2().abs() * 100.0;
     (family == *wanted_family).then_some((steps.round() as usize).min(FARTHEST_SIZE - 1))
 }

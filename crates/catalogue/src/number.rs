@@ -2,7 +2,7 @@
 
 /// Grouped thousands, at most six decimals: `80,000`, `931.322575`.
 pub(crate) fn shown(value: f64) -> String {
-    let plain = plain(value);
+    let plain = format_plain(value);
     let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
     let whole = digits.find('.').unwrap_or(digits.len());
     format!("{sign}{}{}", grouped(&digits[..whole]), &digits[whole..])
@@ -21,7 +21,7 @@ pub(crate) fn grouped(digits: &str) -> String {
 }
 
 /// Ungrouped, at most six decimals without trailing zeros: `80000`, `0.3`.
-pub(crate) fn plain(value: f64) -> String {
+pub(crate) fn format_plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return (value as i64).to_string();
     }
@@ -43,7 +43,7 @@ mod tests {
             (931.322_574_6, "931.322575", "931.322575"),
             (0.1 + 0.2, "0.3", "0.3"),
         ] {
-            assert_eq!((shown(value).as_str(), plain(value).as_str()), (grouped, digits));
+            assert_eq!((shown(value).as_str(), format_plain(value).as_str()), (grouped, digits));
         }
     }
 }

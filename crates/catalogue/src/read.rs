@@ -49,7 +49,7 @@ struct PartReader<'t> {
 }
 
 /// Parses a product file.
-pub(crate) fn product(file: &str, text: &str, beside: &Beside) -> Result<Loaded, Vec<Complaint>> {
+pub(crate) fn parse_product(file: &str, text: &str, beside: &Beside) -> Result<Loaded, Vec<Complaint>> {
     let mut to = Complaints::new(file, text);
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -157,7 +157,7 @@ impl PartReader<'_> {
         let Some(all) = head.section("autotune", "[autotune]", &mut self.to) else { return Vec::new() };
         let mut read = Vec::new();
         for (name, value) in all.entries() {
-            let Some(entry) = section::section(value, "[autotune.NAME]") else {
+            let Some(entry) = section::read_section(value, "[autotune.NAME]") else {
                 self.to.at(name.at, format!("autotune.{} is no table", name.text), "[autotune.NAME]");
                 continue;
             };
@@ -194,7 +194,7 @@ impl PartReader<'_> {
     }
 
     fn expression_of(&mut self, value: SpannedValue, key: &str, wanted: Type) -> Option<Expression> {
-        if let Some(number) = section::number(value) {
+        if let Some(number) = section::read_number(value) {
             return Some(Expression::constant(number));
         }
         let Some(text) = value.get_ref().as_str() else {

@@ -10,7 +10,7 @@ use crate::commitment::Commitment;
 use crate::config::{OWN_MACHINE, OWN_MACHINE_WORD, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
-use crate::number::plain;
+use crate::number::format_plain;
 use crate::product::{MEMBERS, OptionValue, Origin, PriceList, Product, Range, Rule, VOLUME};
 use crate::refusal::ConfigRefusal;
 use settings::Given;
@@ -317,8 +317,9 @@ impl Resolved {
 
     /// The full configuration.
     pub(crate) fn part(&self) -> Part {
-        let size =
-            self.size().map(|size| Setting::Size { number: plain(size), unit: self.product.unit.word.to_string() });
+        let size = self
+            .size()
+            .map(|size| Setting::Size { number: format_plain(size), unit: self.product.unit.word.to_string() });
         let tier = self.given.tier.or_else(|| self.product.tiers.as_ref()?.default);
         let tier = tier.zip(self.product.tiers.as_ref());
         let tier = tier.map(|(tier, tiers)| Setting::Word(tiers.rows[tier].name.to_string()));
@@ -328,7 +329,7 @@ impl Resolved {
                 Value::Absent => return None,
                 Value::Number(number) => {
                     let unit = option.unit.as_ref().map_or("", |unit| &unit.word);
-                    format!("{}{unit}", plain(*number))
+                    format!("{}{unit}", format_plain(*number))
                 }
                 Value::Text(text) => text.to_string(),
             };
@@ -345,7 +346,7 @@ impl Resolved {
             let texts = option.choices().iter().map(|choice| match choice {
                 Value::Text(text) => Arc::clone(text),
                 // Ungrouped, as in configurations.
-                Value::Number(number) => plain(*number).into(),
+                Value::Number(number) => format_plain(*number).into(),
                 Value::Absent => Arc::from(""),
             });
             Chosen {

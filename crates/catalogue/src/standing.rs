@@ -212,7 +212,7 @@ pub(crate) fn standing(ceilings: &[Ceiling], wraps: &[Wrap], mix: &[(Ask, f64)])
             }
         }
     }
-    let peak = peak(&limits);
+    let peak = find_peak(&limits);
     let top = peak.map_or(0.0, |peak| peak.bound.iops);
     let draining = limits.iter().filter(|limit| limit.bound.iops < top);
     let buckets =
@@ -236,7 +236,7 @@ struct CreditBound {
     credits: Option<f64>,
 }
 
-fn peak(limits: &[CreditBound]) -> Option<Peak> {
+fn find_peak(limits: &[CreditBound]) -> Option<Peak> {
     let lasting = limits.iter().filter(|limit| limit.credits.is_none());
     let bound = lasting.map(|limit| limit.bound).min_by(|a, b| a.iops.total_cmp(&b.iops))?;
     let draining = limits.iter().filter(|limit| limit.bound.iops < bound.iops);

@@ -6,7 +6,7 @@ use crate::cite::Cite;
 use crate::config::read::same_place;
 use crate::config::{Config, Part, Setting};
 use crate::expression::Value;
-use crate::number::{plain, shown};
+use crate::number::{format_plain, shown};
 use crate::offer::Offer;
 use crate::price::Price;
 use crate::product::OptionValue;
@@ -94,7 +94,7 @@ impl Offer {
 impl crate::product::Product {
     /// A size in the vendor's unit, as a setting.
     pub(crate) fn size_setting(&self, size: f64) -> Setting {
-        Setting::Size { number: plain(size), unit: self.unit.word.to_string() }
+        Setting::Size { number: format_plain(size), unit: self.unit.word.to_string() }
     }
 }
 

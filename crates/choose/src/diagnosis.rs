@@ -90,7 +90,7 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
     let mut diagnosis = Diagnosis {
         name: subject.name.clone(),
         windows: windows(subject),
-        commits: account.and_then(|account| split::commits(&account.whole)),
+        commits: account.and_then(|account| split::split_commits(&account.whole)),
         ten_times: account.and_then(effect::ten_times),
         at_most: account.and_then(without_storage),
         cache: account.map(|account| cache::steps(account, options.misses)).unwrap_or_default(),
@@ -102,7 +102,7 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
         verdicts: Vec::new(),
         split,
     };
-    diagnosis.verdicts = rules::verdicts(subject, &diagnosis);
+    diagnosis.verdicts = rules::find_verdicts(subject, &diagnosis);
     diagnosis.censored = censored::censored(subject, &diagnosis);
     // Figures of a stalled system are not its demand, which matters for each other verdict.
     diagnosis.verdicts.splice(0..0, diagnosis.censored.clone().map(DiagnosisVerdict::Censored));

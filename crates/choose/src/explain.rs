@@ -87,7 +87,7 @@ pub fn explain(catalogue: &Catalogue, curve: &Curve, offer: &Offer, terms: &Pric
             credits,
         });
     }
-    let causes = cause::causes(catalogue, curve, offer, terms, &standing, &rows);
+    let causes = cause::find_causes(catalogue, curve, offer, terms, &standing, &rows);
     let in_flight: Vec<f64> = curve.runs.iter().map(|run| run.figures.in_flight).collect();
     let extrapolated = offer.model_fit().and_then(|fit| fit.outside(&ask_of(leading), &in_flight));
     Some(Explanation { offer: offer.clone(), standing, extrapolated, rows, causes })

@@ -26,7 +26,7 @@ pub struct Lift {
 
 /// Ways to lift the binding limit of an offer, the cheapest first: each is the smallest change after which another
 /// ceiling binds; if none ever does, the next level, or the maximum of an option without levels.
-pub(crate) fn lifts(catalogue: &Catalogue, offer: &Offer, terms: &PriceTerms, ask: &Ask) -> Vec<Lift> {
+pub(crate) fn find_lifts(catalogue: &Catalogue, offer: &Offer, terms: &PriceTerms, ask: &Ask) -> Vec<Lift> {
     let Some((name, iops)) = bound(offer, ask) else { return Vec::new() };
     // Without defaults, which may depend on the option that changes.
     let short = offer.short();

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Ask, Catalogue, Config, ConfigRefusal, NoPrice, Offer, Price, PriceTerms, Standing};
 
-use crate::lift::{Lift, lifts};
+use crate::lift::{Lift, find_lifts};
 
 /// Performance and price of a configuration.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Quote {
 pub fn quote(catalogue: &Catalogue, config: &Config, terms: &PriceTerms, ask: &Ask) -> Result<Quote, ConfigRefusal> {
     let offer = catalogue.offer(config, terms)?;
     let standing = offer.standing(ask);
-    let lifts = lifts(catalogue, &offer, terms, ask);
+    let lifts = find_lifts(catalogue, &offer, terms, ask);
     let price = offer.price();
     Ok(Quote { offer, ask: *ask, standing, price, lifts })
 }

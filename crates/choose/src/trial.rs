@@ -59,7 +59,7 @@ pub fn trial(model: &ChainSpec, streams: &[StreamSpec], operations: u64, seed: u
     let mut done = offer(model, streams, until(lasts), lasts / SLICES, seed)?;
     // Completions after the end do not count.
     done.series.retain(|slice| slice.start < Instant::ZERO + lasts);
-    Some(figures(&done, &model.names(), streams))
+    Some(compute_figures(&done, &model.names(), streams))
 }
 
 /// The time that a stream needs alone for a number of operations, estimated if it is closed.
@@ -94,7 +94,7 @@ pub(crate) fn background_trial(
     let due = others * seconds;
     // Random arrivals vary by the square root of their number.
     let is_carried = carried >= due * MIN_ACHIEVED - 4.0 * due.sqrt();
-    let figures = figures(&done, &model.names(), streams);
+    let figures = compute_figures(&done, &model.names(), streams);
     Some(Figures { overloaded: figures.overloaded || !is_carried, ..figures })
 }
 
@@ -171,7 +171,7 @@ fn counted(seen: &RawTrial) -> (Tally, f64) {
     (tally, span.as_secs_f64().max(1e-9))
 }
 
-fn figures(seen: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
+fn compute_figures(seen: &RawTrial, names: &[String], streams: &[StreamSpec]) -> Figures {
     let (tally, seconds) = counted(seen);
     let leading = if streams.len() > 1 { tally.only(|counter| counter.stream == 0) } else { tally };
     let iops = leading.operations() as f64 / seconds;

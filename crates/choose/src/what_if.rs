@@ -10,7 +10,7 @@ mod tiers;
 
 pub use cache::{CacheSize, CacheWhatIf, EstimateSource, cache, with_reads_left};
 pub use growth::{HORIZON_MONTHS, Later, Outgrown, OutgrownBy, growth};
-pub use levels::{LevelsOfChoice, Tuning, levels};
+pub use levels::{LevelsOfChoice, Tuning, replay_levels};
 pub use memory::{MemoryFirst, memory_first};
 pub use parts::{keep_parts, parts};
 pub use tiers::{NoTiers, TierSplit, Tiers, tiers};

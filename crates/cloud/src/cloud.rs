@@ -125,7 +125,7 @@ impl Cloud {
     /// Begins an operation at the present time.
     pub(crate) fn operation(&self) -> Operation<'_> {
         let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Operation { cloud: &self.inner, state, now_ns: now_ns() }
+        Operation { cloud: &self.inner, state, now_ns: unix_time_ns() }
     }
 }
 
@@ -136,7 +136,7 @@ impl std::fmt::Debug for Cloud {
 }
 
 /// Nanoseconds since 1970.
-pub(crate) fn now_ns() -> u64 {
+pub(crate) fn unix_time_ns() -> u64 {
     u64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(0)
 }
 

@@ -63,7 +63,7 @@ impl Plane for Ec2 {
 impl Ec2 {
     fn signed(&self, request: &Request) -> Result<(String, Vec<Element>), Ec2Error> {
         let keys = self.0.inner().keys.get();
-        signature::check(request, &keys, crate::cloud::now_ns())?;
+        signature::check(request, &keys, crate::cloud::unix_time_ns())?;
         let query = Query::read(request);
         let action = query.required("Action")?.to_owned();
         let mut operation = self.0.operation();
@@ -74,7 +74,7 @@ impl Ec2 {
 
 fn act(operation: &mut Operation<'_>, action: &str, query: &Query) -> Ec2Result {
     match action {
-        "CreateVolume" => volumes::create(operation, query),
+        "CreateVolume" => volumes::create_volume(operation, query),
         "DescribeVolumes" => volumes::describe(operation, query),
         "DeleteVolume" => volumes::delete(operation, query),
         "AttachVolume" => volumes::attach(operation, query),

@@ -13,7 +13,7 @@ mod policies;
 mod signature;
 mod volumes;
 
-pub(crate) use self::attachments::{update as update_attachment, views as attachment_views};
+pub(crate) use self::attachments::{attachment_views, update as update_attachment};
 pub(crate) use self::compute::view as instance_view;
 
 use axum::Router;
@@ -64,7 +64,7 @@ impl Plane for Oci {
 impl Oci {
     fn signed(&self, request: &Request) -> OciResult {
         let keys = self.0.inner().keys.get();
-        let signer = signature::signer(request, &keys, crate::cloud::now_ns());
+        let signer = signature::signer(request, &keys, crate::cloud::unix_time_ns());
         signer.ok_or_else(OciError::not_authenticated)?;
         let segments: Vec<&str> = request.segments.iter().map(String::as_str).collect();
         let mut operation = self.0.operation();
@@ -182,7 +182,7 @@ fn availability_domain(given: Option<String>, operation: &Operation<'_>) -> Resu
 }
 
 /// An object that has ended and is still shown.
-fn ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value> {
+fn find_ended(operation: &Operation<'_>, collection: &str, id: &str) -> Option<Value> {
     let ended = operation.state.objects.ended.get(id).filter(|ended| ended.collection == collection)?;
     let kept = operation.cloud.durations.nanos("ended_objects_are_listed");
     if operation.now_ns >= ended.until_ns.saturating_add(kept) {
@@ -202,20 +202,20 @@ fn list(
     mut views: Vec<Value>,
     compartment: Compartment,
 ) -> OciResult {
-    views.extend(operation.state.objects.ended.keys().filter_map(|id| ended(operation, collection, id)));
+    views.extend(operation.state.objects.ended.keys().filter_map(|id| find_ended(operation, collection, id)));
     page(request, views, compartment)
 }
 
 /// An object and its etag, or an object that has ended and is still shown, or else the error.
 fn get(operation: &Operation<'_>, collection: &str, id: &str, present: Result<(Value, String), OciError>) -> OciResult {
     let (view, etag) =
-        present.or_else(|error| ended(operation, collection, id).map(|view| (view, etag_of(id))).ok_or(error))?;
+        present.or_else(|error| find_ended(operation, collection, id).map(|view| (view, etag_of(id))).ok_or(error))?;
     Ok(found(&view, etag))
 }
 
 /// Reply to a deletion without an object: a repeated request succeeds.
 fn deleted_before(operation: &Operation<'_>, collection: &str, id: &str, error: OciError) -> OciResult {
-    ended(operation, collection, id).map(|_| Reply::empty(StatusCode::NO_CONTENT)).ok_or(error)
+    find_ended(operation, collection, id).map(|_| Reply::empty(StatusCode::NO_CONTENT)).ok_or(error)
 }
 
 /// The volume or backup that a repeated request has created.

@@ -121,12 +121,12 @@ type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 pub(crate) fn router(plane: impl Plane) -> Router {
     let respond = move |request: axum::extract::Request| -> ResponseFuture {
         let plane = plane.clone();
-        Box::pin(async move { respond(plane, request).await.into_response() })
+        Box::pin(async move { dispatch(plane, request).await.into_response() })
     };
     Router::new().fallback(respond)
 }
 
-async fn respond(plane: impl Plane, request: axum::extract::Request) -> Reply {
+async fn dispatch(plane: impl Plane, request: axum::extract::Request) -> Reply {
     let (head, body) = request.into_parts();
     let body = match read_body(body).await {
         Ok(body) => body,

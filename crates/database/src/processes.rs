@@ -39,9 +39,9 @@ impl Processes {
         let all: BTreeMap<u32, Stat> = numbers().filter_map(|pid| Some((pid, Stat::of(pid)?))).collect();
         all.get(&self.root).filter(|root| root.began == self.began)?;
         let mut now = Usage { read_bytes: Some(0), ..Usage::default() };
-        for pid in family(&all, self.root) {
+        for pid in collect_descendants(&all, self.root) {
             let Some(stat) = all.get(&pid) else { continue };
-            now.cpu = sum(now.cpu, sum(stat.own, stat.ended));
+            now.cpu = add_times(now.cpu, add_times(stat.own, stat.ended));
             // A process that has just ended has neither file; an unreadable file makes the sum unknown.
             let read = read_bytes(pid);
             if read.is_some() || fs::exists(format!("/proc/{pid}/io")).unwrap_or(true) {
@@ -105,7 +105,7 @@ fn numbers() -> impl Iterator<Item = u32> {
 }
 
 /// The process and its descendants.
-fn family(all: &BTreeMap<u32, Stat>, root: u32) -> BTreeSet<u32> {
+fn collect_descendants(all: &BTreeMap<u32, Stat>, root: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([root]);
     loop {
         let more = all.iter().filter(|(pid, stat)| family.contains(&stat.parent) && !family.contains(pid));
@@ -123,7 +123,7 @@ fn read_bytes(pid: u32) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
 }
 
-fn sum(one: CpuTime, other: CpuTime) -> CpuTime {
+fn add_times(one: CpuTime, other: CpuTime) -> CpuTime {
     let sum = |one: Span, other: Span| Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos()));
     CpuTime { user: sum(one.user, other.user), system: sum(one.system, other.system) }
 }

@@ -113,7 +113,7 @@ impl Setup {
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
             )?;
             connection.busy_timeout(self.session_options.busy_timeout)?;
-            if number(&connection, "page_count")? == 0 {
+            if read_pragma(&connection, "page_count")? == 0 {
                 // The page size is fixed once there is a log.
                 let size = self.pragma("page_size").map_or_else(|| PAGE.to_string(), String::from);
                 connection.execute_batch(&format!("PRAGMA page_size={size}; PRAGMA journal_mode=WAL"))?;
@@ -129,7 +129,7 @@ impl Setup {
 
     fn about(&self, connection: &Connection) -> rusqlite::Result<DatabaseAbout> {
         let journal = text(connection, "journal_mode")?;
-        let synchronous = number(connection, "synchronous")?;
+        let synchronous = read_pragma(connection, "synchronous")?;
         let words = ["off", "normal", "full", "extra"];
         // With a write-ahead log, `normal` flushes only at checkpoints; with other journals at each commit.
         let durable = synchronous >= 2 || (synchronous == 1 && journal != "wal");
@@ -139,7 +139,7 @@ impl Setup {
             ("cache_size", format!("{} for each session", self.cache)),
             ("wal_autocheckpoint", format!("{} pages", self.session_options.checkpoint_pages)),
             ("busy_timeout", format!("{} ms", self.session_options.busy_timeout.as_millis())),
-            ("mmap_size", number(connection, "mmap_size")?.to_string()),
+            ("mmap_size", read_pragma(connection, "mmap_size")?.to_string()),
             ("processor time", "the client's: there is no server".into()),
         ];
         let kept = |name: &String| !["journal_mode", "synchronous", "cache_size", "mmap_size"].contains(&name.as_str());
@@ -147,7 +147,7 @@ impl Setup {
         Ok(DatabaseAbout {
             system: System::Sqlite.name().into(),
             version: rusqlite::version().into(),
-            block: Bytes::new(number(connection, "page_size")?),
+            block: Bytes::new(read_pragma(connection, "page_size")?),
             cache: Some(self.cache),
             direct: Some(false),
             memory: None,
@@ -193,7 +193,7 @@ impl Database for Sqlite {
     /// Pages of dropped tables stay in the file for reuse.
     fn size(&self) -> Result<Bytes, Failure> {
         let connection = self.setup.connection()?;
-        let read = || Ok(number(&connection, "page_count")? * number(&connection, "page_size")?);
+        let read = || Ok(read_pragma(&connection, "page_count")? * read_pragma(&connection, "page_size")?);
         read().map(Bytes::new).map_err(|error| failure::of_statement(&error, "PRAGMA page_count"))
     }
 
@@ -242,7 +242,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<u64> {
+fn read_pragma(connection: &Connection, pragma: &str) -> rusqlite::Result<u64> {
     let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     match read {
         // Builds without a feature return no row for its pragma.

@@ -41,7 +41,7 @@ impl BlockDevice {
 
     /// Device number.
     pub(crate) fn number(&self) -> Option<DeviceNumber> {
-        tree::word(&self.directory.join("dev"))?.parse().ok()
+        tree::read_word(&self.directory.join("dev"))?.parse().ok()
     }
 
     /// Number in a file of the directory.
@@ -51,7 +51,7 @@ impl BlockDevice {
 
     /// Trimmed text of a file of the directory.
     pub(crate) fn word(&self, file: &str) -> Option<String> {
-        tree::word(&self.directory.join(file))
+        tree::read_word(&self.directory.join(file))
     }
 
     /// Last component of the target of a link of the directory.
@@ -75,7 +75,7 @@ impl BlockDevice {
 
     /// The partitions of this disk; none for a partition.
     pub(crate) fn partitions(&self) -> io::Result<Vec<Self>> {
-        let directories = tree::names(&self.directory)?.into_iter().map(|name| self.directory.join(name));
+        let directories = tree::list_names(&self.directory)?.into_iter().map(|name| self.directory.join(name));
         let blocks = directories.map(|directory| Self { directory });
         Ok(blocks.filter(Self::is_partition).collect())
     }
@@ -96,7 +96,7 @@ impl BlockDevice {
 
     /// Devices stacked on it: device-mapper, md, bcache and others.
     pub(crate) fn holders(&self) -> io::Result<Vec<String>> {
-        tree::names(&self.directory.join("holders"))
+        tree::list_names(&self.directory.join("holders"))
     }
 
     /// Size in bytes.

@@ -32,7 +32,7 @@ impl CgroupFolder {
 
 /// Folders of this process's groups with `controller`, each followed by the groups above it. Empty where they cannot be
 /// read. In a container, groups outside of it are invisible.
-pub(crate) fn folders(tree: &Tree, controller: &str) -> Vec<CgroupFolder> {
+pub(crate) fn find_folders(tree: &Tree, controller: &str) -> Vec<CgroupFolder> {
     let mut folders = Vec::new();
     for line in tree.text("proc/self/cgroup").unwrap_or_default().lines() {
         // `HIERARCHY:CONTROLLERS:PATH`, where version 2 has no controllers.

@@ -31,7 +31,7 @@ fn read(tree: &Tree, number: DeviceNumber) -> Device {
     let disk = block.whole();
     Device {
         name: Some(disk.name().replace('!', "/")),
-        model: model(&disk),
+        model: describe_model(&disk),
         size: disk.size().map(Bytes::new),
         rotational: disk.value::<u8>("queue/rotational").map(|flag| flag != 0),
         logical_block: disk.logical_block(),
@@ -45,7 +45,7 @@ fn read(tree: &Tree, number: DeviceNumber) -> Device {
 }
 
 /// Vendor and model; otherwise the composition of a stacked device, or the driver.
-fn model(disk: &BlockDevice) -> Option<String> {
+fn describe_model(disk: &BlockDevice) -> Option<String> {
     let model = disk.word("device/model").or_else(|| disk.word("device/name"));
     // A numeric vendor is the PCI vendor of virtio and NVMe; "ATA" is the vendor of every SATA disk.
     let vendor = disk.word("device/vendor").filter(|vendor| !vendor.starts_with("0x") && vendor != "ATA");

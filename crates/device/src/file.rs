@@ -11,7 +11,7 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 pub(crate) use made::marked;
-pub use made::{Space, create, is_ours, mark, preallocate};
+pub use made::{Space, create, is_ours, mark_created, preallocate};
 
 /// Maximum number of scratch file names to try: names may be taken by this process, or left by a crashed process with
 /// its pid.
@@ -112,7 +112,7 @@ pub fn truncate(file: &OwnedFd, size: Bytes) -> io::Result<()> {
 }
 
 /// Makes all written data durable.
-pub fn sync(file: &OwnedFd) -> io::Result<()> {
+pub fn sync_data(file: &OwnedFd) -> io::Result<()> {
     Ok(rustix::fs::fdatasync(file)?)
 }
 

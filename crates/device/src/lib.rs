@@ -55,8 +55,8 @@ pub use content::{
 pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
 pub use engine::Engine;
 pub use file::{
-    AccessMode, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark, open, open_how, preallocate,
-    scratch, sync, truncate,
+    AccessMode, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark_created, open, open_how,
+    preallocate, scratch, sync_data, truncate,
 };
 pub use flush_override::{flush_library, flush_overrides};
 pub use host::describe as describe_host;
@@ -69,14 +69,14 @@ pub use outgoing::{Outgoing, Payload};
 pub use page_cache::{AccessAdvice, NotDropped, advise, dirty_bytes, drop_all_caches, drop_cache};
 pub use processor_limit::{ProcessorLimit, processor_limit};
 pub use realtime::{NoRealtime, realtime};
-pub use refuse::{Claim, InUse, Unknown, WriteRefusal, check_destroy, claim, claim_image, claim_ours};
+pub use refuse::{Claim, InUse, Unknown, WriteRefusal, check_destroy, claim_image, claim_named, claim_ours};
 pub use ring::Ring;
 pub use run_delay::RunDelayWatch;
 pub use shape::{Batching, Durable, Flush, Shape};
 pub use signature::{Family, Signature, signature};
 pub use subject::{Alignment, Direct, Filesystem, Nature, Needs, Subject, SubjectKind, Unusable, classify};
 pub use threads::Threads;
-pub use throttle::{Throttle, throttles};
+pub use throttle::{Throttle, read_throttles};
 pub use uring::Uring;
 pub use usage::{ThreadUsage, cpu_time, sharpen_timers, thread_cpu_time, thread_usage};
 pub use whole_file::{NotWritable, check_writable, write_whole};

@@ -4,7 +4,7 @@
 
 use plimsoll_units::Span;
 
-use crate::cgroup::{CgroupFolder, CgroupVersion, folders};
+use crate::cgroup::{CgroupFolder, CgroupVersion, find_folders};
 use crate::host::Tree;
 
 /// A limit of processor time.
@@ -23,7 +23,7 @@ pub fn processor_limit() -> Option<ProcessorLimit> {
 }
 
 fn strictest(tree: &Tree) -> Option<ProcessorLimit> {
-    let limits = folders(tree, "cpu").into_iter().filter_map(|folder| limit(tree, &folder));
+    let limits = find_folders(tree, "cpu").into_iter().filter_map(|folder| limit(tree, &folder));
     limits.min_by(|a, b| a.processors.total_cmp(&b.processors))
 }
 
@@ -51,7 +51,7 @@ fn limit(tree: &Tree, folder: &CgroupFolder) -> Option<ProcessorLimit> {
 /// `None` without a group that counts it.
 pub(crate) fn throttled(tree: &Tree) -> Option<Span> {
     let stopped = |folder: CgroupFolder| time(&tree.text(folder.file("cpu.stat")).ok()?, folder.version);
-    folders(tree, "cpu").into_iter().filter_map(stopped).max()
+    find_folders(tree, "cpu").into_iter().filter_map(stopped).max()
 }
 
 /// `throttled_usec` of version 2, `throttled_time` (in nanoseconds) of version 1.

@@ -54,7 +54,7 @@ impl Claim {
 /// # Errors
 /// [`WriteRefusal`], with the finding and the remedy.
 pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), WriteRefusal> {
-    claim(path, named).map(drop)
+    claim_named(path, named).map(drop)
 }
 
 /// Claims the existing file or block device `path`, all of whose data may be lost. `named` are the paths given to
@@ -66,7 +66,7 @@ pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), WriteRefusal>
 ///
 /// # Errors
 /// [`WriteRefusal`], with the finding and the remedy.
-pub fn claim(path: &Path, named: &[PathBuf]) -> Result<Claim, WriteRefusal> {
+pub fn claim_named(path: &Path, named: &[PathBuf]) -> Result<Claim, WriteRefusal> {
     check_named(path, named)?;
     claim_any(path)
 }
@@ -111,7 +111,7 @@ fn claim_any(path: &Path) -> Result<Claim, WriteRefusal> {
         _ => return Err(WriteRefusal::Changed { path: shown_path }),
     };
     let sharing =
-        sharing(&tree, identity).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Uses, source))?;
+        find_sharing(&tree, identity).map_err(|source| WriteRefusal::unknown(&shown_path, Unknown::Uses, source))?;
     if let Some(Opener { pid, command, opened }) = opener::writer(&tree, &sharing, path) {
         return Err(WriteRefusal::Open { path: shown_path, opened: shown(&opened), pid, command });
     }
@@ -188,7 +188,7 @@ fn claim_block(tree: &Tree, path: &Path, shown: &str, number: DeviceNumber) -> R
 }
 
 /// Identities that share bytes with it: itself, and for a block device its disk and overlapping partitions.
-fn sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
+fn find_sharing(tree: &Tree, identity: Identity) -> io::Result<Vec<Identity>> {
     let Identity::Block(number) = identity else { return Ok(vec![identity]) };
     let family = BlockDevice::find(tree, number)?.family()?;
     let number = |member: &BlockDevice| member.number().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData));

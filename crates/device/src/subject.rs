@@ -78,7 +78,7 @@ pub fn classify(path: &Path) -> Result<Subject, Unusable> {
     let tree = Tree::system();
     let stat = path.metadata().map_err(|error| Unusable::reaching(path, error))?;
     let kind = kind_of(path, &stat)?;
-    let filesystem = if kind == SubjectKind::BlockDevice { None } else { filesystem(&tree, path) };
+    let filesystem = if kind == SubjectKind::BlockDevice { None } else { find_filesystem(&tree, path) };
     if let Some(made_up) = filesystem.as_ref().filter(|filesystem| filesystem.nature() == Nature::Kernel) {
         return Err(Unusable::MadeUp { path: shown(path), filesystem: made_up.kind.clone() });
     }
@@ -92,7 +92,7 @@ pub fn classify(path: &Path) -> Result<Subject, Unusable> {
         _ => Direct::at(path),
     };
     let logical_block = block.as_ref().and_then(|block| block.whole().logical_block());
-    let space = space(path, kind, &stat)?;
+    let space = measure_free_space(path, kind, &stat)?;
     Ok(Subject {
         path: path.to_owned(),
         kind,
@@ -121,7 +121,7 @@ fn kind_of(path: &Path, stat: &Metadata) -> Result<SubjectKind, Unusable> {
 }
 
 /// Filesystem of a path.
-pub(crate) fn filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
+pub(crate) fn find_filesystem(tree: &Tree, path: &Path) -> Option<Filesystem> {
     let canonical = path.canonicalize().ok()?;
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();
     let id = stat.filter(|stat| stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|stat| stat.stx_mnt_id);
@@ -144,7 +144,7 @@ struct FreeSpace {
     read_only: bool,
 }
 
-fn space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<FreeSpace, Unusable> {
+fn measure_free_space(path: &Path, kind: SubjectKind, stat: &Metadata) -> Result<FreeSpace, Unusable> {
     if kind == SubjectKind::Directory {
         return directory_space(path);
     }

@@ -1,7 +1,7 @@
 //! I/O limits that control groups place on this process for one disk: `io.max` of cgroup v2, `blkio.throttle.*` of v1.
 
 use crate::block::{BlockDevice, DeviceNumber};
-use crate::cgroup::{CgroupVersion, folders};
+use crate::cgroup::{CgroupVersion, find_folders};
 use crate::host::Tree;
 use crate::subject::Subject;
 
@@ -28,7 +28,7 @@ const KINDS: [(&str, &str, &str); 4] = [
 
 /// The limits of this process's control groups, and of the groups above them, on the disk that holds `subject`.
 /// Empty without limits, and where the control groups cannot be read.
-pub fn throttles(subject: &Subject) -> Vec<Throttle> {
+pub fn read_throttles(subject: &Subject) -> Vec<Throttle> {
     subject.device.map(|number| read(&Tree::system(), number)).unwrap_or_default()
 }
 
@@ -43,7 +43,7 @@ fn read(tree: &Tree, device: DeviceNumber) -> Vec<Throttle> {
         per_second,
     };
     let mut throttles = Vec::new();
-    for folder in folders(tree, "blkio") {
+    for folder in find_folders(tree, "blkio") {
         for (key, file_v1, quantity) in KINDS {
             let (file, limit) = match folder.version {
                 CgroupVersion::V2 => {

@@ -43,7 +43,7 @@ pub struct FioCommand {
 pub fn command(arguments: &[String], around: &Surroundings<'_>) -> Result<FioCommand, Vec<Fault>> {
     let lenient = arguments.iter().any(|argument| matches!(argument.as_str(), "--lenient" | "-lenient"));
     let mut reader = JobParser::new(*around, lenient);
-    let read = arguments::read(arguments, &mut reader.findings);
+    let read = arguments::parse_arguments(arguments, &mut reader.findings);
     let mut plan =
         CommandPlan { reader, flags: read.flags, drafts: Vec::new(), globals: Vec::new(), shown: String::new() };
     plan.own(read.sections);

@@ -107,7 +107,7 @@ pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<FioJob> {
     let given: Vec<Rc<Given>> = draft.globals.iter().chain(&draft.own).cloned().collect();
     let settings = Settings::new(&given, draft.place.clone());
     let before = findings.faults.len();
-    let access = access::read(&settings, findings);
+    let access = access::read_access(&settings, findings);
     let flow = flow::read(&settings, findings);
     let mut life = life::read(&settings, findings);
     life.stonewall |= draft.begins_later_file;
@@ -118,7 +118,7 @@ pub(crate) fn build(draft: &Draft, findings: &mut Findings) -> Option<FioJob> {
         place: draft.place.clone(),
         description: settings.text("description"),
         options: raw(&draft.own),
-        files: files::read(&settings, findings),
+        files: files::read_files(&settings, findings),
         buffers: buffers::read(&settings),
         verification: verification::read(&settings),
         logs: logs::read(&settings),

@@ -105,7 +105,7 @@ pub(crate) fn whole(text: &str, scale: NumberScale) -> Result<i128, Unreadable> 
     let shown = text.trim_end();
     let text = shown.trim_start();
     if text.starts_with('(') {
-        return arithmetic::value(text, scale);
+        return arithmetic::evaluate(text, scale);
     }
     let (number, unit) = digits(text).ok_or_else(|| Unreadable(format!("no number; {}", scale.forms())))?;
     if text.len() != shown.len() && !unit.is_empty() {

@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn defaults_are_valid_values() {
         for spec in options().filter(|spec| !spec.default.is_empty()) {
-            assert!(value::read(spec.form, Some(spec.default), Base::Binary).is_ok(), "{spec:?}");
+            assert!(value::parse_value(spec.form, Some(spec.default), Base::Binary).is_ok(), "{spec:?}");
         }
     }
 

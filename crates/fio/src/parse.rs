@@ -233,7 +233,7 @@ impl<'a> JobParser<'a> {
         }
         let raw = raw.map(|raw| expand::keywords(&raw, &self.around, spec.form));
         let shown = raw.as_ref().map_or(name.clone(), |raw| format!("{name}={raw}"));
-        let value = match value::read(spec.form, raw.as_deref(), base) {
+        let value = match value::parse_value(spec.form, raw.as_deref(), base) {
             Ok(value) => value,
             Err(Unreadable(words)) => {
                 let (what, remedy) = words.split_once("; ").unwrap_or((&words, "write another value"));
@@ -248,7 +248,7 @@ impl<'a> JobParser<'a> {
             self.findings.fault(&place, FaultKind::Value, format!("{shown}: no processor {absent} here"), remedy);
             return None;
         }
-        let is_default = || match value::read(spec.form, Some(spec.default), base) {
+        let is_default = || match value::parse_value(spec.form, Some(spec.default), base) {
             Ok(default) => default == value,
             Err(_) => value == ParsedValue::Flag(false),
         };

@@ -19,7 +19,7 @@ mod shares;
 mod steady;
 mod terse;
 
-pub use buckets::{buckets, percentiles};
+pub use buckets::{nonempty_buckets, percentiles};
 pub use heading::{Heading, heading};
 pub use json::{Detail, json};
 pub use latency::{LatencyHistogram, Moments};
@@ -55,7 +55,7 @@ pub enum OutputForm {
 }
 
 /// A report in several formats, in fio's order: terse lines, JSON, normal text.
-pub fn text(report: &FioReport, forms: &[OutputForm]) -> String {
+pub fn format_report(report: &FioReport, forms: &[OutputForm]) -> String {
     let mut text = String::new();
     for form in forms {
         if let OutputForm::Terse(version) = form {

@@ -49,7 +49,7 @@ impl Settings {
     pub(crate) fn new(given: &[Rc<Given>], place: Place) -> Self {
         let mut entries = BTreeMap::new();
         for spec in options::options().filter(|spec| !spec.default.is_empty()) {
-            if let Ok(value) = value::read(spec.form, Some(spec.default), Base::Binary) {
+            if let Ok(value) = value::parse_value(spec.form, Some(spec.default), Base::Binary) {
                 entries.insert(spec.name, SettingEntry { value, order: 0, place: None });
             }
         }

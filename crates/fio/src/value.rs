@@ -82,7 +82,7 @@ fn wrong<T>(words: impl Into<String>) -> Result<T, Unreadable> {
 }
 
 /// Parses the text of a value; `None` without `=`.
-pub(crate) fn read(form: ValueForm, text: Option<&str>, base: Base) -> Read {
+pub(crate) fn parse_value(form: ValueForm, text: Option<&str>, base: Base) -> Read {
     let Some(text) = text else {
         return match form {
             ValueForm::Flag => Ok(ParsedValue::Flag(true)),

@@ -245,7 +245,7 @@ impl DataFiles {
     pub(crate) fn extents(&mut self, place: FilePosition, length: u64, limit: usize) -> io::Result<Vec<Extent>> {
         self.descriptor(place.file)?;
         let open = self.open.get(place.file.0 as usize).and_then(Option::as_ref).ok_or(io::ErrorKind::NotFound)?;
-        Ok(crate::sparse::extents(open.descriptor.as_fd(), place.at, length, limit))
+        Ok(crate::sparse::find_extents(open.descriptor.as_fd(), place.at, length, limit))
     }
 
     #[cold]

@@ -32,7 +32,7 @@ use self::target::SessionId;
 use self::task::{Segment, Task, TaskCommand, TaskState};
 use self::text::{Parameters, SEGMENT_MAX};
 use self::unneeded::Unneeded;
-use self::wire::{Digest, HEADER_BYTES, Numbering, SegmentHeader, Sender, flag, padding, request, response};
+use self::wire::{Digest, HEADER_BYTES, Numbering, SegmentHeader, Sender, flag, padding_bytes, request, response};
 use crate::codec::{Codec, Decoded, Division, Exports, Message, ReadPart, ReplyBody, SessionServices, Tag};
 use crate::slots::Slots;
 
@@ -141,7 +141,7 @@ impl IscsiCodec {
 
     /// Bytes of a data segment with padding and digest.
     fn segment_bytes(&self, data: u32) -> usize {
-        if data == 0 { 0 } else { data as usize + padding(data) + self.parameters.data_digest.size() }
+        if data == 0 { 0 } else { data as usize + padding_bytes(data) + self.parameters.data_digest.size() }
     }
 
     /// The data segment of a message that is needed as a whole; `None` if it is incomplete.
@@ -347,7 +347,7 @@ impl SessionServices for IscsiCodec {
             self.unneeded.begin_with(payload, trailer);
             return true;
         }
-        let (padding, digest) = trailer.split_at(padding(payload.len() as u32).min(trailer.len()));
+        let (padding, digest) = trailer.split_at(padding_bytes(payload.len() as u32).min(trailer.len()));
         self.sender.data_digest.matches(payload, padding, digest)
     }
 

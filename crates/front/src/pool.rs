@@ -63,7 +63,7 @@ impl Buffer {
     /// Bytes of its memory.
     #[inline]
     pub(crate) const fn size(&self) -> u64 {
-        size(self.class)
+        buffer_size(self.class)
     }
 
     /// The address of byte `at`, for the kernel.
@@ -107,7 +107,7 @@ impl Pool {
     /// A buffer of at least `bytes`, at most 32 MiB; `None` if the limit is reached.
     #[inline]
     pub(crate) fn lend(&mut self, bytes: u32) -> Option<Buffer> {
-        let over = self.lent > 0 && self.lent + size(class_of(bytes)) > self.limit;
+        let over = self.lent > 0 && self.lent + buffer_size(class_of(bytes)) > self.limit;
         if over { None } else { Some(self.lend_anyway(bytes)) }
     }
 
@@ -115,7 +115,7 @@ impl Pool {
     #[inline]
     pub(crate) fn lend_anyway(&mut self, bytes: u32) -> Buffer {
         let class = class_of(bytes);
-        let size = size(class);
+        let size = buffer_size(class);
         self.lent += size;
         let kept = self.kept[class].pop();
         self.idle[class] = self.idle[class].min(self.kept[class].len());
@@ -136,7 +136,7 @@ impl Pool {
     #[inline]
     pub(crate) fn give_back(&mut self, mut buffer: Buffer) {
         buffer.content = BufferContent::Own;
-        let size = size(buffer.class);
+        let size = buffer_size(buffer.class);
         self.lent -= size;
         let kept = &mut self.kept[buffer.class];
         if (kept.len() + 1) * size as usize <= KEPT_BYTES {
@@ -153,7 +153,7 @@ const fn class_of(bytes: u32) -> usize {
     (u32::BITS - bytes.saturating_sub(1).leading_zeros()).saturating_sub(SMALLEST_BITS) as usize
 }
 
-const fn size(class: usize) -> u64 {
+const fn buffer_size(class: usize) -> u64 {
     1 << (class as u32 + SMALLEST_BITS)
 }
 

@@ -10,7 +10,7 @@ const RUNS_MAX: usize = 256;
 
 /// The runs of data and of holes from `offset` on: at most `limit`, which together cover at most `length` bytes. Where
 /// the filesystem knows no holes, all of it is data.
-pub(crate) fn extents(file: BorrowedFd<'_>, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
+pub(crate) fn find_extents(file: BorrowedFd<'_>, offset: u64, length: u64, limit: usize) -> Vec<Extent> {
     let end = offset.saturating_add(length);
     let mut extents = Vec::new();
     let mut at = offset;
@@ -46,7 +46,7 @@ mod tests {
             assert_eq!(rustix::io::pwrite(&file, &[1; 4096], at), Ok(4096));
         }
         let runs = |offset, length, limit| {
-            let extents = extents(file.as_fd(), offset, length, limit);
+            let extents = find_extents(file.as_fd(), offset, length, limit);
             extents.iter().map(|extent| (extent.length, extent.allocated)).collect::<Vec<_>>()
         };
         let between = (64 << 10) - 4096;
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(runs(512, 8192, 9), [(4096 - 512, true), (8192 - 4096 + 512, false)]);
         assert_eq!(runs(1 << 19, 1 << 19, 9), [(1 << 19, false)], "only a hole follows");
         let (pipe, _writer) = std::io::pipe().unwrap();
-        let whole = extents(pipe.as_fd(), 0, 512, 9);
+        let whole = find_extents(pipe.as_fd(), 0, 512, 9);
         assert_eq!(whole, [Extent { length: 512, allocated: true }], "no holes are reported");
     }
 }

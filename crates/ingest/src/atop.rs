@@ -353,7 +353,7 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<AtopDisk> {
         (Class::Read, reads?, sizes[0], rates[0], "KiB/r, MBr/s"),
         (Class::Write, writes?, sizes[1], rates[1], "KiB/w, MBw/s"),
     ] {
-        let bytes = bytes(count, size, rate, seconds);
+        let bytes = derive_bytes(count, size, rate, seconds);
         values.extend(bytes.map(|bytes| (Meaning::Sum(Counted::Bytes(class)), bytes, field)));
     }
     if let Some(busy) = busy {
@@ -367,7 +367,7 @@ fn page_disk(line: &str, number: u64, length: Span) -> Option<AtopDisk> {
 
 /// Bytes from two rounded figures: KiB per operation, and MiB per second with a decimal. The figure with more printed
 /// digits is used.
-fn bytes(count: f64, kib: Option<f64>, mib_s: Option<f64>, seconds: f64) -> Option<f64> {
+fn derive_bytes(count: f64, kib: Option<f64>, mib_s: Option<f64>, seconds: f64) -> Option<f64> {
     match (kib, mib_s) {
         (Some(kib), Some(mib_s)) if mib_s * 10.0 < kib => Some(count * kib * KIB),
         (_, Some(mib_s)) => Some(mib_s * KIB * KIB * seconds),
@@ -379,7 +379,7 @@ fn bytes(count: f64, kib: Option<f64>, mib_s: Option<f64>, seconds: f64) -> Opti
 mod tests {
     use plimsoll_units::Span;
 
-    use super::{bytes, heading};
+    use super::{derive_bytes, heading};
 
     #[test]
     fn headings_are_read() {
@@ -390,8 +390,8 @@ mod tests {
 
     #[test]
     fn the_figure_with_more_digits_is_taken() {
-        assert_eq!(bytes(100.0, Some(8.0), Some(0.1), 10.0), Some(819_200.0));
-        assert_eq!(bytes(100.0, Some(8.0), Some(5.0), 10.0), Some(52_428_800.0));
-        assert_eq!(bytes(100.0, None, None, 10.0), None);
+        assert_eq!(derive_bytes(100.0, Some(8.0), Some(0.1), 10.0), Some(819_200.0));
+        assert_eq!(derive_bytes(100.0, Some(8.0), Some(5.0), 10.0), Some(52_428_800.0));
+        assert_eq!(derive_bytes(100.0, None, None, 10.0), None);
     }
 }

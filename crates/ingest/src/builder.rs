@@ -127,7 +127,7 @@ impl Builder {
     /// Converts a time in the input's zone to UTC.
     pub(crate) fn local(&mut self, at: DateTime) -> DateTime {
         if self.reading.assumed_zone.is_none() {
-            self.reading.assumed_zone = Some(timestamp::name(&self.zone));
+            self.reading.assumed_zone = Some(timestamp::format_zone(&self.zone));
         }
         timestamp::in_zone(at, &self.zone)
     }

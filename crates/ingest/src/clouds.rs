@@ -195,7 +195,7 @@ struct CloudWatchMetric {
 
 fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut found = CloudWatch::default();
-    for (line, value) in json::documents(document, out)? {
+    for (line, value) in json::read_documents(document, out)? {
         for (index, result) in json::list(&value, &["MetricDataResults"]).iter().enumerate() {
             found.take_result(result, line, &format!("MetricDataResults[{index}]"), out);
         }
@@ -220,8 +220,8 @@ fn read_cloudwatch(input: &FormatInput, document: &[u8], out: &mut Builder) -> R
 impl CloudWatch {
     /// A result of `get-metric-data`.
     fn take_result(&mut self, result: &Value, line: u64, path: &str, out: &mut Builder) {
-        let label = json::text(result, &["Label"]).unwrap_or_default();
-        let id = json::text(result, &["Id"]).unwrap_or_default();
+        let label = json::get_text(result, &["Label"]).unwrap_or_default();
+        let id = json::get_text(result, &["Id"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label).or_else(|| cloudwatch_metric(id)) else {
             let name = if caps::cap_metric(label).is_some() || label.is_empty() { label } else { id };
             let values = |out: &mut Builder| timed_values(result, 1.0, (line, label, path), out);
@@ -245,7 +245,7 @@ impl CloudWatch {
 
     /// A response of `get-metric-statistics`.
     fn take_statistics(&mut self, value: &Value, line: u64, out: &mut Builder) {
-        let label = json::text(value, &["Label"]).unwrap_or_default();
+        let label = json::get_text(value, &["Label"]).unwrap_or_default();
         let Some((name, metric)) = cloudwatch_metric(label) else {
             if !self.volumes.add_cap((label, ""), |out| cap_scope(label, out), |out| extreme(value, line, out), out) {
                 self.volumes.ignore(label);
@@ -292,7 +292,7 @@ fn timed_values(
 /// The points of a metric of a limit in a response of `get-metric-statistics`: the maximum of a check, the minimum of a
 /// balance.
 fn extreme(value: &Value, line: u64, out: &mut Builder) -> Vec<(DateTime, f64, Origin)> {
-    let label = json::text(value, &["Label"]).unwrap_or_default();
+    let label = json::get_text(value, &["Label"]).unwrap_or_default();
     let is_balance = label.to_lowercase().contains("balance");
     let names: [&str; 4] =
         if is_balance { ["Minimum", "Average", "Maximum", "Sum"] } else { ["Maximum", "Sum", "Average", "Minimum"] };
@@ -380,14 +380,14 @@ fn is_azure(head: &Head<'_>) -> Resemblance {
 
 fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (mut volumes, mut interval) = (Volumes::default(), None);
-    for (line, value) in json::documents(document, out)? {
+    for (line, value) in json::read_documents(document, out)? {
         // The batch interface returns several resources.
         let answers = match (&value, value.get("values").and_then(Value::as_array)) {
             (Value::Array(list), _) | (_, Some(list)) => list.iter().collect(),
             _ => vec![&value],
         };
         for answer in answers {
-            interval = json::text(answer, &["interval"]).and_then(text::iso_duration).or(interval);
+            interval = json::get_text(answer, &["interval"]).and_then(text::iso_duration).or(interval);
             for (index, metric) in json::list(answer, &["value"]).iter().enumerate() {
                 take_azure(&mut volumes, metric, line, &format!("value[{index}]"), out);
             }
@@ -397,9 +397,9 @@ fn read_azure(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result
 }
 
 fn take_azure(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
-    let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::text(name, &["value"])));
+    let name = json::get(metric, &["name"]).map(|name| name.as_str().or_else(|| json::get_text(name, &["value"])));
     let name = name.flatten().unwrap_or_default();
-    let host = json::text(metric, &["id"]).and_then(resource).unwrap_or_default();
+    let host = json::get_text(metric, &["id"]).and_then(resource).unwrap_or_default();
     let Some(meaning) = azure_meaning(name) else {
         let mut found = false;
         for (index, series) in json::list(metric, &["timeseries"]).iter().enumerate() {
@@ -436,7 +436,7 @@ fn take_series(
     let (mut points, mut lacking) = (Vec::new(), false);
     for (index, point) in json::list(series, &["data"]).iter().enumerate() {
         let get = |name: &str| json::get(point, &[name]).and_then(json::number);
-        let Some(at) = json::text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
+        let Some(at) = json::get_text(point, &["timeStamp"]).and_then(timestamp::parse) else { continue };
         let at = out.instant(at);
         let origin = out.origin(line, metric, &format!("{path}.data[{index}]"));
         let unit = if matches!(meaning, Meaning::Gauge(_, Measure::Latency, _)) { 1e-3 } else { 1.0 };
@@ -458,7 +458,7 @@ fn azure_percentages(
     out: &mut Builder,
 ) -> Vec<(DateTime, f64, Origin)> {
     let points = json::list(series, &["data"]).iter().enumerate().filter_map(|(index, point)| {
-        let at = json::text(point, &["timeStamp"]).and_then(timestamp::parse)?;
+        let at = json::get_text(point, &["timeStamp"]).and_then(timestamp::parse)?;
         let value = ["average", "maximum", "minimum"]
             .iter()
             .find_map(|name| json::get(point, &[*name]).and_then(json::number))?;
@@ -499,7 +499,7 @@ fn resource(id: &str) -> Option<&str> {
 fn azure_part(metric: &str, series: &Value) -> String {
     let lower = metric.to_lowercase();
     let values = json::list(series, &["metadatavalues"]);
-    let value = values.iter().find_map(|value| json::text(value, &["value"]).filter(|text| !text.is_empty()));
+    let value = values.iter().find_map(|value| json::get_text(value, &["value"]).filter(|text| !text.is_empty()));
     match (lower.starts_with("data disk"), lower.starts_with("os disk"), value) {
         (true, _, Some(lun)) => format!("LUN {lun}"),
         (true, _, None) => "data disks".to_owned(),
@@ -520,7 +520,7 @@ fn is_oci(head: &Head<'_>) -> Resemblance {
 
 fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut volumes = Volumes::default();
-    for (line, value) in json::documents(document, out)? {
+    for (line, value) in json::read_documents(document, out)? {
         let (path, list) = match &value {
             Value::Array(list) => ("", list.as_slice()),
             _ => ("data", json::list(&value, &["data", "items"])),
@@ -538,13 +538,13 @@ fn read_oci(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
 }
 
 fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &mut Builder) {
-    let name = json::text(metric, &["name"]).unwrap_or_default();
+    let name = json::get_text(metric, &["name"]).unwrap_or_default();
     let dimensions = json::get(metric, &["dimensions"]);
     let dimension = |key: &str| dimensions.and_then(|of| of.get(key)).and_then(Value::as_str);
     let owner = dimension("resourceDisplayName").or_else(|| dimension("resourceId")).unwrap_or_default();
     let datapoints = json::list(metric, &["aggregated-datapoints"]);
     let points = datapoints.iter().enumerate().filter_map(|(index, point)| {
-        let at = out.instant(json::text(point, &["timestamp"]).and_then(timestamp::parse)?);
+        let at = out.instant(json::get_text(point, &["timestamp"]).and_then(timestamp::parse)?);
         let value = json::number(json::get(point, &["value"])?)?;
         Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
     });

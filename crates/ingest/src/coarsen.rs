@@ -32,8 +32,8 @@ pub(crate) fn coarsen(
     joined: &mut JoinedWindows,
     how: Coarsening,
 ) -> Vec<u32> {
-    let busiest = busiest(windows.len(), figures, joined, how.busiest);
-    let WindowGroups { of: group_of, windows: groups, overlap } = group(windows, &busiest, how.target);
+    let busiest = find_busiest(windows.len(), figures, joined, how.busiest);
+    let WindowGroups { of: group_of, windows: groups, overlap } = group_windows(windows, &busiest, how.target);
     let old = std::mem::replace(windows, groups);
     let place = |figure: &Figure| (group_of[figure.window as usize], figure.window);
     if !figures.is_sorted_by_key(place) {
@@ -87,7 +87,7 @@ fn joined_windows(old: &[ReadingWindow], before: &JoinedWindows, group_of: &[u32
 }
 
 /// The busiest windows that were not joined yet: half by operations, half by bytes.
-fn busiest(windows: usize, figures: &[Figure], joined: &JoinedWindows, count: usize) -> Vec<bool> {
+fn find_busiest(windows: usize, figures: &[Figure], joined: &JoinedWindows, count: usize) -> Vec<bool> {
     let mut rates = vec![[WindowRate::default(); 2]; windows];
     for figure in figures.iter().filter(|figure| figure.statistic == Statistic::Mean) {
         let measure = match figure.measure {
@@ -146,7 +146,7 @@ struct WindowGroups {
 }
 
 /// Groups windows up to the target length; a window that is `alone` is joined only with windows inside it.
-fn group(windows: &[ReadingWindow], alone: &[bool], target: Span) -> WindowGroups {
+fn group_windows(windows: &[ReadingWindow], alone: &[bool], target: Span) -> WindowGroups {
     let mut order: Vec<u32> = (0..windows.len() as u32).collect();
     order.sort_by_key(|number| {
         let window = &windows[*number as usize];

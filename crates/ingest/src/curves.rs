@@ -32,7 +32,7 @@ pub struct ImportedCurve {
 
 /// The results of a reading as curves, in the order of the input; those of parts, of intervals and of transactions are
 /// left out. With `test`, only results whose name is or begins with it.
-pub fn curves(reading: &Reading, test: Option<&str>) -> Vec<ImportedCurve> {
+pub fn build_curves(reading: &Reading, test: Option<&str>) -> Vec<ImportedCurve> {
     let mut curves: Vec<(Workload, ImportedCurve)> = Vec::new();
     let is_named = |one: &ReadingEvidence| test.is_none_or(|name| one.test == name);
     let begins = |one: &ReadingEvidence| test.is_none_or(|name| one.test.starts_with(name));

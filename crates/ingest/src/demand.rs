@@ -150,7 +150,7 @@ impl DatabaseDemand {
             let figure = &readings[at.0].figures[at.1];
             cells.entry((figure.class, figure.measure, figure.statistic)).or_default().push((*slot, *at));
         }
-        let rates = rates(readings, &placed.figures);
+        let rates = collect_rates(readings, &placed.figures);
         let mut series: Vec<MeasureSeries> = cells
             .into_iter()
             .map(|(key, cells)| MeasureSeries::of(key, placed.slots.len(), readings, &cells, &rates))
@@ -159,19 +159,19 @@ impl DatabaseDemand {
         series.sort_by_key(|series| (order(series.class), series.measure, series.statistic));
         let is_own = |reading: &Reading, scope: u32| names.subject(&reading.scopes[scope as usize]) == name;
         let account = account::account(readings, &placed, is_own);
-        let oracle_release = oracle_release(readings, is_own);
+        let oracle_release = find_lowest_release(readings, is_own);
         let platform = own_readings(readings, is_own).find_map(|reading| reading.platform.clone());
         let resources = resources::resources(readings, is_own);
-        let works = work::works(readings, is_own);
+        let works = work::collect_works(readings, is_own);
         let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
             let is_total = |series: &&MeasureSeries| {
                 let is_whole = matches!(series.class, Class::All | Class::Read | Class::Write);
                 is_whole && (series.measure, series.statistic) == (measure, Statistic::Mean)
             };
             let sources: Vec<_> = series.iter().filter(is_total).flat_map(|series| series.sources.clone()).collect();
-            distribution((Class::All, measure, Statistic::Mean), readings, &sources)
+            find_distribution((Class::All, measure, Statistic::Mean), readings, &sources)
         });
-        let caps = caps(readings, &placed.slots, is_own);
+        let caps = collect_caps(readings, &placed.slots, is_own);
         let of_hosts = |reading: &&Reading| {
             let own = reading.multipaths.iter().filter(|multipath| is_own(reading, multipath.scope));
             own.cloned().collect::<Vec<_>>()
@@ -259,7 +259,7 @@ impl DatabaseDemand {
 }
 
 /// The metrics of limits of a subject.
-fn caps(readings: &[&Reading], slots: &[Slot], is_own: impl Fn(&Reading, u32) -> bool) -> Vec<Cap> {
+fn collect_caps(readings: &[&Reading], slots: &[Slot], is_own: impl Fn(&Reading, u32) -> bool) -> Vec<Cap> {
     let mut begins: Vec<(DateTime, usize)> =
         slots.iter().enumerate().filter_map(|(index, slot)| Some((slot.begin?, index))).collect();
     begins.sort_unstable();
@@ -314,7 +314,7 @@ type Placing = (usize, (usize, usize));
 /// Operations per second by slot, class and subject: the weights of latencies and sizes.
 type Rates = BTreeMap<(usize, Class, (usize, u32)), f64>;
 
-fn rates(readings: &[&Reading], figures: &[Placing]) -> Rates {
+fn collect_rates(readings: &[&Reading], figures: &[Placing]) -> Rates {
     let mut rates = Rates::new();
     for (slot, at) in figures {
         let figure = &readings[at.0].figures[at.1];
@@ -344,21 +344,21 @@ impl MeasureSeries {
                 (_, Statistic::Maximum, Some(so_far)) | (Measure::Busy, _, Some(so_far)) => so_far.max(figure.value),
                 (Measure::Iops | Measure::Throughput | Measure::Depth, _, Some(so_far)) => so_far + figure.value,
                 (Measure::Latency | Measure::Size, _, Some(so_far)) => {
-                    let weight = weight(readings, rates, *slot, *at);
+                    let weight = weigh(readings, rates, *slot, *at);
                     let sum: f64 = weights[*slot] + weight;
                     if sum > 0.0 { (so_far * weights[*slot] + figure.value * weight) / sum } else { so_far }
                 }
             });
-            weights[*slot] += weight(readings, rates, *slot, *at);
+            weights[*slot] += weigh(readings, rates, *slot, *at);
         }
         let sources: Vec<(usize, usize)> = cells.iter().map(|(_, at)| *at).collect();
-        let distribution = distribution((class, measure, statistic), readings, &sources);
+        let distribution = find_distribution((class, measure, statistic), readings, &sources);
         Self { class, measure, statistic, values, sources, distribution }
     }
 }
 
 /// The distribution at the resolution of the only input of a series.
-fn distribution(
+fn find_distribution(
     (class, measure, statistic): (Class, Measure, Statistic),
     readings: &[&Reading],
     sources: &[(usize, usize)],
@@ -374,7 +374,7 @@ fn distribution(
 }
 
 /// The weight of a latency or size: its operations per second. Disks below an array share its operations evenly.
-fn weight(readings: &[&Reading], rates: &Rates, slot: usize, at: (usize, usize)) -> f64 {
+fn weigh(readings: &[&Reading], rates: &Rates, slot: usize, at: (usize, usize)) -> f64 {
     let figure = &readings[at.0].figures[at.1];
     let beneath = if readings[at.0].beneath.contains(&figure.scope) { 1.0 } else { 0.0 };
     rates.get(&(slot, figure.class, (at.0, figure.scope))).copied().unwrap_or(beneath)
@@ -486,7 +486,7 @@ fn own_readings<'r>(
 }
 
 /// The lowest release among the readings with scopes selected by `is_own`.
-fn oracle_release(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Option<String> {
+fn find_lowest_release(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Option<String> {
     let numbers = |release: &&String| -> Vec<u32> { release.split('.').map_while(|part| part.parse().ok()).collect() };
     let releases = own_readings(readings, is_own).filter_map(|reading| reading.oracle_release.as_ref());
     releases.min_by_key(numbers).cloned()
@@ -498,7 +498,7 @@ type WindowKey = (usize, u32);
 /// Assigns figures to slots: windows of different instances that begin together share a slot.
 fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<String>) -> Placed {
     clocks(readings, figures, doubts);
-    let owners = owners(readings, figures);
+    let owners = group_instances(readings, figures);
     let mut keys: Vec<WindowKey> = owners.keys().copied().collect();
     let window = |key: &WindowKey| -> ReadingWindow { readings[key.0].windows[key.1 as usize] };
     keys.sort_by_key(|key| (window(key).begin, *key));
@@ -551,7 +551,7 @@ fn place(readings: &[&Reading], figures: &[(usize, usize)], doubts: &mut Vec<Str
 }
 
 /// The instances with figures in each window.
-fn owners<'a>(readings: &[&'a Reading], figures: &[(usize, usize)]) -> BTreeMap<WindowKey, BTreeSet<&'a str>> {
+fn group_instances<'a>(readings: &[&'a Reading], figures: &[(usize, usize)]) -> BTreeMap<WindowKey, BTreeSet<&'a str>> {
     let mut owners: BTreeMap<WindowKey, BTreeSet<&str>> = BTreeMap::new();
     for at in figures {
         let figure = &readings[at.0].figures[at.1];

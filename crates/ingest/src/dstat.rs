@@ -316,7 +316,8 @@ impl DstatScreen {
                     continue;
                 }
                 self.is_rounded |= words.iter().any(|word| word.ends_with(['k', 'M', 'G']));
-                values.extend(words.iter().map(|word| if is_count { text::count(word) } else { text::size(word) }));
+                values
+                    .extend(words.iter().map(|word| if is_count { text::parse_count(word) } else { text::size(word) }));
             }
         }
         Some((time, values))

@@ -19,7 +19,7 @@ pub(crate) fn check_size(bytes: &[u8]) -> Result<(), Refusal> {
 }
 
 /// All documents of an input, each with its first line. The rest after a broken document is skipped with a caution.
-pub(crate) fn documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
+pub(crate) fn read_documents(bytes: &[u8], out: &mut Builder) -> Result<Vec<(u64, Value)>, Refusal> {
     check_size(bytes)?;
     let mut documents = Vec::new();
     let mut lines = LineCount { bytes, offset: 0, line: 1 };
@@ -114,7 +114,7 @@ pub(crate) fn get<'a>(value: &'a Value, names: &[&str]) -> Option<&'a Value> {
 }
 
 /// Text under one of these names.
-pub(crate) fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+pub(crate) fn get_text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     get(value, names)?.as_str()
 }
 
@@ -148,12 +148,12 @@ fn same(key: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Value, documents, get};
+    use super::{Value, get, read_documents};
     use crate::builder::Builder;
 
     fn check(text: &str, expected: &[(u64, &str)], cautions: usize) {
         let mut out = Builder::test();
-        let found = documents(text.as_bytes(), &mut out).unwrap_or_default();
+        let found = read_documents(text.as_bytes(), &mut out).unwrap_or_default();
         let expected: Vec<(u64, Value)> =
             expected.iter().map(|(line, text)| (*line, serde_json::from_str(text).unwrap())).collect();
         assert_eq!(found, expected, "{text}");

@@ -86,7 +86,7 @@ fn layer(name: &str) -> Layer {
         return Layer::Group;
     }
     let name = name.strip_prefix("/dev/").unwrap_or(name);
-    let is = |kinds: &[&str]| kinds.iter().any(|kind| numbered(name, kind));
+    let is = |kinds: &[&str]| kinds.iter().any(|kind| is_numbered(name, kind));
     if is(&APART)
         || is_path(name)
         || is_firmware(name)
@@ -106,7 +106,7 @@ fn layer(name: &str) -> Layer {
 
 /// `md2`, `md_d0`, `dev9-2`.
 fn is_array(name: &str) -> bool {
-    numbered(name, "md") || numbered(name, "md_d") || numbered(name, "dev9-")
+    is_numbered(name, "md") || is_numbered(name, "md_d") || is_numbered(name, "dev9-")
 }
 
 /// The layer of a whole disk or array; none for partitions and other devices.
@@ -149,7 +149,7 @@ fn disk_of(name: &str) -> Option<String> {
         Some(disk) if disk.ends_with(|c: char| c.is_ascii_digit()) => disk,
         _ => stem,
     };
-    (is_disk(disk) || numbered(disk, "md") || disk.starts_with("emcpower")).then(|| disk.to_owned())
+    (is_disk(disk) || is_numbered(disk, "md") || disk.starts_with("emcpower")).then(|| disk.to_owned())
 }
 
 fn is_disk(name: &str) -> bool {
@@ -157,7 +157,7 @@ fn is_disk(name: &str) -> bool {
         name.strip_prefix(kind)
             .is_some_and(|rest| (1..=4).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_lowercase()))
     });
-    let numbered = ["mmcblk", "pmem", "nbd", "rbd", "sfd", "hdisk"].iter().any(|kind| numbered(name, kind));
+    let numbered = ["mmcblk", "pmem", "nbd", "rbd", "sfd", "hdisk"].iter().any(|kind| is_numbered(name, kind));
     let persistent = ["ata-", "wwn-", "scsi-", "nvme-", "virtio-", "usb-", "google-"];
     lettered
         || numbered
@@ -191,7 +191,7 @@ fn numbered_by_major(name: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-fn numbered(name: &str, kind: &str) -> bool {
+fn is_numbered(name: &str, kind: &str) -> bool {
     name.strip_prefix(kind).is_some_and(all_digits)
 }
 

@@ -47,7 +47,7 @@ mod unpack;
 mod wide;
 
 pub use builder::Builder;
-pub use curves::{ASSUMED_SPACE, ImportedCurve, curves};
+pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
     Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, InputPosition, InstanceResource, MeasureSeries,
     PartWork, SessionTime, Slot, Summary,

@@ -34,7 +34,7 @@ fn is_status(head: &Head<'_>) -> Resemblance {
     let (mut storage, mut other) = (0_u8, 0_u8);
     let mut vertical = None;
     for line in text.lines() {
-        let mut words = words(line);
+        let mut words = split_words(line);
         let first = words.next().unwrap_or_default();
         let name = if first.eq_ignore_ascii_case("variable_name") {
             vertical = words.next();
@@ -94,7 +94,7 @@ pub(crate) fn variable(name: &str) -> Option<Variable> {
 }
 
 /// The words of a line, split at any separators.
-fn words(line: &str) -> impl Iterator<Item = &str> {
+fn split_words(line: &str) -> impl Iterator<Item = &str> {
     let between = |byte: char| {
         byte.is_ascii_whitespace() || matches!(byte, '|' | '"' | ':' | ',' | '=' | ';' | '{' | '}' | '[' | ']')
     };
@@ -117,7 +117,7 @@ struct Status {
 
 impl LineFormat for Status {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        let mut words = words(line);
+        let mut words = split_words(line);
         let Some(first) = words.next() else { return Ok(()) };
         if let Some(known) = variable(first) {
             self.server.values(known, words.take(MAX_VALUES).map(|word| word.parse().ok()), number, out);

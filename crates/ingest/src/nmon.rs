@@ -119,7 +119,7 @@ fn sample_number(text: &str) -> Option<u32> {
 }
 
 /// `21:23:10`, or `21:23.10` as some versions print it.
-fn time(text: &str) -> Option<Time> {
+fn parse_time(text: &str) -> Option<Time> {
     timestamp::time_of_day(text.trim(), "").map(|(time, _)| time)
 }
 
@@ -161,7 +161,7 @@ impl Nmon {
         match key {
             "host" => value.clone_into(&mut self.host),
             "date" => self.date = timestamp::date(value).map(|(date, _)| date),
-            "time" => self.time = time(value),
+            "time" => self.time = parse_time(value),
             "interval" => self.interval = value.parse().ok().filter(|s| *s > 0).map(Span::from_secs),
             "version" => out.version(value),
             "AIX" => out.platform(&format!("AIX {value}")),
@@ -170,7 +170,7 @@ impl Nmon {
     }
 
     fn moment(&mut self, clock: Option<&str>, date: Option<&str>) -> Option<DateTime> {
-        let time = time(clock?)?;
+        let time = parse_time(clock?)?;
         let at = if let Some(date) = date.and_then(|date| timestamp::date(date.trim())) {
             date.0.to_datetime(time)
         } else {

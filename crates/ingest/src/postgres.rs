@@ -109,7 +109,7 @@ impl LineFormat for PostgresText {
 }
 
 /// Views as JSON.
-pub(crate) const JSON: Form = Form::document(ID, NAME, is_json, read);
+pub(crate) const JSON: Form = Form::document(ID, NAME, is_json, read_snapshots);
 
 /// Maximum unreadable documents.
 const MAX_BROKEN: u32 = 20;
@@ -132,7 +132,7 @@ fn is_json(head: &Head<'_>) -> Resemblance {
     Resemblance::Is { marks: 12 + marks }
 }
 
-fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read_snapshots(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let (mut cluster, mut table) = (Cluster::new(input, ReadingScope::default()), 0);
     let text = String::from_utf8_lossy(document);
     let unwrapped: String = text.lines().flat_map(|line| [unwrap(line), "\n"]).collect();

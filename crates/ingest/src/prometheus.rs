@@ -452,7 +452,7 @@ impl PrometheusText {
 }
 
 /// Responses of Prometheus and of compatible servers.
-pub(crate) const ANSWER: Form = Form::document("prometheus-json", "answer of Prometheus", is_answer, read);
+pub(crate) const ANSWER: Form = Form::document("prometheus-json", "answer of Prometheus", is_answer, read_series);
 
 fn is_answer(head: &Head<'_>) -> Resemblance {
     if !head.begins(b"{[") {
@@ -487,10 +487,10 @@ struct DiskSeriesSet {
     others: BTreeMap<String, u64>,
 }
 
-fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
+fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut found = DiskSeriesSet::default();
-    for (line, value) in json::documents(document, out)? {
-        if let Some(error) = json::text(&value, &["error"]) {
+    for (line, value) in json::read_documents(document, out)? {
+        if let Some(error) = json::get_text(&value, &["error"]) {
             out.caution(Some(Origin::line(line)), format!("the query failed ({error}): repeat it"));
         }
         found.take_document(&value, line);

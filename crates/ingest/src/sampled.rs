@@ -21,7 +21,7 @@ pub(crate) struct SampledColumn(pub(crate) &'static str, pub(crate) Counted, pub
 
 /// The counters of a row, with a value for each column. Older kernels do not time the operations of arrays: an array
 /// without any time has no time counters.
-pub(crate) fn counts(
+pub(crate) fn collect_counts(
     columns: &[SampledColumn],
     values: &[Option<f64>],
     (layer, wraps): (Layer, Wraps),
@@ -105,7 +105,7 @@ impl DeviceCounters {
             let Some((name, scope, layer)) = self.devices.taken(device, "", out) else { continue };
             let origin = Origin { line, table: Some(name), field: out.text("") };
             self.rows += 1;
-            let counts = counts(self.columns, &values, (layer, self.wraps), &origin, out);
+            let counts = collect_counts(self.columns, &values, (layer, self.wraps), &origin, out);
             out.snapshot(Snapshot { scope, at, age, counts, origin });
         }
         self.samples += 1;

@@ -278,7 +278,8 @@ fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, ou
         let scope = out.scope(ReadingScope { part: name.clone(), ..scope.clone() });
         let values = DEVICE.each_ref().map(|column| number(device, column.0));
         let layer = layers::whole(name).unwrap_or(Layer::Disk);
-        let counts = sampled::counts(&DEVICE, &values, (layer, Wraps::Never), &out.origin(line, "devices", ""), out);
+        let counts =
+            sampled::collect_counts(&DEVICE, &values, (layer, Wraps::Never), &out.origin(line, "devices", ""), out);
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
     }
     let pressure = pressure(object, line);

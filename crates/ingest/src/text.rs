@@ -110,17 +110,17 @@ pub(crate) fn leading(text: &str) -> Option<(f64, &str)> {
 }
 
 /// The number at the beginning of a text.
-pub(crate) fn number(text: &str) -> Option<f64> {
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
     leading(text).map(|(number, _)| number)
 }
 
 /// The number after a mark: `QD=32`, `Q= 8`.
 pub(crate) fn number_after(text: &str, mark: &str) -> Option<f64> {
-    number(text.split_once(mark)?.1)
+    parse_number(text.split_once(mark)?.1)
 }
 
 /// A number with a decimal suffix: `137k`, `43.4k`, `1.2M`.
-pub(crate) fn count(text: &str) -> Option<f64> {
+pub(crate) fn parse_count(text: &str) -> Option<f64> {
     let (number, suffix) = leading(text).filter(|(number, _)| *number >= 0.0)?;
     let factor = match suffix.as_bytes().first() {
         Some(b'k' | b'K') => 1e3,
@@ -139,7 +139,7 @@ pub(crate) fn size(text: &str) -> Option<f64> {
 }
 
 /// Seconds: `44660us`, `512ms`, `13s`, `7.4 s`; a bare number is in `unit`.
-pub(crate) fn seconds(text: &str, unit: f64) -> Option<f64> {
+pub(crate) fn parse_seconds(text: &str, unit: f64) -> Option<f64> {
     let (number, rest) = leading(text)?;
     let name = rest.trim_start_matches(|letter: char| !letter.is_alphabetic());
     let name = name.split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
@@ -421,17 +421,17 @@ mod tests {
 
     #[test]
     fn numbers_end_at_their_unit() {
-        assert_eq!(number(" 531.458 MB/s"), Some(531.458));
-        assert_eq!(number("531,458 MB/s"), Some(531.458), "a decimal comma");
-        assert_eq!(number("1,234.5"), Some(1_234.5));
-        assert_eq!(number("-1"), Some(-1.0));
-        assert_eq!((number("+++++"), number("N/A"), number("")), (None, None, None));
+        assert_eq!(parse_number(" 531.458 MB/s"), Some(531.458));
+        assert_eq!(parse_number("531,458 MB/s"), Some(531.458), "a decimal comma");
+        assert_eq!(parse_number("1,234.5"), Some(1_234.5));
+        assert_eq!(parse_number("-1"), Some(-1.0));
+        assert_eq!((parse_number("+++++"), parse_number("N/A"), parse_number("")), (None, None, None));
         assert_eq!(number_after("(Q= 32, T= 1)", "Q="), Some(32.0));
         assert_eq!(number_after("none", "Q="), None);
         for (text, expected) in [("137k", 137e3), ("43.4k", 43_400.0), ("699", 699.0), ("1.5M", 1.5e6)] {
-            near(count(text), expected);
+            near(parse_count(text), expected);
         }
-        assert_eq!((count(""), count("k")), (None, None));
+        assert_eq!((parse_count(""), parse_count("k")), (None, None));
     }
 
     #[test]
@@ -454,10 +454,10 @@ mod tests {
 
     #[test]
     fn durations_have_units() {
-        assert_eq!(seconds("512ms", 1.0), Some(0.512));
-        assert_eq!(seconds("250", 1e-3), Some(0.25));
-        assert_eq!(seconds("7.4 s", 1e-3), Some(7.4));
-        assert_eq!(seconds("1 fortnight", 1.0), None);
+        assert_eq!(parse_seconds("512ms", 1.0), Some(0.512));
+        assert_eq!(parse_seconds("250", 1e-3), Some(0.25));
+        assert_eq!(parse_seconds("7.4 s", 1e-3), Some(7.4));
+        assert_eq!(parse_seconds("1 fortnight", 1.0), None);
         near(Point.seconds("749.07us", 1.0), 749.07e-6);
         near(Point.seconds(".00ns", 1.0), 0.0);
         near(Point.seconds("2", 1e-3), 0.002);

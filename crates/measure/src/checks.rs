@@ -71,7 +71,7 @@ pub fn check_placement(subject: &Subject) -> Vec<Finding> {
             found.push(Finding::LoopCached { device, file });
         }
     }
-    found.extend(plimsoll_device::throttles(subject).into_iter().map(|throttle| Finding::Throttled {
+    found.extend(plimsoll_device::read_throttles(subject).into_iter().map(|throttle| Finding::Throttled {
         file: throttle.file,
         disk: throttle.disk,
         quantity: throttle.quantity.into(),

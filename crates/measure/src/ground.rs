@@ -31,7 +31,7 @@ pub fn open_disk(path: &Path, destroy: &[PathBuf]) -> Result<Box<dyn Ground>, Me
     }
     let findings = checks::check_placement(&subject);
     let claim = (!is_directory && named)
-        .then(|| plimsoll_device::claim(path, destroy))
+        .then(|| plimsoll_device::claim_named(path, destroy))
         .transpose()
         .map_err(MeasureError::usage)?;
     let space = match subject.available {

@@ -51,7 +51,7 @@ pub(crate) fn measure(
     let mut fio = open(request, &plan, hosts, size)?;
     let (started, clock) = (Timestamp::now(), Clock::start());
     let evidence = Evidence { data: addressed_bytes(&streams), ..Evidence::default() };
-    let result = sweep::run(&plan, &streams, &[], &mut fio, monitor);
+    let result = sweep::run_sweep(&plan, &streams, &[], &mut fio, monitor);
     findings.extend(fio.list_differences(&streams, &result.runs));
     let head = CurveHead {
         started: Some(started),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_analyse::{chosen_objective, judged, knee};
-use plimsoll_ingest::{FormatInput, ImportedCurve, Ingest, Outcome, curves};
+use plimsoll_ingest::{FormatInput, ImportedCurve, Ingest, Outcome, build_curves};
 use plimsoll_record::{Curve, Measure, Objective, Scope};
 use plimsoll_units::Span;
 
@@ -33,7 +33,7 @@ pub fn read(path: &Path, bytes: &[u8], result: Option<&str>) -> Option<Result<Ve
     if readings.is_empty() {
         return None;
     }
-    let mut imported: Vec<ImportedCurve> = readings.iter().flat_map(|reading| curves(reading, result)).collect();
+    let mut imported: Vec<ImportedCurve> = readings.iter().flat_map(|reading| build_curves(reading, result)).collect();
     for one in &mut imported {
         judge(&mut one.curve);
     }

@@ -138,7 +138,7 @@ impl MeasuredLoad {
     /// Runs the load on this storage.
     pub(crate) fn run(&self, streams: &[StreamSpec], storage: &mut Storage, monitor: &mut dyn Monitor) -> SweepResult {
         match self {
-            Self::Generated(plan) => sweep::run(plan, streams, &[], storage, monitor),
+            Self::Generated(plan) => sweep::run_sweep(plan, streams, &[], storage, monitor),
             Self::Recorded(replaying) => replaying.run(storage, monitor),
         }
     }

@@ -103,7 +103,7 @@ impl Prepared {
     ) -> Result<Curve, MeasureError> {
         let begun = self.begin(monitor)?;
         let result = match (&self.load, &mut self.fio) {
-            (MeasuredLoad::Generated(plan), Some(fio)) => sweep::run(plan, &begun.streams, &[], fio, monitor),
+            (MeasuredLoad::Generated(plan), Some(fio)) => sweep::run_sweep(plan, &begun.streams, &[], fio, monitor),
             (load, _) => load.run(&begun.streams, &mut self.storage, monitor),
         };
         let activity = begun.activity();

@@ -141,7 +141,7 @@ impl ModelLoad {
         let streams = plan.place(size, Grid::Any)?;
         let plan = &plan_virtual_time(plan, model, &streams);
         let mut backend = Virtual::new(model, plan.seed);
-        let result = sweep::run(plan, &streams, &model.names(), &mut backend, monitor);
+        let result = sweep::run_sweep(plan, &streams, &model.names(), &mut backend, monitor);
         Ok((result, plan.conditions(streams, 1, true)))
     }
 

@@ -40,7 +40,7 @@ pub struct SweepResult {
 
 /// Executes the plan on a backend until the sweep is complete, the user stops it, or the target fails. `stages` are the
 /// names of a model's stages.
-pub fn run(
+pub fn run_sweep(
     plan: &MeasurePlan,
     streams: &[StreamSpec],
     stages: &[String],

@@ -122,7 +122,7 @@ pub struct Capacity {
 /// The stationary state of `spec` under `workload`.
 pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solution {
     let stages = compile::count(spec);
-    let network = finish::network(spec, 0, stages, &workload.flows());
+    let network = finish::compile_network(spec, 0, stages, &workload.flows());
     let (bound, bounding) = network.bound();
     let (most, _) = network.bound_with_pauses();
     let state = match offered {
@@ -138,7 +138,7 @@ pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solutio
         }
         Offered::Open { .. } => (state.rate, state.time.mean),
     };
-    let tally = tally::tally(&network, &state, stages);
+    let tally = tally::tally_loads(&network, &state, stages);
     let longest = tally.held.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(index, _)| index);
     let saturated = state.rate >= 0.99 * bound;
     let binds = if saturated { network.bounding_stage(bounding) } else { longest };
@@ -148,7 +148,7 @@ pub fn solve(spec: &ChainSpec, workload: &Workload, offered: Offered) -> Solutio
 /// Operations per second for each of `depths` operations in flight, in rising order: the figures of [`solve`], for
 /// little more than the time of the last.
 pub fn iops_at(spec: &ChainSpec, workload: &Workload, depths: &[u32]) -> Vec<f64> {
-    let network = finish::network(spec, 0, compile::count(spec), &workload.flows());
+    let network = finish::compile_network(spec, 0, compile::count(spec), &workload.flows());
     let mut steps = closed::Steps::new(&network);
     depths.iter().map(|depth| steps.to((*depth).max(1)) * 1e9).collect()
 }
@@ -158,14 +158,14 @@ fn overloaded(network: &network::Network<'_>, most: f64, stages: usize) -> Solut
     let (bound, bounding) = network.bound();
     let mut state = open::open(network, bound * (1.0 - 1e-6));
     state.rate = bound;
-    let tally = tally::tally(network, &state, stages);
+    let tally = tally::tally_loads(network, &state, stages);
     let binds = Stage(network.bounding_stage(bounding) as u8);
     Solution { iops: most * 1e9, mean_ns: f64::INFINITY, stages: tally.stages, binds, saturated: true }
 }
 
 /// The smallest of the stages' bounds.
 pub fn capacity(spec: &ChainSpec, workload: &Workload) -> Capacity {
-    let network = finish::network(spec, 0, compile::count(spec), &workload.flows());
+    let network = finish::compile_network(spec, 0, compile::count(spec), &workload.flows());
     let (bound, bounding) = network.bound_with_pauses();
     Capacity { iops: bound * 1e9, binds: Stage(network.bounding_stage(bounding) as u8) }
 }

@@ -54,7 +54,7 @@ impl Curve {
 
     /// Processes the event that was drawn last.
     pub(crate) fn serve(&mut self, now: Instant) -> CurveEffect {
-        let rate = rate(&self.points, self.queue.len());
+        let rate = interpolate(&self.points, self.queue.len());
         if rate < self.fastest && self.rng.f64() * self.fastest >= rate {
             return CurveEffect::Again(self.draw(now));
         }
@@ -71,7 +71,7 @@ impl Curve {
 }
 
 /// The rate at a queue length: linear between the points, constant beyond the last.
-pub(crate) fn rate(points: &[(u32, f64)], number: usize) -> f64 {
+pub(crate) fn interpolate(points: &[(u32, f64)], number: usize) -> f64 {
     let number = number as f64;
     let above = points.iter().position(|(at, _)| f64::from(*at) >= number);
     match above {

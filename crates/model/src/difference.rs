@@ -30,12 +30,12 @@ fn compare(from: &ChainSpec, to: &ChainSpec, next: &mut u8, changes: &mut Vec<Ch
             changes.push(Change::Rate { stage, rate: *rate });
         }
         let insides = from.insides().into_iter().zip(to.insides());
-        frame(from) == frame(to) && insides.into_iter().all(|(from, to)| compare(from, to, next, changes))
+        strip_chains(from) == strip_chains(to) && insides.into_iter().all(|(from, to)| compare(from, to, next, changes))
     })
 }
 
 /// A stage without its nested chains, and a limit without its rate.
-fn frame(stage: &StageSpec) -> StageSpec {
+fn strip_chains(stage: &StageSpec) -> StageSpec {
     let mut frame = stage.clone();
     match &mut frame {
         StageSpec::Limit { rate: Rate::Operations(iops), .. } => *iops = Iops::per_second(1),

@@ -60,7 +60,7 @@ impl core::error::Error for NotationError {}
 /// # Errors
 /// If a stage is unknown or unreadable, or the stages do not form a model.
 pub fn parse(text: &str) -> Result<ChainSpec, NotationError> {
-    if depth(text) > MAX_NESTING {
+    if measure_nesting(text) > MAX_NESTING {
         let reason = alloc::format!("its parentheses are nested deeper than {MAX_NESTING}");
         return Err(NotationError::Chain { text: text.to_string(), reason });
     }
@@ -73,7 +73,7 @@ pub fn parse(text: &str) -> Result<ChainSpec, NotationError> {
 
 const MAX_NESTING: usize = 12;
 
-fn depth(text: &str) -> usize {
+fn measure_nesting(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut most = 0;
     for letter in text.bytes() {

@@ -172,7 +172,7 @@ impl Program {
         };
         let rank = if entry > Span::ZERO { BEHIND } else { 0 };
         let owners = frame.iter().map(|template| template.stage).collect();
-        let remaining = (0..writer.steps.len()).map(|step| remaining(&writer.steps, step)).collect();
+        let remaining = (0..writer.steps.len()).map(|step| find_remaining(&writer.steps, step)).collect();
         let mut next = writer.next_stage;
         let numbered = |(stage, paths)| {
             next += paths;
@@ -209,7 +209,7 @@ impl Program {
 }
 
 /// The remaining work from `step` on. Jumps lead forward only.
-fn remaining(steps: &[ProgramStep], mut step: usize) -> Remaining {
+fn find_remaining(steps: &[ProgramStep], mut step: usize) -> Remaining {
     let mut remaining = Remaining::None;
     loop {
         match steps[step] {

@@ -41,7 +41,7 @@ pub use diagnose::DiagnoseArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
 pub use forms::FormArgs;
-pub use help::command;
+pub use help::build_command;
 pub use inputs::InputArgs;
 use iscsi::ISCSI_EXAMPLES;
 pub use iscsi::{ChapArgs, IscsiArgs};

@@ -70,11 +70,14 @@ impl Placed {
             for folder in [&making.path, &std::env::temp_dir()] {
                 remove_leftovers_of(folder, console);
             }
-            return Ok(Self::here(made(making, &making.path, sessions)?, format!(" at {}", making.path.display())));
+            return Ok(Self::here(
+                make_database(making, &making.path, sessions)?,
+                format!(" at {}", making.path.display()),
+            ));
         };
         remove_leftovers_of(&std::env::temp_dir(), console);
         let stage = StagedVolume::make(making, like, console)?;
-        let target = made(making, stage.point(), sessions)?;
+        let target = make_database(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
         let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();
         Ok(Self { target, source, place: format!(" on {like}{slowed}"), below: Some(Box::new(stage)) })
@@ -114,7 +117,7 @@ fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> 
     Ok((address, database))
 }
 
-fn made(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
+fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<dyn Target>, CliError> {
     let Some(system) = making.make else { return Err(CliError::usage("give a database URL, or --make")) };
     let wanted = Make {
         system,

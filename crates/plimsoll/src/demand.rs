@@ -11,7 +11,7 @@ use crate::output::Forms;
 /// Reads the inputs and shows their demand.
 pub fn run(args: &DemandArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
-    let outcomes = inputs::outcomes(&args.input)?;
+    let outcomes = inputs::read_inputs(&args.input)?;
     let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let demand = Demand::of(&read);
     let detail = if args.origins { DemandDetail::Origins } else { DemandDetail::Figures };

@@ -14,7 +14,7 @@ pub fn run(args: &DiagnoseArgs) -> Result<(), CliError> {
     let forms = Forms::new(&args.forms)?;
     // Checks the configuration before reading long inputs.
     let offer = args.on.as_ref().map(|config| Offers::new(&args.terms)?.offer(config)).transpose()?;
-    let outcomes = inputs::outcomes(&args.input)?;
+    let outcomes = inputs::read_inputs(&args.input)?;
     let read: Vec<_> = outcomes.iter().filter_map(Outcome::reading).collect();
     let options = DiagnoseOptions { on: offer.as_ref(), misses: None };
     let demand = Demand::of(&read);

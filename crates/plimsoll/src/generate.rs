@@ -28,13 +28,13 @@ pub fn generated(document: Generated, name: Option<&str>) -> Result<Vec<u8>, Cli
 
 fn completions(shell: Shell) -> Vec<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut args::command(), "plimsoll", &mut text);
+    clap_complete::generate(shell, &mut args::build_command(), "plimsoll", &mut text);
     text
 }
 
 /// The man page: the main command, then each subcommand.
 fn manual() -> Vec<u8> {
-    let mut command = args::command();
+    let mut command = args::build_command();
     command.build();
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut text).expect("writing to memory does not fail");
@@ -63,12 +63,12 @@ fn full_name(command: &Command) -> String {
 fn schema(name: &str) -> Vec<u8> {
     match name {
         CHECK_SCHEMA => plimsoll_report::schema_of::<plimsoll_service::Check>(),
-        name => plimsoll_report::schema(name).expect("the parser accepts names of schemas only"),
+        name => plimsoll_report::find_schema(name).expect("the parser accepts names of schemas only"),
     }
 }
 
 fn reference() -> String {
-    let mut command = args::command();
+    let mut command = args::build_command();
     command.build();
     let mut text = String::from(
         "# Reference\n\nEvery command and flag. Generated: `plimsoll generate reference`.\n\nExit codes: 0 success; 1 failure; 2 usage error, nothing was written; 130 stopped by SIGINT (Ctrl-C) and 143 by SIGTERM, measured data are kept.\n\nEnvironment: `PLIMSOLL_RUNS` is the directory of kept runs, `PLIMSOLL_PRODUCTS` that of additional product files, `PLIMSOLL_SERVICE` the service for `plimsoll volume`; `NO_COLOR` disables colours.\n",

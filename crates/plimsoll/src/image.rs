@@ -69,7 +69,7 @@ impl UnboundServer {
         let mut server =
             Server::new(volumes, files, Limits::default(), Clock::start()).context("starting the server")?;
         if like.is_some() {
-            server.set_floor(crate::serve::floor(args.rt)?);
+            server.set_floor(crate::serve::measure_floor(args.rt)?);
         }
         let offer = Offer { access: image.access, blocks, ..Offer::new(Export(0), export, image.size) };
         let emulation = like.map(|like| Emulation {

@@ -28,14 +28,14 @@ const DEEPEST: usize = 32;
 
 /// Reads the inputs: files, directories (recursive), or `-`. Snapshots of the same source are joined; with `--only`,
 /// only figures of that part are kept.
-pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, CliError> {
+pub fn read_inputs(args: &InputArgs) -> Result<Vec<Outcome>, CliError> {
     let mut outcomes = Vec::new();
     for path in &args.files {
         if path.as_os_str() == "-" {
             outcomes.extend(ingest("standard input", args, &mut io::stdin().lock())?);
             continue;
         }
-        for file in files(path)? {
+        for file in list_files(path)? {
             let name = file.display().to_string();
             match open(&file, path) {
                 Ok(mut opened) => outcomes.extend(ingest(&name, args, &mut opened)?),
@@ -56,11 +56,11 @@ pub fn outcomes(args: &InputArgs) -> Result<Vec<Outcome>, CliError> {
 
 /// Fails if an input is missing, before any processing.
 pub fn check(args: &InputArgs) -> Result<(), CliError> {
-    args.files.iter().filter(|path| path.as_os_str() != "-").try_for_each(|path| files(path).map(drop))
+    args.files.iter().filter(|path| path.as_os_str() != "-").try_for_each(|path| list_files(path).map(drop))
 }
 
 /// The files of a path, at least one.
-fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
+fn list_files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     collect(path, 0, &mut files)?;
     if files.is_empty() {

@@ -60,7 +60,7 @@ pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"))
 
 /// Runs the command of the process's arguments.
 pub fn main() -> ExitCode {
-    let cli = args::command()
+    let cli = args::build_command()
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| usage::explained(error).exit());
@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Size(args) => sizing::run(&args),
-        Command::Suite(args) => suite::run(&args),
+        Command::Suite(args) => suite::run_suite(&args),
         Command::Fio(args) => fio::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
@@ -92,7 +92,7 @@ pub fn main() -> ExitCode {
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
-        Command::Runs(forms) => show::runs(&forms),
+        Command::Runs(forms) => show::list_runs(&forms),
         Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { document, name } => {
             generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))

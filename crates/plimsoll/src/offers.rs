@@ -48,7 +48,7 @@ impl Offers {
     /// The built-in catalogue and the user's directory, under the terms of the flags.
     pub fn new(args: &TermsArgs) -> Result<Self, CliError> {
         let mut catalogue = Catalogue::built_in();
-        if let Some(folder) = folder(args)? {
+        if let Some(folder) = products_folder(args)? {
             for path in product_files(&folder)? {
                 add(&mut catalogue, &path)?;
             }
@@ -57,8 +57,8 @@ impl Offers {
             catalogue.add_imported(prices);
         }
         catalogue.set_commitment(args.commitment);
-        let as_of = args.as_of.unwrap_or_else(today);
-        let currency = args.currency.unwrap_or_else(dollars);
+        let as_of = args.as_of.unwrap_or_else(present_date);
+        let currency = args.currency.unwrap_or_else(default_currency);
         for own in &args.price {
             catalogue.set_price(own, currency, as_of).map_err(|unknown| usage(&unknown))?;
         }
@@ -122,7 +122,7 @@ impl Offers {
     /// The terms of a ranking of all vendors: a common currency, USD by default. Fails for a currency or region without
     /// prices.
     pub fn ranking_terms(&self) -> Result<PriceTerms, CliError> {
-        let currency = self.terms.currency.unwrap_or_else(dollars);
+        let currency = self.terms.currency.unwrap_or_else(default_currency);
         let currencies = self.catalogue.currencies();
         if !currencies.contains(&currency) {
             let known: Vec<String> = currencies.iter().map(ToString::to_string).collect();
@@ -144,14 +144,14 @@ impl Offers {
 }
 
 /// The default currency.
-fn dollars() -> Currency {
+fn default_currency() -> Currency {
     "USD".parse().expect("USD is a currency code")
 }
 
 /// Errors of a product file.
 pub fn check(path: &Path) -> Result<Vec<Complaint>, CliError> {
     let text = read(path)?;
-    Ok(plimsoll_catalogue::check(&path.display().to_string(), &text, &table_reader(path)))
+    Ok(plimsoll_catalogue::check_product(&path.display().to_string(), &text, &table_reader(path)))
 }
 
 fn add(catalogue: &mut Catalogue, path: &Path) -> Result<(), CliError> {
@@ -181,7 +181,7 @@ fn read(path: &Path) -> Result<String, CliError> {
     fs::read_to_string(path).map_err(|error| refused(&error))
 }
 
-fn folder(args: &TermsArgs) -> Result<Option<PathBuf>, CliError> {
+fn products_folder(args: &TermsArgs) -> Result<Option<PathBuf>, CliError> {
     if let Some(folder) = &args.products {
         if !folder.is_dir() {
             return Err(CliError::usage(format!("{}: no such directory of product files", folder.display())));
@@ -207,7 +207,7 @@ fn is_product_file(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "toml")
 }
 
-pub fn today() -> Date {
+pub fn present_date() -> Date {
     let today = jiff::Zoned::now().date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
 }

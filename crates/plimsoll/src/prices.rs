@@ -10,7 +10,7 @@ use plimsoll_report::{pages, prices_json};
 
 use crate::args::{PricesArgs, PricesCommand};
 use crate::cli_error::CliError;
-use crate::offers::{Offers, today};
+use crate::offers::{Offers, present_date};
 use crate::output::Forms;
 use crate::price_files::{self, PRICES_VARIABLE};
 
@@ -43,14 +43,15 @@ fn import(
     for path in files {
         let refused = |why: &dyn std::fmt::Display| CliError::usage(format!("{}: {why}", path.display()));
         let (from, modified): (Box<dyn BufRead>, _) = if path == Path::new("-") {
-            (Box::new(std::io::stdin().lock()), today())
+            (Box::new(std::io::stdin().lock()), present_date())
         } else {
             let file = File::open(path).map_err(|error| refused(&error))?;
-            let modified = file.metadata().and_then(|metadata| metadata.modified()).map_or_else(|_| today(), day_of);
+            let modified =
+                file.metadata().and_then(|metadata| metadata.modified()).map_or_else(|_| present_date(), day_of);
             (Box::new(BufReader::with_capacity(BUFFER_BYTES, file)), modified)
         };
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let file = PriceListFile { name: name.clone(), date: date.unwrap_or(modified), imported: today() };
+        let file = PriceListFile { name: name.clone(), date: date.unwrap_or(modified), imported: present_date() };
         imports.push((name, read_price_list(from, &meters, &file).map_err(|why| refused(&why))?));
     }
     for prices in imports.iter().flat_map(|(_, import)| &import.prices) {
@@ -62,7 +63,7 @@ fn import(
 fn day_of(time: SystemTime) -> Date {
     let day = jiff::Timestamp::try_from(time).map(|time| time.to_zoned(jiff::tz::TimeZone::system()).date());
     day.map_or_else(
-        |_| today(),
+        |_| present_date(),
         |day| Date::day(day.year().unsigned_abs(), day.month().unsigned_abs(), day.day().unsigned_abs()),
     )
 }

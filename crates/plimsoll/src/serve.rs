@@ -45,7 +45,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     let doors = Doors::find(args, &directory)?;
     let listener = web_console::listen(args)?;
     let clouds = Clouds::find(&args.cloud, &directory)?;
-    let floor = floor(args.rt)?;
+    let floor = measure_floor(args.rt)?;
     let iscsi = doors.iscsi();
     let options = ServiceOptions { floor: told(&floor), iscsi, ..options(args, &directory, doors.addresses())? };
     let products = options.products.clone();
@@ -72,7 +72,7 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
 }
 
 /// What a server can do here at best, with the priority that it will have.
-pub fn floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> {
+pub fn measure_floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> {
     let measured = std::thread::spawn(move || {
         if realtime {
             plimsoll_device::realtime().map_err(|error| usage(&error))?;
@@ -83,7 +83,7 @@ pub fn floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> {
 }
 
 fn remeasured(realtime: bool) -> Option<Floor> {
-    floor(realtime).ok().map(|floor| told(&floor))
+    measure_floor(realtime).ok().map(|floor| told(&floor))
 }
 
 const fn told(floor: &plimsoll_front::Floor) -> Floor {
@@ -239,7 +239,7 @@ fn greeting(
     facts.push(("durable", volumes::durability(&about.durability)));
     facts.extend([("floor", volumes::floor(&about.floor)), ("time", time), ("next", next(about))]);
     let title = format!("Serving {volumes} of {}", about.directory);
-    let facts = plimsoll_report::facts(&title, &facts, Outputs::plain(false).style());
+    let facts = plimsoll_report::format_facts(&title, &facts, Outputs::plain(false).style());
     // On a line of its own: a wrapped URL cannot be opened.
     let console = url.map(|url| format!("\nThe web console, at a URL that works once:\n{url}\n"));
     facts + &console.unwrap_or_default()

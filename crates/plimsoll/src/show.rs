@@ -40,7 +40,7 @@ pub fn report(args: &Report) -> Result<(), CliError> {
 }
 
 /// `plimsoll runs`
-pub fn runs(args: &FormArgs) -> Result<(), CliError> {
+pub fn list_runs(args: &FormArgs) -> Result<(), CliError> {
     let forms = Forms::new(args)?;
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

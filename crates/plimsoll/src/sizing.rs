@@ -26,20 +26,20 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     inputs::check(&args.input)?;
     let offers = Offers::new(&args.terms)?;
     let terms = offers.ranking_terms()?;
-    let search = search(args, &offers)?;
+    let search = scope_search(args, &offers)?;
     check(args)?;
     what_ifs::check(args, &terms)?;
-    let present = present(args, &offers, &terms)?;
+    let present = price_present(args, &offers, &terms)?;
     let forms = Forms::with_own(&args.forms, args.terraform.as_ref())?;
-    let outcomes = inputs::outcomes(&args.input)?;
+    let outcomes = inputs::read_inputs(&args.input)?;
     let readings = inputs::readings(&outcomes)?;
     let demand = Demand::of(&readings);
-    let subject = subject(&demand, args.database.as_deref())?;
+    let subject = find_subject(&demand, args.database.as_deref())?;
     let unclear = |unclear: DesignError| CliError::usage(unclear.to_string());
     if !args.assume {
         check_counted(subject).map_err(unclear)?;
     }
-    let (design, stored) = design(args, subject)?;
+    let (design, stored) = build_design(args, subject)?;
     let mut wanted = wanted(subject, &design).map_err(unclear)?;
     wanted.assumptions.extend(stored);
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
@@ -79,10 +79,10 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
+fn scope_search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
     let unclear = |error: ScopeError| CliError::usage(format!("--provider: {error}"));
     let among = Search::among(&offers.catalogue, &args.provider).map_err(unclear)?;
-    let machine = args.machine.as_deref().map(|text| machine(text, offers)).transpose()?;
+    let machine = args.machine.as_deref().map(|text| parse_machine(text, offers)).transpose()?;
     Ok(Search {
         machine,
         widest: args.stripe,
@@ -93,7 +93,7 @@ fn search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {
 }
 
 /// The cost of today's configurations.
-fn present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result<Option<PresentCost>, CliError> {
+fn price_present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result<Option<PresentCost>, CliError> {
     let config = |text: &String| match text
         .split_once('@')
         .filter(|(_, machine)| machine.contains('/') && !machine.contains(' '))
@@ -110,7 +110,7 @@ fn present(args: &SizeArgs, offers: &Offers, terms: &PriceTerms) -> Result<Optio
 }
 
 /// Parses a machine in the syntax of configurations.
-fn machine(text: &str, offers: &Offers) -> Result<Part, CliError> {
+fn parse_machine(text: &str, offers: &Offers) -> Result<Part, CliError> {
     let config: Result<Config, _> = format!("any on {text}").parse();
     let part = config.ok().and_then(|config| config.machine);
     let part =
@@ -135,7 +135,7 @@ fn check(args: &SizeArgs) -> Result<(), CliError> {
 }
 
 /// The parameters of the design point; with a note if the inputs determine the capacity.
-fn design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<String>), CliError> {
+fn build_design(args: &SizeArgs, subject: &DatabaseDemand) -> Result<(Design, Option<String>), CliError> {
     let stored = subject.account.as_ref().and_then(|account| account.stored_bytes);
     let stored = stored.map(|bytes| Bytes::new(bytes.ceil() as u64)).filter(|_| args.capacity.is_none());
     let none = "the reports do not contain the capacity: use --capacity, such as --capacity 2TiB";
@@ -170,7 +170,7 @@ pub fn check_capacity(capacity: Bytes) -> Result<(), CliError> {
 }
 
 /// The named database, or the only one.
-fn subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d DatabaseDemand, CliError> {
+fn find_subject<'d>(demand: &'d Demand, name: Option<&str>) -> Result<&'d DatabaseDemand, CliError> {
     let names = || demand.subjects.iter().map(|subject| subject.name.as_str());
     match (name, demand.subjects.as_slice()) {
         (Some(name), subjects) => {

@@ -24,7 +24,7 @@ use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
 
 /// Runs the suite.
-pub fn run(suite: &SuiteArgs) -> Result<(), CliError> {
+pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let (place, options) = suite.chosen();
     if place.output().svg.is_some() {
         return Err(CliError::usage("--svg: a suite has several charts: use --html"));

@@ -29,7 +29,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
 /// Clap suggests all similar commands, the least similar first.
 fn suggest_nearest_command(error: &mut clap::Error) {
     let Some(word) = context(error, ContextKind::InvalidSubcommand) else { return };
-    let cli = args::command();
+    let cli = args::build_command();
     let near = nearest(&word, cli.get_subcommands().map(clap::Command::get_name));
     if let Some(nearest) = near.into_iter().next() {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![nearest]));

@@ -146,7 +146,7 @@ impl Desk {
     }
 
     fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), CliError> {
-        self.outputs.print(&plimsoll_report::facts(title, facts, self.outputs.style()))
+        self.outputs.print(&plimsoll_report::format_facts(title, facts, self.outputs.style()))
     }
 
     fn list(&self) -> Result<(), CliError> {
@@ -174,7 +174,7 @@ impl Desk {
             return Ok(());
         }
         let stats: Stats = self.client.read(&answer)?;
-        self.outputs.print(&stats::text(name, &stats, self.outputs.style()))
+        self.outputs.print(&stats::format_stats(name, &stats, self.outputs.style()))
     }
 
     /// Asks before the content of a volume is replaced with that of anything but its own snapshot.

@@ -3,7 +3,7 @@
 use plimsoll_catalogue::{Catalogue, PriceTerms};
 use plimsoll_choose::elapsed::{JobTimes, StorageJob, jobs_of_choices};
 use plimsoll_choose::sizing::{Design, DesignError, Search, Sizing};
-use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, levels, memory_first, tiers};
+use plimsoll_choose::what_if::{NoTiers, Tuning, WhatIfs, cache, growth, memory_first, replay_levels, tiers};
 use plimsoll_ingest::{DatabaseDemand, Reading};
 
 use crate::args::{JobWord, SizeArgs, WhatIfWord};
@@ -65,7 +65,7 @@ pub fn all(
         match word {
             WhatIfWord::Levels => {
                 let tuning = Tuning { default: args.autotune_default, most: args.autotune_most };
-                found.levels = Some(levels(catalogue, terms, sizing, subject, tuning));
+                found.levels = Some(replay_levels(catalogue, terms, sizing, subject, tuning));
             }
             WhatIfWord::Cache => {
                 let known = (account, misses, args.ram_price.map(|price| price.0));

@@ -32,8 +32,9 @@ pub mod words;
 pub use csv::page_csv;
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
-    checked_products_json, comparison_json, demand_json, diagnoses_json, explanation_json, fit_json, matches_json,
-    prices_json, product_json, products_json, quotes_json, runs_json, schema, schema_names, schema_of, sizing_json,
+    checked_products_json, comparison_json, demand_json, diagnoses_json, explanation_json, find_schema, fit_json,
+    matches_json, prices_json, product_json, products_json, quotes_json, runs_json, schema_names, schema_of,
+    sizing_json,
 };
 pub use markdown::page_markdown;
 pub use page::{
@@ -43,5 +44,5 @@ pub use page::{
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
 pub use terraform::terraform;
-pub use text::{Charset, Color, TextStyle, facts, grid, page_text};
+pub use text::{Charset, Color, TextStyle, format_facts, grid, page_text};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

@@ -23,7 +23,7 @@ pub use comparison::comparison;
 pub use curves::{Sheet, curves};
 pub(crate) use demand::measure_name;
 pub use demand::{DemandDetail, demand};
-use demand::{file_name, shown};
+use demand::{file_name, format_figure};
 pub use diagnosis::diagnoses;
 pub use elapsed::elapsed;
 pub use explanation::explanation;

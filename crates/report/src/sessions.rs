@@ -206,7 +206,7 @@ impl SessionCurve<'_> {
 }
 
 /// The offered load: `8 sessions`, or the rate of an open load with its number of sessions.
-pub(crate) fn offered(point: &SessionPoint<'_>) -> String {
+pub(crate) fn format_load(point: &SessionPoint<'_>) -> String {
     match point.run().offered {
         Pace::Closed { .. } => sessions(point.crowd.sessions),
         Pace::Open { rate, .. } => {

@@ -96,7 +96,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
             }
             let bytes: u64 = jobs.iter().map(|job| job.total.bytes()).sum();
             let cpu = run.cpu.map(|cpu| (cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64());
-            (Some(bytes as f64 / span.as_secs_f64()), times, cpu, most(&run.bound_by))
+            (Some(bytes as f64 / span.as_secs_f64()), times, cpu, dominant_limit(&run.bound_by))
         }
         StepWork::Files { each, span, cpu, .. } => {
             (None, each.clone(), Some((cpu.user + cpu.system).as_secs_f64() / span.as_secs_f64()), None)
@@ -104,7 +104,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
         StepWork::Statements(work) => (None, work.each.clone(), busy(work.client, work.span), None),
         StepWork::Sessions(crowd) => {
             let cpu = crowd.client.and_then(|cpu| busy(cpu, crowd.run.span));
-            (None, crowd.run.total.response(), cpu, most(&crowd.storage.bound_by))
+            (None, crowd.run.total.response(), cpu, dominant_limit(&crowd.storage.bound_by))
         }
         StepWork::Skipped { .. } => return None,
     };
@@ -112,7 +112,7 @@ fn row<'a>(suite: &'a SuiteRun, name: &str) -> Option<StepRow<'a>> {
 }
 
 /// The limit that held the largest share of the operations.
-fn most(bound_by: &[(String, f64)]) -> Option<(&str, f64)> {
+fn dominant_limit(bound_by: &[(String, f64)]) -> Option<(&str, f64)> {
     let most = bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     most.map(|(name, share)| (name.as_str(), *share))
 }

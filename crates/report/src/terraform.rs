@@ -33,7 +33,7 @@ pub fn terraform(sizing: &Sizing) -> Option<String> {
             if let Some(cluster) = &sizing.wanted.platform.cluster {
                 block.attributes.extend(shared(provider, (cluster.count as usize).max(2)));
             }
-            blocks.push(resource(choice, name, &block));
+            blocks.push(format_resource(choice, name, &block));
             variables.extend(block.variables.iter().filter(|own| !variables.contains(own)).collect::<Vec<_>>());
         }
     }
@@ -72,7 +72,7 @@ fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Vol
 }
 
 /// A comment with the source of price and choice, then the resource.
-fn resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
+fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
     let mut out = format!("# {}\n", comment(&choice.offer.short().to_string()));
     if let Some(price) = &choice.price {
         let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
@@ -85,7 +85,7 @@ fn resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
     }
     out += &comment_line(&words::reason(choice));
     out += &format!("resource \"{}\" \"{name}\" {{\n", block.resource);
-    let members = members(&choice.offer);
+    let members = count_members(&choice.offer);
     let count = (members > 1).then(|| ("count", members.to_string()));
     let attributes: Vec<&(&str, String)> = count.iter().chain(&block.attributes).collect();
     let width = attributes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -106,7 +106,7 @@ fn comment_line(text: &str) -> String {
     format!("# {}\n", comment(text))
 }
 
-fn members(offer: &Offer) -> u32 {
+fn count_members(offer: &Offer) -> u32 {
     offer.config.wraps.iter().map(Wrap::members).product()
 }
 

@@ -48,7 +48,7 @@ impl Default for TextStyle {
 /// Renders a page for a terminal, ending in a newline. Lines fit the width, except commands and lists for scripts.
 pub fn page_text(page: &Page, style: &TextStyle) -> String {
     let style = style.at_least_40();
-    paint::finish(&page::parts(page, &style), &style)
+    paint::finish(&page::render_parts(page, &style), &style)
 }
 
 /// Renders a table of texts with notes. Lines fit the width.
@@ -58,7 +58,7 @@ pub fn grid(columns: &[Column], rows: &[Vec<String>], notes: &[String], style: &
 }
 
 /// Renders a title and names of at most 8 letters with their values; empty values are omitted.
-pub fn facts(title: &str, facts: &[(&'static str, String)], style: &TextStyle) -> String {
+pub fn format_facts(title: &str, facts: &[(&'static str, String)], style: &TextStyle) -> String {
     let facts = facts.iter().filter(|(_, text)| !text.is_empty());
     let facts = facts.map(|(name, text)| Fact::new(*name, text)).collect();
     page_text(&Page { sections: vec![PageSection::new(title, vec![Block::Facts(facts)])], ..Page::default() }, style)

@@ -21,7 +21,7 @@ pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
 pub use errno::errno;
 pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};
-pub(crate) use replay::{outcome, recording, replay};
+pub(crate) use replay::{format_outcome, recording, replay};
 
 /// A stream: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {
@@ -33,7 +33,7 @@ pub fn stream(spec: &StreamSpec) -> String {
         Pattern::Same => "the same block",
         _ => "random",
     };
-    let mut parts = vec![format!("{} {access}", sizes(&spec.mix)), kinds(&spec.mix)];
+    let mut parts = vec![format!("{} {access}", format_sizes(&spec.mix)), kinds(&spec.mix)];
     let length = spec.region.length;
     parts.push(match spec.pattern {
         Pattern::Sequential => format!("over {length}"),
@@ -56,7 +56,7 @@ pub fn stream(spec: &StreamSpec) -> String {
     parts.join(", ")
 }
 
-fn sizes(mix: &Mix) -> String {
+fn format_sizes(mix: &Mix) -> String {
     let sizes = mix.sizes.sizes();
     if let [(size, _)] = sizes {
         return size.to_string();

@@ -12,7 +12,7 @@ use plimsoll_front::fuse::{self, MountError, Mountpoint, UnmountError};
 use crate::api;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::service::Service;
-use crate::volume::place;
+use crate::volume::format_place;
 
 /// Parent of the mount points, in the data directory.
 const MOUNTS: &str = "mnt";
@@ -125,7 +125,7 @@ pub(crate) fn left_over(directory: &Path, name: &str) -> Option<api::Attachment>
 }
 
 fn attached(name: &str, attachment: &api::Attachment) -> Refusal {
-    let place = place(attachment);
+    let place = format_place(attachment);
     if attachment.dead {
         return Refusal::conflict(format!(
             "{name} has a dead attachment{place}, which an earlier run of the service left: detach it first (plimsoll \

@@ -59,8 +59,8 @@ impl Automation {
         let tune = match requested.default {
             Some(default) => {
                 does("performance")?;
-                let policy = policy(requested, default, product, options)?;
-                let ladder = ladder(&policy, product, options)?;
+                let policy = resolve_policy(requested, default, product, options)?;
+                let ladder = build_ladder(&policy, product, options)?;
                 Some(Tune { tune: AutotuneState::new(now, policy, ladder, level), before: None })
             }
             None if requested.most.is_some() || requested.step.is_some() || requested.up_after_ns.is_some() => {
@@ -84,7 +84,7 @@ impl Automation {
 }
 
 /// Policy of level changes: requested values, or else those of the product.
-fn policy(
+fn resolve_policy(
     requested: &api::Autotune,
     default: u32,
     product: &Product,
@@ -129,7 +129,7 @@ fn parameter(product: &Product, table: &str, key: &str) -> Option<f64> {
 }
 
 /// Levels that the policy can reach, each with its model.
-fn ladder(policy: &Policy, product: &Product, options: &ServiceOptions) -> Result<Ladder, Refusal> {
+fn build_ladder(policy: &Policy, product: &Product, options: &ServiceOptions) -> Result<Ladder, Refusal> {
     let levels: Vec<u32> = (policy.default..=policy.most).step_by(policy.step as usize).take(MAX_LEVELS + 1).collect();
     if levels.len() > MAX_LEVELS {
         let Policy { default, most, step, .. } = policy;

@@ -14,7 +14,7 @@ use crate::metadata::VolumeMetadata;
 use crate::minutes::Activity;
 use crate::moment;
 use crate::product::Product;
-use crate::recent::fresh;
+use crate::recent::periods_since;
 use crate::refusal::Refusal;
 use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
@@ -101,7 +101,7 @@ impl Service {
                 let totals = volumes.totals(export);
                 let activity = totals.map(Activity::of).unwrap_or_default();
                 let totals = totals.filter(|_| follows).cloned();
-                Reading { clients, fresh: fresh(volumes, export, from), activity, totals }
+                Reading { clients, fresh: periods_since(volumes, export, from), activity, totals }
             };
             let readings = queries.into_iter().map(read).collect::<Vec<Reading>>();
             (StoreState::of(server.volumes().0), server.take_client_notices(), readings)

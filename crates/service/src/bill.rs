@@ -64,13 +64,13 @@ struct CostSum {
 impl Bill {
     /// Starts with the first configuration.
     pub fn new(now_ns: u64, like: &str, offer: Option<&Offer>) -> Self {
-        Self { present: Present::new(now_ns, like, price(offer)), past: Vec::new() }
+        Self { present: Present::new(now_ns, like, convert_price(offer)), past: Vec::new() }
     }
 
     /// Switches to another configuration. One-time prices are not charged again for the same product.
     pub fn change(&mut self, now_ns: u64, slow: Slow, like: &str, offer: Option<&Offer>) {
         let product = |like: &str| like.split(':').next().map(str::to_owned);
-        let mut price = price(offer);
+        let mut price = convert_price(offer);
         if let Some(price) = price.as_mut().filter(|_| product(like) == product(&self.present.like)) {
             price.once = 0;
         }
@@ -168,7 +168,7 @@ fn add(parts: &mut Vec<Past>, part: Past) {
     }
 }
 
-fn price(offer: Option<&Offer>) -> Option<Price> {
+fn convert_price(offer: Option<&Offer>) -> Option<Price> {
     let price = offer?.usual_price()?;
     let millionths = |money: Money| u64::try_from(money.millionths).ok();
     let once = price.once.map_or(Some(0), millionths)?;

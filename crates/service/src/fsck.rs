@@ -234,7 +234,7 @@ pub(crate) fn damaged_blocks(
 
 /// Checks the extent map and the lengths of the data files. Returns whether they are sound.
 fn store(inspection: &mut Inspection, check: &mut Check, repair: Repair) -> Result<bool, DirectoryError> {
-    let names = names(&inspection.log().commits);
+    let names = collect_names(&inspection.log().commits);
     let recover = |inspection: &Inspection| {
         let commits = inspection.log().commits.iter().cloned();
         Store::recover(commits, &inspection.lengths(), u64::MAX, Unreferenced::Keep)
@@ -287,7 +287,7 @@ fn volumes(store: &Store, names: &BTreeMap<VolumeId, String>) -> Vec<CheckedVolu
 
 /// Describes the loss of a log, with the affected volumes.
 pub(crate) fn lost(error: &LogError, log: &Log) -> String {
-    let names = names(log.commits.iter().chain(&log.later));
+    let names = collect_names(log.commits.iter().chain(&log.later));
     let touched: BTreeSet<VolumeId> =
         log.later.iter().flat_map(|commit| &commit.records).filter_map(volume_of).collect();
     match error {
@@ -333,7 +333,7 @@ fn of(volumes: &[VolumeId], names: &BTreeMap<VolumeId, String>) -> String {
 }
 
 /// Names of volumes from commits. Groups are not included.
-pub(crate) fn names<'a>(commits: impl IntoIterator<Item = &'a Commit>) -> BTreeMap<VolumeId, String> {
+pub(crate) fn collect_names<'a>(commits: impl IntoIterator<Item = &'a Commit>) -> BTreeMap<VolumeId, String> {
     let mut names = BTreeMap::new();
     for record in commits.into_iter().flat_map(|commit| &commit.records) {
         match record {

@@ -156,7 +156,7 @@ impl Service {
 
     /// The machines of a provider in the catalogue with their default options, by name.
     pub fn machines(&self, provider: &str) -> Vec<MachineGlance> {
-        let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
+        let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
         let names = self.products().products().flat_map(Product::machines);
         let machine = |name: String| match name.parse::<Like>() {
             Ok(Like::Config(config)) => MachineGlance::of(&self.products().offer(&config, &terms).ok()?),
@@ -169,7 +169,7 @@ impl Service {
     }
 
     fn group_glance(&self, (name, id, like): (String, u32, String)) -> GroupGlance {
-        let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
+        let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
         let offer = match like.parse::<Like>() {
             Ok(Like::Config(config)) => self.products().offer(&config, &terms).ok(),
             _ => None,

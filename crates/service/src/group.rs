@@ -48,7 +48,7 @@ pub(crate) fn shared(text: &str, products: &Catalogue) -> Result<(String, ChainS
     match text.parse::<Like>().map_err(|error| Refusal::bad(error.to_string()))? {
         Like::Stages(model) => Ok((model.to_string(), model)),
         Like::Config(config) => {
-            let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
+            let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
             let offer = products.offer(&config, &terms).map_err(|refusal| refused(&refusal))?;
             if offer.product().kind() != ProductKind::Machine {
                 let example = "oci/VM.Standard.E4.Flex:16ocpu";

@@ -70,7 +70,7 @@ impl ServiceState {
         let (Some(offer), Ok(Like::Config(machine))) = (&product.offer, group.metadata.like.parse::<Like>()) else {
             return Ok(());
         };
-        let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
+        let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
         let mut config = offer.with(&[]);
         // A machine that is missing in the catalogue has no rules.
         if config.machine.is_some() || products.offer(&machine, &terms).is_err() {

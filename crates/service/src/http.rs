@@ -36,7 +36,7 @@ const BLOCKING_THREADS: usize = 8;
 
 /// Router of the control API, without access rules: the caller has to authenticate its clients.
 pub fn router(service: &Service) -> Router {
-    routes::router(service)
+    routes::build_router(service)
 }
 
 /// A listener with its access rule.
@@ -61,7 +61,7 @@ impl Control {
     /// # Errors
     /// The runtime cannot be created, or a socket is invalid.
     pub fn open(service: &Service, entrances: Vec<Entrance>) -> io::Result<Self> {
-        Self::serve(routes::router(service), entrances)
+        Self::serve(routes::build_router(service), entrances)
     }
 
     /// Starts serving clients of any API, with the same limits of clients and waits.

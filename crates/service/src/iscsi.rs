@@ -38,7 +38,7 @@ impl IscsiOptions {
         metadata: &VolumeMetadata,
         product: &Product,
     ) -> UnitIdentity {
-        let uuid = uuid(store, volume, &metadata.created);
+        let uuid = hash_uuid(store, volume, &metadata.created);
         let admission = metadata.initiators.admission();
         let facts = product.offer.as_ref().and_then(|offer| offer.iscsi());
         let Some(IscsiFacts { vendor, model, revision, prefix, paths, queue_depth, controllers, .. }) = facts else {
@@ -90,7 +90,7 @@ impl IscsiOptions {
 }
 
 /// A UUID of version 8 (RFC 9562): the 128-bit FNV-1a hash (Fowler, Noll, Vo) of store, volume and time of creation.
-fn uuid(store: StoreId, volume: VolumeId, created: &str) -> u128 {
+fn hash_uuid(store: StoreId, volume: VolumeId, created: &str) -> u128 {
     let volume = volume.0.to_be_bytes();
     let bytes = store.0.iter().chain(&volume).chain(created.as_bytes());
     let hash = bytes.fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {

@@ -15,7 +15,7 @@ pub(crate) fn now() -> String {
 }
 
 /// Present date in UTC.
-pub(crate) fn today() -> Date {
+pub(crate) fn utc_date() -> Date {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
 }

@@ -41,7 +41,7 @@ impl Service {
         made.map_err(|source| OpenError::Make { directory: directory.clone(), source })?;
         let (mut files, held) =
             DataFiles::directory(&directory, options.checksums).map_err(|error| damaged(&directory, error))?;
-        let names = fsck::names(&held.log.commits);
+        let names = fsck::collect_names(&held.log.commits);
         let mut notices: Vec<String> = held.torn.as_ref().map(torn).into_iter().collect();
         let (store, mut jobs) = if held.log.commits.is_empty() {
             (Store::new(Geometry::default(), u64::MAX), Vec::new())

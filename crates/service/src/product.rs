@@ -175,7 +175,7 @@ pub(crate) fn refused(refusal: &NotOffered) -> Refusal {
 
 /// The smallest offer that holds `size`, for a configuration without a size.
 fn fitted(config: &Config, catalogue: &Catalogue, size: Option<u64>) -> Result<Offer, Refusal> {
-    let terms = PriceTerms { as_of: moment::today(), currency: None, region: None };
+    let terms = PriceTerms { as_of: moment::utc_date(), currency: None, region: None };
     let offer = catalogue.offer(config, &terms);
     let Some(size) = size.filter(|_| !config.volume.has_size()) else {
         return offer.map_err(|refusal| refused(&refusal));

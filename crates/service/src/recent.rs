@@ -47,7 +47,7 @@ impl RecentSeconds {
 }
 
 /// Seconds of an export that begin at `from` or later.
-pub(crate) fn fresh(volumes: &Volumes, export: Export, from: Instant) -> Vec<Period> {
+pub(crate) fn periods_since(volumes: &Volumes, export: Export, from: Instant) -> Vec<Period> {
     let periods = volumes.fidelity(export).map(plimsoll_volume::Fidelity::periods);
     let new = periods.into_iter().flat_map(|periods| periods.rev().take_while(|period| period.start >= from));
     let mut fresh: Vec<Period> = new.cloned().collect();

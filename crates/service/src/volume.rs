@@ -63,7 +63,7 @@ impl RingVolume {
         slow: Slow,
     ) -> Self {
         let serving = Serving { volume, model: product.model.clone(), seed: metadata.seed, limits: LIMITS, group };
-        Self { serving, offer: offer(Export(0), &metadata.name, product, (size, access), slow) }
+        Self { serving, offer: build_offer(Export(0), &metadata.name, product, (size, access), slow) }
     }
 
     /// The same with an identity over iSCSI.
@@ -156,7 +156,7 @@ impl Volume {
 
     /// Present export of the volume for clients.
     pub fn offer(&self, slow: Slow) -> Offer {
-        let offer = offer(self.export, self.name(), &self.product, (self.size, self.access), slow);
+        let offer = build_offer(self.export, self.name(), &self.product, (self.size, self.access), slow);
         Offer { unit: self.unit.clone(), ..offer }
     }
 
@@ -194,7 +194,7 @@ impl Volume {
             )));
         }
         let Some(attachment) = &self.attachment else { return Ok(()) };
-        let place = place(attachment);
+        let place = format_place(attachment);
         let name = self.name();
         Err(Refusal::conflict(format!(
             "{name} is attached{place}: {what} when it is detached (plimsoll volume detach {name})"
@@ -232,13 +232,19 @@ impl Volume {
 }
 
 /// Formats ` at /dev/loop0, mounted on /mnt`.
-pub(crate) fn place(attachment: &api::Attachment) -> String {
+pub(crate) fn format_place(attachment: &api::Attachment) -> String {
     let device = attachment.device.as_ref().or(attachment.file.as_ref()).map(|device| format!(" at {device}"));
     let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(", mounted on {mountpoint}"));
     device.into_iter().chain(mounted).collect()
 }
 
-fn offer(export: Export, name: &str, product: &Product, (size, access): (u64, VolumeAccess), slow: Slow) -> Offer {
+fn build_offer(
+    export: Export,
+    name: &str,
+    product: &Product,
+    (size, access): (u64, VolumeAccess),
+    slow: Slow,
+) -> Offer {
     let like = product.offer.is_some().then(|| product.like.clone());
     let emulation = Emulation { like, model: product.model.to_string(), slow: slow.times() };
     Offer { access, medium: product.medium(), ..Offer::new(export, name, size) }.emulated(&emulation)

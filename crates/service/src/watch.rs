@@ -9,7 +9,7 @@ use plimsoll_volume::{Class, Export, Period, ResponseCounts, Totals, VolumeAcces
 
 use crate::api;
 use crate::moment;
-use crate::recent::fresh;
+use crate::recent::periods_since;
 use crate::refusal::Refusal;
 use crate::service::{Service, ServiceState};
 use crate::volume::Volume;
@@ -35,7 +35,7 @@ impl Service {
             let fidelity = volumes.fidelity(export);
             Reading {
                 totals: volumes.totals(export).cloned().unwrap_or_default(),
-                fresh: fresh(volumes, export, from),
+                fresh: periods_since(volumes, export, from),
                 counted: fidelity.map_or((0, 0), plimsoll_volume::Fidelity::counted),
                 lateness: fidelity.map(|fidelity| fidelity.lateness().clone()).unwrap_or_default(),
                 in_flight: volumes.in_flight(export),
@@ -78,7 +78,7 @@ impl Service {
                     bytes: totals.map_or(0, |totals| totals.bytes.iter().sum()),
                     in_flight: volumes.in_flight(export),
                     clients,
-                    fresh: fresh(volumes, export, from),
+                    fresh: periods_since(volumes, export, from),
                 }
             };
             exports.into_iter().zip(clients).map(glance).collect::<Vec<_>>()

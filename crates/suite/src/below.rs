@@ -23,12 +23,12 @@ impl StorageSample {
         StorageSide {
             disk: self.disk.as_ref().zip(before.disk.as_ref()).and_then(|(now, then)| now.since(then)),
             host: self.host.zip(before.host).map(|(now, then)| now.since(&then)),
-            bound_by: shares(&self.bound_by, &before.bound_by),
+            bound_by: compute_shares(&self.bound_by, &before.bound_by),
         }
     }
 }
 
-fn shares(now: &[(String, u64)], then: &[(String, u64)]) -> Vec<(String, f64)> {
+fn compute_shares(now: &[(String, u64)], then: &[(String, u64)]) -> Vec<(String, f64)> {
     let before = |limit: &str| then.iter().find(|(name, _)| name == limit).map_or(0, |(_, count)| *count);
     let held = now.iter().map(|(limit, count)| (limit, count.saturating_sub(before(limit))));
     let held: Vec<_> = held.filter(|(_, count)| *count > 0).collect();

@@ -242,7 +242,7 @@ pub(crate) fn named<'a>(file: &'a str, name: &str) -> &'a str {
 }
 
 /// An SQL template with each `{name}` replaced by its value.
-pub(crate) fn filled(template: &str, values: &[(&str, &str)]) -> String {
+pub(crate) fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     let filled = |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), value);
     values.iter().fold(template.trim_end().to_owned(), filled)
 }

@@ -69,7 +69,7 @@ pub(super) fn html(work: &Workload, release: Release) -> String {
     let title = format!("AWR Report for DB: {}, Inst: {}", shown(&work.database), shown(&work.instance));
     let mut page = format!("<html lang=\"en\"><head><title>{title}</title></head><body class=\"awr\">\n");
     page += "<h1 class=\"awr\">WORKLOAD REPOSITORY report for</h1>\n";
-    for table in head::tables(work, release).into_iter().chain(sections(work, AwrFormat::Html(release))) {
+    for table in head::build_header_tables(work, release).into_iter().chain(sections(work, AwrFormat::Html(release))) {
         table.html(&mut page);
     }
     page + "End of Report</body></html>\n"

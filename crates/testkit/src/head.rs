@@ -9,7 +9,7 @@ use super::{Workload, number};
 const DATABASE: &str = "This table displays database instance information";
 
 /// Header tables of an HTML report.
-pub(super) fn tables(work: &Workload, release: Release) -> Vec<SheetTable> {
+pub(super) fn build_header_tables(work: &Workload, release: Release) -> Vec<SheetTable> {
     let mut tables = if release == Release::R11 { one_table(work, release) } else { two_tables(work, release) };
     let mut host = SheetTable::new(
         "",

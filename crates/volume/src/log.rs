@@ -170,11 +170,11 @@ impl Commit {
 
     /// Length of the frame in bytes.
     pub fn encoded_bytes(&self) -> u64 {
-        FRAME_BYTES + self.records.iter().map(length).sum::<u64>()
+        FRAME_BYTES + self.records.iter().map(encoded_length).sum::<u64>()
     }
 }
 
-fn length(record: &Record) -> u64 {
+fn encoded_length(record: &Record) -> u64 {
     1 + match record {
         Record::Geometry { .. } | Record::Unmap { .. } | Record::Grow { .. } => 12,
         Record::Create { .. } => 13,

@@ -73,7 +73,7 @@ impl Superblock {
         let flags = if self.keeps_unreferenced { KEEPS } else { 0 };
         let fields = [self.generation.to_le_bytes(), self.next.to_le_bytes()].concat();
         let format = if self.has_checksums { CHECKSUMS } else { FORMAT };
-        let block = block(SUPERBLOCK, format, self.id, &[fields.as_slice(), &flags.to_le_bytes()].concat());
+        let block = encode_block(SUPERBLOCK, format, self.id, &[fields.as_slice(), &flags.to_le_bytes()].concat());
         (block, self.generation % 2 * SLOT_BYTES)
     }
 
@@ -113,7 +113,7 @@ impl FileKind {
 
 /// Header of a data file or of an auxiliary file.
 pub fn header(kind: FileKind, id: StoreId, file: FileId) -> SuperblockData {
-    block(kind.magic(), FORMAT, id, &file.0.to_le_bytes())
+    encode_block(kind.magic(), FORMAT, id, &file.0.to_le_bytes())
 }
 
 /// Store and file number in a header.
@@ -125,7 +125,7 @@ pub fn read_header(kind: FileKind, bytes: &[u8]) -> Result<(StoreId, FileId), Bl
     Ok((id, FileId(u32::from_le_bytes(std::array::from_fn(|index| fields[index])))))
 }
 
-fn block(magic: [u8; 8], format: u32, id: StoreId, fields: &[u8]) -> SuperblockData {
+fn encode_block(magic: [u8; 8], format: u32, id: StoreId, fields: &[u8]) -> SuperblockData {
     let mut block = [0; BLOCK_BYTES];
     let bytes = [magic.as_slice(), &format.to_le_bytes(), &id.0, fields].concat();
     block[..bytes.len()].copy_from_slice(&bytes);

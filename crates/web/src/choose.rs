@@ -85,12 +85,12 @@ pub fn subject_names(parsed: &Parsed) -> String {
 pub fn size(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
-    let subject = subject(&parsed, &request.subject)?;
-    let found = search(shared, &parsed, subject, &request, &input.cancelled)?;
-    let page = (request.extent == FileExtent::Report).then(|| page(&parsed, &found));
-    let caches = found.what_ifs.cache.as_ref().map(caches).unwrap_or_default();
+    let subject = find_subject(&parsed, &request.subject)?;
+    let found = search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
+    let page = (request.extent == FileExtent::Report).then(|| render_sizing(&parsed, &found));
+    let caches = found.what_ifs.cache.as_ref().map(list_caches).unwrap_or_default();
     let shown = [&found.sizing.choices, &found.sizing.nearly, &found.sizing.slower];
-    let choices: Vec<ChoiceEntry> = shown.into_iter().flatten().take(MAX_CHOICES).map(entry).collect();
+    let choices: Vec<ChoiceEntry> = shown.into_iter().flatten().take(MAX_CHOICES).map(describe_choice).collect();
     let headline = match found.sizing.choices.first() {
         Some(best) => format!("{}: {}", best.offer.short(), money(best)),
         None if choices.is_empty() => {
@@ -107,19 +107,20 @@ pub fn terraform(shared: &ConsoleState, input: &Input) -> WebResult {
     let request: SizeRequest = input.read()?;
     let parsed = shared.reports.parsed(input.part(0))?;
     let request = SizeRequest { extent: FileExtent::Report, ..request };
-    let found = search(shared, &parsed, subject(&parsed, &request.subject)?, &request, &input.cancelled)?;
+    let found =
+        search_catalogue(shared, &parsed, find_subject(&parsed, &request.subject)?, &request, &input.cancelled)?;
     let text = plimsoll_report::terraform(&found.sizing)
         .ok_or_else(|| WebRefusal::bad("no volume of a cloud carries the demand: loosen the conditions"))?;
     Ok(WebAnswer::File("volumes.tf".to_owned(), "text/plain; charset=utf-8", text.into_bytes()))
 }
 
 /// The page of a sizing.
-pub fn page(parsed: &Parsed, found: &SearchResult) -> Page {
+pub fn render_sizing(parsed: &Parsed, found: &SearchResult) -> Page {
     pages::sizing(&found.sizing, &found.what_ifs, &parsed.outcomes, MAX_CHOICES)
 }
 
 /// The named subject, or the only one.
-pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand, WebRefusal> {
+pub fn find_subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand, WebRefusal> {
     let subjects = &parsed.demand.subjects;
     match subjects.iter().find(|subject| subject.name == name).or(subjects.first()) {
         Some(subject) => Ok(subject),
@@ -132,7 +133,7 @@ pub fn subject<'p>(parsed: &'p Parsed, name: &str) -> Result<&'p DatabaseDemand,
 
 /// Searches the catalogue, unless the client is gone: a slider supersedes its own requests. The last report is kept, as
 /// files and Terraform follow its page.
-pub fn search(
+pub fn search_catalogue(
     shared: &ConsoleState,
     parsed: &Parsed,
     subject: &DatabaseDemand,
@@ -145,7 +146,7 @@ pub fn search(
         return Ok(Arc::clone(found));
     }
     let wanted = wanted_of(subject, request)?;
-    let terms = terms();
+    let terms = dollar_terms();
     let among = |names: &[String]| {
         let search = Search::among(&shared.products, names).map_err(|unknown| WebRefusal::bad(unknown.to_string()))?;
         let pool = Arc::new(Threads { cancelled: Arc::clone(cancelled) });
@@ -234,7 +235,7 @@ fn design(request: &SizeRequest) -> Result<Design, WebRefusal> {
 }
 
 /// Present terms in US dollars, by which providers are compared.
-fn terms() -> PriceTerms {
+fn dollar_terms() -> PriceTerms {
     let dollars: Currency = "USD".parse().expect("USD is a currency code");
     PriceTerms { currency: Some(dollars), ..figures::terms() }
 }
@@ -243,7 +244,7 @@ fn money(choice: &Choice) -> String {
     choice.total().map_or_else(|| "no price".to_owned(), |total| format!("{total} a month"))
 }
 
-fn entry(choice: &Choice) -> ChoiceEntry {
+fn describe_choice(choice: &Choice) -> ChoiceEntry {
     let figures = figures::of_offer(&choice.offer);
     ChoiceEntry {
         like: figures.like,
@@ -261,7 +262,7 @@ fn entry(choice: &Choice) -> ChoiceEntry {
     }
 }
 
-fn caches(found: &CacheWhatIf) -> Vec<CacheEntry> {
+fn list_caches(found: &CacheWhatIf) -> Vec<CacheEntry> {
     let entry = |size: &plimsoll_choose::what_if::CacheSize| CacheEntry {
         bytes: size.bytes,
         reads_left: size.reads,

@@ -78,11 +78,11 @@ pub struct Range {
 
 /// Present terms, in every currency.
 pub fn terms() -> PriceTerms {
-    PriceTerms { as_of: today(), currency: None, region: None }
+    PriceTerms { as_of: present_date(), currency: None, region: None }
 }
 
 /// Present date.
-fn today() -> Date {
+fn present_date() -> Date {
     let today = jiff::Zoned::now().date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
 }
@@ -93,13 +93,13 @@ pub fn figures(shared: &ConsoleState, request: &FiguresRequest) -> Result<Config
         return Err(WebRefusal::bad(format!("a configuration is limited to {LIKE_BYTES} bytes")));
     }
     let present = match &request.volume {
-        Some(name) => Some(offer(shared, &shared.service.volume(name)?.like)?),
+        Some(name) => Some(parse_offer(shared, &shared.service.volume(name)?.like)?),
         None => None,
     };
     let mut offer = match &present {
         Some(present) if request.like.is_empty() => present.clone(),
         Some(present) => changed(shared, present, &request.like)?,
-        None => offer(shared, &request.like)?,
+        None => parse_offer(shared, &request.like)?,
     };
     if let Some((option, level)) = offer.level_option().zip(request.level) {
         let setting = Setting::Option { name: option.name.to_string(), value: level.to_string() };
@@ -146,7 +146,7 @@ pub fn of_offer(offer: &Offer) -> ConfigFigures {
 }
 
 /// Operations per second that the catalogue's limits allow, and the name of the limit that binds.
-pub fn limit(offer: &Offer, ask: &Ask) -> Option<(f64, String)> {
+pub fn find_binding(offer: &Offer, ask: &Ask) -> Option<(f64, String)> {
     let standing = offer.standing(ask);
     let bound = standing.binding()?;
     Some((bound.iops, offer.ceilings.get(bound.ceiling)?.name.to_string()))
@@ -164,7 +164,7 @@ fn range(option: &Chosen) -> Option<Range> {
 }
 
 /// Offer of a configuration. Stages are refused: the catalogue knows no figures of them.
-pub fn offer(shared: &ConsoleState, like: &str) -> Result<Offer, WebRefusal> {
+pub fn parse_offer(shared: &ConsoleState, like: &str) -> Result<Offer, WebRefusal> {
     match like.trim().parse::<Like>().map_err(|error| WebRefusal::bad(error.to_string()))? {
         Like::Config(config) => offered(shared, &config),
         Like::Stages(_) => Err(WebRefusal::bad(
@@ -178,7 +178,7 @@ fn changed(shared: &ConsoleState, present: &Offer, to: &str) -> Result<Offer, We
     let whole: Result<Config, _> = to.trim().parse();
     let is_product = whole.as_ref().is_ok_and(|config| shared.products.find(&config.volume.product).is_ok());
     if is_product {
-        return offer(shared, to);
+        return parse_offer(shared, to);
     }
     let settings: Result<Config, _> = format!("{}:{}", present.product().name(), to.trim()).parse();
     let settings = settings.map_err(|error| WebRefusal::bad(error.to_string()))?;

@@ -62,7 +62,7 @@ struct Simulated {
 }
 
 /// The form, the chart and the list of articles.
-pub fn page(input: &Input) -> WebAnswer {
+pub fn render_models(input: &Input) -> WebAnswer {
     let l = input.language;
     let frame = Frame { title: l.pick("Model", "モデル"), place: "/model", scripts: &["model.js"], language: l };
     let content = html! {
@@ -112,9 +112,9 @@ pub fn simulate(shared: &ConsoleState, input: &Input) -> WebResult {
     let observer = Observer::new(|_| (), Arc::clone(&stop));
     let curve = limited(SIMULATION_TIMEOUT, &stop, || (shared.commands.simulate)(model, &simulation, observer));
     let curve = curve.map_err(WebRefusal::bad)?;
-    let offer = figures::offer(shared, model).ok();
+    let offer = figures::parse_offer(shared, model).ok();
     let ask = curve.conditions.streams.first().map(plimsoll_choose::ask_of);
-    let published = offer.as_ref().zip(ask).and_then(|(offer, ask)| figures::limit(offer, &ask));
+    let published = offer.as_ref().zip(ask).and_then(|(offer, ask)| figures::find_binding(offer, &ask));
     let priced = offer.as_ref().map(figures::of_offer);
     let load_line = curve.load_line.map(|line| plimsoll_report::words::load_line(&line));
     Ok(WebAnswer::json(&Simulated {

@@ -135,7 +135,7 @@ fn figures(l: Language) -> Markup {
 }
 
 /// A volume.
-pub fn volume(shared: &ConsoleState, input: &Input) -> WebResult {
+pub fn render_volume(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let volume = shared.service.volume(input.part(0))?;
     let others = shared.service.list()?;
@@ -352,7 +352,7 @@ struct VolumeHistory {
 }
 
 /// Recent seconds of a volume as JSON.
-pub fn history(shared: &ConsoleState, name: &str, seconds: usize) -> Option<String> {
+pub fn serialise_history(shared: &ConsoleState, name: &str, seconds: usize) -> Option<String> {
     let stats = shared.service.stats(name).ok()?;
     let (now_s, step_s) = (live::now_ms() / 1_000, u64::from(stats.slow));
     let recent = &stats.periods[stats.periods.len().saturating_sub(seconds)..];

@@ -137,9 +137,9 @@ impl Reports {
         let mut outcomes = Vec::new();
         for path in self.files(id) {
             let failed = |error: io::Error| WebRefusal::failed(format!("{}: {error}", name_of(&path)));
-            outcomes.extend(ingest(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
+            outcomes.extend(ingest_input(&name_of(&path), &mut File::open(&path).map_err(failed)?).map_err(failed)?);
         }
-        let parsed = Arc::new(Parsed::of(joined(outcomes)));
+        let parsed = Arc::new(Parsed::of(join_snapshots(outcomes)));
         let mut known = self.known();
         if known.len() >= MAX_PARSED {
             known.pop_first();
@@ -159,7 +159,7 @@ fn name_of(path: &Path) -> String {
     name.split_once('-').map_or(name.as_ref(), |(_, name)| name).to_owned()
 }
 
-fn ingest(name: &str, input: &mut dyn Read) -> io::Result<Vec<Ingested>> {
+fn ingest_input(name: &str, input: &mut dyn Read) -> io::Result<Vec<Ingested>> {
     let mut ingest = Ingest::new(name);
     let mut buffer = vec![0; 256 << 10];
     loop {
@@ -178,7 +178,7 @@ fn ingest(name: &str, input: &mut dyn Read) -> io::Result<Vec<Ingested>> {
 }
 
 /// Snapshots of one scope may be in several files.
-fn joined(outcomes: Vec<Ingested>) -> Vec<Ingested> {
+fn join_snapshots(outcomes: Vec<Ingested>) -> Vec<Ingested> {
     let (mut readings, mut all) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
@@ -220,13 +220,13 @@ pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
 pub async fn upload(shared: Arc<ConsoleState>, case: String, request: Request) -> Response {
     let headers = request.headers().clone();
     let language = Language::of_cookie(guard::cookie(&headers, "lang"));
-    match stored(&shared, &case, request).await {
+    match store_upload(&shared, &case, request).await {
         Ok(answer) => answer.response(),
         Err(refused) => layout::refuse(&refused, &headers, language),
     }
 }
 
-async fn stored(shared: &Arc<ConsoleState>, case: &str, request: Request) -> WebResult {
+async fn store_upload(shared: &Arc<ConsoleState>, case: &str, request: Request) -> WebResult {
     let reports = &shared.reports;
     let folder = reports.folder(case)?;
     let name = file_name(request.headers())?;
@@ -299,7 +299,7 @@ impl Drop for Draft {
 /// The name of the uploaded file: its last part, without special characters.
 fn file_name(headers: &HeaderMap) -> Result<String, WebRefusal> {
     let encoded = headers.get(NAME_HEADER).and_then(|name| name.to_str().ok()).unwrap_or_default();
-    let decoded = decoded(encoded);
+    let decoded = decode_percent(encoded);
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = plain_name(last);
     if last.is_empty() {
@@ -312,7 +312,7 @@ fn file_name(headers: &HeaderMap) -> Result<String, WebRefusal> {
 }
 
 /// A percent-encoded text.
-fn decoded(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [byte, tail @ ..] = rest {
@@ -339,6 +339,6 @@ mod tests {
         assert_eq!(name("..%2F..%2Fetc%2Fpasswd").unwrap(), "passwd");
         assert_eq!(name("%E5%A0%B1%E5%91%8A.txt").unwrap(), "--.txt");
         assert_eq!((name("a.part"), name("a%2F")), (None, None));
-        assert_eq!(decoded("100%"), "100%");
+        assert_eq!(decode_percent("100%"), "100%");
     }
 }

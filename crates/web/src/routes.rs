@@ -35,13 +35,13 @@ type Act = fn(&ConsoleState, &Input) -> WebResult;
 /// Pages, and other answers without effect.
 const READS: [(&str, Act); 23] = [
     ("/", pages::volumes),
-    ("/volumes/{name}", pages::volume),
+    ("/volumes/{name}", pages::render_volume),
     ("/api/products", |shared, _| Ok(WebAnswer::json(&figures::products(shared)))),
     ("/measure", |_, input| Ok(runs::measure_page(input))),
     ("/runs/{name}", runs::run_page),
     ("/runs/{name}/json", runs::json),
-    ("/runs/{name}/csv", runs::csv),
-    ("/runs/{name}/html", runs::html),
+    ("/runs/{name}/csv", runs::export_csv),
+    ("/runs/{name}/html", runs::export_html),
     ("/compare/{before}/{after}", runs::compare),
     ("/overlay/{names}", runs::overlay),
     ("/api/runs", |shared, _| Ok(runs::list(shared))),
@@ -53,7 +53,7 @@ const READS: [(&str, Act); 23] = [
     ("/choose/{case}/demand", choose_pages::demand_page),
     ("/choose/{case}/files/{name}/{line}", sources::page),
     ("/api/reports", |shared, _| Ok(reports::list(shared))),
-    ("/model", |_, input| Ok(models::page(input))),
+    ("/model", |_, input| Ok(models::render_models(input))),
     ("/model/articles/{name}", models::article_page),
     ("/story/{case}/html", story::html),
     ("/story/{case}/{run}/html", story::html),
@@ -61,14 +61,14 @@ const READS: [(&str, Act); 23] = [
 
 /// Computations and changes.
 const WRITES: [(&str, &str, Act); 15] = [
-    ("post", "/api/links", link),
+    ("post", "/api/links", new_link),
     ("post", "/api/figures", |shared, input| Ok(WebAnswer::json(&figures::figures(shared, &input.read()?)?))),
     ("post", "/api/volumes/{name}/attach", pages::attach),
     ("post", "/api/volumes/{name}/detach", pages::detach),
     ("post", "/api/jobs", jobs::start),
     ("post", "/api/jobs/{id}/stop", jobs::stop),
     ("delete", "/api/jobs/{id}", jobs::remove),
-    ("put", "/api/runs/{name}/label", runs::label),
+    ("put", "/api/runs/{name}/label", runs::set_label),
     ("delete", "/api/runs/{name}", runs::delete),
     ("post", "/api/reports", reports::create),
     ("delete", "/api/reports/{case}", reports::delete),
@@ -79,7 +79,7 @@ const WRITES: [(&str, &str, Act); 15] = [
 ];
 
 /// Router of the console, with its access rules.
-pub fn router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>) -> Router {
+pub fn build_router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>) -> Router {
     let mut router = Router::new();
     for (path, act) in READS {
         router = router.route(path, handler(MethodFilter::GET, shared, act));
@@ -108,7 +108,7 @@ pub fn router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>) -> Ro
         .route("/favicon.ico", get(|| async { assets::asset("icon.svg") }))
         .nest("/api/control", plimsoll_service::http::router(&shared.service))
         .fallback(|request: Request| async move {
-            let language = language(&request);
+            let language = read_language(&request);
             let refused = WebRefusal::not_found("no such page: choose one from the menu");
             layout::refuse(&refused, request.headers(), language)
         })
@@ -117,12 +117,12 @@ pub fn router(shared: &Arc<ConsoleState>, stopped: &watch::Receiver<bool>) -> Ro
 
 /// The page that a printed URL opens, and the exchange of its token for a session.
 fn entrance(shared: &Arc<ConsoleState>) -> Router {
-    let page = |request: Request| async move { WebAnswer::Html(layout::entrance(language(&request))).response() };
+    let page = |request: Request| async move { WebAnswer::Html(layout::entrance(read_language(&request))).response() };
     let exchange = Arc::clone(shared);
     let enter = move |request: Request| {
         let shared = Arc::clone(&exchange);
         async move {
-            let (headers, language) = (request.headers().clone(), language(&request));
+            let (headers, language) = (request.headers().clone(), read_language(&request));
             match body(request.into_body()).await.and_then(|body| entered(&shared, &body)) {
                 Ok(response) => response,
                 Err(refused) => layout::refuse(&refused, &headers, language),
@@ -158,7 +158,7 @@ fn entered(shared: &ConsoleState, body: &[u8]) -> Result<Response, WebRefusal> {
 }
 
 /// Another URL that opens the console once.
-fn link(shared: &ConsoleState, _: &Input) -> WebResult {
+fn new_link(shared: &ConsoleState, _: &Input) -> WebResult {
     let link = shared.link().map_err(|error| WebRefusal::failed(format!("no random bytes: {error}")))?;
     Ok(WebAnswer::json(&serde_json::json!({ "url": link })))
 }
@@ -169,7 +169,7 @@ fn handler(filter: MethodFilter, shared: &Arc<ConsoleState>, act: Act) -> axum::
     on(filter, move |parameters: RawPathParams, request: Request| {
         let shared = Arc::clone(&shared);
         async move {
-            let (headers, language) = (request.headers().clone(), language(&request));
+            let (headers, language) = (request.headers().clone(), read_language(&request));
             let path = parameters.iter().map(|(_, value)| value.to_owned()).collect();
             let outcome = match body(request.into_body()).await {
                 Err(refused) => Err(refused),
@@ -211,7 +211,7 @@ async fn body(body: Body) -> Result<Vec<u8>, WebRefusal> {
     })
 }
 
-fn language(request: &Request) -> Language {
+fn read_language(request: &Request) -> Language {
     Language::of_cookie(guard::cookie(request.headers(), "lang"))
 }
 
@@ -225,7 +225,7 @@ fn event_routes(shared: &Arc<ConsoleState>, streams: &Streams, stopped: &watch::
         let (shared, streams, stopped) = (Arc::clone(shared), streams.clone(), stopped.clone());
         get(move |parameters: RawPathParams, request: Request| {
             let name = first(&parameters);
-            let (headers, language) = (request.headers().clone(), language(&request));
+            let (headers, language) = (request.headers().clone(), read_language(&request));
             let opened = streams.open();
             async move {
                 let (response, sender) = match opened {
@@ -276,7 +276,7 @@ async fn follow_volumes(shared: &Arc<ConsoleState>, feed: Feed, name: &str, send
     let mut samples = shared.live.subscribe();
     if matches!(feed, Feed::Volume) {
         let (reader, volume) = (Arc::clone(shared), name.to_owned());
-        let history = tokio::task::spawn_blocking(move || pages::history(&reader, &volume, HISTORY)).await;
+        let history = tokio::task::spawn_blocking(move || pages::serialise_history(&reader, &volume, HISTORY)).await;
         if let Ok(Some(history)) = history {
             sender.send("history", &history).await;
         }

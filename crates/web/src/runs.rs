@@ -184,18 +184,18 @@ pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
 
 /// The file of a run.
 pub fn json(shared: &ConsoleState, input: &Input) -> WebResult {
-    let bytes = fs::read(file(shared, input.part(0))?).map_err(|error| unreadable(input.part(0), &error))?;
+    let bytes = fs::read(file(shared, input.part(0))?).map_err(|error| read_failed(input.part(0), &error))?;
     Ok(WebAnswer::File(format!("{}.json", input.part(0)), "application/json", bytes))
 }
 
 /// The tables of a run.
-pub fn csv(shared: &ConsoleState, input: &Input) -> WebResult {
+pub fn export_csv(shared: &ConsoleState, input: &Input) -> WebResult {
     let csv = page_csv(&load(shared, input.part(0))?.page(shared));
     Ok(WebAnswer::File(format!("{}.csv", input.part(0)), "text/csv; charset=utf-8", csv.into_bytes()))
 }
 
 /// The report of a run as one file.
-pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
+pub fn export_html(shared: &ConsoleState, input: &Input) -> WebResult {
     let html = page_html(&load(shared, input.part(0))?.page(shared));
     Ok(WebAnswer::File(format!("{}.html", input.part(0)), "text/html; charset=utf-8", html.into_bytes()))
 }
@@ -229,7 +229,7 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
         let entry = match known.get(&path) {
             Some((at, entry)) if *at == modified => entry.clone(),
             _ => {
-                let entry = entry(&path);
+                let entry = describe_run(&path);
                 known.insert(path.clone(), (modified, entry.clone()));
                 entry
             }
@@ -240,7 +240,7 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
     WebAnswer::json(&runs)
 }
 
-fn entry(path: &Path) -> RunEntry {
+fn describe_run(path: &Path) -> RunEntry {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let unreadable = RunEntry {
         name: name.clone(),
@@ -252,7 +252,7 @@ fn entry(path: &Path) -> RunEntry {
         is_curve: false,
         label: String::new(),
     };
-    match read(path) {
+    match read_summary(path) {
         Ok(RunSummary::Curve(curve)) => RunEntry {
             result: KeptRun::of_curve(name, &curve).result,
             line: curve.load_line.as_ref().map(LineSoFar::of),
@@ -280,13 +280,13 @@ struct Label {
 }
 
 /// Sets the label of a run; an empty one removes it.
-pub fn label(shared: &ConsoleState, input: &Input) -> WebResult {
+pub fn set_label(shared: &ConsoleState, input: &Input) -> WebResult {
     let path = file(shared, input.part(0))?.with_extension("label");
     let Label { label } = input.read()?;
     let label: String = label.chars().filter(|c| !c.is_control()).take(MAX_LABEL).collect();
     let done = if label.trim().is_empty() { fs::remove_file(&path) } else { fs::write(&path, label.trim()) };
     match done {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unreadable(input.part(0), &error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(read_failed(input.part(0), &error)),
         _ => Ok(WebAnswer::Done),
     }
 }
@@ -294,7 +294,7 @@ pub fn label(shared: &ConsoleState, input: &Input) -> WebResult {
 /// Deletes a run and its label.
 pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
     let path = file(shared, input.part(0))?;
-    fs::remove_file(&path).map_err(|error| unreadable(input.part(0), &error))?;
+    fs::remove_file(&path).map_err(|error| read_failed(input.part(0), &error))?;
     let _ = fs::remove_file(path.with_extension("label"));
     Ok(WebAnswer::Done)
 }
@@ -311,16 +311,16 @@ fn file(shared: &ConsoleState, name: &str) -> Result<PathBuf, WebRefusal> {
 }
 
 fn load(shared: &ConsoleState, name: &str) -> Result<RunSummary, WebRefusal> {
-    read(&file(shared, name)?)
+    read_summary(&file(shared, name)?)
 }
 
-fn read(path: &Path) -> Result<RunSummary, WebRefusal> {
+fn read_summary(path: &Path) -> Result<RunSummary, WebRefusal> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let length = fs::metadata(path).map_err(|error| unreadable(&name, &error))?.len();
+    let length = fs::metadata(path).map_err(|error| read_failed(&name, &error))?.len();
     if length > MAX_RUN_BYTES {
         return Err(WebRefusal::bad(format!("{name}: larger than any run")));
     }
-    let bytes = fs::read(path).map_err(|error| unreadable(&name, &error))?;
+    let bytes = fs::read(path).map_err(|error| read_failed(&name, &error))?;
     let read = match Curve::from_json(&bytes) {
         Ok(curve) => Ok(RunSummary::Curve(curve.into())),
         Err(FormatError::Version(version)) if version == SUITE_FORMAT => {
@@ -331,6 +331,6 @@ fn read(path: &Path) -> Result<RunSummary, WebRefusal> {
     read.map_err(|error| WebRefusal::bad(format!("{name}: {error}")))
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> WebRefusal {
+fn read_failed(name: &str, error: &std::io::Error) -> WebRefusal {
     WebRefusal::failed(format!("{name}: {error}"))
 }

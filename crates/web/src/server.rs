@@ -39,7 +39,7 @@ pub fn start(
         Listener::Tcp(tokio::net::TcpListener::from_std(listener)?)
     };
     let work = move || {
-        let router = routes::router(&shared, &stopped);
+        let router = routes::build_router(&shared, &stopped);
         let sampler = runtime.spawn(routes::background(&shared));
         // Event streams last as long as a page is open.
         let rules = AcceptRules { token: None, tls, clients: MAX_CLIENTS, age_max: None };

@@ -130,7 +130,7 @@ impl Sessions {
         }
         let mut state = self.state();
         let session = secret()?;
-        let now = now();
+        let now = unix_time_s();
         state.sessions.retain(|(_, created)| is_valid(*created, now));
         if state.sessions.len() == MAX_SESSIONS {
             state.sessions.remove(0);
@@ -143,7 +143,7 @@ impl Sessions {
 
     /// True if the session exists and is not too old.
     pub fn admits(&self, session: &str) -> bool {
-        let now = now();
+        let now = unix_time_s();
         // Compares with every session, also after a match.
         let state = self.state();
         let admits = |(secret, created): &(String, u64)| same(secret, session) & is_valid(*created, now);
@@ -167,7 +167,7 @@ const fn is_valid(created: u64, now: u64) -> bool {
     now.saturating_sub(created) < SESSION_SECONDS
 }
 
-fn now() -> u64 {
+fn unix_time_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }
 

@@ -90,10 +90,10 @@ pub fn html(shared: &ConsoleState, input: &Input) -> WebResult {
     let case = input.part(0);
     let parsed = shared.reports.parsed(case)?;
     let story = read(&shared.directory, case).unwrap_or_default();
-    let subject = choose::subject(&parsed, &story.wanted.subject)?;
+    let subject = choose::find_subject(&parsed, &story.wanted.subject)?;
     let request = SizeRequest { extent: FileExtent::Report, ..story.wanted };
-    let found = choose::search(shared, &parsed, subject, &request, &input.cancelled)?;
-    let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::page(&parsed, &found)];
+    let found = choose::search_catalogue(shared, &parsed, subject, &request, &input.cancelled)?;
+    let mut parts: Vec<Page> = vec![choose::diagnosis(&parsed), choose::render_sizing(&parsed, &found)];
     let run = Some(input.part(1)).filter(|run| !run.is_empty()).map(str::to_owned).or(story.run);
     if let Some(run) = run {
         parts.push(runs::page_of(shared, &run)?);

@@ -24,14 +24,14 @@ impl PooledBlock {
 /// Zero crossing of the isotonic medians, as the logarithm of the load: infinite if they stay at or below zero,
 /// negative infinity if they start above.
 pub(crate) fn crossing(points: &[SlotEstimate]) -> f64 {
-    let blocks = blocks(points);
+    let blocks = pool_blocks(points);
     let Some(up) = blocks.iter().position(|block| block.median > 0.0) else { return f64::INFINITY };
     let Some(below) = up.checked_sub(1) else { return f64::NEG_INFINITY };
     let (a, b) = (&blocks[below], &blocks[up]);
     a.last + (b.first - a.last) * -a.median / (b.median - a.median)
 }
 
-fn blocks(points: &[SlotEstimate]) -> Vec<PooledBlock> {
+fn pool_blocks(points: &[SlotEstimate]) -> Vec<PooledBlock> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
     let mut blocks: Vec<PooledBlock> = Vec::new();

@@ -40,7 +40,7 @@ impl Hold {
 }
 
 /// Held loads in order of time.
-pub(crate) fn holds(slots: &[LoadSlot], objective: Objective) -> Vec<Hold> {
+pub(crate) fn find_holds(slots: &[LoadSlot], objective: Objective) -> Vec<Hold> {
     let windows: Vec<&LoadSlot> = slots.iter().filter(|slot| slot.role == SlotRole::Hold).collect();
     windows.chunk_by(|a, b| a.pass == b.pass).filter_map(|windows| hold(windows, objective)).collect()
 }
@@ -69,7 +69,7 @@ pub(super) fn judged(found: &Estimated, slots: &[LoadSlot], objective: Objective
     let is_at = |hold: &Hold, line: f64| scale.iops(hold.x + SAME_RUNGS * RUNG_LN) >= line;
     // Loads above the line do not test it.
     let tests = |hold: &Hold| hold.is_telling() && scale.iops(hold.x) <= value * RUNG_LN.exp();
-    let holds: Vec<Hold> = holds(slots, objective).into_iter().filter(tests).collect();
+    let holds: Vec<Hold> = find_holds(slots, objective).into_iter().filter(tests).collect();
     let Some(first) = holds.first().filter(|first| is_at(first, value)) else { return *found };
     let again = holds.get(1).filter(|second| (second.x - first.x).abs() < 1e-9);
     if let Some(held) = [Some(first), again].into_iter().flatten().find(|hold| hold.lasts) {

@@ -13,7 +13,7 @@ const PARTS: u32 = 10;
 const BESIDE: f64 = 0.1;
 
 /// Windows of the open loads among `runs`; of the closed loads if none is open.
-pub(crate) fn windows(runs: &[Run]) -> Vec<LoadSlot> {
+pub(crate) fn select_windows(runs: &[Run]) -> Vec<LoadSlot> {
     let is_open = |run: &&Run| matches!(run.offered, Pace::Open { .. });
     let only_open = runs.iter().any(|run| is_open(&run));
     let mut begun = Instant::ZERO;
@@ -28,7 +28,7 @@ pub(crate) fn windows(runs: &[Run]) -> Vec<LoadSlot> {
 }
 
 fn of_run(run: &Run, begun: Instant) -> Vec<LoadSlot> {
-    let joined = joined(run);
+    let joined = join_slices(run);
     let count = joined.len() as u32;
     let lateness = run.lateness.coarse();
     let slot = |(index, slice): (u32, Slice)| {
@@ -44,7 +44,7 @@ fn of_run(run: &Run, begun: Instant) -> Vec<LoadSlot> {
 }
 
 /// The series after the warm-up in windows of nearly equal length.
-fn joined(run: &Run) -> Vec<Slice> {
+fn join_slices(run: &Run) -> Vec<Slice> {
     let begin = Instant::ZERO + run.warm_up;
     let measured: Vec<&Slice> = run.series.iter().filter(|slice| slice.start >= begin).collect();
     let whole = measured.iter().fold(Span::ZERO, |sum, slice| sum + slice.span);

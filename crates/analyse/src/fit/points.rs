@@ -154,7 +154,7 @@ pub(super) fn by_kind(points: &[FitPoint]) -> [Vec<FitPoint>; 2] {
 }
 
 /// Distinct loads, in the order of the points.
-pub(super) fn loads(points: &[FitPoint]) -> Vec<Offered> {
+pub(super) fn list_loads(points: &[FitPoint]) -> Vec<Offered> {
     let mut loads: Vec<Offered> = Vec::new();
     for point in points {
         if !loads.contains(&point.offered) {
@@ -166,7 +166,7 @@ pub(super) fn loads(points: &[FitPoint]) -> Vec<Offered> {
 
 /// Number of distinct loads.
 pub(super) fn different(points: &[FitPoint]) -> usize {
-    loads(points).len()
+    list_loads(points).len()
 }
 
 fn is_usable(run: &Run) -> bool {

@@ -27,7 +27,12 @@ const SEED: u64 = 1;
 
 /// Deviation of the shape at each of `points`: logarithm of its mean response time over the measured one. `all` are the
 /// points for which the spec is built.
-pub(super) fn off(shape: ModelShape, numbers: &[f64], points: &[FitPoint], all: &[FitPoint]) -> Vec<f64> {
+pub(super) fn compute_deviations(
+    shape: ModelShape,
+    numbers: &[f64],
+    points: &[FitPoint],
+    all: &[FitPoint],
+) -> Vec<f64> {
     let spec = shape.spec(numbers, all);
     let mut off = Vec::with_capacity(points.len());
     // Points of the same workload are solved together, by depth.
@@ -59,8 +64,8 @@ pub(super) fn summary(off: &[f64]) -> Misfit {
 }
 
 /// Error of the shape on the points.
-pub(super) fn misfit(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> Misfit {
-    summary(&off(shape, numbers, points, points))
+pub(super) fn evaluate_misfit(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> Misfit {
+    summary(&compute_deviations(shape, numbers, points, points))
 }
 
 /// Loss: Huber loss of the deviations relative to each point's scatter, linear beyond three times the scatter, so that
@@ -70,7 +75,7 @@ pub(super) fn loss(shape: ModelShape, numbers: &[f64], points: &[FitPoint]) -> f
         let away = off.abs() / point.scatter.unwrap_or(0.01).hypot(FLOOR);
         if away <= 3.0 { away * away } else { 6.0 * away - 9.0 }
     };
-    let misfit: f64 = points.iter().zip(off(shape, numbers, points, points)).map(huber).sum();
+    let misfit: f64 = points.iter().zip(compute_deviations(shape, numbers, points, points)).map(huber).sum();
     misfit + shape.implausible(numbers, different(points))
 }
 
@@ -197,7 +202,7 @@ pub(super) fn scatter(shape: ModelShape, numbers: &ShapeParameters, points: &[Fi
     if points.iter().all(|point| point.scatter.is_none()) {
         return None;
     }
-    let off = off(shape, numbers, points, points);
+    let off = compute_deviations(shape, numbers, points, points);
     let spare = points.len().saturating_sub(numbers.len()).max(1) as f64;
     let misfit = (off.iter().map(|off| off * off).sum::<f64>() / spare).sqrt();
     let mut rng = Rng::with_seed(SEED);

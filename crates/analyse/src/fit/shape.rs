@@ -321,7 +321,7 @@ impl ModelShape {
         let largest = Bytes::new(lengths(points).1);
         let write_ns = extra_of_writes(points);
         let rate = bytes.get(1).map(|rate| throughput(*rate));
-        let demand = |ns: f64, spread| Demand { rate, ..demand(ns, write_ns, spread) };
+        let demand = |ns: f64, spread| Demand { rate, ..build_demand(ns, write_ns, spread) };
         let servers = |at: usize, spread| {
             let servers = whole(numbers[at + 1]);
             named("servers", StageSpec::Station { servers, demand: demand(numbers[at], spread) })
@@ -332,22 +332,24 @@ impl ModelShape {
             named("dies", StageSpec::Bank { queues, grain, demand: demand(numbers[at], spread) })
         };
         match self {
-            Self::Table => vec![named("measured rates", StageSpec::Curve { points: rates(points) })],
+            Self::Table => vec![named("measured rates", StageSpec::Curve { points: collect_rates(points) })],
             Self::Delay => vec![path()],
             Self::Limit => {
                 let rate = Rate::Operations(Iops::from_f64(numbers[1].max(1e-3)));
                 vec![named("limit", StageSpec::Limit { rate, burst: 1, unit: None }), path()]
             }
-            Self::Disk => vec![named("disk", StageSpec::Disk(disk(numbers[0], numbers[1], space(points))))],
+            Self::Disk => {
+                vec![named("disk", StageSpec::Disk(build_disk(numbers[0], numbers[1], find_largest_space(points))))]
+            }
             Self::LateDisk => {
                 let reorders_from = numbers[2].clamp(1.0, f64::from(DISK_QUEUE));
-                let late = DiskSpec { reorders_from, ..disk(numbers[0], numbers[1], space(points)) };
+                let late = DiskSpec { reorders_from, ..build_disk(numbers[0], numbers[1], find_largest_space(points)) };
                 vec![named("disk", StageSpec::Disk(late))]
             }
             Self::Disks => {
                 let members = whole(numbers[2]).max(2);
-                let space = Bytes::new(space(points).get().div_ceil(u64::from(members)));
-                let disk = named("disk", StageSpec::Disk(disk(numbers[0], numbers[1], space)));
+                let space = Bytes::new(find_largest_space(points).get().div_ceil(u64::from(members)));
+                let disk = named("disk", StageSpec::Disk(build_disk(numbers[0], numbers[1], space)));
                 let member = ChainSpec::new(vec![disk]).expect("a disk is a stage");
                 vec![named("disks", StageSpec::Array { layout: Layout::Stripe, members, interleave: grain, member })]
             }
@@ -421,7 +423,7 @@ fn rate_of_bytes(points: &[FitPoint]) -> f64 {
 }
 
 /// Measured rates by depth, from 1 on.
-fn rates(points: &[FitPoint]) -> Vec<(u32, Iops)> {
+fn collect_rates(points: &[FitPoint]) -> Vec<(u32, Iops)> {
     let mut rates: Vec<(u32, f64)> = points.iter().filter_map(|point| Some((point.closed()?, point.iops))).collect();
     rates.sort_by_key(|(depth, _)| *depth);
     rates.dedup_by_key(|(depth, _)| *depth);
@@ -429,18 +431,18 @@ fn rates(points: &[FitPoint]) -> Vec<(u32, Iops)> {
     from.into_iter().chain(rates.iter().copied()).map(|(depth, iops)| (depth, Iops::from_f64(iops))).collect()
 }
 
-fn demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
+fn build_demand(ns: f64, write_ns: Option<f64>, spread: Service) -> Demand {
     let write = write_ns.map(|extra| nanos(ns + extra));
     Demand { write, spread, ..Demand::constant(nanos(ns)) }
 }
 
 /// The largest space of the loads.
-fn space(points: &[FitPoint]) -> Bytes {
+fn find_largest_space(points: &[FitPoint]) -> Bytes {
     points.iter().map(|point| point.workload.space).max().unwrap_or(Bytes::gib(1))
 }
 
 /// A disk with a known sum of seek, half a rotation and transfer.
-fn disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
+fn build_disk(alone_ns: f64, gain: f64, space: Bytes) -> DiskSpec {
     let turn = TURN_NS.min(alone_ns);
     let seek = nanos(alone_ns - turn / 2.0);
     let rate = Throughput::per_second(1_000_000_000);

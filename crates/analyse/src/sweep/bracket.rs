@@ -4,7 +4,7 @@ use plimsoll_load::Pace;
 use plimsoll_record::Run;
 
 use super::{Purpose, Sweep, SweepPoint};
-use crate::estimate::{crossing_so_far, windows};
+use crate::estimate::{crossing_so_far, select_windows};
 use crate::load_line::chosen_objective;
 
 /// Share of a round's time for the bracket.
@@ -45,7 +45,7 @@ impl Sweep {
     /// Every depth is measured once: the line uses the windows of all depths.
     pub(super) fn closer(&self, runs: &[Run]) -> Option<SweepPoint> {
         let objective = self.plan.objective.or_else(|| chosen_objective(runs))?;
-        let (x, _) = crossing_so_far(&windows(runs), objective)?;
+        let (x, _) = crossing_so_far(&select_windows(runs), objective)?;
         let depths = || {
             runs.iter().filter_map(|run| match run.offered {
                 Pace::Closed { depth } => Some(depth),

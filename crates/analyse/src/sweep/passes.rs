@@ -11,8 +11,8 @@ use plimsoll_units::{Iops, Span};
 
 use super::{Purpose, SweepPoint};
 use crate::estimate::{
-    RUNG_LN, allowed_share, closed_line, crossing_so_far, estimate, has_enough_undisturbed, holds, is_mostly_disturbed,
-    rung, rung_load,
+    RUNG_LN, allowed_share, closed_line, crossing_so_far, estimate, find_holds, has_enough_undisturbed,
+    is_mostly_disturbed, rung, rung_load,
 };
 
 /// Lengths of slots, and division of the budget.
@@ -217,7 +217,7 @@ impl Passes {
         let held = ((HELD * self.budget_s / window) as u64).max(MIN_WINDOWS) as f64 * window;
         let soak = (SOAK * self.budget_s).max(2.0 * window);
         let left = self.budget_s * (1.0 + self.plan.overrun) - spent_s;
-        let all = holds(slots, objective);
+        let all = find_holds(slots, objective);
         let made: Vec<_> = all.iter().filter(|hold| hold.is_telling()).collect();
         let next = match &made[..] {
             [] | [_] => line,

@@ -10,7 +10,7 @@ use crate::complaint::Complaints;
 use crate::config::{Config, Part, Setting};
 use crate::date::Date;
 use crate::expression::Value;
-use crate::number::{plain, shown};
+use crate::number::{format_plain, shown};
 use crate::offer::{Offer, PriceTerms};
 use crate::product::{Product, ProductKind, PublishedTable, Range};
 use crate::refusal::ConfigRefusal;
@@ -151,7 +151,7 @@ impl Catalogue {
 
 fn setting(option: &str, value: &Value) -> Setting {
     let value = match value {
-        Value::Number(number) => plain(*number),
+        Value::Number(number) => format_plain(*number),
         other => other.words(),
     };
     Setting::Option { name: option.to_owned(), value }

@@ -53,7 +53,7 @@ fn machine_part(text: &str) -> Result<Part, Unparsable<'_>> {
     let Some(own) = own else { return part(text) };
     let inside = own[1..].strip_suffix(')').filter(|inside| !inside.trim().is_empty());
     let inside = inside.ok_or_else(|| (text, MACHINE.to_owned()))?;
-    Ok(Part { product: OWN_MACHINE.to_owned(), settings: settings(inside)? })
+    Ok(Part { product: OWN_MACHINE.to_owned(), settings: parse_settings(inside)? })
 }
 
 fn part(text: &str) -> Result<Part, Unparsable<'_>> {
@@ -62,14 +62,14 @@ fn part(text: &str) -> Result<Part, Unparsable<'_>> {
     if matches!(product, "" | "on" | "of") || product.contains(stray) {
         return Err((text, PRODUCT.to_owned()));
     }
-    let settings = rest.map_or_else(|| Ok(Vec::new()), settings)?;
+    let settings = rest.map_or_else(|| Ok(Vec::new()), parse_settings)?;
     Ok(Part { product: product.to_owned(), settings })
 }
 
-fn settings(text: &str) -> Result<Vec<Setting>, Unparsable<'_>> {
+fn parse_settings(text: &str) -> Result<Vec<Setting>, Unparsable<'_>> {
     let mut read: Vec<Setting> = Vec::new();
     for text in text.split([',', '@']) {
-        let setting = setting(text.trim())?;
+        let setting = parse_setting(text.trim())?;
         if read.iter().any(|earlier| same_place(earlier, &setting)) {
             return Err((text, "it is set a second time".to_owned()));
         }
@@ -93,7 +93,7 @@ pub(crate) fn same_place(a: &Setting, b: &Setting) -> bool {
     }
 }
 
-fn setting(text: &str) -> Result<Setting, Unparsable<'_>> {
+fn parse_setting(text: &str) -> Result<Setting, Unparsable<'_>> {
     let refused = || (text, SETTING.to_owned());
     let name = |name: &str| {
         let mut letters = name.chars();
@@ -106,13 +106,13 @@ fn setting(text: &str) -> Result<Setting, Unparsable<'_>> {
         if !name(option) || value.is_empty() || value.contains(stray) {
             return Err(refused());
         }
-        let as_size = option.eq_ignore_ascii_case("size").then(|| size(value)).flatten();
+        let as_size = option.eq_ignore_ascii_case("size").then(|| parse_size(value)).flatten();
         return Ok(as_size.unwrap_or_else(|| Setting::Option { name: option.to_owned(), value: value.to_owned() }));
     }
     if name(text) {
         return Ok(Setting::Word(text.to_owned()));
     }
-    if let Some(size) = size(text) {
+    if let Some(size) = parse_size(text) {
         return Ok(size);
     }
     let (number, option) = number_and_word(text).filter(|(_, option)| name(option)).ok_or_else(refused)?;
@@ -120,7 +120,7 @@ fn setting(text: &str) -> Result<Setting, Unparsable<'_>> {
 }
 
 /// `256GB`, `1.5 TiB`: a number and a unit.
-fn size(text: &str) -> Option<Setting> {
+fn parse_size(text: &str) -> Option<Setting> {
     let (number, unit) = number_and_word(text)?;
     let is_unit = unit.len() >= 2 && unit.ends_with(['B', 'b']) && format!("1{unit}").parse::<Bytes>().is_ok();
     is_unit.then(|| Setting::Size { number: number.to_owned(), unit: unit.to_owned() })

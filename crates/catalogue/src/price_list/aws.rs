@@ -115,7 +115,7 @@ fn meter(of: &Attributes) -> Result<String, &'static str> {
 }
 
 /// `GB-Mo` is `GiB-month`: AWS counts GB of 2^30 bytes. With the factor of the amount.
-fn unit(text: &str) -> Option<(&'static str, &'static str)> {
+fn parse_unit(text: &str) -> Option<(&'static str, &'static str)> {
     match text.to_lowercase().as_str() {
         "gb-mo" | "gb-month" => Some(("GiB-month", "1")),
         "iops-mo" | "iops-month" => Some(("IOPS-month", "1")),
@@ -178,7 +178,7 @@ impl OfferFile {
         collector: &mut Collector<'_>,
     ) -> Result<(), PriceListError> {
         let Some(sku) = self.skus.get(price.sku) else { return Ok(()) };
-        let unit = unit(price.unit);
+        let unit = parse_unit(price.unit);
         let amount = price.amount.parse::<Decimal>().ok();
         let amount = amount.and_then(|amount| amount.times(unit.map_or("1", |(_, factor)| factor).parse().ok()?));
         let (Some(amount), Ok(from)) = (amount, price.begin.parse()) else {
@@ -222,7 +222,7 @@ impl OfferFile {
         if purchase < best.purchase {
             *best = fresh();
         }
-        match unit(price.unit) {
+        match parse_unit(price.unit) {
             Some(("hour", _)) => best.hourly = amount,
             _ if price.unit == "Quantity" => best.upfront = amount,
             _ => collector.skip("its unit is not understood"),

@@ -50,7 +50,7 @@ fn term(text: &str) -> Option<Commitment> {
 }
 
 /// `1 GiB/Hour` is `GiB-hour`; with the number of units that the amount is for, as a factor.
-fn unit(text: &str) -> Option<(String, &'static str)> {
+fn parse_unit(text: &str) -> Option<(String, &'static str)> {
     let unit = |unit: &str, factor| Some((unit.to_owned(), factor));
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     match compact.to_lowercase().as_str() {
@@ -87,7 +87,7 @@ impl AzureItem {
             per = Some("month".to_owned());
             let monthly = self.retail_price / f64::from(commitment.months());
             amount = Decimal::from_quantity(monthly).unwrap_or(price);
-        } else if let Some((_, factor)) = unit(&self.unit_of_measure) {
+        } else if let Some((_, factor)) = parse_unit(&self.unit_of_measure) {
             amount = factor.parse().ok().and_then(|factor| price.times(factor)).unwrap_or(price);
         }
         let rate = |commitment, per: Option<String>, amount| ListedRate {
@@ -111,7 +111,7 @@ impl AzureItem {
 
     /// Unit and time; rates of provisioned IOPS and throughput are for one of these, without its name.
     fn per(&self, collector: &Collector<'_>, meter: &str) -> Option<String> {
-        let (per, _) = unit(&self.unit_of_measure)?;
+        let (per, _) = parse_unit(&self.unit_of_measure)?;
         let billed = collector.meters.unit("azure", &crate::imported::meter_key(meter))?;
         Some(match per.as_str() {
             "hour" | "month" if !billed.is_empty() => format!("{billed}-{per}"),

@@ -44,7 +44,7 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
         if length == LINE_MAX && line.last() != Some(&b'\n') {
             return Err(PriceListError::NotAList("it has a line of more than 1 MiB".to_owned()));
         }
-        let cells = cells(&String::from_utf8_lossy(&line));
+        let cells = split_cells(&String::from_utf8_lossy(&line));
         let Some(columns) = &columns else {
             match cells.as_slice() {
                 [name, value, ..] if name == "Publication Date" => collector.publish(value),
@@ -64,7 +64,7 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
             }
             continue;
         };
-        price(columns, &cells, &mut offer, collector)?;
+        collect_price(columns, &cells, &mut offer, collector)?;
     }
     if columns.is_none() {
         shown.truncate(COLUMNS_MAX);
@@ -76,7 +76,7 @@ pub(super) fn read(mut from: impl BufRead, collector: &mut Collector<'_>) -> Res
     offer.finish(collector)
 }
 
-fn price(
+fn collect_price(
     columns: &OfferColumns,
     line: &[String],
     offer: &mut OfferFile,
@@ -119,7 +119,7 @@ fn price(
 }
 
 /// Cells of a line; quotation marks enclose commas and are doubled inside (RFC 4180).
-fn cells(line: &str) -> Vec<String> {
+fn split_cells(line: &str) -> Vec<String> {
     let (mut cells, mut quoted) = (vec![String::new()], false);
     let mut letters = line.trim_end_matches(['\r', '\n']).chars().peekable();
     while let Some(letter) = letters.next() {

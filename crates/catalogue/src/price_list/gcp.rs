@@ -77,7 +77,7 @@ impl UnitPrice {
 const FILLERS: [&str; 6] = ["predefined", "amd", "arm", "instance", "memory-optimized", "running"];
 
 /// The meter of a description: `n2 core` for machines, the text without its place for disks.
-fn meter(description: &str, commitment: Commitment) -> Option<String> {
+fn meter_of(description: &str, commitment: Commitment) -> Option<String> {
     let text = meter_key(description);
     if commitment == Commitment::None {
         let text =
@@ -140,7 +140,7 @@ impl GcpSku {
                 return Ok(());
             }
         };
-        let meter = meter(&self.description, commitment);
+        let meter = meter_of(&self.description, commitment);
         let billed = meter.as_deref().and_then(|meter| collector.meters.unit("gcp", meter)).cloned();
         let (Some(meter), Some(billed)) = (meter, billed) else {
             collector.skip("no product of the catalogue bills it");

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::section::{Section, SpannedText, section};
+use super::section::{Section, SpannedText, read_section};
 use crate::cite::{Cite, Status};
 use crate::complaint::Complaints;
 use crate::nearest;
@@ -42,7 +42,7 @@ impl Cites {
         let mut documents = BTreeMap::new();
         if let Some(sources) = head.section("sources", "[sources]", to) {
             for (key, value) in sources.entries() {
-                let Some(entry) = section(value, "[sources.NAME]") else {
+                let Some(entry) = read_section(value, "[sources.NAME]") else {
                     to.at(key.at, format!("sources.{} is no table", key.text), "[sources.NAME] with a title");
                     continue;
                 };
@@ -103,7 +103,7 @@ impl Cites {
         if let Some(source) = source {
             self.known(source, to);
         }
-        let status = entry.text("status", to).and_then(|text| status(text, to));
+        let status = entry.text("status", to).and_then(|text| parse_status(text, to));
         let date = entry.text("date", to).map(|date| date.text.to_owned());
         Given { source: source.map(|source| source.text.to_owned()), date, status }
     }
@@ -119,7 +119,7 @@ impl Cites {
     }
 }
 
-fn status(text: SpannedText, to: &mut Complaints) -> Option<Status> {
+fn parse_status(text: SpannedText, to: &mut Complaints) -> Option<Status> {
     let found = Status::ALL.into_iter().find(|status| status.name() == text.text);
     if found.is_none() {
         let names = Status::ALL.map(Status::name);

@@ -3,7 +3,7 @@
 use plimsoll_units::Bytes;
 
 use super::PartReader;
-use super::section::{Section, SpannedText, elements, number};
+use super::section::{Section, SpannedText, elements, read_number};
 use crate::deviation::{COMPARED_BLOCKS, Deviation, SaturatingLoad};
 use crate::durability::Durability;
 use crate::expression::Type;
@@ -20,9 +20,9 @@ impl PartReader<'_> {
         let section = head.section("durability", "[durability]", &mut self.to)?;
         let rates: Vec<Option<f64>> = match section.get("annual_failure_rate") {
             Some(value) if value.get_ref().as_array().is_some() => {
-                elements(value, "annual_failure_rate", &mut self.to).into_iter().map(number).collect()
+                elements(value, "annual_failure_rate", &mut self.to).into_iter().map(read_number).collect()
             }
-            Some(value) => vec![number(value)],
+            Some(value) => vec![read_number(value)],
             None => Vec::new(),
         };
         let cite = self.cites.cite(&section, &mut self.to);

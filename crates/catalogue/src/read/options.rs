@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_units::Bytes;
 
-use super::section::{Section, section};
+use super::section::{Section, read_section};
 use super::{PartReader, is_size_unit};
 use crate::expression::{Expression, Type, Value};
 use crate::nearest;
@@ -17,7 +17,7 @@ impl PartReader<'_> {
     pub(super) fn declare_options(&mut self, head: &Section) {
         let Some(options) = head.section("options", "[options]", &mut self.to) else { return };
         for (key, value) in options.entries() {
-            let choices = section(value, "[options.NAME]").map(|entry| entry.list("choices", &mut self.to));
+            let choices = read_section(value, "[options.NAME]").map(|entry| entry.list("choices", &mut self.to));
             let texts = choices.iter().flatten().any(|choice| choice.get_ref().is_str());
             let holds = if texts { Type::Text } else { Type::Number };
             let plain = key.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -36,7 +36,7 @@ impl PartReader<'_> {
         let mut read = Vec::new();
         self.names.may_be_machines = kind != ProductKind::Machine;
         for (key, value) in options.entries() {
-            let Some(entry) = section(value, "[options.NAME]") else {
+            let Some(entry) = read_section(value, "[options.NAME]") else {
                 self.to.at(key.at, format!("options.{} is no table", key.text), "[options.NAME]");
                 continue;
             };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::PartReader;
-use super::section::{Section, SpannedText, SpannedValue, elements, number_text, section, wrong};
+use super::section::{Section, SpannedText, SpannedValue, elements, number_text, read_section, wrong};
 use crate::cite::Cite;
 use crate::decimal::Decimal;
 use crate::expression::{Expression, Type};
@@ -157,7 +157,7 @@ impl PartReader<'_> {
     }
 
     fn by_tier(&mut self, value: SpannedValue, tiers: Option<&Tiers>) -> Option<Amount> {
-        let (Some(entries), Some(tiers)) = (section(value, "by_tier"), tiers) else {
+        let (Some(entries), Some(tiers)) = (read_section(value, "by_tier"), tiers) else {
             wrong(value, "by_tier", "a table of tiers and amounts, in a file with [tiers]", &mut self.to);
             return None;
         };

@@ -1,7 +1,7 @@
 //! Published tables of a product file, which the limits must reproduce.
 
 use super::PartReader;
-use super::section::{Section, elements, section};
+use super::section::{Section, elements, read_section};
 use crate::date::Date;
 use crate::expression::Value;
 use crate::product::PublishedTable;
@@ -61,7 +61,7 @@ impl PartReader<'_> {
     fn exceptions(&mut self, table: &Section) -> Vec<usize> {
         let mut rows = Vec::new();
         for value in table.list("except", &mut self.to) {
-            let Some(entry) = section(value, "except") else { continue };
+            let Some(entry) = read_section(value, "except") else { continue };
             let row = entry.number("row", &mut self.to);
             entry.required("why", &mut self.to);
             if row.is_none() {

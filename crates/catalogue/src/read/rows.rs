@@ -6,7 +6,7 @@ use std::sync::Arc;
 use toml::de::DeValue;
 
 use super::PartReader;
-use super::section::{Section, SpannedText, SpannedValue as Toml, elements, number, wrong};
+use super::section::{Section, SpannedText, SpannedValue as Toml, elements, read_number, wrong};
 use crate::expression::{Type, Value};
 use crate::product::{Machines, OptionValue, Origin, ProductKind, TableRow, Tiers};
 
@@ -19,7 +19,7 @@ struct UnnamedRows {
 
 /// Value of a cell; an empty text is a missing value.
 pub(crate) fn cell(value: Toml) -> Option<Value> {
-    if let Some(number) = number(value) {
+    if let Some(number) = read_number(value) {
         return Some(Value::Number(number));
     }
     match value.get_ref() {

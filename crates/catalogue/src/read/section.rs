@@ -80,7 +80,7 @@ impl<'d, 'i> Section<'d, 'i> {
 
     pub(crate) fn number(&self, key: &'static str, to: &mut Complaints) -> Option<f64> {
         let value = self.get(key)?;
-        let number = number(value);
+        let number = read_number(value);
         if number.is_none() {
             wrong(value, key, "a number", to);
         }
@@ -90,7 +90,7 @@ impl<'d, 'i> Section<'d, 'i> {
     /// A list of two numbers.
     pub(crate) fn pair(&self, key: &'static str, to: &mut Complaints) -> Option<(f64, f64)> {
         let value = self.get(key)?;
-        let numbers: Vec<f64> = elements(value, key, to).into_iter().filter_map(number).collect();
+        let numbers: Vec<f64> = elements(value, key, to).into_iter().filter_map(read_number).collect();
         let pair = if let [low, high] = numbers[..] { Some((low, high)) } else { None };
         if pair.is_none_or(|(low, high)| low > high) {
             wrong(value, key, "two numbers in brackets, the lower first", to);
@@ -128,7 +128,7 @@ impl<'d, 'i> Section<'d, 'i> {
     /// A subtable.
     pub(crate) fn section(&self, key: &'static str, name: &'static str, to: &mut Complaints) -> Option<Self> {
         let value = self.get(key)?;
-        let section = section(value, name);
+        let section = read_section(value, name);
         if section.is_none() {
             wrong(value, key, "a table", to);
         }
@@ -140,7 +140,7 @@ impl<'d, 'i> Section<'d, 'i> {
         let list = self.list(key, to);
         list.into_iter()
             .filter_map(|value| {
-                let section = section(value, name);
+                let section = read_section(value, name);
                 if section.is_none() {
                     wrong(value, key, "tables", to);
                 }
@@ -164,7 +164,7 @@ impl<'d, 'i> Section<'d, 'i> {
     }
 }
 
-pub(crate) fn section<'d, 'i>(value: SpannedValue<'d, 'i>, name: &'static str) -> Option<Section<'d, 'i>> {
+pub(crate) fn read_section<'d, 'i>(value: SpannedValue<'d, 'i>, name: &'static str) -> Option<Section<'d, 'i>> {
     value.get_ref().as_table().map(|table| Section::new(table, value.span().start, name))
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn wrong(value: SpannedValue, key: &str, allowed: &str, to: &mut Comp
 }
 
 /// An integer or a float, as a number.
-pub(crate) fn number(value: SpannedValue) -> Option<f64> {
+pub(crate) fn read_number(value: SpannedValue) -> Option<f64> {
     number_text(value)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_units::Bytes;
 
 use super::PartReader;
-use super::section::{Section, number};
+use super::section::{Section, read_number};
 use crate::ask::Ask;
 use crate::expression::Type;
 use crate::product::{Access, Kinds, TypicalRule};
@@ -52,7 +52,7 @@ impl PartReader<'_> {
         let mut rates = BTreeMap::new();
         for (depth, value) in section.section("iops", "iops", &mut self.to).iter().flat_map(Section::entries) {
             let queue = depth.text.parse().ok().filter(|depth| (1..=MAX_DEPTH).contains(depth));
-            if let Some((depth, iops)) = queue.zip(number(value).filter(|iops| *iops > 0.0)) {
+            if let Some((depth, iops)) = queue.zip(read_number(value).filter(|iops| *iops > 0.0)) {
                 rates.insert(depth, iops);
             } else {
                 let allowed = format!("depths from 1 to {MAX_DEPTH} with operations a second above 0");

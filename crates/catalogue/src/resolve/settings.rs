@@ -26,7 +26,7 @@ impl Given {
             match setting {
                 Setting::Size { number, unit } => {
                     let (index, _) = known(product, name, "size")?;
-                    given.options[index] = Some(size(product, name, number, unit)?);
+                    given.options[index] = Some(convert_size(product, name, number, unit)?);
                 }
                 Setting::Option { name: option, value }
                     if option.eq_ignore_ascii_case("tier") && product.tiers.is_some() =>
@@ -93,7 +93,7 @@ fn known<'p>(product: &'p Product, name: &Arc<str>, option: &str) -> Result<(usi
 }
 
 /// `12000`, or `12k` and `1.5M` in thousands and millions.
-fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, ConfigRefusal> {
+fn parse_number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, ConfigRefusal> {
     let (digits, scale) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1e3),
         None => text.strip_suffix('M').map_or((text, 1.0), |digits| (digits, 1e6)),
@@ -108,10 +108,15 @@ fn number(name: &Arc<str>, option: &str, text: &str) -> Result<f64, ConfigRefusa
 
 /// The vendor's unit name is taken literally; other units are converted. Where the vendor's unit is a power of 1,024, so
 /// are decimal names: OCI prints its maximum of 32,768 GB as 32 TB, and Azure a P30 of 1,024 GiB as 1 TB.
-fn size(product: &Product, name: &Arc<str>, digits: &str, unit: &str) -> Result<(Value, String), ConfigRefusal> {
+fn convert_size(
+    product: &Product,
+    name: &Arc<str>,
+    digits: &str,
+    unit: &str,
+) -> Result<(Value, String), ConfigRefusal> {
     let vendors = &product.unit;
     if unit.eq_ignore_ascii_case(&vendors.word) {
-        let size = number(name, "size", digits)?;
+        let size = parse_number(name, "size", digits)?;
         return Ok((Value::Number(size), format!("{} {}", shown(size), vendors.word)));
     }
     let binary = if vendors.bytes.is_power_of_two() && unit.len() == 2 {
@@ -135,7 +140,7 @@ fn read(name: &Arc<str>, option: &OptionRule, text: &str) -> Result<Value, Confi
         if let Some((unit, size)) = size {
             return Ok(Value::Number(size.get() as f64 / unit.bytes as f64));
         }
-        return number(name, &option.name, text).map(Value::Number);
+        return parse_number(name, &option.name, text).map(Value::Number);
     };
     let chosen = choices.iter().find(|choice| match choice {
         Value::Number(number) => text.parse() == Ok(*number),

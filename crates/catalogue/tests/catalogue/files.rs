@@ -1,6 +1,6 @@
 //! Defective product files: a line of a sound file is changed, and the complaint states position and alternatives.
 
-use plimsoll_catalogue::{Catalogue, check};
+use plimsoll_catalogue::{Catalogue, check_product};
 
 const CLOUD: &str = include_str!("products/cloud.toml");
 const BURST: &str = include_str!("products/burst.toml");
@@ -154,8 +154,8 @@ fn machines_are_rows() {
 
 #[test]
 fn a_built_in_file_may_be_checked_again_and_names_stay_unique() {
-    assert_eq!(check("it.toml", &CLOUD.replace("bare_metal", "max_gbps"), &|_| None), []);
-    let taken = check("it.toml", &CLOUD.replace("aliases = [\"cloud\"]", "aliases = [\"gp3\"]"), &|_| None);
+    assert_eq!(check_product("it.toml", &CLOUD.replace("bare_metal", "max_gbps"), &|_| None), []);
+    let taken = check_product("it.toml", &CLOUD.replace("aliases = [\"cloud\"]", "aliases = [\"gp3\"]"), &|_| None);
     assert_eq!(
         taken[0].to_string(),
         "it.toml:4:12: the name \"gp3\" is taken: names and aliases that no other product has"

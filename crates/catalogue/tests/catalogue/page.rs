@@ -2,7 +2,7 @@
 //!
 //! The list of keys is taken from the messages of the parser.
 
-use plimsoll_catalogue::{Catalogue, Config, PriceTerms, check};
+use plimsoll_catalogue::{Catalogue, Config, PriceTerms, check_product};
 
 const PAGE: &str = include_str!("../../../../docs/catalogue.md");
 
@@ -14,7 +14,7 @@ fn example() -> &'static str {
 
 /// Complaints about a text, a line each.
 fn complaints(text: &str) -> String {
-    check("san.toml", text, &|_| None).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    check_product("san.toml", text, &|_| None).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Known keys at the position where `plant` inserts an unknown key.

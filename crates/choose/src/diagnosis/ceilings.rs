@@ -9,7 +9,7 @@ use plimsoll_catalogue::{Ask, Counts, Offer};
 use plimsoll_ingest::{DatabaseDemand, Slot};
 use plimsoll_units::Bytes;
 
-use super::totals::{WindowStream, streams};
+use super::totals::{WindowStream, split_streams};
 
 /// A subject's use of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub(super) fn on(subject: &DatabaseDemand, offer: &Offer) -> OfferUse {
     let mut uses: BTreeMap<(usize, bool), (CeilingUse, f64)> = BTreeMap::new();
     let (mut windows, mut seconds) = (0, 0.0);
     for (index, slot) in subject.slots.iter().enumerate() {
-        let streams = streams(subject, index);
+        let streams = split_streams(subject, index);
         let length_s = slot.length.as_secs_f64();
         windows += usize::from(!streams.is_empty());
         seconds += if streams.is_empty() { 0.0 } else { length_s };

@@ -137,7 +137,7 @@ fn metric(subject: &DatabaseDemand) -> Option<Censored> {
     if most.points == 0 || share(most) < MIN_SHARE {
         return None;
     }
-    let latency_s = latencies(subject, |slot| most.slots.binary_search(&slot).is_ok());
+    let latency_s = average_latencies_s(subject, |slot| most.slots.binary_search(&slot).is_ok());
     let (part, metric) = (most.part.clone(), most.metric.clone());
     let cause = CensorCause::Metric { part, metric, points: [most.points, most.of], latency_s };
     Some(Censored { cause, up_to: latency_s.and_then(|[free, at]| ratio(at / free)) })
@@ -157,7 +157,7 @@ fn pinned(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
         return None;
     }
     let is_at = |slot: usize| total(subject, most.measure, slot).is_some_and(|rate| rate >= NEAR * most.value);
-    let latency_s = latencies(subject, is_at);
+    let latency_s = average_latencies_s(subject, is_at);
     if latency_s.is_some_and(|[free, at]| at < LONGER * free) {
         return None;
     }
@@ -229,7 +229,7 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
 
 /// Mean seconds of an operation in windows below a limit and at it: operations in flight over the rate (Little 1961). As
 /// many operations in flight pass in less time without the limit.
-fn latencies(subject: &DatabaseDemand, is_at: impl Fn(usize) -> bool) -> Option<[f64; 2]> {
+fn average_latencies_s(subject: &DatabaseDemand, is_at: impl Fn(usize) -> bool) -> Option<[f64; 2]> {
     let (mut operations, mut depths) = ([0.0; 2], [0.0; 2]);
     for (slot, window) in subject.slots.iter().enumerate() {
         let Some(iops) = total(subject, Measure::Iops, slot).filter(|iops| *iops > 0.0) else { continue };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_ingest::{Account, Class, SessionTime, WaitCause};
 
-use super::split::{all_s, commits, followers_s};
+use super::split::{all_s, followers_s, split_commits};
 
 /// Minimum latency of storage on the market, in seconds: a flash read with its path.
 pub const FLOOR_S: f64 = 50e-6;
@@ -94,7 +94,7 @@ fn scaled(
             *by_class.entry(class).or_default() += wait.total_s;
         }
     }
-    if let Some(commits) = commits(spent) {
+    if let Some(commits) = split_commits(spent) {
         *by_class.entry(Class::RedoWrite).or_default() += commits.total_s * (writes * commits.write_share).min(1.0);
     }
     *by_class.entry(Class::RedoWrite).or_default() += followers_s(spent, writes);

@@ -123,7 +123,7 @@ pub(super) fn history(subject: &DatabaseDemand) -> Option<History> {
     if times.len() < 2 {
         return None;
     }
-    let series = series(subject, &times, &account.whole);
+    let series = build_series(subject, &times, &account.whole);
     Some(History {
         windows: times.iter().filter_map(|(slot, spent)| window(subject.slots[*slot], spent)).collect(),
         unusual: unusual(subject, &times, &series),
@@ -149,7 +149,7 @@ fn window(slot: Slot, spent: &SessionTime) -> Option<WindowTime> {
 /// The values of each quantity by window, where known.
 type QuantitySeries = BTreeMap<HistoryQuantity, Vec<Option<f64>>>;
 
-fn series(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], whole: &SessionTime) -> QuantitySeries {
+fn build_series(subject: &DatabaseDemand, times: &[(usize, &SessionTime)], whole: &SessionTime) -> QuantitySeries {
     let mut series = QuantitySeries::new();
     let mut put = |quantity: HistoryQuantity, of: &dyn Fn(usize, &SessionTime) -> Option<f64>| {
         let values: Vec<Option<f64>> = times.iter().map(|(slot, spent)| of(*slot, spent)).collect();

@@ -51,7 +51,7 @@ const FOR_KNEE: usize = 16;
 
 /// The responses of each class, in the order of the subject's series.
 pub(super) fn responses(subject: &DatabaseDemand) -> Vec<Response> {
-    Class::ALL.into_iter().filter_map(|class| response(subject, class)).collect()
+    Class::ALL.into_iter().filter_map(|class| fit_response(subject, class)).collect()
 }
 
 /// The classes that are not among `known`, from the waits of sessions for them: the rate is that of the waits.
@@ -81,7 +81,7 @@ pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Resp
     missing.filter_map(response).collect()
 }
 
-fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
+fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     let at = |measure, slot| value(subject, class, measure, slot);
     let point = |slot: usize| {
         let (iops, latency_s) = (at(Measure::Iops, slot)?, subject.latency_s(class, slot)?);
@@ -112,7 +112,7 @@ fn response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     let several = points.len() >= FEW;
     let quiet_s = several.then(|| mean_s(&points[..points.len() / 2]));
     let loaded_s = several.then(|| mean_s(&points[points.len() - points.len().div_ceil(10)..]));
-    let correlation = (points.len() >= FOR_CORRELATION).then(|| correlation(&points));
+    let correlation = (points.len() >= FOR_CORRELATION).then(|| correlate(&points));
     Some(Response {
         class,
         iops: operations / seconds,
@@ -151,14 +151,14 @@ fn mean_s(points: &[ResponsePoint]) -> f64 {
 }
 
 /// Spearman's rank correlation of rate and latency; 0 if either is constant.
-fn correlation(points: &[ResponsePoint]) -> f64 {
+fn correlate(points: &[ResponsePoint]) -> f64 {
     let values = |of: fn(&ResponsePoint) -> f64| points.iter().map(of).collect::<Vec<f64>>();
     spearman(&values(|point| point.iops), &values(|point| point.latency_s))
 }
 
 /// Spearman's rank correlation of two series of equal length; 0 if either is constant.
 pub(super) fn spearman(xs: &[f64], ys: &[f64]) -> f64 {
-    let (xs, ys) = (ranks(xs.iter().copied()), ranks(ys.iter().copied()));
+    let (xs, ys) = (assign_ranks(xs.iter().copied()), assign_ranks(ys.iter().copied()));
     let middle = (xs.len() as f64 - 1.0) / 2.0;
     let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>();
     let spread = (sum(&xs, &xs) * sum(&ys, &ys)).sqrt();
@@ -166,7 +166,7 @@ pub(super) fn spearman(xs: &[f64], ys: &[f64]) -> f64 {
 }
 
 /// Ranks from 0; equal values share their mean rank.
-fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+fn assign_ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let values: Vec<f64> = values.collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn equal_values_share_their_rank() {
-        assert_eq!(ranks([3.0, 1.0, 3.0, 2.0].into_iter()), [2.5, 0.0, 2.5, 1.0]);
+        assert_eq!(assign_ranks([3.0, 1.0, 3.0, 2.0].into_iter()), [2.5, 0.0, 2.5, 1.0]);
     }
 
     #[test]
@@ -220,10 +220,10 @@ mod tests {
         };
         let queue = points((1..95).map(one_server));
         let quiet_s = mean_s(&queue[..47]);
-        assert!((correlation(&queue) - 1.0).abs() < 1e-9);
+        assert!((correlate(&queue) - 1.0).abs() < 1e-9);
         let found = knee(&queue, Some(quiet_s), Some(1.0)).expect("it has a knee");
         assert!((500.0..800.0).contains(&found), "{found}");
         let flat = points((1..95).map(|at| (f64::from(at), 1e-3)));
-        assert_eq!((correlation(&flat), knee(&flat, Some(1e-3), Some(0.0))), (0.0, None));
+        assert_eq!((correlate(&flat), knee(&flat, Some(1e-3), Some(0.0))), (0.0, None));
     }
 }

@@ -25,7 +25,7 @@ const FREE: f64 = 0.5;
 const LONG_S: f64 = 3_900.0;
 
 /// The verdicts: the answer, then causes, then limits of the answer.
-pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
+pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
     let mut verdicts = Vec::new();
     match &diagnosis.split {
         Some(split) => {
@@ -45,7 +45,7 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
     verdicts.extend(tails(subject));
-    verdicts.extend(works::verdicts(subject));
+    verdicts.extend(works::judge_works(subject));
     verdicts.extend(diagnosis.history.as_ref().map(history).unwrap_or_default());
     verdicts.extend(cache(diagnosis));
     let longest_s = diagnosis.windows.longest_s;

@@ -163,7 +163,7 @@ impl Split {
 
 /// Divides a database's time; none if it is zero.
 pub(super) fn split(spent: &SessionTime) -> Option<Split> {
-    let commits = commits(spent);
+    let commits = split_commits(spent);
     let mut slices: Vec<Slice> = Vec::new();
     for part in TimePart::ALL {
         let events: Vec<EventTime> =
@@ -236,7 +236,7 @@ pub(super) fn followers_s(spent: &SessionTime, writes: f64) -> f64 {
 }
 
 /// The commit waits, divided by the duration of a log write.
-pub(super) fn commits(spent: &SessionTime) -> Option<Commits> {
+pub(super) fn split_commits(spent: &SessionTime) -> Option<Commits> {
     let mut waits = spent.foreground().filter(|wait| wait.cause == WaitCause::Commit && wait.total_s > 0.0);
     let event = waits.next()?.clone();
     let sync_s = event.mean_s()?;

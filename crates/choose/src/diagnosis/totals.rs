@@ -31,7 +31,7 @@ pub(super) fn total(subject: &DatabaseDemand, measure: Measure, slot: usize) -> 
 
 /// The streams of a window: single-block and other reads, log and other writes; or a single stream if the input has
 /// only totals.
-pub(super) fn streams(subject: &DatabaseDemand, slot: usize) -> Vec<WindowStream> {
+pub(super) fn split_streams(subject: &DatabaseDemand, slot: usize) -> Vec<WindowStream> {
     let rate = |class| value(subject, class, Measure::Iops, slot);
     let bytes = |class| value(subject, class, Measure::Throughput, slot);
     if rate(Class::Read).is_none() && rate(Class::Write).is_none() {

@@ -26,7 +26,7 @@ pub(super) const SAME: f64 = 0.04;
 const UNITS: [(f64, &str); 3] =
     [(1.024, "kB and KiB"), (1.048_576, "MB and MiB (or KiB twice)"), (1.073_741_824, "GB and GiB")];
 
-pub(super) fn causes(
+pub(super) fn find_causes(
     catalogue: &Catalogue,
     curve: &Curve,
     offer: &Offer,

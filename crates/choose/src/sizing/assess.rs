@@ -100,7 +100,7 @@ impl<'a> Assessor<'a> {
             peak: offer.standing_of(&point.asks()).peak,
             machine: None,
             yearly_loss: yearly_loss(offer),
-            risks: risks(offer, price.as_ref(), &bounds),
+            risks: find_risks(offer, price.as_ref(), &bounds),
             price,
         };
         choice.risks.extend(platform_risks(self.wanted, offer));
@@ -124,7 +124,7 @@ impl<'a> Assessor<'a> {
             return fails(RejectionReason::Sustains { iops: over * point.iops(), wanted: point.iops(), held_by });
         }
         let simulate = |point: &DesignPoint, operations| {
-            let frequent = frequent(point, choice.binds.as_ref());
+            let frequent = raise_rate(point, choice.binds.as_ref());
             let streams = within(&frequent.streams(self.wanted.capacity), offer.capacity);
             open_trial(&model, &streams, operations, 1)
         };
@@ -184,7 +184,7 @@ fn operations(point: &DesignPoint) -> u64 {
 
 /// A rarely used point at a higher rate, far below the tightest limit: response times are the same, and the simulated
 /// time is shorter.
-fn frequent(point: &DesignPoint, binds: Option<&DesignLimit>) -> DesignPoint {
+fn raise_rate(point: &DesignPoint, binds: Option<&DesignLimit>) -> DesignPoint {
     /// Minimum operations per second, and maximum share of the tightest limit.
     const LEAST_IOPS: f64 = 1.0;
     const IDLE: f64 = 0.01;
@@ -260,7 +260,7 @@ fn workload(load: &ClassLoad, space: Bytes) -> Workload {
 
 /// Uncertainties of the binding and nearly binding ceilings, of the model and of the price, and requirements of the
 /// offer.
-fn risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Vec<Risk> {
+fn find_risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Vec<Risk> {
     let mut risks = Vec::new();
     let least = bounds.first().map_or(0.0, |tight| tight.over);
     let mut near: Vec<usize> =

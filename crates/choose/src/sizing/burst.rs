@@ -91,11 +91,11 @@ pub(super) fn hidden(window: Span) -> Hidden {
         large: at(of(|measured| measured.bytes)),
         scans: 1.0,
         spread: Some(if seconds < shortest { (1.0, high) } else { beyond }),
-        source: source(seconds, shortest, longest),
+        source: describe_source(seconds, shortest, longest),
     }
 }
 
-fn source(seconds: f64, shortest: f64, longest: f64) -> String {
+fn describe_source(seconds: f64, shortest: f64, longest: f64) -> String {
     let measured =
         "one-minute maxima over averages of three Oracle databases with snapshots of 30 and 60 min, the median";
     if seconds < shortest {

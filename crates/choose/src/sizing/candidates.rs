@@ -67,7 +67,7 @@ fn is_lowest_level(offer: &Offer) -> bool {
 }
 
 /// The cheapest sufficient offers of a product for each headroom and group, by price; the nearest miss if there is none.
-pub(super) fn candidates(
+pub(super) fn find_candidates(
     assessor: &Assessor<'_>,
     search: &Search,
     product: &Product,

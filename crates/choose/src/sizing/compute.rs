@@ -74,7 +74,7 @@ impl Compute {
     /// in use by the instance. The host's figures only where the database's are unknown, or where its page cache answers
     /// reads.
     pub(super) fn of(subject: &DatabaseDemand, growth: f64, reads_from_page_cache: bool) -> (Self, ComputeOrigin) {
-        let (used, processors) = processors(subject).unzip();
+        let (used, processors) = find_processors(subject).unzip();
         let peak = highest(subject, Resource::PeakProcessors)
             .filter(|_| !matches!(processors, Some(ProcessorOrigin::Host(_))));
         let steady = used.map(|used: f64| used * growth / UTILISATION);
@@ -137,7 +137,7 @@ pub(super) fn highest(subject: &DatabaseDemand, resource: Resource) -> Option<&I
 }
 
 /// Processors in use by the instance with the highest use; without that, those of the hosts.
-fn processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
+fn find_processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
     if let Some(used) = highest(subject, Resource::Processors) {
         return Some((used.value, ProcessorOrigin::Database(used.clone())));
     }

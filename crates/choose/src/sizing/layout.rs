@@ -181,7 +181,7 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
         }
         let parts: Vec<(VolumeContent, &PartChoices)> = keys.iter().rev().map(|key| (key.0, &known[key])).collect();
         for provider in parts[0].1.choices.keys() {
-            let Some(layout) = layout((catalogue, terms), sizing, (provider, machine), &parts) else { continue };
+            let Some(layout) = find_layout((catalogue, terms), sizing, (provider, machine), &parts) else { continue };
             match found.iter_mut().find(|known| known.provider == *provider) {
                 Some(known) if layout.rank() < known.rank() => *known = layout,
                 Some(_) => {}
@@ -261,7 +261,7 @@ fn of_provider<'s>(sizing: &'s Sizing, name: &str) -> Option<&'s Choice> {
 }
 
 /// The layout of a provider; `None` if a part has no choice, no machine suffices, or a single volume is as good.
-fn layout(
+fn find_layout(
     (catalogue, terms): (&Catalogue, &PriceTerms),
     whole: &Sizing,
     (provider, only): (&str, Option<&Part>),
@@ -272,7 +272,7 @@ fn layout(
         Some(VolumePart { content: *content, wanted: part.wanted.clone(), choice })
     });
     let mut parts = chosen.collect::<Option<Vec<VolumePart>>>()?;
-    let machine = machine((catalogue, terms), &whole.wanted, &parts, only).ok()?;
+    let machine = find_machine((catalogue, terms), &whole.wanted, &parts, only).ok()?;
     if let Some(machine) = &machine {
         for part in &mut parts {
             part.reduce((catalogue, terms), machine);
@@ -298,7 +298,7 @@ fn layout(
 }
 
 /// The cheapest machine for all parts, or the given one; an error if none suffices.
-fn machine(
+fn find_machine(
     (catalogue, terms): (&Catalogue, &PriceTerms),
     wanted: &Wanted,
     parts: &[VolumePart],

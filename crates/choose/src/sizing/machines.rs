@@ -50,8 +50,8 @@ impl Fleet {
         if names.is_empty() {
             return None;
         }
-        let plain = plain(assessor, offer);
-        let sizes = names.iter().flat_map(|name| sizes(assessor, &plain, name));
+        let plain = strip_options(assessor, offer);
+        let sizes = names.iter().flat_map(|name| vary_sizes(assessor, &plain, name));
         let sizes: Vec<Part> = sizes.collect();
         let of = sizes.len();
         let mut machines: Vec<Machine> =
@@ -73,7 +73,7 @@ impl Fleet {
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
-        let machine = Machine::attached(assessor, &plain(assessor, offer), machine.clone());
+        let machine = Machine::attached(assessor, &strip_options(assessor, offer), machine.clone());
         let machines = machine.into_iter().map(|(machine, _)| machine).collect();
         Self { machines, of: 1, count: assessor.wanted.instances(), sharing: assessor.wanted.sharing() }
     }
@@ -199,7 +199,7 @@ impl Machine {
         let mut shared: Vec<(DesignLimit, f64)> = Vec::new();
         for (assessor, offer) in parts {
             let attached = self.with(assessor, offer)?;
-            let bounds = bounds(assessor, &attached, count);
+            let bounds = find_bounds(assessor, &attached, count);
             if !bounds.first().is_none_or(|tight| tight.allows(room)) {
                 return None;
             }
@@ -226,7 +226,7 @@ impl Machine {
 /// none.
 pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &Attachment) -> Option<Offer> {
     let sharing = assessor.wanted.sharing();
-    let mut carried = bounds(assessor, &machine.offer, sharing);
+    let mut carried = find_bounds(assessor, &machine.offer, sharing);
     carried.retain(|tight| is_shared(&machine.offer, tight));
     let of_mix = |mix: usize| carried.iter().filter(move |limit| limit.mix == mix).map(|limit| limit.over);
     let provided = volume_limits(assessor, offer);
@@ -291,7 +291,7 @@ fn reduced_option(
 }
 
 /// Limits of an offer on a number of machines that share the load, the tightest first.
-fn bounds(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
+fn find_bounds(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
     let mut bounds = assessor.requirements.bounds(attached);
     for tight in bounds.iter_mut().filter(|tight| is_shared(attached, tight)) {
         tight.over *= f64::from(count);
@@ -306,7 +306,7 @@ fn is_shared(attached: &Offer, tight: &TightBound) -> bool {
 
 /// Limits shared by all volumes of a machine, the tightest first, without duplicates.
 fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
-    let mut own = bounds(assessor, attached, count);
+    let mut own = find_bounds(assessor, attached, count);
     own.retain(|tight| is_shared(attached, tight));
     let mut seen = Vec::new();
     own.retain(|tight| {
@@ -333,7 +333,7 @@ fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> O
 
 /// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is
 /// invalid.
-fn plain(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
+fn strip_options(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
     let is_size = |setting: &&Setting| matches!(setting, Setting::Option { name, .. } if name == "size");
     let settings = offer.config.volume.settings.iter().filter(is_size).cloned().collect();
     let volume = Part { product: offer.config.volume.product.clone(), settings };
@@ -348,7 +348,7 @@ const GIB: f64 = 1_073_741_824.0;
 
 /// The machine with defaults, and with each option doubled up to its maximum; of flexible machines also with the
 /// processors that are required, and each with the memory that is required instead of the default.
-fn sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
+fn vary_sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
     let machine = Part { product: name.to_owned(), settings: Vec::new() };
     let on = |part: &Part| Config { machine: Some(part.clone()), ..plain.config.clone() };
     let Ok(shown) = assessor.catalogue.offer(&on(&machine), assessor.terms) else { return vec![machine] };

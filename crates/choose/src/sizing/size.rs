@@ -7,7 +7,7 @@ use plimsoll_catalogue::{Catalogue, Config, PriceTerms, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::attempt::{Attempt, Found};
-use super::candidates::{Candidate, candidates};
+use super::candidates::{Candidate, find_candidates};
 use super::frontier::{by_rank, frontier, of_providers};
 use super::machines::Fleet;
 use super::pool::map;
@@ -65,7 +65,7 @@ fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found
         let reason = RejectionReason::Refused(reason.to_owned());
         return Found::rejected(Rejection { name: product.name().to_owned(), reason });
     }
-    match candidates(assessor, search, product, &ROOMIER) {
+    match find_candidates(assessor, search, product, &ROOMIER) {
         Ok(found) => tried(Attempt::new(assessor), search, product, found).finish(product),
         Err(rejection) => Found::rejected(rejection),
     }
@@ -76,12 +76,12 @@ fn tried<'a>(mut attempt: Attempt<'a>, search: &Search, product: &Product, found
     attempt.try_all(found);
     let mut roomier = ROOMIEST.into_iter();
     while let (Some(over), Some(times)) = (attempt.held_at(), roomier.next()) {
-        let Ok(found) = candidates(attempt.assessor, search, product, &[over * times]) else { break };
+        let Ok(found) = find_candidates(attempt.assessor, search, product, &[over * times]) else { break };
         attempt.try_all(found);
     }
     let room = attempt.assessor.wanted.room();
     let assessor = attempt.assessor;
-    attempt.refine(|over| candidates(assessor, search, product, &[over / room]).unwrap_or_default());
+    attempt.refine(|over| find_candidates(assessor, search, product, &[over / room]).unwrap_or_default());
     attempt
 }
 
@@ -112,7 +112,7 @@ pub(super) fn cheapest_of_each(
 fn cheapest_of(assessor: &Assessor<'_>, search: &Search, products: &[&Product], below: f64) -> Option<Choice> {
     let mut found: Vec<(&Product, Vec<Candidate>)> = Vec::new();
     for product in products {
-        let Ok(mut candidates) = candidates(assessor, search, product, &ROOMIER) else { continue };
+        let Ok(mut candidates) = find_candidates(assessor, search, product, &ROOMIER) else { continue };
         candidates.retain(|candidate| candidate.price.is_some() && candidate.cost < below);
         if !candidates.is_empty() {
             found.push((product, candidates));

@@ -55,7 +55,7 @@ pub fn growth(
     let yearly = design.growth.yearly;
     let at = |months: u32| wanted(subject, &Design { growth: Growth { yearly, months }, ..design.clone() });
     let fails = |months: u32| -> Result<Option<OutgrownBy>, DesignError> {
-        Ok(fails(judge(catalogue, &choice.offer.config, &at(months)?, terms)))
+        Ok(find_shortfall(judge(catalogue, &choice.offer.config, &at(months)?, terms)))
     };
     let later = |months: u32| -> Result<Later, DesignError> {
         let wanted = at(months)?;
@@ -71,7 +71,7 @@ pub fn growth(
 }
 
 /// The reason why a configuration is insufficient; `None` if it suffices.
-fn fails(judged: Result<Choice, Rejection>) -> Option<OutgrownBy> {
+fn find_shortfall(judged: Result<Choice, Rejection>) -> Option<OutgrownBy> {
     match judged {
         Err(rejection) => Some(OutgrownBy::Limits(rejection)),
         Ok(choice) => (!choice.meets()).then_some(OutgrownBy::Objective),

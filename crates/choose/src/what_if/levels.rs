@@ -31,7 +31,7 @@ pub struct LevelsOfChoice {
 const MAX_CHOICES: usize = 3;
 
 /// Replays the measured demand, without growth and hidden peaks, at the levels of the best choices that have any.
-pub fn levels(
+pub fn replay_levels(
     catalogue: &Catalogue,
     terms: &PriceTerms,
     sizing: &Sizing,

@@ -58,7 +58,7 @@ pub fn memory_first(
     misses: Option<&MissCurve>,
 ) -> Option<MemoryFirst> {
     let account = sizing.wanted.account.as_deref();
-    let first = priced(sizing)?;
+    let first = find_cheapest(sizing)?;
     let machine = first.machine.as_ref()?;
     let present = first.total()?;
     let shape = machine.offer.machine_shape()?.memory?;
@@ -70,13 +70,13 @@ pub fn memory_first(
     let (by, steps) = steps(account, misses).or_else(|| all_data(sizing, account))?;
     let search = Search { products: vec![first.offer.product().name().to_owned()], ..search.clone() };
     let larger = |(bytes, more_bytes, reads): CacheStep| {
-        let saved = saved(&sizing.wanted, first, reads);
+        let saved = estimate_saved_share(&sizing.wanted, first, reads);
         if saved.is_some_and(|saved| saved < NOTABLE) {
             return None;
         }
         let mut wanted = with_reads(&sizing.wanted, by, reads);
         wanted.compute.memory = Some(required.max(Bytes::new(needed.get() + (more_bytes / instances as f64) as u64)));
-        let choice = priced(&size(catalogue, &wanted, terms, &search))?.clone();
+        let choice = find_cheapest(&size(catalogue, &wanted, terms, &search))?.clone();
         let total = choice.total().filter(|_| choice.machine.is_some())?;
         let left = choice.waiting(&wanted.points[0])?;
         let storage = alternative(sizing, first, left);
@@ -97,7 +97,7 @@ pub fn memory_first(
     };
     let paid = |&(bytes, more_bytes, reads): &CacheStep| {
         let with_cache = needed.get() as f64 + more_bytes / instances as f64 / MEMORY_SHARE;
-        let saved = saved(&sizing.wanted, first, reads).filter(|saved| *saved >= WORTH_SETTING)?;
+        let saved = estimate_saved_share(&sizing.wanted, first, reads).filter(|saved| *saved >= WORTH_SETTING)?;
         let left = first.waiting(&with_reads(&sizing.wanted, by, reads).points[0])?;
         (with_cache <= shape.get() as f64).then(|| MemoryFirst {
             by,
@@ -118,7 +118,7 @@ pub fn memory_first(
 }
 
 /// The cheapest choice with a price; the best of those that are slower than today, if there is no other.
-fn priced(sizing: &Sizing) -> Option<&Choice> {
+fn find_cheapest(sizing: &Sizing) -> Option<&Choice> {
     let priced = sizing.choices.iter().find(|choice| choice.total().is_some());
     priced.or_else(|| sizing.best_slower().filter(|choice| choice.total().is_some()))
 }
@@ -145,7 +145,7 @@ fn all_data(sizing: &Sizing, account: Option<&Account>) -> Option<(EstimateSourc
 }
 
 /// Share of the database's time in the reads that the larger cache saves, on the storage of a choice.
-fn saved(wanted: &Wanted, choice: &Choice, reads: f64) -> Option<f64> {
+fn estimate_saved_share(wanted: &Wanted, choice: &Choice, reads: f64) -> Option<f64> {
     let effect = wanted.effect(&choice.usual)?;
     let cached: Vec<f64> = effect
         .parts

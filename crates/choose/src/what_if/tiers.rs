@@ -59,7 +59,7 @@ pub fn tiers(
     readings: &[&Reading],
     (subject, design): (&DatabaseDemand, &Design),
 ) -> Result<Tiers, NoTiers> {
-    let mut ranked = ranked(readings, subject, design);
+    let mut ranked = rank_parts(readings, subject, design);
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     let all: f64 = ranked.iter().map(|(_, iops)| iops).sum();
     if ranked.len() < 2 {
@@ -72,7 +72,7 @@ pub fn tiers(
     counts.dedup();
     let names: Vec<&str> = ranked.iter().map(|(name, _)| name.as_str()).collect();
     let chosen = |names: &[&str]| {
-        let of = of(readings, subject, names)?;
+        let of = select_demand(readings, subject, names)?;
         let share = names.len() as f64 / ranked.len() as f64;
         let capacity = Bytes::new((design.capacity.get() as f64 * share).ceil() as u64);
         let wanted = wanted(&of, &Design { capacity, ..design.clone() }).ok()?;
@@ -91,14 +91,14 @@ pub fn tiers(
 }
 
 /// Parts with operations of this subject, and their mean operations per second.
-fn ranked(readings: &[&Reading], subject: &DatabaseDemand, design: &Design) -> Vec<(String, f64)> {
+fn rank_parts(readings: &[&Reading], subject: &DatabaseDemand, design: &Design) -> Vec<(String, f64)> {
     let names = counted_parts(readings).into_iter();
-    let mean = |name: &str| Some(wanted(&of(readings, subject, &[name])?, design).ok()?.mean_iops);
+    let mean = |name: &str| Some(wanted(&select_demand(readings, subject, &[name])?, design).ok()?.mean_iops);
     names.filter_map(|name| Some((name.to_owned(), mean(name)?))).collect()
 }
 
 /// The demand of some parts of a subject.
-fn of(readings: &[&Reading], subject: &DatabaseDemand, names: &[&str]) -> Option<DatabaseDemand> {
+fn select_demand(readings: &[&Reading], subject: &DatabaseDemand, names: &[&str]) -> Option<DatabaseDemand> {
     let kept: Vec<Reading> = readings
         .iter()
         .map(|reading| {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::error::Ec2Error;
 use super::query::{Query, selects};
 use super::snapshots::OWNER;
-use super::volumes::{attachment, tag_set, tag_values};
+use super::volumes::{find_attachment, tag_set, tag_values};
 use super::xml::Element;
 use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation};
@@ -64,7 +64,7 @@ fn instance_tags(group: &GroupGlance) -> Map<String, Value> {
 /// Volumes of an instance, as items.
 fn block_devices(operation: &Operation<'_>, group: &GroupGlance, volumes: &[Held]) -> Vec<Element> {
     let attachments = volumes.iter().filter_map(|held| {
-        let (attachment, state) = attachment(held, operation.now_ns)?;
+        let (attachment, state) = find_attachment(held, operation.now_ns)?;
         let ebs = vec![
             Element::text("volumeId", &held.record.id),
             Element::text("status", state),

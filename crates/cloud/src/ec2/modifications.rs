@@ -4,7 +4,7 @@ use plimsoll_service::api::{Level, Resize};
 
 use super::error::Ec2Error;
 use super::query::{Query, selects};
-use super::volumes::{check_multi_attach, check_settings, configuration, find, settings, state};
+use super::volumes::{check_multi_attach, check_settings, configuration, find, read_settings, volume_state};
 use super::xml::Element;
 use super::{Ec2Result, page};
 use crate::cloud::{Held, Operation, moment};
@@ -18,11 +18,11 @@ pub(super) fn modify(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["VolumeId", "Size", "VolumeType", "Iops", "Throughput", "MultiAttachEnabled"])?;
     let mut held = find(operation, query.required("VolumeId")?)?;
     let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
-    if let state @ "creating" = state(&held, now_ns) {
+    if let state @ "creating" = volume_state(&held, now_ns) {
         return Err(Ec2Error::state(format!("Volume '{id}' is '{state}'.")));
     }
     let earlier_ns = check_rate(operation, &held)?;
-    let from = settings(&held);
+    let from = read_settings(&held);
     let to = target(query, &from)?;
     if to == from {
         let message = format!("The volume {id} has these settings already.");

@@ -27,7 +27,7 @@ struct Parts<'h> {
 
 /// Checks that a registered access key signed a request within the last five minutes.
 pub(super) fn check(request: &Request, keys: &KeyFile, now_ns: u64) -> Result<(), Ec2Error> {
-    let parts = request.header("authorization").and_then(parts).ok_or_else(Ec2Error::not_authenticated)?;
+    let parts = request.header("authorization").and_then(parse_header).ok_or_else(Ec2Error::not_authenticated)?;
     let date = request.header("x-amz-date").filter(|date| date.starts_with(parts.scope[0]));
     let date = date.ok_or_else(Ec2Error::not_authenticated)?;
     let text = string_to_sign(request, &parts, date).ok_or_else(Ec2Error::not_authenticated)?;
@@ -49,7 +49,7 @@ pub(super) fn check(request: &Request, keys: &KeyFile, now_ns: u64) -> Result<()
 }
 
 /// Parses `AWS4-HMAC-SHA256 Credential=KEY/DATE/REGION/ec2/aws4_request, SignedHeaders=a;b, Signature=HEX`.
-fn parts(header: &str) -> Option<Parts<'_>> {
+fn parse_header(header: &str) -> Option<Parts<'_>> {
     let rest = header.strip_prefix(ALGORITHM)?.trim_start();
     let (mut credential, mut headers, mut signature) = (None, None, None);
     for part in rest.split(',') {

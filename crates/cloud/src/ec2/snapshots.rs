@@ -22,14 +22,14 @@ pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<Held, Ec2E
     held.ok_or_else(|| Ec2Error::no_snapshot(id))
 }
 
-fn state(held: &Held, now_ns: u64) -> &str {
+fn snapshot_state(held: &Held, now_ns: u64) -> &str {
     Transition::at(held.record.transition.as_ref(), now_ns, "completed")
 }
 
 /// Fields of a snapshot. `state_name` is the element of its state: `status`, but `state` in the reply to `CreateSnapshots`.
 fn fields(operation: &Operation<'_>, held: &Held, state_name: &'static str) -> Vec<Element> {
     let backup = held.record.backup.clone().unwrap_or_default();
-    let state = state(held, operation.now_ns);
+    let state = snapshot_state(held, operation.now_ns);
     vec![
         Element::text("snapshotId", &held.record.id),
         Element::text("volumeId", &backup.of),
@@ -50,7 +50,7 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["VolumeId", "Description", "TagSpecification."])?;
     let of = super::volumes::find(operation, query.required("VolumeId")?)?;
     query.end_dry_run()?;
-    let record = record(operation, query, &of);
+    let record = new_record(operation, query, &of);
     let taken = take(operation, &[(of, record)])?;
     Ok(taken.iter().flat_map(|held| fields(operation, held, "status")).collect())
 }
@@ -69,7 +69,7 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
         Some(_) => return Err(Ec2Error::value("CopyTagsFromSource is volume.")),
     };
     let is_attached = |held: &Held| {
-        let attached = super::volumes::attachment(held, operation.now_ns);
+        let attached = super::volumes::find_attachment(held, operation.now_ns);
         attached.is_some_and(|(attachment, _)| attachment.instance_id == instance)
     };
     let mut volumes = operation.volumes(Provider::Ec2);
@@ -79,7 +79,7 @@ pub(super) fn create_several(operation: &mut Operation<'_>, query: &Query) -> Ec
     }
     query.end_dry_run()?;
     let with_record = |of: Held| {
-        let mut record = record(operation, query, &of);
+        let mut record = new_record(operation, query, &of);
         if copies_tags {
             let own = std::mem::replace(&mut record.freeform_tags, of.record.freeform_tags.clone());
             record.freeform_tags.extend(own);
@@ -115,7 +115,7 @@ pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     }
     let of = find(operation, query.required("SourceSnapshotId")?)?;
     query.end_dry_run()?;
-    let mut record = record(operation, query, &of);
+    let mut record = new_record(operation, query, &of);
     if let (Some(backup), Some(source)) = (&mut record.backup, &of.record.backup) {
         backup.of.clone_from(&source.of);
     }
@@ -125,7 +125,7 @@ pub(super) fn copy(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
 }
 
 /// Record of a new snapshot.
-fn record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeRecord {
+fn new_record(operation: &Operation<'_>, query: &Query, of: &Held) -> VolumeRecord {
     VolumeRecord {
         provider: Provider::Ec2,
         id: ec2("snap"),
@@ -173,7 +173,7 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
         let is_selected = selects(&filters, |name| match name {
             "snapshot-id" => Some(vec![held.record.id.clone()]),
             "volume-id" => Some(vec![backup.of.clone()]),
-            "status" => Some(vec![state(held, operation.now_ns).to_owned()]),
+            "status" => Some(vec![snapshot_state(held, operation.now_ns).to_owned()]),
             "volume-size" => Some(vec![gigabytes(&held.glance).to_string()]),
             "owner-id" => Some(vec![OWNER.to_owned()]),
             "description" => Some(vec![backup.description.clone()]),

@@ -21,14 +21,14 @@ const DEFAULT_TYPE: &str = "gp2";
 const ATTACHMENTS_MAX: usize = 28;
 
 /// State of a volume.
-pub(super) fn state(held: &Held, now_ns: u64) -> &str {
-    let attachment = attachment(held, now_ns);
+pub(super) fn volume_state(held: &Held, now_ns: u64) -> &str {
+    let attachment = find_attachment(held, now_ns);
     let then = if attachment.is_some() { "in-use" } else { "available" };
     Transition::at(held.record.transition.as_ref(), now_ns, then)
 }
 
 /// The attachment that is not detached yet, with its state.
-pub(super) fn attachment(held: &Held, now_ns: u64) -> Option<(&AttachmentRecord, &str)> {
+pub(super) fn find_attachment(held: &Held, now_ns: u64) -> Option<(&AttachmentRecord, &str)> {
     let states = held.record.attachments.iter().map(|attachment| {
         let then = if attachment.ended_ns.is_some() { "detached" } else { "attached" };
         (attachment, Transition::at(attachment.transition.as_ref(), now_ns, then))
@@ -43,7 +43,7 @@ pub(super) fn find(operation: &mut Operation<'_>, id: &str) -> Result<Held, Ec2E
 }
 
 /// Settings of a volume, from its product.
-pub(super) fn settings(held: &Held) -> Ec2Settings {
+pub(super) fn read_settings(held: &Held) -> Ec2Settings {
     let product = held.glance.product.as_deref().unwrap_or_default();
     let volume_type = product.rsplit('/').next().unwrap_or_default().to_owned();
     let size_gib = gigabytes(&held.glance);
@@ -102,17 +102,17 @@ pub(super) fn check_multi_attach(query: &Query, volume_type: &str) -> Result<(),
 }
 
 /// Fields of a volume, as all replies have them.
-fn fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
+fn list_fields(operation: &Operation<'_>, held: &Held) -> Vec<Element> {
     let Held { record, .. } = held;
-    let settings = settings(held);
-    let attachments = attachment(held, operation.now_ns).into_iter();
+    let settings = read_settings(held);
+    let attachments = find_attachment(held, operation.now_ns).into_iter();
     let attachments = attachments.map(|(attachment, state)| Element::item(attached(&record.id, attachment, state)));
     let mut fields = vec![
         Element::text("volumeId", &record.id),
         Element::text("size", settings.size_gib),
         Element::text("snapshotId", record.source.as_ref().map_or("", |source| &source.id)),
         Element::text("availabilityZone", &record.availability_domain),
-        Element::text("status", state(held, operation.now_ns)),
+        Element::text("status", volume_state(held, operation.now_ns)),
         Element::text("createTime", &record.created),
         Element::set("attachmentSet", attachments.collect()),
         Element::set("tagSet", tag_set(&record.freeform_tags)),
@@ -146,7 +146,7 @@ fn attached(volume: &str, attachment: &AttachmentRecord, state: &str) -> Vec<Ele
 }
 
 /// `CreateVolume`.
-pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
+pub(super) fn create_volume(operation: &mut Operation<'_>, query: &Query) -> Ec2Result {
     query.only(&[
         "AvailabilityZone",
         "Size",
@@ -165,10 +165,10 @@ pub(super) fn create(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     let retry = retry(operation, query);
     for held in operation.volumes(Provider::Ec2) {
         if held.glance.writable && is_repeated(held.record.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-            return Ok(fields(operation, &held));
+            return Ok(list_fields(operation, &held));
         }
     }
-    let zone = zone(operation, query)?;
+    let zone = read_zone(operation, query)?;
     let snapshot = query.get("SnapshotId").map(|id| super::snapshots::find(operation, id)).transpose()?;
     let size = query.number("Size")?.or_else(|| snapshot.as_ref().map(|held| gigabytes(&held.glance)));
     let size_gib = size.ok_or_else(|| Ec2Error::missing("size/snapshot"))?;
@@ -211,10 +211,10 @@ fn make(operation: &mut Operation<'_>, record: &VolumeRecord, like: String, of: 
         }
     }
     let held = find(operation, &record.id)?;
-    Ok(fields(operation, &held))
+    Ok(list_fields(operation, &held))
 }
 
-fn zone(operation: &Operation<'_>, query: &Query) -> Result<String, Ec2Error> {
+fn read_zone(operation: &Operation<'_>, query: &Query) -> Result<String, Ec2Error> {
     let zone = query.required("AvailabilityZone")?;
     let zones = operation.zones();
     if zones.iter().any(|known| known == zone) {
@@ -238,19 +238,19 @@ pub(super) fn describe(operation: &mut Operation<'_>, query: &Query) -> Ec2Resul
     let mut items = Vec::new();
     for held in volumes {
         if is_selected(operation, &held, &filters)? {
-            items.push(Element::item(fields(operation, &held)));
+            items.push(Element::item(list_fields(operation, &held)));
         }
     }
     page(query, "volumeSet", items)
 }
 
 fn is_selected(operation: &Operation<'_>, held: &Held, filters: &[Filter]) -> Result<bool, Ec2Error> {
-    let (record, settings) = (&held.record, settings(held));
-    let attachment = attachment(held, operation.now_ns);
+    let (record, settings) = (&held.record, read_settings(held));
+    let attachment = find_attachment(held, operation.now_ns);
     let of = |text: Option<String>| Some(text.into_iter().collect::<Vec<String>>());
     selects(filters, |name| match name {
         "volume-id" => of(Some(record.id.clone())),
-        "status" => of(Some(state(held, operation.now_ns).to_owned())),
+        "status" => of(Some(volume_state(held, operation.now_ns).to_owned())),
         "size" => of(Some(settings.size_gib.to_string())),
         "volume-type" => of(Some(settings.volume_type.clone())),
         "availability-zone" => of(Some(record.availability_domain.clone())),
@@ -279,7 +279,7 @@ pub(super) fn delete(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["VolumeId"])?;
     let held = find(operation, query.required("VolumeId")?)?;
     let id = &held.record.id;
-    if let Some((attachment, _)) = attachment(&held, operation.now_ns) {
+    if let Some((attachment, _)) = find_attachment(&held, operation.now_ns) {
         let message = format!("Volume {id} is currently attached to {}", attachment.instance_id);
         return Err(Ec2Error::new("VolumeInUse", message));
     }
@@ -297,7 +297,7 @@ pub(super) fn attach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     let instance = operation.instances(Provider::Ec2).into_iter().find(|(id, _)| *id == instance_id);
     let (_, group) = instance.ok_or_else(|| Ec2Error::no_instance(&instance_id))?;
     let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
-    match state(&held, now_ns) {
+    match volume_state(&held, now_ns) {
         "available" => {}
         "in-use" => {
             return Err(Ec2Error::new("VolumeInUse", format!("{id} is already attached to an instance")));
@@ -331,7 +331,7 @@ fn check_device(operation: &Operation<'_>, group: &GroupGlance, device: &str) ->
         return Err(Ec2Error::value(format!("Value ({shown}) for parameter device is invalid.")));
     }
     let volumes = operation.volumes(Provider::Ec2);
-    let attachments = volumes.iter().filter_map(|held| attachment(held, operation.now_ns));
+    let attachments = volumes.iter().filter_map(|held| find_attachment(held, operation.now_ns));
     let used: Vec<&str> = attachments
         .filter(|(attachment, _)| attachment.instance == group.name)
         .map(|(attachment, _)| attachment.device.as_str())
@@ -354,8 +354,8 @@ pub(super) fn detach(operation: &mut Operation<'_>, query: &Query) -> Ec2Result 
     query.only(&["VolumeId", "InstanceId", "Device", "Force"])?;
     let mut held = find(operation, query.required("VolumeId")?)?;
     let (id, now_ns) = (held.record.id.clone(), operation.now_ns);
-    let Some((present, "attached" | "attaching")) = attachment(&held, now_ns) else {
-        let state = state(&held, now_ns);
+    let Some((present, "attached" | "attaching")) = find_attachment(&held, now_ns) else {
+        let state = volume_state(&held, now_ns);
         return Err(Ec2Error::state(format!("Volume '{id}' is in the '{state}' state.")));
     };
     let named = [("InstanceId", &present.instance_id), ("Device", &present.device)];

@@ -53,11 +53,11 @@ struct AttachmentUpdate {
 /// Operations of `/volumeAttachments`.
 pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&str]) -> OciResult {
     match (&request.method, rest) {
-        (&Method::GET, []) => page(request, views(operation), Compartment::Required),
+        (&Method::GET, []) => page(request, attachment_views(operation), Compartment::Required),
         (&Method::POST, []) => attach(operation, request),
         (&Method::GET, [id]) => {
             let (held, attachment) = find(operation, id)?;
-            Ok(found(&view(operation, &held, &attachment), etag(&attachment)))
+            Ok(found(&attachment_view(operation, &held, &attachment), etag(&attachment)))
         }
         (&Method::PUT, [id]) => update(operation, request, id),
         (&Method::DELETE, [id]) => detach(operation, request, id),
@@ -101,11 +101,11 @@ fn etag(attachment: &AttachmentRecord) -> String {
 }
 
 /// Views of the attachments of block volumes.
-pub(crate) fn views(operation: &Operation<'_>) -> Vec<Value> {
+pub(crate) fn attachment_views(operation: &Operation<'_>) -> Vec<Value> {
     let volumes = operation.volumes(Provider::Oci).into_iter();
     let views = volumes.filter(|held| held.glance.writable && !is_boot(&held.glance)).flat_map(|held| {
         let attachments = held.record.attachments.iter().filter(|attachment| is_kept(operation, attachment));
-        attachments.map(|attachment| view(operation, &held, attachment)).collect::<Vec<Value>>()
+        attachments.map(|attachment| attachment_view(operation, &held, attachment)).collect::<Vec<Value>>()
     });
     views.collect()
 }
@@ -116,7 +116,7 @@ fn is_kept(operation: &Operation<'_>, attachment: &AttachmentRecord) -> bool {
 }
 
 /// An attachment as clients see it.
-fn view(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRecord) -> Value {
+fn attachment_view(operation: &Operation<'_>, held: &Held, attachment: &AttachmentRecord) -> Value {
     let mut view = json!({
         "id": attachment.id,
         "attachmentType": attachment.kind,
@@ -201,7 +201,7 @@ pub(super) fn attach(operation: &mut Operation<'_>, request: &Request) -> OciRes
     for held in operation.volumes(Provider::Oci) {
         for attachment in &held.record.attachments {
             if is_repeated(attachment.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-                return Ok(found(&view(operation, &held, attachment), etag(attachment)));
+                return Ok(found(&attachment_view(operation, &held, attachment), etag(attachment)));
             }
         }
     }
@@ -295,7 +295,8 @@ fn join(
         return Err(refusal.into());
     }
     let held = operation.again(&held).unwrap_or(held);
-    let view = if is_boot { boot_view(operation, &held, &attachment) } else { view(operation, &held, &attachment) };
+    let view =
+        if is_boot { boot_view(operation, &held, &attachment) } else { attachment_view(operation, &held, &attachment) };
     Ok(found(&view, etag(&attachment)))
 }
 
@@ -362,7 +363,7 @@ pub(crate) fn update(operation: &mut Operation<'_>, request: &Request, id: &str)
     held.record.attachments.retain(|other| other.id != id);
     held.record.attachments.push(attachment.clone());
     operation.store(&held)?;
-    Ok(found(&view(operation, &held, &attachment), etag(&attachment)))
+    Ok(found(&attachment_view(operation, &held, &attachment), etag(&attachment)))
 }
 
 fn detach(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {

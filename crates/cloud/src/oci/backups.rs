@@ -44,19 +44,19 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
         (&Method::GET, []) => {
             let all = operation.volumes(Provider::Oci);
             let backups = all.iter().filter(|held| is_backup(held, kind));
-            let views = backups.map(|held| view(operation, held)).collect();
+            let views = backups.map(|held| backup_view(operation, held)).collect();
             list(operation, request, collection, views, Compartment::Required)
         }
         (&Method::POST, []) => create(operation, request, kind),
         (&Method::GET, [id]) => {
-            let present = backup(operation, kind, id).map(|held| (view(operation, &held), etag(&held)));
+            let present = find_backup(operation, kind, id).map(|held| (backup_view(operation, &held), etag(&held)));
             get(operation, collection, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, kind, id),
         (&Method::DELETE, [id]) => delete(operation, request, kind, id),
         (&Method::POST, [id, "actions", "changeCompartment"]) => {
             let compartment = compartment_in(request)?;
-            let held = backup(operation, kind, id)?;
+            let held = find_backup(operation, kind, id)?;
             move_to(operation, held, compartment)
         }
         (_, [] | [_]) => Err(OciError::method()),
@@ -68,7 +68,7 @@ fn is_backup(held: &Held, kind: VolumeKind) -> bool {
     !held.glance.writable && VolumeKind::of(&held.glance) == kind
 }
 
-fn backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<Held, OciError> {
+fn find_backup(operation: &mut Operation<'_>, kind: VolumeKind, id: &str) -> Result<Held, OciError> {
     let held = find(operation, id).filter(|held| is_backup(held, kind));
     held.ok_or_else(|| OciError::not_found("volumeBackup", id))
 }
@@ -78,7 +78,7 @@ pub(super) fn state(held: &Held, now_ns: u64) -> &str {
     Transition::at(held.record.transition.as_ref(), now_ns, "AVAILABLE")
 }
 
-fn view(operation: &Operation<'_>, held: &Held) -> Value {
+fn backup_view(operation: &Operation<'_>, held: &Held) -> Value {
     let Held { glance, record } = held;
     let backup = record.backup.clone().unwrap_or_default();
     let volume = if is_boot(glance) { "bootVolumeId" } else { "volumeId" };
@@ -110,7 +110,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     let details: CreateDetails = parse(request)?;
     let retry = retry(operation, request);
     if let Some(held) = created_before(operation, retry.as_ref(), |held| !held.glance.writable)? {
-        return Ok(found(&view(operation, &held), etag(&held)));
+        return Ok(found(&backup_view(operation, &held), etag(&held)));
     }
     let backup_type = backup_kind(details.kind)?;
     let of = super::volumes::volume(operation, kind, &details.volume_id)?;
@@ -121,10 +121,10 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     record.kms_key = details.kms_key_id.or(record.kms_key);
     record.freeform_tags = details.freeform_tags.unwrap_or_default();
     record.defined_tags = details.defined_tags.unwrap_or_default();
-    let snapshot = snapshot(operation, &of, &record);
+    let snapshot = new_snapshot(operation, &of, &record);
     operation.service().snapshot_all(&[snapshot])?;
-    let held = backup(operation, kind, &record.id)?;
-    Ok(found(&view(operation, &held), etag(&held)))
+    let held = find_backup(operation, kind, &record.id)?;
+    Ok(found(&backup_view(operation, &held), etag(&held)))
 }
 
 /// `FULL` or `INCREMENTAL`, the default.
@@ -158,13 +158,13 @@ pub(super) fn new_record(operation: &Operation<'_>, of: &Held, kind: String, dis
 }
 
 /// Snapshot of the service for a backup.
-pub(super) fn snapshot(operation: &Operation<'_>, of: &Held, record: &VolumeRecord) -> Snapshot {
+pub(super) fn new_snapshot(operation: &Operation<'_>, of: &Held, record: &VolumeRecord) -> Snapshot {
     let name = operation.free_name(&record.display_name, "backup");
     Snapshot { of: of.glance.name.clone(), name, tags: tags(record) }
 }
 
 fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
-    let mut held = backup(operation, kind, id)?;
+    let mut held = find_backup(operation, kind, id)?;
     check_etag(request, &etag(&held))?;
     let details: BackupUpdate = parse(request)?;
     if let Some(name) = details.display_name {
@@ -173,17 +173,17 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     held.record.freeform_tags = details.freeform_tags.unwrap_or(held.record.freeform_tags);
     held.record.defined_tags = details.defined_tags.unwrap_or(held.record.defined_tags);
     operation.store(&held)?;
-    Ok(found(&view(operation, &held), etag(&held)))
+    Ok(found(&backup_view(operation, &held), etag(&held)))
 }
 
 fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id: &str) -> OciResult {
     let [_, collection] = kind.collections();
-    let held = match backup(operation, kind, id) {
+    let held = match find_backup(operation, kind, id) {
         Ok(held) => held,
         Err(error) => return deleted_before(operation, collection, id, error),
     };
     check_etag(request, &etag(&held))?;
-    let view = view(operation, &held);
+    let view = backup_view(operation, &held);
     operation.service().delete(&held.glance.name)?;
     operation.end(collection, id, view)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))

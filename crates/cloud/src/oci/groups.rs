@@ -86,26 +86,26 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&s
     match (&request.method, rest) {
         (&Method::GET, []) => {
             let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
-            let views = groups.iter().map(|group| view(operation, group)).collect();
+            let views = groups.iter().map(|group| group_view(operation, group)).collect();
             list(operation, request, GROUPS, views, Compartment::Required)
         }
         (&Method::POST, []) => create(operation, request),
         (&Method::GET, [id]) => {
-            let present = group(operation, id).map(|group| (view(operation, &group), etag(&group)));
+            let present = find_group(operation, id).map(|group| (group_view(operation, &group), etag(&group)));
             get(operation, GROUPS, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, id),
         (&Method::DELETE, [id]) => {
-            let group = group(operation, id)?;
+            let group = find_group(operation, id)?;
             check_etag(request, &etag(&group))?;
-            let view = view(operation, &group);
+            let view = group_view(operation, &group);
             operation.state.objects.groups.remove(*id);
             operation.end(GROUPS, id, view)?;
             Ok(Reply::empty(StatusCode::NO_CONTENT))
         }
         (&Method::POST, [id, "actions", "changeCompartment"]) => {
             let compartment = compartment_in(request)?;
-            let mut group = group(operation, id)?;
+            let mut group = find_group(operation, id)?;
             group.compartment = compartment;
             store(operation, group)?;
             Ok(Reply::empty(StatusCode::NO_CONTENT))
@@ -115,7 +115,7 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, rest: &[&s
     }
 }
 
-fn group(operation: &Operation<'_>, id: &str) -> Result<VolumeGroupRecord, OciError> {
+fn find_group(operation: &Operation<'_>, id: &str) -> Result<VolumeGroupRecord, OciError> {
     let group = operation.state.objects.groups.get(id).cloned();
     group.ok_or_else(|| OciError::not_found("volumeGroup", id))
 }
@@ -129,7 +129,7 @@ fn store(operation: &mut Operation<'_>, group: VolumeGroupRecord) -> Result<(), 
     Ok(operation.commit()?)
 }
 
-fn view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
+fn group_view(operation: &mut Operation<'_>, group: &VolumeGroupRecord) -> Value {
     // A volume that was deleted elsewhere is no member any more.
     let members: Vec<Held> = group.volumes.iter().filter_map(|id| find(operation, id)).collect();
     let size: u64 = members.iter().map(|held| gigabytes(&held.glance)).sum();
@@ -159,7 +159,7 @@ fn create(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let groups: Vec<VolumeGroupRecord> = operation.state.objects.groups.values().cloned().collect();
     for group in &groups {
         if is_repeated(group.retry.as_ref(), retry.as_ref(), operation.now_ns)? {
-            return Ok(found(&view(operation, group), etag(group)));
+            return Ok(found(&group_view(operation, group), etag(group)));
         }
     }
     known_compartment(&details.compartment_id)?;
@@ -171,7 +171,7 @@ fn create(operation: &mut Operation<'_>, request: &Request) -> OciResult {
             volume_ids
         }
         GroupSource::Group { volume_group_id } => {
-            let of = group(operation, &volume_group_id)?.volumes;
+            let of = find_group(operation, &volume_group_id)?.volumes;
             copies(operation, &of, &details.compartment_id, &domain)?
         }
         GroupSource::Backup { volume_group_backup_id } => {
@@ -192,10 +192,10 @@ fn create(operation: &mut Operation<'_>, request: &Request) -> OciResult {
         defined_tags: details.defined_tags.unwrap_or_default(),
         transition: Some(operation.cloud.durations.transition(operation.now_ns, "PROVISIONING", "oci_group_change")),
         retry,
-        policy: details.backup_policy_id.map(|id| super::policies::assignment(operation, &id)).transpose()?,
+        policy: details.backup_policy_id.map(|id| super::policies::new_assignment(operation, &id)).transpose()?,
     };
     store(operation, group.clone())?;
-    Ok(found(&view(operation, &group), etag(&group)))
+    Ok(found(&group_view(operation, &group), etag(&group)))
 }
 
 /// Checks that volumes can form the group `own`, or a new one.
@@ -264,7 +264,7 @@ fn copy(
 }
 
 fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResult {
-    let mut group = group(operation, id)?;
+    let mut group = find_group(operation, id)?;
     check_etag(request, &etag(&group))?;
     let details: GroupUpdate = parse(request)?;
     check_replicas(details.volume_group_replicas.as_deref())?;
@@ -280,7 +280,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, id: &str) -> OciResu
     group.freeform_tags = details.freeform_tags.unwrap_or(group.freeform_tags);
     group.defined_tags = details.defined_tags.unwrap_or(group.defined_tags);
     store(operation, group.clone())?;
-    Ok(found(&view(operation, &group), etag(&group)))
+    Ok(found(&group_view(operation, &group), etag(&group)))
 }
 
 /// Operations of `/volumeGroupBackups`.
@@ -331,7 +331,7 @@ fn create_backup(operation: &mut Operation<'_>, request: &Request) -> OciResult 
             return Ok(found(&backup_view(operation, backup), etag_of(&backup.id)));
         }
     }
-    let group = group(operation, &details.volume_group_id)?;
+    let group = find_group(operation, &details.volume_group_id)?;
     let kind = backups::backup_kind(details.kind)?;
     if let Some(compartment) = &details.compartment_id {
         known_compartment(compartment)?;
@@ -346,7 +346,7 @@ fn create_backup(operation: &mut Operation<'_>, request: &Request) -> OciResult 
         if let Some(backup) = &mut record.backup {
             backup.group_backup = Some(id.clone());
         }
-        let mut snapshot = backups::snapshot(operation, &of, &record);
+        let mut snapshot = backups::new_snapshot(operation, &of, &record);
         if snapshots.iter().any(|other| other.name == snapshot.name) {
             snapshot.name = format!("backup-{}", crate::identifiers::hex(&crate::identifiers::random::<6>()));
         }

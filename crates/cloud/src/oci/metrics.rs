@@ -81,8 +81,8 @@ pub(super) fn summarize(operation: &Operation<'_>, request: &Request) -> OciResu
         return Err(OciError::invalid(format!("namespace: the service has {NAMESPACE}")));
     }
     let query = MetricQuery::read(&details.query)?;
-    let end_ms = time(details.end_time.as_deref(), "endTime")?.unwrap_or(operation.now_ns / 1_000_000);
-    let start_ms = time(details.start_time.as_deref(), "startTime")?.unwrap_or(end_ms.saturating_sub(PERIOD_MS));
+    let end_ms = parse_time(details.end_time.as_deref(), "endTime")?.unwrap_or(operation.now_ns / 1_000_000);
+    let start_ms = parse_time(details.start_time.as_deref(), "startTime")?.unwrap_or(end_ms.saturating_sub(PERIOD_MS));
     if start_ms >= end_ms {
         return Err(OciError::invalid("startTime is before endTime"));
     }
@@ -168,7 +168,7 @@ fn volumes_of_compartment(operation: &Operation<'_>, request: &Request) -> Resul
 }
 
 /// A time of a request in milliseconds since 1970.
-fn time(text: Option<&str>, name: &str) -> Result<Option<u64>, OciError> {
+fn parse_time(text: Option<&str>, name: &str) -> Result<Option<u64>, OciError> {
     let parsed = |text: &str| {
         let time: Timestamp = text.parse().ok()?;
         u64::try_from(time.as_millisecond()).ok()

@@ -73,7 +73,7 @@ fn policy_view((name, schedules): &(&str, &[(&str, u64)])) -> Value {
 }
 
 /// A new assignment of a known policy.
-pub(super) fn assignment(operation: &Operation<'_>, policy: &str) -> Result<Assignment, OciError> {
+pub(super) fn new_assignment(operation: &Operation<'_>, policy: &str) -> Result<Assignment, OciError> {
     if !POLICIES.iter().any(|(name, _)| policy_id(name) == policy) {
         return Err(OciError::not_found("volumeBackupPolicy", policy));
     }
@@ -93,7 +93,7 @@ fn assignments(operation: &Operation<'_>) -> Vec<Value> {
 
 fn assign(operation: &mut Operation<'_>, request: &Request) -> OciResult {
     let AssignDetails { asset_id, policy_id } = parse(request)?;
-    let assignment = assignment(operation, &policy_id)?;
+    let assignment = new_assignment(operation, &policy_id)?;
     let view = json!({
         "id": assignment.id, "assetId": asset_id, "policyId": policy_id, "timeCreated": assignment.created,
     });

@@ -25,7 +25,7 @@ struct Parts<'h> {
 
 /// The key that signed a request; `None` if the signature is missing, incomplete, old or wrong.
 pub(super) fn signer<'k>(request: &Request, keys: &'k KeyFile, now_ns: u64) -> Option<&'k OciKey> {
-    let parts = parts(request.header("authorization")?)?;
+    let parts = parse_header(request.header("authorization")?)?;
     let signed: Vec<&str> = parts.headers.split(' ').collect();
     if signed.len() > HEADERS_MAX || !is_complete(request, &signed) || !is_recent(request, &signed, now_ns) {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn signer<'k>(request: &Request, keys: &'k KeyFile, now_ns: u64) -> O
 }
 
 /// Parses `Signature version="1",keyId="...",algorithm="rsa-sha256",headers="...",signature="..."`.
-fn parts(header: &str) -> Option<Parts<'_>> {
+fn parse_header(header: &str) -> Option<Parts<'_>> {
     let rest = header.strip_prefix("Signature ")?;
     let (mut key_id, mut headers, mut signature) = (None, None, None);
     let (mut algorithm, mut version) = (None, None);
@@ -114,7 +114,7 @@ mod tests {
     /// True if a request was signed by `key`, whatever its date and body.
     fn is_signed_by(request: &Request, key: &OciKey) -> bool {
         let verified = || {
-            let parts = parts(request.header("authorization")?)?;
+            let parts = parse_header(request.header("authorization")?)?;
             let signed: Vec<&str> = parts.headers.split(' ').collect();
             let signature = STANDARD.decode(parts.signature).ok()?;
             let text = signing_text(request, &signed)?;

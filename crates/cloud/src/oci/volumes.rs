@@ -84,12 +84,12 @@ pub(super) fn route(operation: &mut Operation<'_>, request: &Request, kind: Volu
         (&Method::GET, []) => {
             let all = operation.volumes(Provider::Oci);
             let volumes = all.iter().filter(|held| is_volume(held, kind));
-            let views = volumes.map(|held| view(operation, held)).collect();
+            let views = volumes.map(|held| volume_view(operation, held)).collect();
             list(operation, request, collection, views, Compartment::Optional)
         }
         (&Method::POST, []) => create(operation, request, kind),
         (&Method::GET, [id]) => {
-            let present = volume(operation, kind, id).map(|held| (view(operation, &held), etag(&held)));
+            let present = volume(operation, kind, id).map(|held| (volume_view(operation, &held), etag(&held)));
             get(operation, collection, id, present)
         }
         (&Method::PUT, [id]) => update(operation, request, kind, id),
@@ -126,13 +126,13 @@ pub(super) fn any_volume(operation: &mut Operation<'_>, id: &str) -> Result<Held
 }
 
 /// State of a volume.
-pub(super) fn state(held: &Held, now_ns: u64) -> &str {
+pub(super) fn volume_state(held: &Held, now_ns: u64) -> &str {
     Transition::at(held.record.transition.as_ref(), now_ns, AVAILABLE)
 }
 
 /// Refused unless a volume is available.
 pub(super) fn available(held: &Held, now_ns: u64) -> Result<(), OciError> {
-    let state = state(held, now_ns);
+    let state = volume_state(held, now_ns);
     let refusal = || OciError::state(format!("volume {} is {state}: wait until it is AVAILABLE", held.record.id));
     if state == AVAILABLE { Ok(()) } else { Err(refusal()) }
 }
@@ -144,7 +144,7 @@ pub(super) fn chosen_level(held: &Held) -> u32 {
 }
 
 /// A volume as clients see it.
-pub(super) fn view(operation: &Operation<'_>, held: &Held) -> Value {
+pub(super) fn volume_view(operation: &Operation<'_>, held: &Held) -> Value {
     let Held { glance, record } = held;
     let size = gigabytes(glance);
     let volume_group = operation.state.objects.groups.values().find(|group| group.volumes.contains(&record.id));
@@ -154,7 +154,7 @@ pub(super) fn view(operation: &Operation<'_>, held: &Held) -> Value {
         "compartmentId": record.compartment,
         "availabilityDomain": record.availability_domain,
         "displayName": record.display_name,
-        "lifecycleState": state(held, operation.now_ns),
+        "lifecycleState": volume_state(held, operation.now_ns),
         "sizeInGBs": size,
         "sizeInMBs": size * 1_024,
         "vpusPerGB": chosen_level(held),
@@ -195,9 +195,9 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
     check_replicas(details.block_volume_replicas.as_deref())?;
     let retry = retry(operation, request);
     if let Some(held) = created_before(operation, retry.as_ref(), |held| held.glance.writable)? {
-        return Ok(found(&view(operation, &held), etag(&held)));
+        return Ok(found(&volume_view(operation, &held), etag(&held)));
     }
-    let origin = origin(operation, &details)?;
+    let origin = read_origin(operation, &details)?;
     if kind == VolumeKind::Boot && origin.source.is_none() {
         return Err(OciError::invalid("a boot volume is created from a boot volume or a backup: give sourceDetails"));
     }
@@ -205,7 +205,7 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
         details.compartment_id.or(origin.compartment).ok_or_else(|| OciError::missing("compartmentId"))?;
     known_compartment(&compartment)?;
     let level = details.vpus_per_gb.unwrap_or(origin.level);
-    let size = size(details.size_in_gbs, details.size_in_mbs)?.unwrap_or(origin.size_gb);
+    let size = read_size(details.size_in_gbs, details.size_in_mbs)?.unwrap_or(origin.size_gb);
     if size < origin.size_gb && origin.of.is_some() {
         return Err(OciError::invalid(format!("sizeInGBs is {size}, and its source has {} GB", origin.size_gb)));
     }
@@ -219,13 +219,13 @@ fn create(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind) ->
         defined_tags: details.defined_tags.unwrap_or_default(),
         retry,
         kms_key: details.kms_key_id,
-        policy: details.backup_policy_id.map(|id| super::policies::assignment(operation, &id)).transpose()?,
+        policy: details.backup_policy_id.map(|id| super::policies::new_assignment(operation, &id)).transpose()?,
         ..new_record(operation, kind, (name, compartment, domain), origin.source)
     };
     let initial = Initial { autotune: policies.automation(operation, level)?, ..initial(&record) };
     make(operation, &record, origin.of.as_deref(), format!("{}:{size}GB,vpu={level}", kind.product()), initial)?;
     let held = find(operation, &record.id).ok_or_else(|| OciError::not_found("volume", &record.id))?;
-    Ok(found(&view(operation, &held), etag(&held)))
+    Ok(found(&volume_view(operation, &held), etag(&held)))
 }
 
 /// Refuses replicas of a volume or group.
@@ -277,7 +277,7 @@ pub(super) fn make(
     Ok(name)
 }
 
-fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Origin, OciError> {
+fn read_origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Origin, OciError> {
     let source = match (&details.source_details, &details.volume_backup_id) {
         (Some(SourceDetails { kind, id }), None) => Some((kind.clone(), id.clone())),
         (None, Some(id)) => Some(("volumeBackup".to_owned(), id.clone())),
@@ -295,7 +295,7 @@ fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Orig
     let held = find(operation, &id).filter(|held| held.glance.writable != is_backup);
     let held = held.ok_or_else(|| OciError::not_found("source", &id))?;
     let available_since =
-        if is_backup { super::backups::state(&held, operation.now_ns) } else { state(&held, operation.now_ns) };
+        if is_backup { super::backups::state(&held, operation.now_ns) } else { volume_state(&held, operation.now_ns) };
     if available_since != AVAILABLE {
         return Err(OciError::state(format!("{id} is {available_since}: wait until it is AVAILABLE")));
     }
@@ -308,7 +308,7 @@ fn origin(operation: &mut Operation<'_>, details: &CreateDetails) -> Result<Orig
     })
 }
 
-fn size(gbs: Option<u64>, mbs: Option<u64>) -> Result<Option<u64>, OciError> {
+fn read_size(gbs: Option<u64>, mbs: Option<u64>) -> Result<Option<u64>, OciError> {
     match (gbs, mbs) {
         (Some(_), Some(_)) => Err(OciError::invalid("give sizeInGBs or sizeInMBs, not both")),
         (None, Some(mbs)) if mbs % 1_024 != 0 => Err(OciError::invalid("sizeInMBs is a multiple of 1,024")),
@@ -330,7 +330,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     let (now_ns, present) = (operation.now_ns, gigabytes(&held.glance));
     let before = chosen_level(&held);
     let level = details.vpus_per_gb.unwrap_or(before);
-    let size = size(details.size_in_gbs, None)?.filter(|size| *size != present);
+    let size = read_size(details.size_in_gbs, None)?.filter(|size| *size != present);
     if let Some(size) = size.filter(|size| *size < present) {
         return Err(OciError::invalid(format!("sizeInGBs is {size}: a volume of {present} GB only grows")));
     }
@@ -360,7 +360,7 @@ fn update(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
     }
     operation.store(&held)?;
     let held = operation.again(&held).unwrap_or(held);
-    Ok(found(&view(operation, &held), etag(&held)))
+    Ok(found(&volume_view(operation, &held), etag(&held)))
 }
 
 /// Changes the level; the service has the vendor's rule for attached volumes.
@@ -377,7 +377,7 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
         Err(error) => return deleted_before(operation, collection, id, error),
     };
     check_etag(request, &etag(&held))?;
-    if state(&held, operation.now_ns) == PROVISIONING {
+    if volume_state(&held, operation.now_ns) == PROVISIONING {
         return Err(OciError::state(format!("volume {id} is {PROVISIONING}: delete it once it is AVAILABLE")));
     }
     if let Some(attachment) = held.record.attachment() {
@@ -386,7 +386,7 @@ fn delete(operation: &mut Operation<'_>, request: &Request, kind: VolumeKind, id
             attachment.instance_id
         )));
     }
-    let view = view(operation, &held);
+    let view = volume_view(operation, &held);
     operation.service().delete(&held.glance.name)?;
     for group in operation.state.objects.groups.values_mut() {
         group.volumes.retain(|volume| volume != id);

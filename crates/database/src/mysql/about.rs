@@ -8,7 +8,7 @@ use mysql::Conn;
 use plimsoll_record::DatabaseAbout;
 use plimsoll_units::Bytes;
 
-use super::session::rows;
+use super::session::query_rows;
 use crate::failure::{Failure, FailureKind};
 
 /// Storage settings, in display order. Not every server has all of them.
@@ -57,7 +57,7 @@ const DIRECT: u32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) {
 /// Queries the variables.
 pub(super) fn variables(conn: &mut Conn) -> Result<Variables, Failure> {
     let names: Vec<String> = SHOWN.iter().chain(&FURTHER_VARIABLES).map(|name| format!("'{name}'")).collect();
-    let found = rows(conn, &format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(",")))?;
+    let found = query_rows(conn, &format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names.join(",")))?;
     let pair = |row: Vec<crate::Value>| match &row[..] {
         [name, value] => Some((name.text()?.to_lowercase(), value.text()?.to_owned())),
         _ => None,

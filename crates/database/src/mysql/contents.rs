@@ -10,7 +10,7 @@ use plimsoll_units::Bytes;
 
 use super::failures::failure;
 use super::place::MySqlLocation;
-use super::session::rows;
+use super::session::query_rows;
 use crate::failure::{Failure, FailureKind};
 
 /// Timeout for writing dirty pages.
@@ -36,7 +36,7 @@ impl DatabaseObject {
 /// All objects of the database. Triggers belong to tables.
 pub(super) fn find(conn: &mut Conn, place: &MySqlLocation) -> Result<Vec<DatabaseObject>, Failure> {
     place.database()?;
-    let found = rows(
+    let found = query_rows(
         conn,
         "SELECT CASE table_type WHEN 'VIEW' THEN 'VIEW' WHEN 'SEQUENCE' THEN 'SEQUENCE' ELSE 'TABLE' END, table_name \
          FROM information_schema.tables WHERE table_schema = DATABASE() \
@@ -53,7 +53,7 @@ pub(super) fn find(conn: &mut Conn, place: &MySqlLocation) -> Result<Vec<Databas
 
 /// Size of tables and indexes in bytes.
 pub(super) fn size(conn: &mut Conn) -> Result<Bytes, Failure> {
-    let found = rows(
+    let found = query_rows(
         conn,
         "SELECT CAST(COALESCE(SUM(data_length + index_length), 0) AS SIGNED) FROM information_schema.tables \
          WHERE table_schema = DATABASE()",
@@ -84,7 +84,8 @@ pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
         Err(error) if error.kind == FailureKind::Lost => return Err(error),
         Err(_) => {}
     }
-    let before = rows(conn, "SELECT @@GLOBAL.innodb_max_dirty_pages_pct_lwm, @@GLOBAL.innodb_max_dirty_pages_pct")?;
+    let before =
+        query_rows(conn, "SELECT @@GLOBAL.innodb_max_dirty_pages_pct_lwm, @@GLOBAL.innodb_max_dirty_pages_pct")?;
     let [low, high] = &before.first().map(Vec::as_slice).unwrap_or_default() else { return Ok(()) };
     let (Some(low), Some(high)) = (low.float(), high.float()) else { return Ok(()) };
     let set = |low: f64, high: f64| {
@@ -103,7 +104,7 @@ pub(super) fn flush(conn: &mut Conn) -> Result<(), Failure> {
 fn until_few(conn: &mut Conn) -> Result<(), Failure> {
     let until = Instant::now() + CHECKPOINT_TIMEOUT;
     while Instant::now() < until {
-        let dirty = rows(conn, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")?;
+        let dirty = query_rows(conn, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'")?;
         let dirty = dirty.first().and_then(|row| row.get(1)?.int()).unwrap_or_default();
         if dirty <= FEW_PAGES {
             return Ok(());

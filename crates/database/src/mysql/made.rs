@@ -82,7 +82,7 @@ impl Drop for MySqlServer {
 /// Creates a server.
 pub(crate) fn make(make: &Make) -> Result<Made, Failure> {
     let programs = Programs::find()?;
-    let options = options(make)?;
+    let options = build_options(make)?;
     let server = start(make, &programs, &options)?;
     let mut conn = wait(&server)?;
     conn.query_drop(format!("CREATE DATABASE {NAME} CHARACTER SET utf8mb4")).map_err(|error| failure(&error))?;
@@ -192,7 +192,7 @@ fn log_bytes(make: &Make) -> u64 {
 }
 
 /// Server options. The prefix `loose` marks options that only some systems or versions have.
-fn options(make: &Make) -> Result<Vec<String>, Failure> {
+fn build_options(make: &Make) -> Result<Vec<String>, Failure> {
     let flushes: &[&str] = match make.flushes {
         Flushes::Honoured => &["--innodb-flush-method=O_DIRECT", "--innodb-flush-log-at-trx-commit=1"],
         // Reads still bypass the page cache, so that flushes are the only difference. The log buffer is written when it
@@ -284,15 +284,15 @@ mod tests {
 
     #[test]
     fn user_settings_come_last_and_cannot_change_paths() {
-        let made = options(&wanted(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
+        let made = build_options(&wanted(Flushes::Honoured, &[("innodb_io_capacity", "7")])).unwrap();
         assert_eq!(made.last().unwrap(), "--innodb-io-capacity=7");
         assert!(made.contains(&"--innodb-log-file-size=1073741824".to_owned()));
         assert!(made.contains(&"--max-connections=40".to_owned()));
         assert!(made.contains(&"--innodb-flush-log-at-trx-commit=1".to_owned()));
-        let ignored = options(&wanted(Flushes::Ignored, &[])).unwrap();
+        let ignored = build_options(&wanted(Flushes::Ignored, &[])).unwrap();
         assert!(ignored.contains(&"--innodb-doublewrite=0".to_owned()));
         for name in ["datadir", "pid_file", "-x", "", "a b"] {
-            assert!(options(&wanted(Flushes::Honoured, &[(name, "1")])).is_err(), "{name}");
+            assert!(build_options(&wanted(Flushes::Honoured, &[(name, "1")])).is_err(), "{name}");
         }
     }
 }

@@ -10,7 +10,7 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value as Json, json};
 
 use super::activity::{SessionActivity, activities};
-use super::session::rows;
+use super::session::query_rows;
 use super::{snapshots, threads};
 use crate::failure::{Failure, FailureKind};
 use crate::processes::Processes;
@@ -85,7 +85,7 @@ impl MysqlObserver {
 
     /// Number of transactions that wait for locks; none without the privilege.
     fn waiting(&mut self) -> Result<usize, Failure> {
-        let rows = allowed(rows(&mut self.conn, WAITING))?;
+        let rows = allowed(query_rows(&mut self.conn, WAITING))?;
         let count = rows.first().and_then(|row| row.first()?.int()).unwrap_or_default();
         Ok(usize::try_from(count).unwrap_or_default())
     }
@@ -93,11 +93,11 @@ impl MysqlObserver {
 
 impl Observer for MysqlObserver {
     fn counters(&mut self) -> Result<DatabaseCounters, Failure> {
-        let status = pairs(rows(&mut self.conn, STATUS)?);
+        let status = pairs(query_rows(&mut self.conn, STATUS)?);
         let status = |name: &str| status.get(name).copied();
-        let commits = pairs(if self.capabilities.commits { rows(&mut self.conn, COMMITS)? } else { Vec::new() });
+        let commits = pairs(if self.capabilities.commits { query_rows(&mut self.conn, COMMITS)? } else { Vec::new() });
         let files = if self.capabilities.read_times || self.capabilities.log_times {
-            rows(&mut self.conn, FILES)?
+            query_rows(&mut self.conn, FILES)?
         } else {
             Vec::new()
         };
@@ -129,7 +129,7 @@ impl Observer for MysqlObserver {
             return Ok(Vec::new());
         }
         let process = self.process;
-        let mut seen: Vec<SessionActivity> = rows(&mut self.conn, &self.capabilities.question(sessions))?
+        let mut seen: Vec<SessionActivity> = query_rows(&mut self.conn, &self.capabilities.question(sessions))?
             .into_iter()
             .map(|row| {
                 let text = |column: usize| row.get(column).and_then(Value::text).unwrap_or_default();
@@ -143,7 +143,7 @@ impl Observer for MysqlObserver {
     }
 
     fn head(&mut self) -> Result<Map<String, Json>, Failure> {
-        let found = rows(&mut self.conn, snapshots::HEAD)?;
+        let found = query_rows(&mut self.conn, snapshots::HEAD)?;
         let line = found.first().and_then(|row| row.first()?.text()).unwrap_or_default();
         Ok(snapshots::head(line).unwrap_or_default())
     }
@@ -151,7 +151,7 @@ impl Observer for MysqlObserver {
     fn snapshot(&mut self) -> Result<Map<String, Json>, Failure> {
         let mut lines = Vec::new();
         for question in snapshots::SAMPLE {
-            let found = rows(&mut self.conn, question)?;
+            let found = query_rows(&mut self.conn, question)?;
             lines.extend(found.iter().map(|row| row.iter().filter_map(Value::text).collect::<Vec<_>>().join("\t")));
         }
         Ok(snapshots::sample(lines.iter().map(String::as_str), || json!(null)))
@@ -160,7 +160,7 @@ impl Observer for MysqlObserver {
 
 impl Capabilities {
     fn of(conn: &mut Conn) -> Result<Self, Failure> {
-        let found = rows(
+        let found = query_rows(
             conn,
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'performance_schema', 'innodb_read_ahead_threshold', \
              'innodb_random_read_ahead', 'innodb_flush_log_at_trx_commit')",
@@ -170,7 +170,7 @@ impl Capabilities {
             row.and_then(|row| row.get(1)?.text()).is_some_and(wanted)
         };
         let mut capabilities = Self {
-            commits: allowed(rows(conn, COMMITS))?.len() == 3,
+            commits: allowed(query_rows(conn, COMMITS))?.len() == 3,
             // Every log write is followed by a flush then.
             flushes: is("innodb_flush_log_at_trx_commit", &|value| value == "1").then_some("Innodb_log_writes"),
             list: if is("version", &|value| value.contains("MariaDB")) { List::WithThreads } else { List::Plain },
@@ -179,14 +179,14 @@ impl Capabilities {
         if !is("performance_schema", &|value| value == "ON") {
             return Ok(capabilities);
         }
-        let instruments = allowed(rows(conn, TIMED))?;
+        let instruments = allowed(query_rows(conn, TIMED))?;
         let times = |file: &str| instruments.iter().any(|row| row.first().and_then(Value::text) == Some(file));
         // Read-ahead is timed only until its submission, which is not the time of a read.
         let one_by_one = is("innodb_read_ahead_threshold", &|value| value == "0")
             && is("innodb_random_read_ahead", &|value| value == "OFF");
         capabilities.read_times = one_by_one && times(DATA_FILE);
         capabilities.log_times = times(LOG_FILE);
-        let mut answers = |sql: &str| allowed(rows(conn, sql)).map(|rows| !rows.is_empty());
+        let mut answers = |sql: &str| allowed(query_rows(conn, sql)).map(|rows| !rows.is_empty());
         if answers(
             "SELECT 1 FROM information_schema.columns WHERE table_schema = 'performance_schema' AND \
              table_name = 'threads' AND column_name = 'THREAD_OS_ID'",

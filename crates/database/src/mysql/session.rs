@@ -49,7 +49,7 @@ impl Session for MysqlSession {
     }
 
     fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
-        rows(&mut self.conn, sql)
+        query_rows(&mut self.conn, sql)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Prepared, Failure> {
@@ -98,7 +98,7 @@ fn run_text(conn: &mut Conn, sql: &str, rows: Option<&mut Vec<Row>>) -> Result<A
 }
 
 /// Runs statements without parameters, and returns the rows of the last result set.
-pub(super) fn rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>, Failure> {
+pub(super) fn query_rows(conn: &mut Conn, sql: &str) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     run_text(conn, sql, Some(&mut rows))?;
     Ok(rows)

@@ -36,7 +36,7 @@ pub(crate) fn make(wanted: &Make) -> Result<Made, Failure> {
     let mut server = PostgresServer::prepare(wanted)?;
     let free = server.folder.check_space(MIN_SPACE)?;
     server.run_initdb(&programs)?;
-    let settings = settings(wanted, programs::version(&programs), server.sockets.path(), free);
+    let settings = build_settings(wanted, programs::read_version(&programs), server.sockets.path(), free);
     append(&server.data().join("postgresql.conf"), &written(&settings))?;
     server.start(&programs)?;
     let mut database = server.await_start()?;
@@ -200,7 +200,7 @@ fn absent(error: &io::Error) -> Failure {
 
 /// Server settings: requested values, settings that make a session a single stream of I/O, and settings of benchmarks.
 /// The caller's settings come last, and take precedence.
-fn settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(String, String)> {
+fn build_settings(wanted: &Make, version: u32, sockets: &Path, free: u64) -> Vec<(String, String)> {
     let flushed = if wanted.flushes == Flushes::Honoured { "on" } else { "off" };
     // WAL may fill a tenth of small storage. On large storage it suffices for time-based checkpoints.
     let log = ((free / 10) >> 20).clamp(128, 4096);
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn settings_of_the_caller_win() {
-        let text = written(&settings(&wanted(), 13, Path::new("/s"), 5 << 30));
+        let text = written(&build_settings(&wanted(), 13, Path::new("/s"), 5 << 30));
         for line in [
             "listen_addresses = ''",
             "max_connections = '18'",
@@ -284,7 +284,7 @@ mod tests {
             assert_eq!(text.matches(&format!("{line}\n")).count(), 1, "{line} in {text}");
         }
         assert!(!text.contains("jit = 'off'") && !text.contains("track_wal_io_timing"));
-        let newer = settings(&wanted(), 14, Path::new("/s"), 5 << 30);
+        let newer = build_settings(&wanted(), 14, Path::new("/s"), 5 << 30);
         assert!(newer.contains(&("track_wal_io_timing".into(), "on".into())));
     }
 

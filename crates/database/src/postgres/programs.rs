@@ -25,7 +25,7 @@ pub(super) fn newest() -> Result<PathBuf, Failure> {
 }
 
 /// Major version of the server program; 0 if unknown.
-pub(super) fn version(programs: &Path) -> u32 {
+pub(super) fn read_version(programs: &Path) -> u32 {
     let output = Command::new(programs.join("postgres")).arg("--version").output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     major(&text)

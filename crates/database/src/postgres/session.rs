@@ -116,7 +116,7 @@ fn each<'a>(body: &'a [u8], mut take: impl FnMut(Option<&'a [u8]>)) -> io::Resul
 }
 
 /// Types of the described columns.
-fn kinds(body: &[u8]) -> io::Result<Vec<u32>> {
+fn parse_types(body: &[u8]) -> io::Result<Vec<u32>> {
     let short = || garbled("a description is too short");
     let (count, mut rest) = body.split_first_chunk::<2>().ok_or_else(short)?;
     let mut kinds = Vec::new();
@@ -132,7 +132,7 @@ fn kinds(body: &[u8]) -> io::Result<Vec<u32>> {
 }
 
 /// Changed rows from the command tag. `SELECT 5` without rows is a `CREATE TABLE AS`.
-fn changed(tag: &[u8], had_rows: bool) -> u64 {
+fn count_changed(tag: &[u8], had_rows: bool) -> u64 {
     let text = std::str::from_utf8(tag.strip_suffix(b"\0").unwrap_or(tag)).unwrap_or_default();
     let mut words = text.split(' ');
     let counts = match words.next() {
@@ -182,8 +182,8 @@ impl PostgresSession {
                         had_rows = true;
                         rows.row(body)?;
                     }
-                    b'C' => sum += changed(body, std::mem::take(&mut had_rows)),
-                    b'T' => rows.columns(&kinds(body)?),
+                    b'C' => sum += count_changed(body, std::mem::take(&mut had_rows)),
+                    b'T' => rows.columns(&parse_types(body)?),
                     b'E' => failed = Some(ServerError::read(body).failure()),
                     b'G' => {
                         frontend::copy_fail("COPY is not supported", &mut self.wire.out)?;
@@ -234,7 +234,7 @@ impl PostgresSession {
                         let (numbers, _) = body.get(2..).unwrap_or_default().as_chunks::<4>();
                         parameters = numbers.iter().map(|number| u32::from_be_bytes(*number)).collect();
                     }
-                    b'T' => columns = kinds(body)?,
+                    b'T' => columns = parse_types(body)?,
                     b'E' => failed = Some(ServerError::read(body).failure()),
                     b'Z' => return Ok(()),
                     _ => {}
@@ -352,15 +352,15 @@ impl Cancel for PostgresCancel {
 
 #[cfg(test)]
 mod tests {
-    use super::changed;
+    use super::count_changed;
 
     #[test]
     fn changed_rows_are_parsed_from_command_tag() {
-        assert_eq!(changed(b"INSERT 0 5\0", false), 5);
-        assert_eq!(changed(b"UPDATE 3\0", true), 3);
-        assert_eq!(changed(b"SELECT 7\0", false), 7);
-        assert_eq!(changed(b"SELECT 7\0", true), 0);
-        assert_eq!(changed(b"CREATE TABLE\0", false), 0);
-        assert_eq!(changed(b"", false), 0);
+        assert_eq!(count_changed(b"INSERT 0 5\0", false), 5);
+        assert_eq!(count_changed(b"UPDATE 3\0", true), 3);
+        assert_eq!(count_changed(b"SELECT 7\0", false), 7);
+        assert_eq!(count_changed(b"SELECT 7\0", true), 0);
+        assert_eq!(count_changed(b"CREATE TABLE\0", false), 0);
+        assert_eq!(count_changed(b"", false), 0);
     }
 }

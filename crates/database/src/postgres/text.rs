@@ -18,7 +18,7 @@ pub(super) fn value(kind: u32, text: &[u8]) -> Value {
     let read = std::str::from_utf8(text).ok();
     let known = match kind {
         BOOL => Some(Value::Int(i64::from(text == b"t"))),
-        BYTEA => bytes(text).map(Value::Bytes),
+        BYTEA => decode_bytes(text).map(Value::Bytes),
         kind if INTEGERS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Int),
         kind if FLOATS.contains(&kind) => read.and_then(|text| text.parse().ok()).map(Value::Float),
         _ => None,
@@ -45,7 +45,7 @@ pub(super) fn digest(kind: u32, text: &[u8], digest: &mut RowDigest) {
 }
 
 /// Decodes `\x0a1b`.
-fn bytes(text: &[u8]) -> Option<Vec<u8>> {
+fn decode_bytes(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |letter: u8| char::from(letter).to_digit(16);
     let (pairs, rest) = text.strip_prefix(b"\\x")?.as_chunks::<2>();
     let bytes = pairs.iter().map(|[high, low]| Some((digit(*high)? << 4 | digit(*low)?) as u8)).collect();

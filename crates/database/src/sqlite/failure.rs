@@ -12,7 +12,7 @@ const MISSING: [&str; 5] = ["no such table", "no such view", "no such index", "n
 
 /// Failure of a statement.
 pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
-    let kind = kind(error);
+    let kind = classify(error);
     let hint = match kind {
         FailureKind::NoSpace => ": free some space, or choose a smaller scale",
         FailureKind::Conflict => ": try the transaction again",
@@ -28,7 +28,7 @@ pub(super) fn of_statement(error: &Error, sql: &str) -> Failure {
 
 /// Failure to open a file.
 pub(super) fn of_opening(error: &Error, file: &std::path::Path) -> Failure {
-    let kind = match kind(error) {
+    let kind = match classify(error) {
         FailureKind::Statement => FailureKind::Unreachable,
         other => other,
     };
@@ -44,7 +44,7 @@ fn shown(sql: &str) -> String {
     }
 }
 
-fn kind(error: &Error) -> FailureKind {
+fn classify(error: &Error) -> FailureKind {
     // The generic error code: only the message distinguishes the cause.
     let (code, message) = match error {
         Error::SqliteFailure(error, message) => (error.code, message.as_deref().unwrap_or_default()),

@@ -171,7 +171,8 @@ impl Session for SqliteSession {
                 if session.cancelled.load(Relaxed) {
                     return Err(sqlite_error(ffi::SQLITE_INTERRUPT));
                 }
-                answer.changed += session.step(&mut statement, |row, columns| answer.count(digest(row, columns)))?;
+                answer.changed +=
+                    session.step(&mut statement, |row, columns| answer.count(digest_row(row, columns)))?;
             }
             Ok(answer)
         })
@@ -192,7 +193,7 @@ impl Session for SqliteSession {
     fn execute(&mut self, prepared: Prepared, values: &[Value]) -> Result<Answer, Failure> {
         let mut answer = Answer::default();
         let sql = self.statement(prepared)?;
-        answer.changed = self.each(sql, values, |row, columns| answer.count(digest(row, columns)))?;
+        answer.changed = self.each(sql, values, |row, columns| answer.count(digest_row(row, columns)))?;
         Ok(answer)
     }
 
@@ -336,7 +337,7 @@ fn bind(statement: &mut Statement, values: &[Value]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn digest(row: &rusqlite::Row, columns: usize) -> RowDigest {
+fn digest_row(row: &rusqlite::Row, columns: usize) -> RowDigest {
     let mut digest = RowDigest::new();
     for column in 0..columns {
         match row.get_ref_unwrap(column) {

@@ -53,7 +53,7 @@ struct CounterFiles {
 
 /// Whether Linux reports run-queue delays of threads.
 pub(super) fn reports_run_queue() -> bool {
-    File::open("/proc/thread-self/schedstat").is_ok_and(|file| queued(&file).is_some())
+    File::open("/proc/thread-self/schedstat").is_ok_and(|file| read_queue_delay(&file).is_some())
 }
 
 impl Stopwatch {
@@ -101,14 +101,14 @@ impl Stopwatch {
     fn ask(&self) -> Account {
         let Some(files) = &self.files else { return Account::default() };
         Account {
-            queued_ns: files.schedstat.as_ref().and_then(queued),
+            queued_ns: files.schedstat.as_ref().and_then(read_queue_delay),
             fetched: files.io.as_ref().and_then(|file| figure(&text(file)?, "read_bytes:")),
         }
     }
 }
 
 /// Run-queue delay in nanoseconds since the start of a thread: the second value of its `schedstat`.
-fn queued(file: &File) -> Option<u64> {
+fn read_queue_delay(file: &File) -> Option<u64> {
     text(file)?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 

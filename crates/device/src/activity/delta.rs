@@ -89,10 +89,10 @@ impl Activity {
         let elapsed = self.taken.saturating_duration_since(earlier.taken);
         let elapsed = Span::from_nanos(elapsed.as_nanos() as u64);
         let processors = self.processors.zip(earlier.processors);
-        let share = |of: fn(&Processors) -> u64| processors.and_then(|(now, then)| share(&now, &then, of));
+        let share = |of: fn(&Processors) -> u64| processors.and_then(|(now, then)| compute_share(&now, &then, of));
         ActivityDelta {
             elapsed,
-            disk: self.disk.zip(earlier.disk).and_then(|(now, then)| disk(&now, &then, elapsed)),
+            disk: self.disk.zip(earlier.disk).and_then(|(now, then)| subtract_disk(&now, &then, elapsed)),
             busy: share(|ticks| ticks.busy),
             waiting: share(|ticks| ticks.waiting),
             stolen: share(|ticks| ticks.stolen),
@@ -120,7 +120,7 @@ impl ActivityDelta {
     }
 }
 
-fn disk(now: &DiskLine, then: &DiskLine, elapsed: Span) -> Option<DiskDelta> {
+fn subtract_disk(now: &DiskLine, then: &DiskLine, elapsed: Span) -> Option<DiskDelta> {
     let optional = |now: Option<u64>, then: Option<u64>| now.zip(then).and_then(|(now, then)| now.checked_sub(then));
     let sectors = |count: u64| Bytes::new(count.saturating_mul(SECTOR_BYTES));
     let elapsed_ms = elapsed.as_millis_f64();
@@ -149,7 +149,7 @@ const fn millis(now: u64, then: u64) -> u64 {
     if now >= then { now - then } else { (now as u32).wrapping_sub(then as u32) as u64 }
 }
 
-pub(super) fn share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Option<f64> {
+pub(super) fn compute_share(now: &Processors, then: &Processors, of: fn(&Processors) -> u64) -> Option<f64> {
     let total = now.total().saturating_sub(then.total());
     // iowait may decrease (proc(5)).
     let part = of(now).saturating_sub(of(then));

@@ -6,7 +6,7 @@ use plimsoll_record::HostDelay;
 use plimsoll_units::Span;
 
 use super::counters::Processors;
-use super::delta::share;
+use super::delta::compute_share;
 use crate::host::Tree;
 use crate::processor_limit::throttled;
 
@@ -31,8 +31,10 @@ impl HostSnapshot {
     /// Stolen and throttled time since `earlier`, without the generator's own run delay.
     pub fn delay_since(&self, earlier: &Self) -> HostDelay {
         let elapsed = Span::from_nanos(self.taken.saturating_duration_since(earlier.taken).as_nanos() as u64);
-        let stolen =
-            self.processors.zip(earlier.processors).and_then(|(now, then)| share(&now, &then, |ticks| ticks.stolen));
+        let stolen = self
+            .processors
+            .zip(earlier.processors)
+            .and_then(|(now, then)| compute_share(&now, &then, |ticks| ticks.stolen));
         HostDelay {
             elapsed,
             stolen: stolen.map(|share| Span::from_secs_f64(elapsed.as_secs_f64() * share)),

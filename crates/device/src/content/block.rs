@@ -30,7 +30,7 @@ pub(super) struct BlockParameters {
 }
 
 /// Random bytes per chunk so that the share `compressible` (0 to 1) compresses away; at least 8.
-pub(super) fn live(compressible: f64) -> u32 {
+pub(super) fn count_random_bytes(compressible: f64) -> u32 {
     let words = (CHUNK as f64 * (1.0 - compressible.clamp(0.0, 1.0)) / 8.0).round() as u32;
     8 * words.max(1)
 }
@@ -122,7 +122,8 @@ mod tests {
     use super::*;
 
     fn check(length: u32, compressible: f64) {
-        let block = BlockParameters { seed: 7, offset: 1 << 40, length, generation: 3, live: live(compressible) };
+        let block =
+            BlockParameters { seed: 7, offset: 1 << 40, length, generation: 3, live: count_random_bytes(compressible) };
         let mut bytes = vec![0xff; length as usize];
         block.write(&mut bytes);
         assert_eq!(BlockParameters::read(&bytes), Some(block));

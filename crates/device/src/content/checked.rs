@@ -11,7 +11,7 @@ use plimsoll_load::{OpOutcome, Region};
 use plimsoll_units::{Bytes, Op};
 
 use super::Content;
-use super::block::{BlockParameters, HEADER, live, mixed, random};
+use super::block::{BlockParameters, HEADER, count_random_bytes, mixed, random};
 use super::generations::{Generations, SCRAP, UNKNOWN};
 use super::judge::{ContentVerdict, judge};
 use super::mismatch::{Collected, Mismatch, Mismatches};
@@ -101,7 +101,7 @@ impl Checked {
             offset: self.how.region.start + place as u64 * self.how.interval.get(),
             length: self.how.interval.get() as u32,
             generation,
-            live: live(self.how.compressible),
+            live: count_random_bytes(self.how.compressible),
         }
     }
 

@@ -135,14 +135,14 @@ fn rot(bytes: &[u8], version: &[u8]) -> MismatchKind {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::live;
+    use super::super::block::count_random_bytes;
     use super::*;
 
     const BLOCK: BlockParameters = BlockParameters { seed: 9, offset: 65_536, length: 4096, generation: 0, live: 512 };
 
     /// Damages version 5 and compares the verdict when `permitted` versions are valid.
     fn check(permitted: &[u32], damage: impl Fn(&mut [u8]), expected: ContentVerdict) {
-        for live in [512, live(0.5), live(1.0)] {
+        for live in [512, count_random_bytes(0.5), count_random_bytes(1.0)] {
             let block = BlockParameters { live, ..BLOCK };
             let mut bytes = rendered(&block, 5);
             damage(&mut bytes);

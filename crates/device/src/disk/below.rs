@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::host::Tree;
-use crate::subject::{filesystem, shown};
+use crate::subject::{find_filesystem, shown};
 
 /// Reason why no block device could be determined.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,8 @@ pub fn device_below(path: &Path) -> Result<String, NoDevice> {
     let stat = path.metadata().map_err(|source| NoDevice::Unreachable { path: shown(path), source })?;
     let tree = Tree::system();
     let number = DeviceNumber::from_raw(stat.dev());
-    let kind = || filesystem(&tree, path).map_or_else(|| "its filesystem".to_owned(), |filesystem| filesystem.kind);
+    let kind =
+        || find_filesystem(&tree, path).map_or_else(|| "its filesystem".to_owned(), |filesystem| filesystem.kind);
     named(&tree, number, path, kind)
 }
 

@@ -33,7 +33,7 @@ pub enum Space {
 pub fn create(path: &Path, size: Bytes, space: Space) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
-    let made = mark(&file).and_then(|_| preallocate(&file, size, space));
+    let made = mark_created(&file).and_then(|_| preallocate(&file, size, space));
     if made.is_err() {
         // Created above, so it holds no data of others.
         let _ = rustix::fs::unlink(path);
@@ -64,7 +64,7 @@ pub fn preallocate(file: impl AsFd, size: Bytes, space: Space) -> io::Result<()>
 ///
 /// # Errors
 /// Other errors of the filesystem.
-pub fn mark(file: impl AsFd) -> io::Result<bool> {
+pub fn mark_created(file: impl AsFd) -> io::Result<bool> {
     let inode = rustix::fs::fstat(&file)?.st_ino.to_string();
     match rustix::fs::fsetxattr(&file, MARK, inode.as_bytes(), XattrFlags::empty()) {
         Ok(()) => Ok(true),

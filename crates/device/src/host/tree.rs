@@ -37,12 +37,12 @@ impl Tree {
 
     /// Trimmed text at `path`; `None` if empty or unreadable.
     pub(crate) fn word(&self, path: impl AsRef<Path>) -> Option<String> {
-        word(&self.path(path))
+        read_word(&self.path(path))
     }
 
     /// Sorted names in the directory `path`; empty if it does not exist.
     pub(crate) fn names(&self, path: impl AsRef<Path>) -> io::Result<Vec<String>> {
-        names(&self.path(path))
+        list_names(&self.path(path))
     }
 
     /// True if `path` exists.
@@ -65,18 +65,18 @@ pub(crate) fn text(file: &Path) -> io::Result<String> {
 }
 
 /// Trimmed text of `file`; `None` if empty or unreadable.
-pub(crate) fn word(file: &Path) -> Option<String> {
+pub(crate) fn read_word(file: &Path) -> Option<String> {
     let word = text(file).ok()?.trim().to_owned();
     (!word.is_empty()).then_some(word)
 }
 
 /// Decimal number in `file`.
 pub(crate) fn number<N: std::str::FromStr>(file: &Path) -> Option<N> {
-    word(file)?.parse().ok()
+    read_word(file)?.parse().ok()
 }
 
 /// Sorted names in `directory`; empty if it does not exist.
-pub(crate) fn names(directory: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn list_names(directory: &Path) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

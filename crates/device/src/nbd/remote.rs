@@ -141,7 +141,7 @@ impl Remote {
     /// The export does not support the load, or `io_uring` is not available.
     pub fn new(connections: Vec<Connection>, shape: &Shape, clock: Clock) -> Result<Self, TalkError> {
         let chosen = connections.first().expect("there is a connection").chosen().clone();
-        fits(&chosen, shape)?;
+        check_load(&chosen, shape)?;
         let attempt = "starting io_uring";
         let uring = Uring::new(2 * connections.len() as u32, 2);
         let uring = uring.map_err(|source| TalkError::Io { attempt, source })?;
@@ -350,7 +350,7 @@ impl NbdConnection {
 }
 
 /// Checks that the export supports the load.
-fn fits(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
+fn check_load(chosen: &Chosen, shape: &Shape) -> Result<(), TalkError> {
     let refused = |reason: String| Err(TalkError::Refused { attempt: "preparing the load", reason });
     let most = chosen.blocks.map_or(PAYLOAD_MAX, |[_, _, most]| most);
     if shape.largest.get() > u64::from(most) {

@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{
-    AccessMode, Caching, OpenHow, Space, SyncMode, WriteRefusal, claim_ours, create, drop_cache, is_ours, length, mark,
-    open_how, preallocate, sync,
+    AccessMode, Caching, OpenHow, Space, SyncMode, WriteRefusal, claim_ours, create, drop_cache, is_ours, length,
+    mark_created, open_how, preallocate, sync_data,
 };
 use plimsoll_units::Bytes;
 use rustix::fs::{OFlags, XattrFlags};
@@ -41,7 +41,7 @@ impl Drop for Place {
 fn ours(place: &Place) -> Option<PathBuf> {
     let path = place.at("ours");
     let file = create(&path, SIZE, Space::Sparse).unwrap();
-    let kept = mark(&file).unwrap();
+    let kept = mark_created(&file).unwrap();
     if !kept {
         eprintln!("skipped: the filesystem of {} keeps no extended attributes", path.display());
     }
@@ -174,7 +174,7 @@ fn file_is_dropped_from_the_page_cache() {
         eprintln!("skipped: the filesystem does not say what is cached");
         return;
     }
-    sync(&file).unwrap();
+    sync_data(&file).unwrap();
     if rustix::fs::fstatfs(&file).unwrap().f_type == 0x0102_1994 {
         eprintln!("skipped: tmpfs keeps everything in the page cache");
         return;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_device::{ActivityWatch, Direct, SubjectKind, check_destroy, claim, classify, describe_disk};
+use plimsoll_device::{ActivityWatch, Direct, SubjectKind, check_destroy, claim_named, classify, describe_disk};
 use plimsoll_units::Bytes;
 
 const EXCLUSIVE: i32 = rustix::fs::OFlags::EXCL.bits().cast_signed();
@@ -247,7 +247,7 @@ fn uses_of_partitions_apply_to_their_disk() {
     assert!(verdict(&second.device).contains("p2 is mounted at"));
     assert_eq!(verdict(&first.device), "allowed", "a sibling's mount is no reason");
     drop(point);
-    let kept = claim(&first.device, std::slice::from_ref(&first.device)).unwrap();
+    let kept = claim_named(&first.device, std::slice::from_ref(&first.device)).unwrap();
     assert!(disk.verdict().contains("held exclusively"), "{}", disk.verdict());
     drop(kept);
 
@@ -265,7 +265,7 @@ fn a_held_device_is_refused_and_a_claim_holds() {
     let held = File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).unwrap();
     assert!(disk.verdict().contains("held exclusively by the kernel or another program"), "{}", disk.verdict());
     drop(held);
-    let kept = claim(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
+    let kept = claim_named(&disk.device, std::slice::from_ref(&disk.device)).unwrap();
     assert!(kept.covers(&File::open(&disk.device).unwrap()).unwrap());
     assert!(!kept.covers(&File::open(&disk.file).unwrap()).unwrap());
     assert!(File::options().read(true).custom_flags(EXCLUSIVE).open(&disk.device).is_err());

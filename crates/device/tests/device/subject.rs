@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use plimsoll_device::{Direct, Filesystem, SubjectKind, check_destroy, claim, classify, describe_disk};
+use plimsoll_device::{Direct, Filesystem, SubjectKind, check_destroy, claim_named, classify, describe_disk};
 use plimsoll_units::Bytes;
 
 /// A temporary directory, removed on drop.
@@ -186,7 +186,7 @@ fn claim_excludes_other_runs() {
     let place = Place::new("claim");
     let file = place.file("file", 1 << 20);
     let named = [file.clone()];
-    let kept = claim(&file, &named).unwrap();
+    let kept = claim_named(&file, &named).unwrap();
     let text = "file: locked by another process, such as another run of plimsoll: wait for that, or stop it first";
     refused(&place, &file, &[&file], text);
     assert!(kept.covers(&File::open(&file).unwrap()).unwrap());

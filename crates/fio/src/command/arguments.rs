@@ -17,7 +17,7 @@ pub(super) struct Read {
     pub files: Vec<(String, Place)>,
 }
 
-pub(super) fn read(arguments: &[String], findings: &mut Findings) -> Read {
+pub(super) fn parse_arguments(arguments: &[String], findings: &mut Findings) -> Read {
     let first = JobSection { name: None, written: Vec::new(), place: Place::Argument(1) };
     let mut read = Read { flags: Flags::default(), sections: vec![first], files: Vec::new() };
     let mut rest = arguments.iter().enumerate();

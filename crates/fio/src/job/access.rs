@@ -131,9 +131,9 @@ impl AccessOptions {
 
 const DEFAULT_BLOCK: i64 = 4_096;
 
-pub(super) fn read(settings: &Settings, findings: &mut Findings) -> AccessOptions {
-    let (rw, direction, order) = direction(settings, findings);
-    let blocks = blocks(settings);
+pub(super) fn read_access(settings: &Settings, findings: &mut Findings) -> AccessOptions {
+    let (rw, direction, order) = read_direction(settings, findings);
+    let blocks = read_block_sizes(settings);
     let is_random = matches!(order, Order::Random { .. });
     let distribution = settings.distribution("random_distribution").unwrap_or(Distribution::Uniform);
     let aligned = settings.integers("ba");
@@ -170,7 +170,7 @@ fn is_some(extent: &Extent) -> bool {
     *extent != Extent::Bytes(Bytes::ZERO)
 }
 
-fn direction(settings: &Settings, findings: &mut Findings) -> (&'static str, JobDirection, Order) {
+fn read_direction(settings: &Settings, findings: &mut Findings) -> (&'static str, JobDirection, Order) {
     let (word, after) = settings.choice("rw").unwrap_or(("read", None));
     let place = settings.place("rw");
     let rw = if word == "readwrite" { "rw" } else { word };
@@ -206,7 +206,7 @@ fn read_percent(settings: &Settings) -> u8 {
     if writes > reads { (100 - settings.count("rwmixwrite")) as u8 } else { settings.count("rwmixread") as u8 }
 }
 
-fn blocks(settings: &Settings) -> Each<BlockSizes> {
+fn read_block_sizes(settings: &Settings) -> Each<BlockSizes> {
     let one = settings.integers("bs").or(&DEFAULT_BLOCK);
     let range = settings.ranges("bsrange");
     let split = settings.split("bssplit");

@@ -166,7 +166,7 @@ impl FileOptions {
     }
 }
 
-pub(super) fn read(settings: &Settings, findings: &mut Findings) -> FileOptions {
+pub(super) fn read_files(settings: &Settings, findings: &mut Findings) -> FileOptions {
     let names = settings.text("filename").map_or_else(Vec::new, |text| list(&text));
     let count = if names.is_empty() { settings.count("nrfiles").max(1) } else { names.len() as u64 };
     let later = |name: &str, other: &str| settings.order(name) > settings.order(other);

@@ -74,7 +74,7 @@ impl Flow {
 
 /// `None` after a fault: a job requires an engine.
 pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Option<Flow> {
-    let engine = engine(settings, findings)?;
+    let engine = find_engine(settings, findings)?;
     let iodepth = settings.count("iodepth").clamp(1, u64::from(u32::MAX)) as u32;
     let of_depth = |name: &str| settings.above_zero(name).map_or(iodepth, |count| count.min(u64::from(iodepth)) as u32);
     let complete_min = settings.count("iodepth_batch_complete_min").min(u64::from(iodepth)) as u32;
@@ -99,7 +99,7 @@ pub(super) fn read(settings: &Settings, findings: &mut Findings) -> Option<Flow>
     })
 }
 
-fn engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
+fn find_engine(settings: &Settings, findings: &mut Findings) -> Option<Engine> {
     let name = settings.text("ioengine").unwrap_or_default();
     let place = settings.place("ioengine");
     match engine::find(&name) {

@@ -9,7 +9,7 @@ use super::{NumberScale, Unreadable};
 const DEPTH_MAX: u32 = 32;
 
 /// Value of an expression in parentheses.
-pub(super) fn value(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
+pub(super) fn evaluate(text: &str, scale: NumberScale) -> Result<i128, Unreadable> {
     let scale = match scale {
         NumberScale::Time(_) => NumberScale::Time(1),
         counts @ NumberScale::Counts(_) => counts,
@@ -122,8 +122,9 @@ mod tests {
 
     #[test]
     fn expressions_are_evaluated() {
-        let check =
-            |text, expected: i128| assert_eq!(value(text, NumberScale::Counts(Base::Binary)), Ok(expected), "{text}");
+        let check = |text, expected: i128| {
+            assert_eq!(evaluate(text, NumberScale::Counts(Base::Binary)), Ok(expected), "{text}");
+        };
         check("(4*1024)", 4_096);
         check("( 4k + 4 * 512 )", 6_144);
         check("((2+2)*2)", 8);
@@ -133,17 +134,17 @@ mod tests {
         check("(-(2))", -2);
         check("(1.5k)", 1_536);
         check("(0x10*2)", 32);
-        assert_eq!(value("(60s*2)", NumberScale::Time(1_000_000)), Ok(120_000_000));
-        assert_eq!(value("(5)", NumberScale::Time(1_000_000)), Ok(5));
+        assert_eq!(evaluate("(60s*2)", NumberScale::Time(1_000_000)), Ok(120_000_000));
+        assert_eq!(evaluate("(5)", NumberScale::Time(1_000_000)), Ok(5));
     }
 
     #[test]
     fn invalid_expressions_are_refused() {
         for text in ["(", "()", "(1", "(1+)", "(1)k", "(1/0)", "(x)", "(2^99^99)", "(1 2)", "(4q)"] {
-            assert!(value(text, NumberScale::Counts(Base::Binary)).is_err(), "{text}");
+            assert!(evaluate(text, NumberScale::Counts(Base::Binary)).is_err(), "{text}");
         }
         for unit in ["(", "(-", "(1^"] {
-            assert!(value(&unit.repeat(5_000), NumberScale::Counts(Base::Binary)).is_err(), "{unit}");
+            assert!(evaluate(&unit.repeat(5_000), NumberScale::Counts(Base::Binary)).is_err(), "{unit}");
         }
     }
 }

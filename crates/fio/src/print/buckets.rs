@@ -33,7 +33,7 @@ pub(super) fn middle_ns(index: usize) -> u64 {
 /// Non-empty buckets: middles in nanoseconds with their counts, ascending.
 ///
 /// plimsoll's bins are halves of fio's buckets or equal to them, so that the conversion is exact.
-pub fn buckets(bins: &Bins) -> Vec<(u64, u64)> {
+pub fn nonempty_buckets(bins: &Bins) -> Vec<(u64, u64)> {
     let mut buckets: Vec<(u64, u64)> = Vec::with_capacity(bins.bins.len() / 2 + 1);
     for &(lowest, count) in &bins.bins {
         let middle = middle_ns(index(lowest));
@@ -47,7 +47,7 @@ pub fn buckets(bins: &Bins) -> Vec<(u64, u64)> {
 
 /// Latencies in nanoseconds at the percentages of `list` (ascending), as middles of fio's buckets. Empty without bins.
 pub fn percentiles(bins: &Bins, list: &[f64]) -> Vec<u64> {
-    let buckets = buckets(bins);
+    let buckets = nonempty_buckets(bins);
     let all: u64 = buckets.iter().map(|(_, count)| count).sum();
     let mut passed = 0;
     let mut found = Vec::with_capacity(list.len());
@@ -68,7 +68,7 @@ mod tests {
     use plimsoll_record::Recorder;
     use plimsoll_units::Span;
 
-    use super::{BUCKETS, buckets, index, middle_ns, percentiles};
+    use super::{BUCKETS, index, middle_ns, nonempty_buckets, percentiles};
 
     #[test]
     fn buckets_match_fio() {
@@ -103,7 +103,7 @@ mod tests {
         for ns in latencies {
             *expected.entry(middle_ns(index(ns))).or_insert(0) += 1;
         }
-        assert_eq!(buckets(&recorder.take()), expected.into_iter().collect::<Vec<_>>());
+        assert_eq!(nonempty_buckets(&recorder.take()), expected.into_iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(super) fn reported_lanes(job: &JobReport) -> Vec<(usize, DirectionResult)> {
 }
 
 /// Sums of all groups, in order of their first jobs.
-pub(super) fn sums(jobs: &[JobReport]) -> Vec<GroupSum> {
+pub(super) fn sum_groups(jobs: &[JobReport]) -> Vec<GroupSum> {
     let mut sums: Vec<GroupSum> = Vec::new();
     for job in jobs {
         let place = sums.iter().position(|sum| sum.number == job.group).unwrap_or_else(|| {

@@ -2,7 +2,7 @@
 
 pub(super) mod writer;
 
-use super::buckets::buckets;
+use super::buckets::nonempty_buckets;
 use super::group::{self, GroupSum, LaneSum, MIXED};
 use super::latency::LatencyHistogram;
 use super::result::{DirectionResult, DiskCounts, DiskUse, FioReport, Idleness, JobReport, Unified};
@@ -20,7 +20,7 @@ pub enum Detail {
 
 /// The report as a JSON document.
 pub fn json(report: &FioReport, detail: Detail) -> String {
-    let sums = group::sums(&report.jobs);
+    let sums = group::sum_groups(&report.jobs);
     Writer::document(|out| {
         out.text("fio version", &report.version);
         out.whole("timestamp", report.made_unix_ms / 1_000);
@@ -63,7 +63,7 @@ fn job_object(job: &JobReport, sum: &GroupSum, detail: Detail, out: &mut Writer)
         lane_object("mixed", (job, lane), &sum.lanes[MIXED], detail, out);
     }
     counts(job, out);
-    target(job, out);
+    write_target(job, out);
     if let Some(description) = &job.description {
         out.text("desc", description);
     }
@@ -126,7 +126,7 @@ fn latency_object(name: &str, latency: &LatencyHistogram, list: Option<&[f64]>, 
         });
         if detail == Detail::Buckets {
             out.object("bins", |out| {
-                for (ns, count) in buckets(&latency.bins) {
+                for (ns, count) in nonempty_buckets(&latency.bins) {
                     out.whole(&ns.to_string(), count);
                 }
             });
@@ -159,7 +159,7 @@ fn counts(job: &JobReport, out: &mut Writer) {
     }
 }
 
-fn target(job: &JobReport, out: &mut Writer) {
+fn write_target(job: &JobReport, out: &mut Writer) {
     let target = &job.target;
     out.whole("latency_depth", u64::from(target.depth));
     // The unit is part of the name since 3.41; the old names remain.

@@ -13,7 +13,7 @@ const NAMES: [&str; 4] = ["read", "write", "trim", "mixed"];
 
 /// The report as printed by fio at the end of a run or of a status interval. Begins with an empty line.
 pub fn normal(report: &FioReport) -> String {
-    let sums = group::sums(&report.jobs);
+    let sums = group::sum_groups(&report.jobs);
     let mut text = String::from("\n");
     for job in &report.jobs {
         job_text(job, group::sum_of(&sums, job), &report.made, &mut text);

@@ -43,7 +43,7 @@ impl TerseVersion {
 
 /// The report as a line per job.
 pub fn terse(report: &FioReport, version: TerseVersion) -> String {
-    let sums = group::sums(&report.jobs);
+    let sums = group::sum_groups(&report.jobs);
     report.jobs.iter().map(|job| line(report, job, group::sum_of(&sums, job), version) + "\n").collect()
 }
 

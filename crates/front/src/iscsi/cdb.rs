@@ -86,7 +86,7 @@ impl Unit {
             op::WRITE_AND_VERIFY_10 | op::WRITE_AND_VERIFY_12 | op::WRITE_AND_VERIFY_16 => self.write_and_verify(cdb),
             op::SYNCHRONIZE_CACHE_10 | op::SYNCHRONIZE_CACHE_16 => {
                 self.range(cdb, Count::Unbounded)?;
-                Ok(CdbPlan::Internal(request(Command::Flush, (0, 0), false)))
+                Ok(CdbPlan::Internal(build_request(Command::Flush, (0, 0), false)))
             }
             op::PRE_FETCH_10 | op::PRE_FETCH_16 => {
                 let range = self.range(cdb, Count::Unbounded)?;
@@ -133,7 +133,7 @@ impl Unit {
             unprotected(cdb)?;
         }
         let range = self.range(cdb, Count::Bounded(TRANSFER_MAX))?;
-        Ok(if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Read(request(Command::Read, range, fua)) })
+        Ok(if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Read(build_request(Command::Read, range, fua)) })
     }
 
     fn write(&self, cdb: &Cdb, fua: bool) -> Result<CdbPlan, Sense> {
@@ -142,7 +142,7 @@ impl Unit {
         }
         let range = self.range(cdb, Count::Bounded(TRANSFER_MAX))?;
         self.writable()?;
-        Ok(if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Write(request(Command::Write, range, fua)) })
+        Ok(if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Write(build_request(Command::Write, range, fua)) })
     }
 
     /// The written data are durable when the command is done, which is all that a verification could show.
@@ -164,7 +164,7 @@ impl Unit {
         let range = self.range(cdb, limit)?;
         let Some(combination) = check.filter(|_| range.1 > 0) else { return Ok(internal(Command::Cache, range)) };
         let bytes = if combination == Combination::Compare { range.1 as u32 } else { self.block };
-        Ok(gather(bytes, Gathered::Combine { combination, request: request(Command::Read, range, false) }))
+        Ok(gather(bytes, Gathered::Combine { combination, request: build_request(Command::Read, range, false) }))
     }
 
     fn unmap(&self, cdb: &Cdb) -> Result<CdbPlan, Sense> {
@@ -187,7 +187,7 @@ impl Unit {
         // Zero blocks are all those from the first one to the end.
         let to_end = length == 0;
         let length = if to_end { self.blocks() * u64::from(self.block) - offset } else { length };
-        let request = request(Command::Write, (offset, length), false);
+        let request = build_request(Command::Write, (offset, length), false);
         if without_data {
             return Ok(CdbPlan::Internal(Request { command: zeroes(unmap), ..request }));
         }
@@ -200,7 +200,7 @@ impl Unit {
         let limit = u64::from(COMPARE_BLOCKS_MAX) * u64::from(self.block);
         let range = self.range(cdb, Count::Bounded(limit.min(u64::from(PARAMETERS_MAX) / 2)))?;
         self.writable()?;
-        let request = request(Command::Write, range, cdb[1] & 0x08 != 0);
+        let request = build_request(Command::Write, range, cdb[1] & 0x08 != 0);
         Ok(gather(2 * range.1 as u32, Gathered::Combine { combination: Combination::CompareAndWrite, request }))
     }
 
@@ -208,7 +208,7 @@ impl Unit {
         unprotected(cdb)?;
         let range = self.range(cdb, Count::Bounded(PARAMETERS_MAX.into()))?;
         self.writable()?;
-        let request = request(Command::Write, range, cdb[1] & 0x08 != 0);
+        let request = build_request(Command::Write, range, cdb[1] & 0x08 != 0);
         Ok(gather(range.1 as u32, Gathered::Combine { combination: Combination::Or, request }))
     }
 
@@ -282,7 +282,7 @@ impl Unit {
             cdb[0] = op::WRITE_16;
             cdb[2..14].copy_from_slice(&descriptor[..12]);
             if descriptor[8..12] != [0; 4] {
-                requests.push(request(zeroes(true), self.range(&cdb, Count::Unbounded)?, false));
+                requests.push(build_request(zeroes(true), self.range(&cdb, Count::Unbounded)?, false));
             }
         }
         Ok(requests)
@@ -298,12 +298,12 @@ pub(super) const fn same_zeroes(request: Request, unmap: bool) -> Request {
     Request { command: zeroes(unmap), ..request }
 }
 
-const fn request(command: Command, (offset, length): (u64, u64), fua: bool) -> Request {
+const fn build_request(command: Command, (offset, length): (u64, u64), fua: bool) -> Request {
     Request { command, offset, length, fua }
 }
 
 fn internal(command: Command, range: (u64, u64)) -> CdbPlan {
-    if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Internal(request(command, range, false)) }
+    if range.1 == 0 { CdbPlan::Done } else { CdbPlan::Internal(build_request(command, range, false)) }
 }
 
 /// A command without parameters is valid as well.
@@ -368,7 +368,7 @@ fn start_stop(cdb: &Cdb) -> Result<CdbPlan, Sense> {
     if start || no_flush || power != 0 {
         return Ok(CdbPlan::Done);
     }
-    Ok(CdbPlan::Internal(request(Command::Flush, (0, 0), false)))
+    Ok(CdbPlan::Internal(build_request(Command::Flush, (0, 0), false)))
 }
 
 /// The data of GET LBA STATUS for ranges of blocks and whether each is allocated.
@@ -419,7 +419,7 @@ mod tests {
     }
 
     fn read(offset: u64, length: u64) -> CdbPlan {
-        CdbPlan::Read(request(Command::Read, (offset, length), false))
+        CdbPlan::Read(build_request(Command::Read, (offset, length), false))
     }
 
     #[test]
@@ -431,7 +431,7 @@ mod tests {
         check(&[op::READ_16, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3], &Ok(read(1024, 1536)));
         check(
             &[op::WRITE_10, 8, 0, 0, 0, 2, 0, 0, 3],
-            &Ok(CdbPlan::Write(request(Command::Write, (1024, 1536), true))),
+            &Ok(CdbPlan::Write(build_request(Command::Write, (1024, 1536), true))),
         );
     }
 
@@ -452,7 +452,7 @@ mod tests {
     #[test]
     fn write_same_of_zero_blocks_reaches_the_end_of_the_unit() {
         let same = |offset: u64, unmap: bool| {
-            let request = request(Command::Write, (offset, (1 << 30) - offset), false);
+            let request = build_request(Command::Write, (offset, (1 << 30) - offset), false);
             gather(512, Gathered::Same { request, unmap, any_pattern: unmap })
         };
         check(&[op::WRITE_SAME_10, 0, 0, 0, 0, 2, 0, 0, 0], &Ok(same(1024, false)));
@@ -479,7 +479,7 @@ mod tests {
         (parameters[31], parameters[35]) = (8, 0);
         (parameters[47], parameters[51]) = (9, 1);
         let free = Command::WriteZeroes { space: Space::Free };
-        let expected = [request(free, (2048, 1024), false), request(free, (4608, 512), false)];
+        let expected = [build_request(free, (2048, 1024), false), build_request(free, (4608, 512), false)];
         assert_eq!(unit.ranges(&parameters), Ok(expected.to_vec()));
         parameters[8] = 1;
         assert_eq!(unit.ranges(&parameters), Err(Sense::OUT_OF_RANGE));

@@ -43,7 +43,7 @@ impl Challenge {
 
     /// Whether name and response prove the knowledge of the secret.
     pub(super) fn is_met(&self, expected: &Credentials, name: &str, response: &[u8]) -> bool {
-        let proof = proof(self.identifier, &expected.secret, &self.bytes);
+        let proof = compute_response(self.identifier, &expected.secret, &self.bytes);
         // All bytes are compared, whatever the first ones are: the time reveals nothing.
         let difference = proof.iter().zip(response).fold(0, |difference, (a, b)| difference | (a ^ b));
         name == expected.name && response.len() == proof.len() && difference == 0
@@ -54,11 +54,11 @@ impl Challenge {
         let identifier = u8::try_from(identifier).ok()?;
         let reflected = challenge == self.bytes;
         let valid = !challenge.is_empty() && challenge.len() <= CHALLENGE_MAX && !reflected;
-        valid.then(|| hexadecimal(&proof(identifier, &own.secret, challenge)))
+        valid.then(|| hexadecimal(&compute_response(identifier, &own.secret, challenge)))
     }
 }
 
-fn proof(identifier: u8, secret: &[u8], challenge: &[u8]) -> [u8; 16] {
+fn compute_response(identifier: u8, secret: &[u8], challenge: &[u8]) -> [u8; 16] {
     Md5::new().chain_update([identifier]).chain_update(secret).chain_update(challenge).finalize().into()
 }
 
@@ -78,18 +78,18 @@ mod tests {
     fn response_is_the_digest_of_identifier_secret_and_challenge() {
         let credentials = Credentials { name: "me".into(), secret: b"secretsecret".to_vec() };
         let challenge = Challenge::new([7; ENTROPY_BYTES]);
-        let right = proof(7, b"secretsecret", &[7; 16]);
+        let right = compute_response(7, b"secretsecret", &[7; 16]);
         assert_eq!(right, Md5::digest([&[7][..], b"secretsecret", &[7; 16]].concat())[..]);
         assert!(challenge.is_met(&credentials, "me", &right));
         assert!(!challenge.is_met(&credentials, "you", &right));
         assert!(!challenge.is_met(&credentials, "me", &right[..15]));
-        assert!(!challenge.is_met(&credentials, "me", &proof(7, b"another secret", &[7; 16])));
+        assert!(!challenge.is_met(&credentials, "me", &compute_response(7, b"another secret", &[7; 16])));
         assert!(!format!("{credentials:?}").contains("secret\""), "secrets are not printed");
         assert_eq!(challenge.answer(&credentials, 1, &[7; 16]), None, "a reflected challenge");
         assert_eq!(challenge.answer(&credentials, 256, &[8; 16]), None);
         assert_eq!(
             challenge.answer(&credentials, 1, &[8; 16]),
-            Some(hexadecimal(&proof(1, b"secretsecret", &[8; 16])))
+            Some(hexadecimal(&compute_response(1, b"secretsecret", &[8; 16])))
         );
     }
 }

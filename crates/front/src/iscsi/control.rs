@@ -4,7 +4,7 @@ use super::login::Purpose;
 use super::sense::Sense;
 use super::target::{Portal, is_open};
 use super::task::{Place, TaskState};
-use super::text::{pairs, put};
+use super::text::{put, split_pairs};
 use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, reject, request, response};
 use super::{IscsiCodec, SessionPhase};
 use crate::codec::{Exports, Message};
@@ -123,7 +123,7 @@ impl IscsiCodec {
             return self.reject(header, reject::PROTOCOL_ERROR, out);
         }
         if !goes_on {
-            let Some(pairs) = pairs(data) else { return self.reject(header, reject::PROTOCOL_ERROR, out) };
+            let Some(pairs) = split_pairs(data) else { return self.reject(header, reject::PROTOCOL_ERROR, out) };
             self.text = self.text_response(&pairs, exports);
         }
         let most = TEXT_BYTES.min(self.parameters.segment as usize).min(self.text.len());

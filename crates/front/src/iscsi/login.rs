@@ -4,7 +4,7 @@ use plimsoll_volume::Export;
 
 use super::chap::{Challenge, Chap, ENTROPY_BYTES, hexadecimal};
 use super::target::{Portal, TargetState};
-use super::text::{KeyAnswer, Parameters, SEGMENT_MAX, binary, number, pairs, put};
+use super::text::{KeyAnswer, Parameters, SEGMENT_MAX, binary, number, put, split_pairs};
 use super::wire::{Numbering, SegmentHeader, Sender, flag, request, response};
 use crate::codec::Exports;
 use crate::unit::Paths;
@@ -186,7 +186,7 @@ impl Login {
             return Ok(false);
         }
         let text = std::mem::take(&mut self.text);
-        let pairs = pairs(&text).ok_or(refusal::INITIATOR)?;
+        let pairs = split_pairs(&text).ok_or(refusal::INITIATOR)?;
         if self.purpose.is_none() {
             self.introduce(&pairs, state, exports, reply)?;
         }

@@ -212,7 +212,7 @@ impl OpcodeReport {
     pub(super) fn data(self, timeouts: bool, paths: Paths) -> Option<Vec<u8>> {
         let Self { options, opcode, action } = self;
         if options == 0 {
-            let rows: Vec<u8> = all(paths).flat_map(|entry| row(entry, timeouts)).collect();
+            let rows: Vec<u8> = all(paths).flat_map(|entry| encode_row(entry, timeouts)).collect();
             return Some([&(rows.len() as u32).to_be_bytes()[..], &rows].concat());
         }
         let mut own = all(paths).filter(|entry| entry.opcode == opcode).peekable();
@@ -230,7 +230,7 @@ impl OpcodeReport {
     }
 }
 
-fn row(entry: &OpcodeEntry, timeouts: bool) -> Vec<u8> {
+fn encode_row(entry: &OpcodeEntry, timeouts: bool) -> Vec<u8> {
     let flags = u8::from(entry.action.is_some()) | if timeouts { 2 } else { 0 };
     let size = entry.usage.bytes().len() as u8;
     let row = [entry.opcode, 0, 0, entry.action.unwrap_or(0), 0, flags, 0, size];

@@ -231,7 +231,7 @@ impl Reservations {
     }
 
     fn hold(&mut self, port: &str, scope_type: u8) -> Result<(), NotReserved> {
-        let kind = kind(scope_type)?;
+        let kind = parse_type(scope_type)?;
         match &self.held {
             Some(held) if !self.is_held_by(port) || held.kind != kind => Err(NotReserved::Conflict),
             Some(_) => Ok(()),
@@ -243,7 +243,7 @@ impl Reservations {
     }
 
     fn give_up(&mut self, port: &str, scope_type: u8) -> Result<Vec<Notice>, NotReserved> {
-        let kind = kind(scope_type)?;
+        let kind = parse_type(scope_type)?;
         if !self.is_held_by(port) {
             return Ok(Vec::new());
         }
@@ -264,7 +264,7 @@ impl Reservations {
     }
 
     fn preempt(&mut self, port: &str, change: ReservationChange) -> Result<Vec<Notice>, NotReserved> {
-        let kind = kind(change.scope_type)?;
+        let kind = parse_type(change.scope_type)?;
         let by_all = self.held.as_ref().is_some_and(|held| held.kind.is_held_by_all());
         let takes = match &self.held {
             Some(_) if by_all => change.new_key == 0,
@@ -300,7 +300,7 @@ impl Reservations {
 }
 
 /// Scope and type: the scope is that of the logical unit.
-fn kind(scope_type: u8) -> Result<ReservationType, NotReserved> {
+fn parse_type(scope_type: u8) -> Result<ReservationType, NotReserved> {
     let kind = ReservationType::new(scope_type & 0x0f).filter(|_| scope_type >> 4 == 0);
     kind.ok_or(NotReserved::Invalid(Sense::INVALID_FIELD))
 }

@@ -12,7 +12,7 @@ use super::reservation::{Needs, NotReserved, ReservationChange, action};
 use super::sense::{Sense, status};
 use super::target::SessionState;
 use super::unneeded::Unneeded;
-use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, padding, response};
+use super::wire::{NO_TAG, Numbering, SegmentHeader, flag, padding_bytes, response};
 use crate::codec::{Combination, Decoded, Division, Exports, Incoming, Message, Operation, Tag};
 
 /// Commands outside of the window in progress at most.
@@ -521,7 +521,7 @@ impl IscsiCodec {
             return Decoded { used: taken, message };
         };
         let data = &bytes[start..];
-        let (padding, sum) = behind.split_at(padding(data.len() as u32).min(trailer));
+        let (padding, sum) = behind.split_at(padding_bytes(data.len() as u32).min(trailer));
         if trailer > 0 && !digest.matches(data, padding, sum) {
             return Decoded { used: taken + trailer, message: Message::Invalid };
         }

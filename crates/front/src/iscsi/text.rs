@@ -19,7 +19,7 @@ const VALUE_MAX: usize = 8192;
 const SIZES: std::ops::RangeInclusive<u32> = 512..=(1 << 24) - 1;
 
 /// Key and value of each pair; `None` if a text is malformed.
-pub(super) fn pairs(text: &[u8]) -> Option<Vec<(&str, &str)>> {
+pub(super) fn split_pairs(text: &[u8]) -> Option<Vec<(&str, &str)>> {
     let items = text.split(|byte| *byte == 0).filter(|item| !item.is_empty());
     items
         .map(|item| {
@@ -218,11 +218,11 @@ mod tests {
 
     #[test]
     fn texts_are_pairs_that_end_with_a_zero() {
-        assert_eq!(pairs(b"A=1\0B=\0\0"), Some(vec![("A", "1"), ("B", "")]));
-        assert_eq!(pairs(b""), Some(Vec::new()));
-        assert_eq!(pairs(b"A\0"), None);
-        assert_eq!(pairs(b"=1\0"), None);
-        assert_eq!(pairs(b"A=\xff\0"), None);
+        assert_eq!(split_pairs(b"A=1\0B=\0\0"), Some(vec![("A", "1"), ("B", "")]));
+        assert_eq!(split_pairs(b""), Some(Vec::new()));
+        assert_eq!(split_pairs(b"A\0"), None);
+        assert_eq!(split_pairs(b"=1\0"), None);
+        assert_eq!(split_pairs(b"A=\xff\0"), None);
     }
 
     fn check(key: &str, value: &str, expected: &str) -> Parameters {

@@ -137,7 +137,7 @@ impl SegmentHeader {
 }
 
 /// Bytes of padding behind a data segment.
-pub(super) const fn padding(bytes: u32) -> usize {
+pub(super) const fn padding_bytes(bytes: u32) -> usize {
     (bytes.wrapping_neg() & 3) as usize
 }
 
@@ -232,7 +232,7 @@ impl Sender {
         if data.is_empty() {
             return;
         }
-        let padding = &[0; 3][..padding(data.len() as u32)];
+        let padding = &[0; 3][..padding_bytes(data.len() as u32)];
         out.extend_from_slice(padding);
         if self.data_digest == Digest::Crc32c {
             let sum = crc32c::crc32c_append(crc32c::crc32c(data), padding);
@@ -268,6 +268,6 @@ mod tests {
     fn window_ends_before_the_first_command_that_is_refused() {
         let sender = Sender { exp_cmd_sn: u32::MAX, window: 4, ..Sender::default() };
         assert_eq!(sender.max_cmd_sn(), 2);
-        assert_eq!([0, 1, 2, 3, 4].map(padding), [0, 3, 2, 1, 0]);
+        assert_eq!([0, 1, 2, 3, 4].map(padding_bytes), [0, 3, 2, 1, 0]);
     }
 }

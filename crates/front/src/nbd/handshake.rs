@@ -220,7 +220,7 @@ impl Handshake {
             return HandshakeStep::End;
         };
         out.extend_from_slice(&offer.size.to_be_bytes());
-        out.extend_from_slice(&flags(offer, self.style).to_be_bytes());
+        out.extend_from_slice(&encode_flags(offer, self.style).to_be_bytes());
         if !self.no_zeroes {
             out.extend_from_slice(&[0; 124]);
         }
@@ -268,7 +268,7 @@ impl Handshake {
                 [&kind.to_be_bytes()[..]].iter().chain(parts).flat_map(|part| part.iter().copied()).collect();
             reply(out, option, rep::INFO, &data);
         };
-        tell(info::EXPORT, &[&offer.size.to_be_bytes(), &flags(offer, self.style).to_be_bytes()]);
+        tell(info::EXPORT, &[&offer.size.to_be_bytes(), &encode_flags(offer, self.style).to_be_bytes()]);
         if asked.contains(&info::NAME) {
             tell(info::NAME, &[offer.name.as_bytes()]);
         }
@@ -313,7 +313,7 @@ impl Handshake {
             return;
         };
         if asked.allocation {
-            reply(out, option, rep::META_CONTEXT, &meta::allocation(sets));
+            reply(out, option, rep::META_CONTEXT, &meta::encode_allocation(sets));
             self.allocation = if sets { Some(offer.export) } else { self.allocation };
         }
         reply(out, option, rep::ACK, &[]);
@@ -321,7 +321,7 @@ impl Handshake {
 }
 
 /// The flags of an export for a client that negotiated `style`.
-fn flags(offer: &Offer, style: Style) -> u16 {
+fn encode_flags(offer: &Offer, style: Style) -> u16 {
     let mut flags = flag::HAS_FLAGS | flag::SEND_FLUSH | flag::SEND_FUA | flag::SEND_CACHE | flag::CAN_MULTI_CONN;
     flags |= match offer.access {
         VolumeAccess::ReadOnly => flag::READ_ONLY,

@@ -33,7 +33,7 @@ pub(crate) fn parse(data: &[u8], sets: bool) -> Option<MetaRequest<'_>> {
 }
 
 /// The data of the reply that names the context; its number only if it is set.
-pub(crate) fn allocation(sets: bool) -> Vec<u8> {
+pub(crate) fn encode_allocation(sets: bool) -> Vec<u8> {
     let id = if sets { ALLOCATION_ID } else { 0 };
     [&id.to_be_bytes()[..], ALLOCATION.as_bytes()].concat()
 }

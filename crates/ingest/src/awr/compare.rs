@@ -29,7 +29,9 @@ impl Comparison {
 
     /// True for the columns of a table about both periods.
     pub(super) fn wants(columns: &[String]) -> bool {
-        columns.first().is_some_and(|name| name == "snapshot set") || !pairs(columns).is_empty() || caches(columns)
+        columns.first().is_some_and(|name| name == "snapshot set")
+            || !pair_columns(columns).is_empty()
+            || caches(columns)
     }
 
     /// Adds the seconds of a period from headings of text; minutes in tables are rounded more.
@@ -44,7 +46,7 @@ impl Comparison {
 
     /// Adds a table.
     pub(super) fn table(&mut self, table: &NamedTable) {
-        let pairs = pairs(&table.columns);
+        let pairs = pair_columns(&table.columns);
         let first = table.columns.first().map_or("", String::as_str);
         let heading = table.heading.as_str();
         for side in [0, 1] {
@@ -110,7 +112,7 @@ impl Comparison {
 }
 
 /// Corresponding columns of the first and the second period.
-fn pairs(columns: &[String]) -> Vec<(usize, usize)> {
+fn pair_columns(columns: &[String]) -> Vec<(usize, usize)> {
     let ends = |index: usize, end: &str| columns.get(index).is_some_and(|name: &String| name.ends_with(end));
     (0..columns.len()).filter(|at| ends(*at, "1st") && ends(at + 1, "2nd")).map(|at| (at, at + 1)).collect()
 }

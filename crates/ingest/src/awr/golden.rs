@@ -35,7 +35,7 @@ fn golden() -> Vec<Value> {
 }
 
 #[track_caller]
-fn same(place: &str, found: Option<&StatedValue>, expected: &Value) {
+fn assert_same(place: &str, found: Option<&StatedValue>, expected: &Value) {
     let expected = match expected {
         Value::String(text) => Point.number(text),
         other => other.as_f64(),
@@ -65,26 +65,26 @@ fn values_agree_with_the_golden_file() {
             _ => Reach::Instance,
         };
         assert_eq!(report.reach, reach, "{file}");
-        numbers(file, report, &expected);
+        check_numbers(file, report, &expected);
         tables(file, report, &expected);
     }
 }
 
-fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn list_entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-fn numbers(file: &str, report: &Report, expected: &Value) {
-    for (name, total) in entries(&expected["stats_total"]) {
-        same(&format!("{file}: {name}"), report.statistics.get(name), total);
+fn check_numbers(file: &str, report: &Report, expected: &Value) {
+    for (name, total) in list_entries(&expected["stats_total"]) {
+        assert_same(&format!("{file}: {name}"), report.statistics.get(name), total);
     }
-    for (name, rate) in entries(&expected["load_profile"]) {
-        same(&format!("{file}: {name}"), report.load.get(name), rate);
+    for (name, rate) in list_entries(&expected["load_profile"]) {
+        assert_same(&format!("{file}: {name}"), report.load.get(name), rate);
     }
-    for (name, rates) in entries(&expected["io_profile"]) {
+    for (name, rates) in list_entries(&expected["io_profile"]) {
         let numbers = &report.profile[name];
         for (column, number) in numbers.iter().enumerate() {
-            same(&format!("{file}: {name}, column {column}"), number.as_ref(), &rates[column]);
+            assert_same(&format!("{file}: {name}, column {column}"), number.as_ref(), &rates[column]);
         }
     }
     if let Some(release) = expected["release"].as_str().filter(|_| report.reach != Reach::Cluster) {
@@ -101,7 +101,7 @@ fn numbers(file: &str, report: &Report, expected: &Value) {
 
 fn tables(file: &str, report: &Report, expected: &Value) {
     for (key, rows) in [("iostat_filetype", &report.file_types), ("iostat_function", &report.functions)] {
-        for (name, cells) in entries(&expected[key]) {
+        for (name, cells) in list_entries(&expected[key]) {
             let row = rows.iter().find(|row| &row.name.replace("TOTAL:", "TOTAL") == name);
             traffic(&format!("{file}: {name}"), row.unwrap_or_else(|| panic!("{file}: no {name}")), cells, key);
         }
@@ -114,7 +114,7 @@ fn tables(file: &str, report: &Report, expected: &Value) {
         near(&format!("{file}: advice {index}"), Some(found.read_factor), cell(4));
         near(&format!("{file}: advice {index}"), Some(found.reads / 1000.0), cell(5));
     }
-    for (name, event) in entries(&expected["events"]) {
+    for (name, event) in list_entries(&expected["events"]) {
         let (ground, name) = name.split_once(':').unwrap();
         let row = report.events.iter().find(|row| row.name == name && row.foreground == (ground == "fg"));
         let row = row.unwrap_or_else(|| panic!("{file}: no event {name}"));
@@ -126,8 +126,8 @@ fn tables(file: &str, report: &Report, expected: &Value) {
 
 fn traffic(place: &str, row: &Traffic, cells: &Value, table: &str) {
     let cell = |column: usize| cells[column].as_str().unwrap();
-    same(place, row.read_iops.as_ref(), &cells[1]);
-    same(place, row.write_iops.as_ref(), &cells[4]);
+    assert_same(place, row.read_iops.as_ref(), &cells[1]);
+    assert_same(place, row.write_iops.as_ref(), &cells[4]);
     let bytes = |column: usize| Point.bytes(cell(column), MIB);
     near(place, row.read_bytes_s.as_ref().map(|stated| stated.value), bytes(2));
     near(place, row.write_bytes_s.as_ref().map(|stated| stated.value), bytes(5));
@@ -204,7 +204,7 @@ fn text_twins_agree_with_html() {
     for (name, html) in html_reports() {
         let path = folder.join("awr_text").join(name.replace(".html", ".txt"));
         let Ok(bytes) = std::fs::read_to_string(&path) else { continue };
-        let text = super::text::report(&bytes);
+        let text = super::text::parse_report(&bytes);
         twins += 1;
         assert_eq!((&text.database, &text.instance, &text.release), (&html.database, &html.instance, &html.release));
         assert_eq!((text.begin, text.end), (html.begin, html.end), "{name}");
@@ -241,7 +241,7 @@ fn statspack_agrees_with_awr() {
     let mut twins = 0;
     for entry in std::fs::read_dir(folder.join("statspack")).unwrap() {
         let path = entry.unwrap().path();
-        let statspack = super::text::report(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+        let statspack = super::text::parse_report(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
         let near_in_time = |html: &Report| {
             let (Some(a), Some(b)) = (html.begin, statspack.begin) else { return false };
             html.database == statspack.database && b.duration_since(a).as_secs().abs() < 60

@@ -24,7 +24,7 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
         }
         AwrSection::ClusterDatabase => cluster_database(report, table),
         AwrSection::Database | AwrSection::Instance | AwrSection::Container | AwrSection::Host => {
-            names(report, section, table)
+            read_names(report, section, table)
         }
         AwrSection::LoadProfile => load_profile(report, table),
         AwrSection::TimeModel => by_name(report, table, table.column("time (s)"), |report| &mut report.time_model),
@@ -39,7 +39,7 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
         }
         AwrSection::TopEvents => waits::read_top(report, table),
         AwrSection::IoProfile => profile(report, table),
-        AwrSection::FileTypes | AwrSection::Functions => traffic(report, section, table),
+        AwrSection::FileTypes | AwrSection::Functions => read_traffic(report, section, table),
         AwrSection::ClusterFileTypes => cluster_file_types(report, table),
         AwrSection::Tablespaces | AwrSection::Files => places(report, section, table),
         AwrSection::BufferPoolAdvice => advice(report, table),
@@ -103,7 +103,7 @@ pub(super) fn text_of(row: &Row, column: Option<usize>) -> Option<&str> {
     column.map(|column| row.cell(column)).filter(|text| !text.is_empty())
 }
 
-fn names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
+fn read_names(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let Some(row) = table.rows.first() else { return 0 };
     let text = |column: &str| text_of(row, table.column(column)).map(str::to_owned);
@@ -409,7 +409,7 @@ fn profile(report: &mut Report, table: &NamedTable) -> u32 {
     count
 }
 
-fn traffic(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
+fn read_traffic(report: &mut Report, section: AwrSection, table: &NamedTable) -> u32 {
     let cells = Cells::of(report, table);
     let of = |names: [&str; 2]| -> Vec<usize> {
         let fits = |column: &String| names.iter().any(|name| column.starts_with(name));

@@ -34,7 +34,7 @@ fn is_statspack(head: &Head<'_>) -> Resemblance {
 
 /// Parses a report.
 #[cfg(test)]
-pub(super) fn report(text: &str) -> Report {
+pub(super) fn parse_report(text: &str) -> Report {
     let mut pages = ReportLines::default();
     for (index, line) in text.lines().enumerate() {
         pages.line(line, index as u64 + 1);

@@ -58,15 +58,16 @@ struct Csv<'a> {
 impl<'a> Csv<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let cells: Vec<&str> = line.trim().split(',').collect();
-        let is_version = |cell: &str| cell.len() >= 3 && text::number(cell).is_some_and(|n| (1.0..10.0).contains(&n));
+        let is_version =
+            |cell: &str| cell.len() >= 3 && text::parse_number(cell).is_some_and(|n| (1.0..10.0).contains(&n));
         let is_size = |cell: &str| {
             let size = cell.split(':').next().unwrap_or_default();
-            size.ends_with(['M', 'G', 'T', 'k']) && text::number(size).is_some()
+            size.ends_with(['M', 'G', 'T', 'k']) && text::parse_number(size).is_some()
         };
-        let is_rate = |cell: &str| cell.is_empty() || cell.starts_with('+') || text::number(cell).is_some();
+        let is_rate = |cell: &str| cell.is_empty() || cell.starts_with('+') || text::parse_number(cell).is_some();
         let has_versions = cells.len() >= 44 && is_version(cells[0]) && is_version(cells[1]) && is_size(cells[5]);
         let is_old = (14..=27).contains(&cells.len()) && is_size(cells[1]);
-        let names_seeks = has_versions && text::number(cells[0]).is_some_and(|format| format >= 1.98);
+        let names_seeks = has_versions && text::parse_number(cells[0]).is_some_and(|format| format >= 1.98);
         let first = match (has_versions, names_seeks) {
             (true, true) => 9,
             (true, false) => 7,
@@ -81,7 +82,7 @@ impl<'a> Csv<'a> {
         let size = cell(if self.has_versions { 5 } else { 1 });
         BonnieRun {
             machine: cell(if self.has_versions { 2 } else { 0 }),
-            concurrency: if self.has_versions { text::number(&cell(3)) } else { None },
+            concurrency: if self.has_versions { text::parse_number(&cell(3)) } else { None },
             chunk_bytes: chunk(&size).or_else(|| if self.has_versions { text::size(&cell(6)) } else { None }),
             rates: std::array::from_fn(|phase| cell(self.first + 2 * phase)),
             latencies: std::array::from_fn(|phase| {
@@ -116,7 +117,7 @@ impl LineFormat for Bonnie {
             out.version(version);
             self.below = None;
         } else if let Some(rest) = text.strip_prefix("Concurrency") {
-            self.concurrency = text::number(rest);
+            self.concurrency = text::parse_number(rest);
         } else if text.contains("/sec %CP") {
             // The second table is about files: its units have no K.
             self.below = (text.contains("K/sec") || text.contains("Size")).then(|| text.starts_with("Machine"));
@@ -180,10 +181,10 @@ impl Bonnie {
             line: number,
             ..BonnieRun::default()
         };
-        let is_rate = |cell: &&str| cell.starts_with('+') || text::number(cell).is_some();
+        let is_rate = |cell: &&str| cell.starts_with('+') || text::parse_number(cell).is_some();
         if place(&mut run.rates, &rates) && rates.iter().all(is_rate) && text::size(size).is_some() {
             self.run = Some(run);
-        } else if text::number(size).is_some() {
+        } else if text::parse_number(size).is_some() {
             self.broken = true;
             let origin = out.origin(number, "", cells[0]);
             out.caution(Some(origin), "a row with ambiguous columns: provide the comma-separated line instead");
@@ -217,7 +218,7 @@ impl Bonnie {
                 setting: Setting { reads, sequential, block_bytes, depth: None, threads },
                 iops: if index == 5 { Some(rate) } else { None },
                 bytes_s: if index == 5 { None } else { Some(rate) },
-                quantiles: longest(text::seconds(&run.latencies[index], 1.0)),
+                quantiles: longest(text::parse_seconds(&run.latencies[index], 1.0)),
                 ..ReadingEvidence::new(scope, phase.name, origin)
             });
         }
@@ -227,7 +228,7 @@ impl Bonnie {
 
 /// Bytes per second, from KiB or a cell with a unit (`1.4g`); seeks per second unchanged.
 fn rate(cell: &str, is_seeks: bool) -> Option<f64> {
-    let value = text::number(cell)?;
+    let value = text::parse_number(cell)?;
     let scale = match (cell.bytes().last()?.to_ascii_lowercase(), is_seeks) {
         (b'0'..=b'9', true) => 1.0,
         (b'k', true) => 1e3,

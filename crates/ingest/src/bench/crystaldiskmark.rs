@@ -66,20 +66,20 @@ impl LineFormat for Marks {
 impl Marks {
     fn score(&mut self, name: &str, score: &str, number: u64, out: &mut Builder) {
         let origin = out.origin(number, "", name);
-        let Some(megabytes) = text::number(score) else {
+        let Some(megabytes) = text::parse_number(score) else {
             return out.caution(Some(origin), "no number before MB/s: skipped");
         };
         // Tests that were not run have a score of zero.
         if megabytes <= 0.0 {
             return out.part(name, Fate::Empty);
         }
-        let setting = Setting { reads: share_of_reads(name).or(self.reads), ..setting(name) };
-        let printed = score.split_once('[').and_then(|(_, rest)| text::number(rest));
+        let setting = Setting { reads: share_of_reads(name).or(self.reads), ..parse_setting(name) };
+        let printed = score.split_once('[').and_then(|(_, rest)| text::parse_number(rest));
         let bytes_s = megabytes * 1e6;
         self.waiting.push(ReadingEvidence {
             iops: printed.or(setting.block_bytes.map(|bytes| bytes_s / bytes)),
             bytes_s: Some(bytes_s),
-            mean_s: score.split_once('<').and_then(|(_, rest)| text::number(rest)).map(|micros| micros * 1e-6),
+            mean_s: score.split_once('<').and_then(|(_, rest)| text::parse_number(rest)).map(|micros| micros * 1e-6),
             setting,
             ..ReadingEvidence::new(0, spaced(name), origin)
         });
@@ -111,7 +111,7 @@ fn share_of_reads(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     if lower.contains("mix") {
         let digits = text.find(|letter: char| letter.is_ascii_digit())?;
-        return text::number(&text[digits..]).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0);
+        return text::parse_number(&text[digits..]).filter(|percent| *percent <= 100.0).map(|percent| percent / 100.0);
     }
     match (lower.contains("read"), lower.contains("write")) {
         (true, false) => Some(1.0),
@@ -121,7 +121,7 @@ fn share_of_reads(text: &str) -> Option<f64> {
 }
 
 /// Parameters from the name of a test.
-fn setting(name: &str) -> Setting {
+fn parse_setting(name: &str) -> Setting {
     let (test, rest) = name.split_once('(').unwrap_or((name, ""));
     let queues = text::number_after(rest, "QD=").or_else(|| text::number_after(rest, "Q="));
     let threads = text::number_after(rest, "T=");

@@ -50,7 +50,7 @@ impl Span {
         let [total, reads, writes] = &self.got;
         let total_operations = total.as_ref().map(|got| got.operations).filter(|operations| *operations > 0.0);
         let share = reads.as_ref().zip(total_operations).map(|(reads, total)| reads.operations / total);
-        let setting = Setting { reads: share, ..setting(targets, self.threads) };
+        let setting = Setting { reads: share, ..find_common(targets, self.threads) };
         let mut paths: Vec<&str> = targets.iter().map(|target| target.path.as_str()).collect();
         paths.dedup();
         let scope = part(out, &paths.join(" "));
@@ -80,7 +80,7 @@ impl Span {
 }
 
 /// The common parameters of all targets; differing ones are absent.
-fn setting(targets: &[DiskSpdTarget], threads: Option<f64>) -> Setting {
+fn find_common(targets: &[DiskSpdTarget], threads: Option<f64>) -> Setting {
     fn same<T: PartialEq + Copy>(targets: &[DiskSpdTarget], of: impl Fn(&DiskSpdTarget) -> Option<T>) -> Option<T> {
         let first = of(targets.first()?)?;
         targets.iter().all(|target| of(target) == Some(first)).then_some(first)
@@ -144,7 +144,7 @@ impl LineFormat for DiskSpdText {
             self.command = commanded(command);
         } else if let Some(rest) = text.strip_prefix("Results for timespan") {
             self.flush(out);
-            self.span = Some(Span { number: text::number(rest).unwrap_or(1.0) as usize, ..Span::default() });
+            self.span = Some(Span { number: text::parse_number(rest).unwrap_or(1.0) as usize, ..Span::default() });
         } else if self.span.is_some() {
             self.result(text, number, out);
         } else if let Some((name, value)) = text.split_once(':') {
@@ -185,9 +185,9 @@ impl DiskSpdText {
         let Some(target) = self.plans.last_mut().and_then(|plan| plan.last_mut()) else { return };
         match name {
             "block size" => target.block_bytes = text::size(value),
-            "threads per file" => target.threads = text::number(value),
+            "threads per file" => target.threads = text::parse_number(value),
             name if name.starts_with("number of outstanding I/O operations") => {
-                target.outstanding = text::number(value);
+                target.outstanding = text::parse_number(value);
             }
             _ => self.addressed(name),
         }
@@ -208,9 +208,9 @@ impl DiskSpdText {
     fn result(&mut self, text: &str, number: u64, out: &mut Builder) {
         let Some(span) = &mut self.span else { return };
         if let Some(time) = text.strip_prefix("actual test time:") {
-            span.seconds = text::seconds(time, 1.0).filter(|seconds| *seconds > 0.0);
+            span.seconds = text::parse_seconds(time, 1.0).filter(|seconds| *seconds > 0.0);
         } else if let Some(count) = text.strip_prefix("thread count:") {
-            span.threads = text::number(count);
+            span.threads = text::parse_number(count);
         } else if let Some(direction) = ["Total IO", "Read IO", "Write IO"].iter().position(|name| *name == text) {
             self.table = DiskSpdTable::Rates(direction, Vec::new());
         } else if text.starts_with("%-ile") {
@@ -239,7 +239,7 @@ impl DiskSpdText {
         let cells: Vec<&str> = rest.split('|').collect();
         let cell = |name: &str| {
             let column = columns.iter().position(|column| column == name)?.checked_sub(1)?;
-            text::number(cells.get(column)?)
+            text::parse_number(cells.get(column)?)
         };
         let (Some(bytes), Some(operations)) = (cell("bytes"), cell("I/Os")) else {
             let origin = out.origin(number, "", "total");
@@ -274,14 +274,15 @@ fn percentile(got: &mut [Option<Got>; 3], cells: &[&str]) {
     let share = match cells[0] {
         "min" => 0.0,
         "max" => 1.0,
-        name => match (text::number(name), name.ends_with("-nines")) {
+        name => match (text::parse_number(name), name.ends_with("-nines")) {
             (Some(nines), true) if (1.0..=12.0).contains(&nines) => 1.0 - 0.1_f64.powf(nines),
             (Some(percent), false) if percent <= 100.0 => percent / 100.0,
             _ => return,
         },
     };
     for (column, direction) in [(1, 1), (2, 2), (3, 0)] {
-        let seconds = cells.get(column).and_then(|cell| text::number(cell)).map(|milliseconds| milliseconds * 1e-3);
+        let seconds =
+            cells.get(column).and_then(|cell| text::parse_number(cell)).map(|milliseconds| milliseconds * 1e-3);
         if let (Some(seconds), Some(got)) = (seconds, &mut got[direction]) {
             got.quantiles.push((share, seconds));
         }
@@ -308,8 +309,8 @@ fn commanded(command: &str) -> Vec<DiskSpdTarget> {
             // Parameters of a profile are not in the command.
             "X" => return Vec::new(),
             "b" => target.block_bytes = text::size(value),
-            "o" => target.outstanding = text::number(value),
-            "t" => target.threads = text::number(value),
+            "o" => target.outstanding = text::parse_number(value),
+            "t" => target.threads = text::parse_number(value),
             "F" => target.threads = None,
             // A mix of random and sequential is neither.
             "r" if value.starts_with('s') => target.sequential = None,
@@ -338,7 +339,7 @@ fn read_xml(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
         out.version(version);
     }
     let plans: Vec<Vec<DiskSpdTarget>> = descend(results, &["Profile", "TimeSpans"])
-        .map(|spans| children(spans, "TimeSpan").map(targets).collect())
+        .map(|spans| children(spans, "TimeSpan").map(read_targets).collect())
         .unwrap_or_default();
     for (index, span) in children(results, "TimeSpan").enumerate() {
         let targets = plans.get(index).map_or(&[][..], Vec::as_slice);
@@ -356,11 +357,11 @@ fn descend<'a, 'd>(node: Node<'a, 'd>, path: &[&'static str]) -> Option<Node<'a,
 }
 
 fn node_number(node: Node<'_, '_>, name: &'static str) -> Option<f64> {
-    children(node, name).next()?.text().and_then(text::number)
+    children(node, name).next()?.text().and_then(text::parse_number)
 }
 
 /// The parameters of a span of the profile.
-fn targets(span: Node<'_, '_>) -> Vec<DiskSpdTarget> {
+fn read_targets(span: Node<'_, '_>) -> Vec<DiskSpdTarget> {
     let shared = node_number(span, "ThreadCount").is_some_and(|count| count > 0.0);
     let Some(list) = children(span, "Targets").next() else { return Vec::new() };
     let of = |target: Node<'_, '_>| {

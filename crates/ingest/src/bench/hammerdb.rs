@@ -26,9 +26,9 @@ impl LineFormat for Hammer {
         if let Some(version) = line.split_once("HammerDB CLI v").and_then(|(_, rest)| rest.split_whitespace().next()) {
             out.version(version);
         } else if let Some((_, rest)) = line.split_once("Timing test period of") {
-            self.minutes = text::number(rest);
+            self.minutes = text::parse_number(rest);
         } else if line.contains("Active Virtual Users configured") {
-            self.users = line.rsplit_once(':').and_then(|(_, rest)| text::number(rest));
+            self.users = line.rsplit_once(':').and_then(|(_, rest)| text::parse_number(rest));
         } else if let Some((_, result)) = line.split_once("TEST RESULT") {
             self.result(result, number, out);
         }
@@ -48,7 +48,7 @@ impl Hammer {
         let tokens: Vec<&str> = text.split_whitespace().collect();
         let before = |unit: &str| {
             let at = tokens.iter().position(|word| word.trim_end_matches('.') == unit)?;
-            tokens[..at].iter().rev().find_map(|word| text::number(word))
+            tokens[..at].iter().rev().find_map(|word| text::parse_number(word))
         };
         let lasted_s = self.minutes.map(|minutes| minutes * 60.0);
         let scope = out.scope(ReadingScope::default());

@@ -206,9 +206,9 @@ fn row(columns: &CurveColumns, line: &str, number: u64) -> Option<CurveRow> {
         let time = || text::timed(cell, f64::NAN).and_then(|(value, own)| Some((text::decimal(value)?, own)));
         let with_unit = || time().map(|(value, own)| (value, if own.is_nan() { *unit } else { Some(own) }));
         match meaning {
-            Meaning::Depth => row.depth = text::count(cell).filter(|depth| *depth >= 1.0),
-            Meaning::Rate => row.rate = text::count(cell).filter(|rate| *rate > 0.0),
-            Meaning::Iops => row.iops = text::count(cell).unwrap_or(0.0),
+            Meaning::Depth => row.depth = text::parse_count(cell).filter(|depth| *depth >= 1.0),
+            Meaning::Rate => row.rate = text::parse_count(cell).filter(|rate| *rate > 0.0),
+            Meaning::Iops => row.iops = text::parse_count(cell).unwrap_or(0.0),
             Meaning::Mean => row.mean = with_unit().filter(|(value, _)| *value > 0.0),
             Meaning::Quantile(quantile) => {
                 row.quantiles

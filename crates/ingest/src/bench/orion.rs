@@ -84,8 +84,8 @@ impl TestParameters {
         match name.trim() {
             "Small IO size" => self.small_bytes = text::size(value),
             "Large IO size" => self.large_bytes = text::size(value),
-            "Write" => self.reads = text::number(value).map(|percent| 1.0 - percent / 100.0),
-            "Duration for each Data Point" => self.lasted_s = text::number(value),
+            "Write" => self.reads = text::parse_number(value).map(|percent| 1.0 - percent / 100.0),
+            "Duration for each Data Point" => self.lasted_s = text::parse_number(value),
             "IO Types" => self.is_sequential = value.contains("Large Sequential"),
             "Name" if self.devices.len() < 1_000 => {
                 self.devices.extend(value.split_whitespace().next().map(str::to_owned));
@@ -102,7 +102,7 @@ impl Summary {
         let name = name.trim();
         let origin = out.origin(number, "", name);
         let (figure, place) = value.split_once('@').unwrap_or((value, ""));
-        let Some(amount) = text::number(figure) else {
+        let Some(amount) = text::parse_number(figure) else {
             return out.caution(Some(origin), "no number: skipped");
         };
         let (small, large) = (text::number_after(place, "Small="), text::number_after(place, "Large="));
@@ -197,10 +197,10 @@ impl LineFormat for Matrix {
         let mut cells = text.split(',').map(str::trim);
         let Some(first) = cells.next().filter(|first| !first.is_empty()) else { return Ok(()) };
         if first.starts_with("Large/Small") {
-            self.small = cells.take(MAX_COLUMNS).filter_map(text::number).collect();
+            self.small = cells.take(MAX_COLUMNS).filter_map(text::parse_number).collect();
             return Ok(());
         }
-        let Some(large) = text::number(first) else {
+        let Some(large) = text::parse_number(first) else {
             self.broken = true;
             let origin = out.origin(number, "", first);
             out.caution(Some(origin), "no number of large operations: the row is skipped");
@@ -208,7 +208,7 @@ impl LineFormat for Matrix {
         };
         for (small, cell) in self.small.iter().zip(cells) {
             // Points that were not run are blank.
-            if let Some(value) = text::number(cell) {
+            if let Some(value) = text::parse_number(cell) {
                 point(measured, (*small, large), value, number, out);
             }
         }

@@ -32,7 +32,7 @@ impl LineFormat for FsyncTest {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
         let text = line.trim();
         if text.ends_with("per test") {
-            self.lasted_s = text::number(text);
+            self.lasted_s = text::parse_number(text);
         } else if let Some((before, after)) = text.split_once("ops/sec") {
             // Names may have runs of blanks: `2 *  8kB open_sync writes`.
             let (name, rate) = before.trim_end().rsplit_once(' ').unwrap_or_default();
@@ -57,7 +57,7 @@ impl LineFormat for FsyncTest {
             out.evidence(ReadingEvidence {
                 setting,
                 iops: Some(rate),
-                mean_s: text::number(after).map(|us| us / 1e6),
+                mean_s: text::parse_number(after).map(|us| us / 1e6),
                 lasted_s: self.lasted_s,
                 ..ReadingEvidence::new(scope, format!("{}: {name}", self.title), origin)
             });

@@ -57,12 +57,12 @@ impl PgbenchRun {
     fn line(&mut self, text: &str, number: u64, out: &mut Builder) {
         let Some((name, value)) = text.split_once([':', '=']) else { return };
         match name.trim() {
-            "number of clients" => self.threads = text::number(value),
-            "duration" => self.lasted_s = text::number(value),
-            "latency average" => self.mean_s = text::seconds(value, 1e-3),
+            "number of clients" => self.threads = text::parse_number(value),
+            "duration" => self.lasted_s = text::parse_number(value),
+            "latency average" => self.mean_s = text::parse_seconds(value, 1e-3),
             "tps" => {
                 let origin = out.origin(number, "", "tps");
-                let Some(tps) = text::number(value) else {
+                let Some(tps) = text::parse_number(value) else {
                     return out.caution(Some(origin), "no number of transactions: skipped");
                 };
                 let with = value.contains("including");

@@ -52,7 +52,7 @@ impl Slob {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let cell = |name: &str| {
             let column = self.columns.iter().position(|column| column == name)?;
-            text::number(cells.get(column)?)
+            text::parse_number(cells.get(column)?)
         };
         let run = cells[0].to_owned();
         let (Some(reads), Some(writes)) = (cell("PREADS"), cell("PWRITES")) else {
@@ -107,7 +107,7 @@ impl Slob {
         };
         let before = |word: &str| {
             let text = line.split_once(word)?.0.trim_end();
-            text::number(text.rsplit(|letter: char| !letter.is_ascii_digit()).next()?)
+            text::parse_number(text.rsplit(|letter: char| !letter.is_ascii_digit()).next()?)
         };
         let threads = before("schemas").zip(before("threads")).map(|(schemas, threads)| schemas * threads);
         let scope = part(out, "");

@@ -77,24 +77,24 @@ impl SysbenchRun {
             return;
         }
         if let Some((rate, _)) = text.split_once(" Requests/sec executed") {
-            self.events_s = text::number(rate);
+            self.events_s = text::parse_number(rate);
             return self.place(number, "Requests/sec", out);
         }
         if text.starts_with("Read ") && text.contains("Total transferred") {
-            self.bytes_s = text.rsplit_once('(').and_then(|(_, rest)| text::number(rest)).map(|rate| rate * MIB);
+            self.bytes_s = text.rsplit_once('(').and_then(|(_, rest)| text::parse_number(rest)).map(|rate| rate * MIB);
             return;
         }
         let Some((name, value)) = text.split_once(':') else { return };
         match name.trim() {
-            "Number of threads" => self.threads = text::number(value),
+            "Number of threads" => self.threads = text::parse_number(value),
             "Operations performed" => self.performed = performed(value),
             "reads/s" => {
-                self.reads_s = text::number(value);
+                self.reads_s = text::parse_number(value);
                 self.place(number, "reads/s", out);
             }
-            "writes/s" => self.writes_s = text::number(value),
-            "fsyncs/s" => self.flushes_s = text::number(value),
-            "read, MiB/s" | "written, MiB/s" => self.add_megabytes(text::number(value)),
+            "writes/s" => self.writes_s = text::parse_number(value),
+            "fsyncs/s" => self.flushes_s = text::parse_number(value),
+            "read, MiB/s" | "written, MiB/s" => self.add_megabytes(text::parse_number(value)),
             "read" | "write" | "fsync" if value.contains("IOPS=") => {
                 let rate = text::number_after(value, "IOPS=");
                 *match name.trim() {
@@ -103,22 +103,22 @@ impl SysbenchRun {
                     _ => &mut self.flushes_s,
                 } = rate;
                 let megabytes = value.split_once("IOPS=").and_then(|(_, rest)| rest.split_whitespace().nth(1));
-                self.add_megabytes(megabytes.and_then(text::number));
+                self.add_megabytes(megabytes.and_then(text::parse_number));
                 self.place(number, "IOPS", out);
             }
             "transactions" => {
-                self.transactions_s = value.split_once('(').and_then(|(_, rest)| text::number(rest));
+                self.transactions_s = value.split_once('(').and_then(|(_, rest)| text::parse_number(rest));
                 self.place(number, "transactions", out);
             }
-            "total time" | "time elapsed" => self.lasted_s = text::seconds(value, 1.0),
+            "total time" | "time elapsed" => self.lasted_s = text::parse_seconds(value, 1.0),
             "total number of events" => self.place(number, "events", out),
-            "avg" => self.mean_s = text::seconds(value, 1e-3),
+            "avg" => self.mean_s = text::parse_seconds(value, 1e-3),
             "min" => self.quantile(0.0, value),
             "max" => self.quantile(1.0, value),
             name => {
                 // `95th percentile`, or before 1.0 `approx.  95 percentile`.
                 let digits = name.trim_start_matches("approx.");
-                if let (true, Some(percent)) = (name.ends_with("percentile"), text::number(digits)) {
+                if let (true, Some(percent)) = (name.ends_with("percentile"), text::parse_number(digits)) {
                     self.quantile(percent / 100.0, value);
                 }
             }
@@ -139,7 +139,7 @@ impl SysbenchRun {
 
     fn quantile(&mut self, share: f64, value: &str) {
         // Zero is printed for percentiles that were not requested.
-        let seconds = text::seconds(value, 1e-3).filter(|seconds| *seconds > 0.0 || share == 0.0);
+        let seconds = text::parse_seconds(value, 1e-3).filter(|seconds| *seconds > 0.0 || share == 0.0);
         if let Some(seconds) = seconds.filter(|_| self.quantiles.len() < 10) {
             self.quantiles.push((share, seconds));
         }
@@ -159,7 +159,7 @@ impl SysbenchRun {
 
 /// `6000 Read, 4000 Write, 12800 Other = 22800 Total`
 fn performed(text: &str) -> Option<[f64; 3]> {
-    let mut counts = text.split([',', '=']).map(text::number);
+    let mut counts = text.split([',', '=']).map(text::parse_number);
     Some([counts.next()??, counts.next()??, counts.next()??])
 }
 

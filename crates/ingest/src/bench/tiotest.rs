@@ -55,7 +55,7 @@ impl LineFormat for Tio {
         let text = line.trim();
         if let Some(rest) = text.strip_prefix("Tiotest results for") {
             self.flush(out);
-            self.threads = text::number(rest);
+            self.threads = text::parse_number(rest);
         } else if text.starts_with('|') {
             self.boxed(text, number, out);
         } else if let Some(phase) = phase_of(text).filter(|phase| phase.name == text) {
@@ -81,21 +81,21 @@ impl Tio {
         let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
         let origin = out.origin(number, "", phase.name);
         if cell(2).contains("MB/s") {
-            let Some(rate) = text::number(cell(2)) else {
+            let Some(rate) = text::parse_number(cell(2)) else {
                 return out.caution(Some(origin), "no number before MB/s: skipped");
             };
             self.waiting.push(ReadingEvidence {
                 setting: setting(phase, self.threads, None),
                 bytes_s: Some(rate * MIB),
-                lasted_s: text::seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
+                lasted_s: text::parse_seconds(cell(1), 1.0).filter(|seconds| *seconds > 0.0),
                 ..ReadingEvidence::new(out.scope(ReadingScope::default()), phase.name, origin)
             });
             if self.waiting.len() > PHASES.len() {
                 self.flush(out);
             }
         } else if let Some(evidence) = self.waiting.iter_mut().rev().find(|evidence| evidence.test == phase.name) {
-            evidence.mean_s = text::seconds(cell(1), 1e-3);
-            evidence.quantiles = longest(text::seconds(cell(2), 1e-3));
+            evidence.mean_s = text::parse_seconds(cell(1), 1e-3);
+            evidence.quantiles = longest(text::parse_seconds(cell(2), 1e-3));
         }
     }
 
@@ -105,12 +105,12 @@ impl Tio {
         let Some(percent) = cells.iter().position(|cell| cell.ends_with('%')).filter(|at| *at >= 4) else { return };
         // A share below ten per cent may be separated from its bracket.
         let before = if cells[percent - 1].ends_with('(') { percent - 1 } else { percent };
-        let back = |steps: usize| before.checked_sub(steps).and_then(|at| text::number(cells[at]));
+        let back = |steps: usize| before.checked_sub(steps).and_then(|at| text::parse_number(cells[at]));
         let origin = out.origin(number, phase.name, cells[0]);
         let (Some(rate), Some(threads), Some(block)) = (back(1), back(2), back(3)) else {
             return out.caution(Some(origin), "a row without rate, threads and block size: skipped");
         };
-        let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::seconds(cell, 1e-3));
+        let milliseconds = |at: usize| cells.get(percent + at).and_then(|cell| text::parse_seconds(cell, 1e-3));
         let scope = out.scope(ReadingScope::default());
         out.evidence(ReadingEvidence {
             setting: setting(phase, Some(threads), Some(block)),

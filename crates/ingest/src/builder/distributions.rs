@@ -74,7 +74,7 @@ impl Distributions {
             }
             let operations = || match rate {
                 Some((of, kind, iops)) if (of, kind) == (scope, class) => iops,
-                _ => operations(figures, scope, class),
+                _ => find_rate(figures, scope, class),
             };
             self.totals[slot.total].add(value, operations);
         }
@@ -149,7 +149,7 @@ impl Distributions {
 }
 
 /// Operations per second of a scope and class; 0 if unknown.
-fn operations(figures: &[Figure], scope: u32, class: Class) -> f64 {
+fn find_rate(figures: &[Figure], scope: u32, class: Class) -> f64 {
     let key = (scope, class, Measure::Iops, Statistic::Mean);
     let is = |figure: &&Figure| (figure.scope, figure.class, figure.measure, figure.statistic) == key;
     figures.iter().find(is).map_or(0.0, |figure| figure.value)

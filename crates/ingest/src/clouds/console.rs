@@ -70,7 +70,9 @@ fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), R
 fn describe(column: &mut Described, name: &str, value: &str) {
     match name {
         "statistic" | "stat" => column.is_mean = value.eq_ignore_ascii_case("average"),
-        "period" => column.period = text::seconds(value, 1.0).filter(|seconds| *seconds > 0.0).map(Span::from_secs_f64),
+        "period" => {
+            column.period = text::parse_seconds(value, 1.0).filter(|seconds| *seconds > 0.0).map(Span::from_secs_f64);
+        }
         "region" | "namespace" | "account id" | "account" => {}
         _ if value.is_empty() || column.label.contains(value) => {}
         _ => {

@@ -31,7 +31,7 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut volumes = Volumes::default();
-    for (line, value) in json::documents(document, out)? {
+    for (line, value) in json::read_documents(document, out)? {
         let (path, list) = match &value {
             Value::Array(list) => ("", list.as_slice()),
             _ => ("timeSeries", json::list(&value, &["timeSeries"])),
@@ -66,7 +66,7 @@ fn meaning(kind: &str) -> Option<(Meaning, f64)> {
 
 fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut Builder) {
     let metric = json::get(series, &["metric"]);
-    let kind = metric.and_then(|metric| json::text(metric, &["type"])).unwrap_or_default();
+    let kind = metric.and_then(|metric| json::get_text(metric, &["type"])).unwrap_or_default();
     let known = meaning(kind);
     if known.is_none() && cap_metric(kind).is_none() {
         return volumes.ignore(kind);
@@ -84,7 +84,7 @@ fn take(volumes: &mut Volumes, series: &Value, line: u64, path: &str, out: &mut 
     let points = json::list(series, &["points"]).iter().enumerate().filter_map(|(index, point)| {
         let interval = json::get(point, &["interval"])?;
         let at = |name: &str, out: &mut Builder| {
-            json::text(interval, &[name]).and_then(timestamp::parse).map(|at| out.instant(at))
+            json::get_text(interval, &[name]).and_then(timestamp::parse).map(|at| out.instant(at))
         };
         let end = at("endTime", out)?;
         let begin: Option<DateTime> = at("startTime", out).filter(|begin| *begin < end);

@@ -25,8 +25,8 @@ fn resembles(head: &Head<'_>) -> Resemblance {
 
 fn read(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let mut volumes = Volumes::default();
-    for (line, value) in json::documents(document, out)? {
-        let host = json::text(&value, &["Identifier"]).unwrap_or_default().to_owned();
+    for (line, value) in json::read_documents(document, out)? {
+        let host = json::get_text(&value, &["Identifier"]).unwrap_or_default().to_owned();
         for (index, metric) in json::list(&value, &["MetricList"]).iter().enumerate() {
             take(&mut volumes, metric, &host, line, &format!("MetricList[{index}]"), out);
         }
@@ -57,7 +57,7 @@ fn meaning(name: &str) -> Option<(&str, Meaning, f64)> {
 }
 
 fn take(volumes: &mut Volumes, metric: &Value, host: &str, line: u64, path: &str, out: &mut Builder) {
-    let name = json::get(metric, &["Key"]).and_then(|key| json::text(key, &["Metric"])).unwrap_or_default();
+    let name = json::get(metric, &["Key"]).and_then(|key| json::get_text(key, &["Metric"])).unwrap_or_default();
     let Some((device, meaning, unit)) = meaning(name) else { return volumes.ignore(name) };
     let scope = ReadingScope { host: host.to_owned(), part: device.to_owned(), ..ReadingScope::default() };
     let scope = out.scope(scope);

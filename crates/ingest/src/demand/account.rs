@@ -248,7 +248,7 @@ pub(super) fn account(
     let stored_bytes = sums.iter().rev().find_map(|sum| sum.stored);
     let (cache_bytes, memory_bytes) = (last(|sum| &sum.caches), last(|sum| &sum.memories));
     let slots: Vec<Option<SessionTime>> = sums.into_iter().map(WindowTotals::spent).collect();
-    let whole = whole(&slots)?;
+    let whole = sum_windows(&slots)?;
     let curves =
         curves.into_iter().filter_map(|((instance, pool, ..), (place, rows))| curve(instance, pool, place, rows));
     let slots = slots.into_iter().map(|slot| slot.map(without_histograms)).collect();
@@ -408,7 +408,7 @@ fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// The sum of all windows.
-fn whole(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
+fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     let mut waits = Waits::default();
     let mut whole: Option<SessionTime> = None;
     let (mut busy, mut longest_s) = ((0.0, 0.0), 0.0);

@@ -28,7 +28,7 @@ pub(super) fn resources(readings: &[&Reading], is_own: impl Fn(&Reading, u32) ->
     let mut highest: BTreeMap<(String, Resource), InstanceResource> = BTreeMap::new();
     for reading in readings {
         let input: Arc<str> = Arc::from(reading.name.as_str());
-        for figure in figures(reading).into_iter().filter(|figure| is_own(reading, figure.scope)) {
+        for figure in collect_resources(reading).into_iter().filter(|figure| is_own(reading, figure.scope)) {
             let own = || reading.scopes[figure.scope as usize].instance.clone();
             let instance = if figure.instance.is_empty() { own() } else { figure.instance.clone() };
             let key = (instance.clone(), figure.resource);
@@ -45,7 +45,7 @@ pub(super) fn resources(readings: &[&Reading], is_own: impl Fn(&Reading, u32) ->
 }
 
 /// The resources of a reading; without processors in use, those that its sessions used.
-fn figures(reading: &Reading) -> Vec<ResourceFigure> {
+fn collect_resources(reading: &Reading) -> Vec<ResourceFigure> {
     let mut figures = reading.resources.clone();
     if !figures.iter().any(|figure| figure.resource == Resource::Processors) {
         let of_time = |time: &DatabaseTime| {

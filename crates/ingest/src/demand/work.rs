@@ -38,7 +38,7 @@ impl PartWork {
 
 /// The works of the scopes selected by `is_meant`, the whole first, from readings that divide them. Empty without parts
 /// and tallies.
-pub(super) fn works(readings: &[&Reading], is_meant: impl Fn(&Reading, u32) -> bool) -> Vec<PartWork> {
+pub(super) fn collect_works(readings: &[&Reading], is_meant: impl Fn(&Reading, u32) -> bool) -> Vec<PartWork> {
     let mut works = Works::default();
     for reading in readings.iter().filter(|reading| reading.is_divided || !reading.tallies.is_empty()) {
         works.add(reading, |scope| is_meant(reading, scope));

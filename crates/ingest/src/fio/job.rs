@@ -400,11 +400,11 @@ impl Options {
             // Sizes by direction are used only if all are equal.
             "bs" | "blocksize" => self.block = alike(value),
             "bssplit" | "bsrange" | "blocksize_range" => self.block = None,
-            "iodepth" => self.depth = text::count(value),
-            "numjobs" => self.jobs = text::count(value),
+            "iodepth" => self.depth = text::parse_count(value),
+            "numjobs" => self.jobs = text::parse_count(value),
             "ioengine" => self.engine = Some(value.to_owned()),
-            "rwmixread" => self.reads = text::count(value),
-            "rwmixwrite" => self.reads = text::count(value).map(|writes| 100.0 - writes),
+            "rwmixread" => self.reads = text::parse_count(value),
+            "rwmixwrite" => self.reads = text::parse_count(value).map(|writes| 100.0 - writes),
             "filename" | "directory" => self.part = Some(value.to_owned()),
             "direct" => self.direct = Some(is_on(value)),
             "buffered" => self.direct = Some(!is_on(value)),
@@ -413,7 +413,7 @@ impl Options {
             "thinktime" => self.pauses = is_on(value),
             "size" | "filesize" => self.size = text::size(value),
             "sync" => self.durable = is_on(value),
-            "fsync" | "fdatasync" => self.flush_every = text::count(value).filter(|count| *count > 0.0),
+            "fsync" | "fdatasync" => self.flush_every = text::parse_count(value).filter(|count| *count > 0.0),
             _ => {}
         }
     }

@@ -30,7 +30,7 @@ fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refus
     let (documents, cut) = documents(&repaired(document));
     let mut count = 0;
     for (number, document) in documents.iter().enumerate() {
-        let jobs = jobs(document);
+        let jobs = read_jobs(document);
         if is_repeated(&jobs, document, &documents[number + 1..]) {
             out.part("intermediate results of a running test", Fate::Ignored);
             continue;
@@ -104,7 +104,7 @@ fn is_repeated(jobs: &[JobResult], document: &Map<String, Value>, later: &[Map<S
     let runs = entries(document)
         .any(|entry| entry.get("eta").and_then(Value::as_u64).is_some_and(|eta| (1..1 << 30).contains(&eta)));
     let names = |document: &Map<String, Value>| -> Vec<String> {
-        entries(document).filter_map(|entry| text(entry, "jobname")).collect()
+        entries(document).filter_map(|entry| get_text(entry, "jobname")).collect()
     };
     runs && later.iter().any(|other| names(other).iter().eq(jobs.iter().map(|job| &job.name)))
 }
@@ -114,15 +114,15 @@ fn entries(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, V
     of("jobs").chain(of("client_stats"))
 }
 
-fn text(entry: &Map<String, Value>, key: &str) -> Option<String> {
+fn get_text(entry: &Map<String, Value>, key: &str) -> Option<String> {
     text_at(entry, key).map(str::to_owned)
 }
 
-fn jobs(document: &Map<String, Value>) -> Vec<JobResult> {
+fn read_jobs(document: &Map<String, Value>) -> Vec<JobResult> {
     let mut global = Options::default();
     take(&mut global, document.get("global options"));
     let disk = document.get("disk_util").and_then(Value::as_array).and_then(|disks| match disks.as_slice() {
-        [only] => text(only.as_object()?, "name"),
+        [only] => get_text(only.as_object()?, "name"),
         _ => None,
     });
     let mut counts: BTreeMap<(Option<String>, Option<String>), f64> = BTreeMap::new();
@@ -130,7 +130,7 @@ fn jobs(document: &Map<String, Value>) -> Vec<JobResult> {
         *counts.entry(known_as(entry)).or_default() += 1.0;
     }
     let of = |(index, entry)| {
-        let job = job(entry, index, &global, (counts[&known_as(entry)], disk.as_deref()));
+        let job = read_job(entry, index, &global, (counts[&known_as(entry)], disk.as_deref()));
         if is_total(entry, document) {
             return JobResult { host: String::new(), setting: Setting::default(), is_total: true, ..job };
         }
@@ -148,7 +148,7 @@ fn is_total(entry: &Map<String, Value>, document: &Map<String, Value>) -> bool {
 
 /// Name of the client; with its port if several clients have this name.
 fn host(entry: &Map<String, Value>, document: &Map<String, Value>) -> String {
-    let Some(name) = text(entry, "hostname") else { return String::new() };
+    let Some(name) = get_text(entry, "hostname") else { return String::new() };
     let is_shared = entries(document).any(|other| {
         text_at(other, "hostname") == Some(&name)
             && !is_total(other, document)
@@ -162,7 +162,7 @@ fn host(entry: &Map<String, Value>, document: &Map<String, Value>) -> String {
 
 /// The key of jobs that share a name: their results are separate unless fio grouped them.
 fn known_as(entry: &Map<String, Value>) -> (Option<String>, Option<String>) {
-    (text(entry, "hostname"), text(entry, "jobname"))
+    (get_text(entry, "hostname"), get_text(entry, "jobname"))
 }
 
 fn take(options: &mut Options, value: Option<&Value>) {
@@ -173,13 +173,18 @@ fn take(options: &mut Options, value: Option<&Value>) {
     }
 }
 
-fn job(entry: &Map<String, Value>, index: usize, global: &Options, (results, disk): (f64, Option<&str>)) -> JobResult {
+fn read_job(
+    entry: &Map<String, Value>,
+    index: usize,
+    global: &Options,
+    (results, disk): (f64, Option<&str>),
+) -> JobResult {
     let mut options = global.clone();
     take(&mut options, entry.get("job options"));
-    let name = text(entry, "jobname").unwrap_or_else(|| format!("job {index}"));
+    let name = get_text(entry, "jobname").unwrap_or_else(|| format!("job {index}"));
     let direction = |key: &str| {
         let got = entry.get(key)?.as_object()?;
-        Some(self::got(got, format!("jobs[{index}].{key}"))).filter(Got::is_any)
+        Some(read_direction(got, format!("jobs[{index}].{key}"))).filter(Got::is_any)
     };
     let mut syncs = direction("sync");
     // With fewer results than jobs, each result covers several (`group_reporting`, which may be missing).
@@ -223,7 +228,7 @@ fn processor(entry: &Map<String, Value>) -> Option<f64> {
 }
 
 /// A direction of a job.
-fn got(direction: &Map<String, Value>, field: String) -> Got {
+fn read_direction(direction: &Map<String, Value>, field: String) -> Got {
     let (total, completion) = (latency(direction, "lat"), latency(direction, "clat"));
     let mean_s = total.as_ref().and_then(|total| total.mean_s).or_else(|| completion.as_ref()?.mean_s);
     let quantiles =

@@ -69,13 +69,13 @@ impl<'a> TerseFields<'a> {
     }
 
     fn number(&mut self) -> Option<f64> {
-        text::count(self.text()?)
+        text::parse_count(self.text()?)
     }
 
     /// Minimum, maximum, mean and deviation: the mean in seconds; zero is not a value.
     fn mean_s(&mut self) -> Option<f64> {
         let [_, _, mean, _] = [self.text()?, self.text()?, self.text()?, self.text()?];
-        Some(text::count(mean).map_or(0.0, |us| us / 1e6))
+        Some(text::parse_count(mean).map_or(0.0, |us| us / 1e6))
     }
 }
 
@@ -105,7 +105,7 @@ fn direction(fields: &mut TerseFields<'_>, version: u32, line: u64, field: &str)
     let completion = fields.mean_s()?;
     let mut quantiles = Vec::new();
     while let Some((percent, us)) = fields.0.peek().and_then(|field| field.split_once("%=")) {
-        let pair = percent.trim().parse::<f64>().ok().zip(text::count(us));
+        let pair = percent.trim().parse::<f64>().ok().zip(text::parse_count(us));
         quantiles.extend(pair.filter(|pair| pair.0 > 0.0 && pair.1 > 0.0).map(|pair| (pair.0 / 100.0, pair.1 / 1e6)));
         fields.text();
     }

@@ -191,7 +191,7 @@ impl FioText {
         let options = options.map(|(_, options)| options.clone());
         let known = options.is_some();
         let options = options.unwrap_or_default();
-        let threads = after(rest, "jobs=").and_then(text::count);
+        let threads = after(rest, "jobs=").and_then(text::parse_count);
         let setting = options.setting(threads);
         let group = rest.split([',', ')']).next().and_then(|group| group.trim().parse().ok());
         self.jobs.push(JobResult {
@@ -234,14 +234,14 @@ impl FioText {
         } else if let Some((latency, unit, is_quantiles)) = latency(line) {
             if is_quantiles {
                 self.quantiles = Some((latency, unit));
-            } else if let Some(mean) = after(rest_of(line), "avg=").and_then(text::count) {
+            } else if let Some(mean) = after(rest_of(line), "avg=").and_then(text::parse_count) {
                 self.mean(latency, mean * unit);
             }
         } else if key.starts_with("issued") {
             self.issued(line);
         } else if ["cpu", "IO depths"].contains(&key) {
             self.direction = None;
-            let share = |key: &str| text::count(after(rest, key)?.trim_end_matches('%'));
+            let share = |key: &str| text::parse_count(after(rest, key)?.trim_end_matches('%'));
             if let Some((job, (user, system))) = self.jobs.last_mut().zip(share("usr=").zip(share("sys="))) {
                 job.processor = Some((user + system) / 100.0);
             }
@@ -270,7 +270,7 @@ impl FioText {
         for pair in line.split(']') {
             let Some((percent, value)) = pair.split_once("th=[") else { continue };
             let percent = percent.trim_matches(['|', ',', ' ']).parse::<f64>();
-            if let (Ok(percent), Some(value)) = (percent, text::count(value)) {
+            if let (Ok(percent), Some(value)) = (percent, text::parse_count(value)) {
                 // Quantiles of the total follow those of completion, beginning again.
                 if got.quantiles.last().is_some_and(|(last, _)| *last >= percent / 100.0)
                     && latency == TextLatency::Total
@@ -315,10 +315,10 @@ fn rates(line: &str) -> Got {
         after(line, "runt=").or_else(|| line.rsplit_once('/').map(|(_, end)| end.split(')').next().unwrap_or("")));
     let lasted = runtime.and_then(|text| {
         let digits = text.trim_end_matches(char::is_alphabetic);
-        Some(text::count(digits)? * text::time_unit(&text[digits.len()..])?)
+        Some(text::parse_count(digits)? * text::time_unit(&text[digits.len()..])?)
     });
     Got {
-        iops: either("IOPS=", "iops=").and_then(text::count),
+        iops: either("IOPS=", "iops=").and_then(text::parse_count),
         bytes_s: either("BW=", "bw=").and_then(text::size),
         lasted_s: lasted.filter(|seconds| *seconds > 0.0),
         ..Got::default()

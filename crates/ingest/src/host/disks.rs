@@ -376,15 +376,15 @@ impl Heading {
     /// Reads a line of names. None if it is not a heading of devices.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut names: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        let name_at = if known(names.first()?).is_none() { NameAt::First } else { NameAt::Last };
+        let name_at = if find_meaning(names.first()?).is_none() { NameAt::First } else { NameAt::Last };
         let name = if name_at == NameAt::First { names.remove(0) } else { names.pop()? };
-        let heading = Self::of(names, name_at).filter(|_| known(&name).is_none())?;
+        let heading = Self::of(names, name_at).filter(|_| find_meaning(&name).is_none())?;
         Some(Self { text: text.to_owned(), ..heading })
     }
 
     /// The columns of these names. None if too few are known.
     pub(super) fn of(names: Vec<String>, name_at: NameAt) -> Option<Self> {
-        let known: Vec<Option<NameMeaning>> = names.iter().map(|name| known(name)).collect();
+        let known: Vec<Option<NameMeaning>> = names.iter().map(|name| find_meaning(name)).collect();
         let value = |known: &Option<NameMeaning>| match known {
             Some(NameMeaning::Value(column)) => Some(*column),
             _ => None,
@@ -403,7 +403,7 @@ impl Heading {
             _ => 1.0,
         };
         let units = known.iter().map(unit).collect();
-        let totals = totals(&known, &columns);
+        let totals = pair_totals(&known, &columns);
         let mut heading = Self { text: String::new(), names, columns, units, name_at, takes: Vec::new(), totals };
         heading.plan();
         Some(heading)
@@ -599,7 +599,7 @@ impl Take {
 }
 
 /// Column pairs that determine the length of the window.
-fn totals(known: &[Option<NameMeaning>], columns: &[Option<DiskColumn>]) -> Vec<(usize, usize, f64)> {
+fn pair_totals(known: &[Option<NameMeaning>], columns: &[Option<DiskColumn>]) -> Vec<(usize, usize, f64)> {
     let mut totals = Vec::new();
     for (total, known) in known.iter().enumerate() {
         let Some(NameMeaning::Total(class, unit)) = known else { continue };
@@ -634,7 +634,7 @@ enum NameMeaning {
 }
 
 /// The meaning of a column. None for unknown names.
-fn known(name: &str) -> Option<NameMeaning> {
+fn find_meaning(name: &str) -> Option<NameMeaning> {
     let value = |class, measure, factor| Some(NameMeaning::Value(DiskColumn { class, measure, factor }));
     match name {
         "tps" => value(Class::All, Measure::Iops, 1.0),
@@ -656,12 +656,12 @@ fn known(name: &str) -> Option<NameMeaning> {
         "%util" | "util" | "util-percent" => value(Class::All, Measure::Busy, 0.01),
         "svctm" | "rqm/s" | "%rqm" | "rqm" | "rrqm/s" | "wrqm/s" | "drqm/s" | "%rrqm" | "%wrqm" | "%drqm" | "rrqm"
         | "wrqm" | "drqm" => Some(NameMeaning::Redundant),
-        _ => bytes(name),
+        _ => parse_byte_column(name),
     }
 }
 
 /// Columns of bytes: `rkB/s`, `MB_read/s`, `Blk_wrtn`, `rd_sec/s`, `bread/s`.
-fn bytes(name: &str) -> Option<NameMeaning> {
+fn parse_byte_column(name: &str) -> Option<NameMeaning> {
     let rate = |class, factor| Some(NameMeaning::Value(DiskColumn { class, measure: Measure::Throughput, factor }));
     let (stem, is_rate) = name.strip_suffix("/s").map_or((name, false), |stem| (stem, true));
     if let Some((unit, direction)) = stem.split_once('_')

@@ -77,7 +77,7 @@ impl Pidstat {
         let (Some(read), Some(written), Some(command)) = (place("kB_rd/s"), place("kB_wr/s"), place("Command")) else {
             return;
         };
-        let bytes_s = |place: usize| bytes_s(words.get(place)?);
+        let bytes_s = |place: usize| parse_bytes_s(words.get(place)?);
         let (Some(read), Some(written)) = (bytes_s(read), bytes_s(written)) else {
             return out.skip(number, "a task without its bytes: skipped");
         };
@@ -122,7 +122,7 @@ impl Pidstat {
 }
 
 /// `1000.00`, or `55.4k` and `0.0B` with --human.
-fn bytes_s(word: &str) -> Option<f64> {
+fn parse_bytes_s(word: &str) -> Option<f64> {
     match text::decimal(word) {
         Some(number) => Some(number * KIB),
         None => text::size(word),

@@ -117,7 +117,7 @@ impl Sadf {
             return None;
         }
         if self.table == In::Transfers {
-            let window = window(&mut self.timeline, (at, seconds), number, out);
+            let window = begin_window(&mut self.timeline, (at, seconds), number, out);
             host.tables.transfers(number, &self.numbers, window, out);
         } else {
             host.sample = Some((at, seconds));
@@ -136,13 +136,13 @@ fn heading(text: &str) -> Option<Heading> {
 impl SadfHost {
     fn close(&mut self, timeline: &mut Timeline, out: &mut Builder) {
         let Some(sample) = self.sample.take().filter(|_| !self.tables.disks.is_empty()) else { return };
-        let window = window(timeline, sample, self.tables.disks.line(), out);
+        let window = begin_window(timeline, sample, self.tables.disks.line(), out);
         self.tables.devices(window, out);
     }
 }
 
 /// The window of a line, which contains its end and length.
-fn window(timeline: &mut Timeline, (at, seconds): (DateTime, f64), line: u64, out: &mut Builder) -> u32 {
+fn begin_window(timeline: &mut Timeline, (at, seconds): (DateTime, f64), line: u64, out: &mut Builder) -> u32 {
     timeline.from(None);
     timeline.sample(Some(at), Some(seconds), line, out)
 }

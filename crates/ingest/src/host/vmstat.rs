@@ -19,7 +19,7 @@ pub(crate) const FORM: Form = Form::lines("vmstat", "vmstat", resembles, |input|
 
 fn resembles(head: &Head<'_>) -> Resemblance {
     let mut lines = head.text().lines().filter(|line| line.len() < 1_000);
-    let is_heading = |line: &str| Columns::read(line).is_some() || is_heading(line);
+    let is_heading = |line: &str| Columns::read(line).is_some() || is_disk_heading(line);
     let is = Resemblance::is(4, lines.any(is_heading) || head.has_any(&["milli reading", "pages paged in"]));
     is.or_near(2, head.has("-----memory---"), "columns `bi` and `bo`")
 }
@@ -189,7 +189,7 @@ struct Counters {
 }
 
 /// The columns below `disk- ---reads--- ---writes--- ---IO---`.
-fn is_heading(line: &str) -> bool {
+fn is_disk_heading(line: &str) -> bool {
     line.starts_with("disk-") && line.contains("reads") && line.contains("writes")
 }
 
@@ -220,7 +220,7 @@ impl Counters {
 
     /// Processes a line. False if it belongs to none of these tables.
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> bool {
-        if is_heading(line) {
+        if is_disk_heading(line) {
             self.in_table = true;
             return true;
         }

@@ -87,7 +87,7 @@ pub(crate) fn in_zone(at: DateTime, zone: &TimeZone) -> DateTime {
 }
 
 /// The name of a zone: `UTC`, `Asia/Tokyo`, `+09:00`.
-pub(crate) fn name(zone: &TimeZone) -> String {
+pub(crate) fn format_zone(zone: &TimeZone) -> String {
     match (zone.iana_name(), zone.to_fixed_offset()) {
         (Some(name), _) => name.to_owned(),
         (None, Ok(offset)) if offset == Offset::UTC => "UTC".to_owned(),

@@ -43,7 +43,7 @@ pub(super) fn emit(
         out.caution(None, doubt.as_str());
     }
     doubts(&tally, about, out);
-    let begin = begin(&tally, about).or(input.begin);
+    let begin = convert_begin(&tally, about).or(input.begin);
     let span = Span::from_nanos(tally.last_ns - tally.first_ns + about.tick_ns);
     let scopes = Scopes::of(&tally, about);
     let whole = out.scope(scopes.whole.clone());
@@ -56,7 +56,7 @@ pub(super) fn emit(
     let at = out.sample(ReadingWindow { begin, length: span });
     curve(&tally, (whole, at), about, out);
     if has_rates {
-        volumes(&tally, &scopes, at, span, out);
+        add_volumes(&tally, &scopes, at, span, out);
     } else if tally.timed {
         out.caution(None, "all of its operations are at the same time, which gives no rate: provide a longer trace");
     }
@@ -100,7 +100,7 @@ fn place(number: u64, counts: CountsOf, field: &str, out: &mut Builder) -> Origi
 }
 
 /// The begin of a trace, if its times are absolute (in UTC).
-fn begin(tally: &OpCounter, about: &DialectFacts) -> Option<DateTime> {
+fn convert_begin(tally: &OpCounter, about: &DialectFacts) -> Option<DateTime> {
     let since_1970 = about.epoch_ns?.checked_add(i128::from(tally.first_ns))?;
     let seconds = i64::try_from(since_1970.div_euclid(i128::from(SECOND))).ok()?;
     let ns = i32::try_from(since_1970.rem_euclid(i128::from(SECOND))).ok()?;
@@ -156,7 +156,7 @@ fn curve(tally: &OpCounter, (scope, window): (u32, u32), about: &DialectFacts, o
 }
 
 /// The means of each volume, if there are several.
-fn volumes(tally: &OpCounter, scopes: &Scopes, window: u32, span: Span, out: &mut Builder) {
+fn add_volumes(tally: &OpCounter, scopes: &Scopes, window: u32, span: Span, out: &mut Builder) {
     if scopes.volumes.len() < 2 {
         return;
     }
@@ -195,7 +195,7 @@ fn windows(
     }
     // If times went back, the first window may begin before the first operation.
     let lead_ns = first_ns.saturating_sub(origin_ns);
-    let lengths = lengths(&mut cells, width_ns, last_ns - origin_ns + about.tick_ns);
+    let lengths = divide_windows(&mut cells, width_ns, last_ns - origin_ns + about.tick_ns);
     let mut number = 1;
     let mut since_ns = 0;
     for (cell, length) in cells.iter().zip(lengths) {
@@ -216,7 +216,7 @@ fn windows(
 }
 
 /// Lengths of the windows. A last one of less than half of the length is merged with its predecessor.
-fn lengths(cells: &mut Vec<TallyWindow>, width_ns: u64, span_ns: u64) -> Vec<u64> {
+fn divide_windows(cells: &mut Vec<TallyWindow>, width_ns: u64, span_ns: u64) -> Vec<u64> {
     let mut lengths = vec![width_ns; cells.len()];
     // Damaged times may go back: then the last window has the minimum length.
     let rest = span_ns.saturating_sub((cells.len() as u64).saturating_sub(1).saturating_mul(width_ns));
@@ -311,7 +311,7 @@ mod tests {
         // Times that go back leave windows after the last operation.
         let check = |count: usize, span_ns: u64, expected: &[u64]| {
             let mut cells = vec![TallyWindow::default(); count];
-            assert_eq!(lengths(&mut cells, 10, span_ns), expected, "{count} windows, {span_ns} ns");
+            assert_eq!(divide_windows(&mut cells, 10, span_ns), expected, "{count} windows, {span_ns} ns");
             assert_eq!(cells.len(), expected.len());
         };
         check(3, 5, &[10, 10]);

@@ -101,7 +101,7 @@ pub(crate) const ORACLE: Form = {
     /// Without a magic number, several consecutive records must be plausible.
     fn fits(head: &Head<'_>) -> Resemblance {
         let records = || head.raw().chunks_exact(ORACLE_GENERAL.size).take(1024);
-        let seconds: Vec<u64> = records().filter_map(|record| number(record, ORACLE_GENERAL.time)).collect();
+        let seconds: Vec<u64> = records().filter_map(|record| decode_number(record, ORACLE_GENERAL.time)).collect();
         let is_sorted = seconds.len() >= 4 && seconds.is_sorted();
         Resemblance::is(3, is_sorted && records().all(|record| ORACLE_GENERAL.fits(record)))
     }
@@ -110,7 +110,7 @@ pub(crate) const ORACLE: Form = {
     })
 };
 
-fn number(record: &[u8], (offset, bytes): (usize, usize)) -> Option<u64> {
+fn decode_number(record: &[u8], (offset, bytes): (usize, usize)) -> Option<u64> {
     let field = record.get(offset..)?;
     Some(match bytes {
         2 => u64::from(u16::from_le_bytes(*field.first_chunk()?)),
@@ -122,7 +122,7 @@ fn number(record: &[u8], (offset, bytes): (usize, usize)) -> Option<u64> {
 impl RecordLayout {
     /// True for a record that is plausible for this layout.
     fn fits(&self, record: &[u8]) -> bool {
-        let number = |at| number(record, at).unwrap_or_default();
+        let number = |at| decode_number(record, at).unwrap_or_default();
         match self.kind {
             Kinds::Scsi { command: code, version, number: expected } => {
                 number(version) >> 8 == expected && command(number(code)).is_some() && number(self.time) > 0
@@ -137,13 +137,13 @@ impl RecordLayout {
     /// Its operation; none if it is damaged. A command without data has no operation.
     #[allow(clippy::option_option)] // damaged, without data, with data
     fn operation(&self, record: &[u8]) -> Option<Option<TraceRecord>> {
-        let at_ns = number(record, self.time)?.checked_mul(self.unit_ns);
-        let (place, length) = (number(record, self.place)?, number(record, self.length)?);
+        let at_ns = decode_number(record, self.time)?.checked_mul(self.unit_ns);
+        let (place, length) = (decode_number(record, self.place)?, decode_number(record, self.length)?);
         let operation = TraceRecord { at_ns, place, length: Some(length), ..TraceRecord::default() };
         let Kinds::Scsi { command: code, .. } = self.kind else { return (length > 0).then_some(Some(operation)) };
         let place = place.checked_mul(SECTOR).filter(|_| self.fits(record))?;
-        let took_ns = self.took.and_then(|at| number(record, at)?.checked_mul(self.unit_ns));
-        Some(match command(number(record, code)?)? {
+        let took_ns = self.took.and_then(|at| decode_number(record, at)?.checked_mul(self.unit_ns));
+        Some(match command(decode_number(record, code)?)? {
             // A flush has neither place nor length.
             ScsiCommand::Operation(action @ Action::Flush) => {
                 Some(TraceRecord { action: Some(action), place: 0, length: Some(0), took_ns, ..operation })

@@ -1,6 +1,6 @@
 //! Benchmark results as curves, and findings that follow from their own output.
 
-use plimsoll_ingest::{Reading, curves};
+use plimsoll_ingest::{Reading, build_curves};
 use plimsoll_load::{Pace, Pattern};
 use plimsoll_record::{Curve, Finding, Source, Steadiness, Weight};
 use plimsoll_units::Bytes;
@@ -82,7 +82,7 @@ fn sequential_reads_are_judged_by_bytes() {
 /// The only curve of a text.
 #[track_caller]
 fn only(text: &str) -> Curve {
-    let mut found = curves(&read(text), None);
+    let mut found = build_curves(&read(text), None);
     assert_eq!(found.len(), 1, "{found:#?}");
     found.remove(0).curve
 }
@@ -100,7 +100,7 @@ fn results_of_one_workload_are_a_curve() {
     };
     let jobs = [job("r4", "randread", 4, 4_000.0), job("r1", "randread", 1, 1_000.0), job("s1", "read", 2, 3_000.0)];
     let text = format!(r#"{{"fio version":"fio-3.33","jobs":[{}]}}"#, jobs.join(","));
-    let found = curves(&read(&text), None);
+    let found = build_curves(&read(&text), None);
     assert_eq!(found.iter().map(|one| one.tests.join(" ")).collect::<Vec<_>>(), ["r4 r1", "s1"]);
     let curve = &found[0].curve;
     assert_eq!(curve.source, Source::Measured { engine: "fio 3.33, libaio".into() });
@@ -110,7 +110,7 @@ fn results_of_one_workload_are_a_curve() {
     assert_eq!((stream.mix.sizes.largest(), stream.mix.reads, stream.pattern), (Bytes::kib(4), 1.0, Pattern::Uniform));
     assert_eq!((curve.subject.size, curve.conditions.direct, curve.findings.len()), (Bytes::gib(10), true, 0));
     assert!((curve.runs[0].figures.mean_ns.value - 1e6).abs() < 1.0);
-    let named = curves(&read(&text), Some("s1"));
+    let named = build_curves(&read(&text), Some("s1"));
     assert_eq!(named.len(), 1);
     assert_eq!(named[0].curve.conditions.streams[0].pattern, Pattern::Sequential);
 }

@@ -86,7 +86,7 @@ impl Lane {
         }
         let files = files.iter().enumerate().map(|(index, region)| {
             let blocks = region.length.get() / align;
-            let zones = zones(spec, blocks, splitmix64(seed ^ (index as u64) << 16))?;
+            let zones = lay_out_zones(spec, blocks, splitmix64(seed ^ (index as u64) << 16))?;
             let sequential = spec.pattern == Pattern::Sequential && spec.zones.is_empty();
             Some(File { region: *region, zones, sequential, follows: 0, held: 0, visited: 0 })
         });
@@ -192,7 +192,7 @@ impl File {
 }
 
 /// The zones of a file of `blocks` blocks; a single zone if the lane has none.
-fn zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
+fn lay_out_zones(spec: &LaneSpec, blocks: u64, seed: u64) -> Option<Vec<Zone>> {
     let whole = [(1.0, 1.0)];
     let parts = if spec.zones.is_empty() { &whole[..] } else { &spec.zones };
     let (mut until, mut first) = (0.0, 0);

@@ -25,7 +25,7 @@ pub use installed::Installed;
 
 use crate::backend::{Backend, PointOutcome, PointResult, Trial};
 use child::FioOutput;
-use command::{FioSection, JobFile, jobs, list_differences};
+use command::{FioSection, JobFile, build_jobs, list_differences};
 use output::{Document, SoFar};
 
 /// Minimum interval of fio's reports.
@@ -118,8 +118,8 @@ impl Fio {
 
     fn run(&self, trial: &Trial<'_>, reports: &mut FioReports, observe: Observe<'_>) -> Result<(), Fault> {
         let files: std::io::Result<Vec<_>> =
-            (0..self.hosts()).map(|host| JobFile::new(&jobs(trial, self, host))).collect();
-        let files = files.map_err(|source| fault("writing a job file for fio", source))?;
+            (0..self.hosts()).map(|host| JobFile::new(&build_jobs(trial, self, host))).collect();
+        let files = files.map_err(|source| new_fault("writing a job file for fio", source))?;
         let mut command = self.installed.command();
         command.args(["--output-format=json+", "--eta=never"]);
         match &self.place {
@@ -147,7 +147,7 @@ impl Fio {
     }
 }
 
-fn fault(attempt: impl Into<String>, source: Error) -> Fault {
+fn new_fault(attempt: impl Into<String>, source: Error) -> Fault {
     Fault { attempt: attempt.into(), source }
 }
 
@@ -209,7 +209,7 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     let FioHost::Hosts(hosts) = &fio.place else { return Ok(()) };
     let job = FioSection::last_block(&hosts.path, size, block, fio.direct);
     let files: std::io::Result<Vec<_>> = (0..hosts.count()).map(|_| JobFile::new(std::slice::from_ref(&job))).collect();
-    let files = files.map_err(|source| fault("writing a job file for fio", source))?;
+    let files = files.map_err(|source| new_fault("writing a job file for fio", source))?;
     let mut command = fio.installed.command();
     command.args(["--output-format=json+", "--eta=never"]).args(hosts.arguments(&files));
     let mut answered = 0;
@@ -222,7 +222,7 @@ pub fn check_hosts(fio: &Fio, size: plimsoll_units::Bytes, block: plimsoll_units
     if answered == u64::from(hosts.count()) {
         return Ok(());
     }
-    Err(fault(
+    Err(new_fault(
         format!("reading the last block of {size}"),
         Error::other("a host failed: check that the path exists with this size on each host"),
     ))

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
 use plimsoll_device::{
-    AccessMode, Caching, Claim, Direct, Engine, Opened, Subject, SubjectKind, claim, classify, describe_disk,
+    AccessMode, Caching, Claim, Direct, Engine, Opened, Subject, SubjectKind, claim_named, classify, describe_disk,
 };
 use plimsoll_record::Finding;
 use plimsoll_units::Bytes;
@@ -131,7 +131,7 @@ fn permit(
     if request.destroy.is_empty() {
         return Ok((load.read_only(request, findings)?, None));
     }
-    Ok((load, Some(claim(&request.path, &request.destroy).map_err(MeasureError::usage)?)))
+    Ok((load, Some(claim_named(&request.path, &request.destroy).map_err(MeasureError::usage)?)))
 }
 
 /// Required alignment of operations.

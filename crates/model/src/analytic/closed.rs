@@ -33,7 +33,7 @@ pub(super) fn rate_at(network: &Network<'_>, depth: u32) -> f64 {
 }
 
 /// Operations per ns with 1, 2, ... up to `most` operations in flight, and the state with the last number of them.
-pub(super) fn rates(network: &Network<'_>, most: u32) -> (Vec<f64>, NetworkState) {
+pub(super) fn solve_rates(network: &Network<'_>, most: u32) -> (Vec<f64>, NetworkState) {
     let mut steps = Steps::new(network);
     let rates = (1..=most.clamp(1, MAX_DEPTH)).map(|depth| steps.to(depth)).collect();
     (rates, steps.state)
@@ -221,7 +221,7 @@ fn waits(network: &Network<'_>, state: &mut NetworkState, fewer: &NetworkState, 
 /// Without write-back.
 fn foreground_only(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreState, fewer: f64) {
     let Some(fastest) = centre.pace.last() else { return };
-    let residual = residual(centre, crowd, found, fewer);
+    let residual = estimate_residual(centre, crowd, found, fewer);
     let places = centre.places();
     let with = |j: usize| found.with.get(j).copied().unwrap_or(0.0);
     match centre.kind {
@@ -249,7 +249,7 @@ fn foreground_only(centre: &Centre<'_>, crowd: &mut CentreState, found: &CentreS
 
 /// Residual service in progress, over the mean service. If nearly all operations are at one centre, an arrival comes
 /// just after a departure, so a whole service remains.
-fn residual(centre: &Centre<'_>, crowd: &CentreState, found: &CentreState, fewer: f64) -> f64 {
+fn estimate_residual(centre: &Centre<'_>, crowd: &CentreState, found: &CentreState, fewer: f64) -> f64 {
     let spread = crowd.arrivals + centre.scv;
     let here = if fewer > 0.0 { (found.present / fewer).min(1.0) } else { 0.0 };
     let just = if matches!(centre.kind, CentreForm::Paced { .. }) { here } else { here * here };

@@ -360,7 +360,7 @@ impl<'a> Compiler<'a> {
     fn curve(&mut self, stage: usize, points: &[(u32, Iops)], at: NetworkPosition) -> Node {
         let points: Vec<(u32, f64)> = points.iter().map(|(number, iops)| (*number, iops.as_f64() / 1e9)).collect();
         let last = points.last().map_or(1, |(number, _)| *number as usize);
-        let rates: Vec<f64> = (1..=last).map(|number| curve::rate(&points, number)).collect();
+        let rates: Vec<f64> = (1..=last).map(|number| curve::interpolate(&points, number)).collect();
         let mean = 1.0 / rates[0];
         let centre = self.centre(stage, CentreForm::Curve(rates), at, 1.0);
         self.add(centre, (mean, mean * mean), at);

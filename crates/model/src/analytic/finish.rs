@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 
 use plimsoll_units::Kind;
 
-use super::closed::{rate_at, rates};
+use super::closed::{rate_at, solve_rates};
 use super::compile::Compiler;
 use super::network::{BoundCause, Centre, CentreFlow, CentreForm, Network};
 use crate::spec::ChainSpec;
 
 /// The network of a chain; see [`Compiler::compile`].
-pub(super) fn network<'a>(
+pub(super) fn compile_network<'a>(
     chain: &'a ChainSpec,
     first: usize,
     stages: usize,
@@ -52,8 +52,8 @@ fn pace(centre: &mut Centre<'_>, stages: usize) {
         }
         CentreForm::Curve(rates) => rates.clone(),
         CentreForm::Window { slots, inside, visits, network: made } => {
-            let inner = network(inside, centre.stage + 1, stages, visits);
-            let (rates, state) = rates(&inner, *slots);
+            let inner = compile_network(inside, centre.stage + 1, stages, visits);
+            let (rates, state) = solve_rates(&inner, *slots);
             centre.scv = (state.time.variance / (state.time.mean * state.time.mean)).max(1.0);
             *made = Some(Box::new(inner));
             rates
@@ -69,7 +69,7 @@ fn bound_memories(network: &mut Network<'_>, stages: usize) {
             continue;
         }
         let flow = CentreFlow { kind: Kind::Write, length: memory.length, sequential: 0.0, space: memory.space };
-        let inside = self::network(memory.inside, memory.stage + 1, stages, &[(1.0, flow)]);
+        let inside = compile_network(memory.inside, memory.stage + 1, stages, &[(1.0, flow)]);
         let rate = rate_at(&inside, memory.max_in_flight() as u32);
         memory.bound = rate * memory.copies / memory.pieces;
     }

@@ -15,7 +15,7 @@ pub(super) struct Tally {
 }
 
 /// The loads of all stages.
-pub(super) fn tally(network: &Network<'_>, state: &NetworkState, stages: usize) -> Tally {
+pub(super) fn tally_loads(network: &Network<'_>, state: &NetworkState, stages: usize) -> Tally {
     let mut tally = Tally { stages: vec![StageLoad::default(); stages], held: vec![0.0; stages] };
     tally.way(network, state, &network.way, 1.0, 1.0);
     for (memory, (time, room)) in network.memories.iter().zip(&state.behind) {
@@ -94,7 +94,7 @@ impl Tally {
         let present = libm::round(rate * service).max(1.0) as u32;
         let mut state = closed(inside, present);
         state.rate = state.rate.min(rate);
-        let inner = tally(inside, &state, self.stages.len());
+        let inner = tally_loads(inside, &state, self.stages.len());
         for (index, load) in inner.stages.into_iter().enumerate().filter(|(_, load)| load.visits > 0.0) {
             let of_all = load.visits * visits;
             self.stages[index].wait_ns += load.wait_ns * of_all;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use plimsoll_units::{Bytes, Span};
 
-use super::value::{after, burst, demand, flushing, rate, share, span, throughput};
+use super::value::{after, burst, flushing, parse_demand, rate, share, span, throughput};
 use super::{Arguments, NotationError};
 use crate::spec::{DiskSpec, Duplex, Flushing, Layout, Rate, StageSpec};
 
@@ -172,7 +172,7 @@ fn limit(values: &[&str]) -> Option<StageSpec> {
 
 fn station(values: &[&str]) -> Option<StageSpec> {
     let (servers, rest) = values.split_first()?;
-    Some(StageSpec::Station { servers: servers.parse().ok()?, demand: demand(rest)? })
+    Some(StageSpec::Station { servers: servers.parse().ok()?, demand: parse_demand(rest)? })
 }
 
 fn bank(values: &[&str]) -> Option<StageSpec> {
@@ -181,7 +181,7 @@ fn bank(values: &[&str]) -> Option<StageSpec> {
         Some((queues, grain)) => (queues.trim(), grain.trim().parse().ok()?),
         None => (*first, Bytes::kib(16)),
     };
-    Some(StageSpec::Bank { queues: queues.parse().ok()?, grain, demand: demand(rest)? })
+    Some(StageSpec::Bank { queues: queues.parse().ok()?, grain, demand: parse_demand(rest)? })
 }
 
 fn disk(values: &[&str]) -> Option<StageSpec> {

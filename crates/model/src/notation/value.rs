@@ -39,7 +39,7 @@ pub(super) fn flushing(text: &str) -> Option<Flushing> {
 }
 
 /// `80us`, then in any order `write 120us`, `flush 2ms`, `500MB/s`, `write 260MB/s`, `exponential`, `lognormal 0.3`.
-pub(super) fn demand(values: &[&str]) -> Option<Demand> {
+pub(super) fn parse_demand(values: &[&str]) -> Option<Demand> {
     let (mean, options) = values.split_first()?;
     let mut demand = Demand::constant(mean.parse().ok()?);
     for option in options {

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 /// The parser with the layout of its help.
-pub fn command() -> clap::Command {
+pub fn build_command() -> clap::Command {
     let mut cli = Cli::command();
     cli.build();
     let groups = grouped(&cli);
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_a_group() {
-        let cli = command();
+        let cli = build_command();
         let mut known: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         known.sort_unstable();

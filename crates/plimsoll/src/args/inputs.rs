@@ -17,7 +17,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "TIME", value_parser = begin)]
     pub begin: Option<String>,
     /// Time zone of timestamps without an offset, such as +09:00 or Asia/Tokyo; UTC by default
-    #[arg(long, value_name = "ZONE", value_parser = zone, allow_hyphen_values = true)]
+    #[arg(long, value_name = "ZONE", value_parser = parse_zone, allow_hyphen_values = true)]
     pub time_zone: Option<TimeZone>,
     /// Sampling interval of inputs that lack it, such as 10s
     #[arg(long, value_name = "TIME", value_parser = interval)]
@@ -33,7 +33,7 @@ fn begin(text: &str) -> Result<String, String> {
         .ok_or_else(|| "write a time such as 2026-03-02T08:00:00".to_owned())
 }
 
-fn zone(text: &str) -> Result<TimeZone, String> {
+fn parse_zone(text: &str) -> Result<TimeZone, String> {
     let zone = jiff::fmt::temporal::DateTimeParser::new().parse_time_zone(text);
     zone.map_err(|_| "neither an offset such as +09:00 nor a zone in the time zone database of this host".to_owned())
 }

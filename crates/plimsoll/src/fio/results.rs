@@ -64,6 +64,6 @@ impl Results {
 
     /// The report in all forms.
     pub fn report(&mut self, report: &FioReport) -> Result<(), CliError> {
-        self.write(&print::text(report, &self.forms))
+        self.write(&print::format_report(report, &self.forms))
     }
 }

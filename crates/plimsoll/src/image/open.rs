@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_device::{Claim, SubjectKind, WriteRefusal, claim, claim_image, classify};
+use plimsoll_device::{Claim, SubjectKind, WriteRefusal, claim_image, claim_named, classify};
 use plimsoll_units::Bytes;
 use plimsoll_volume::VolumeAccess;
 
@@ -81,7 +81,7 @@ fn existing(path: &Path, size: Option<Bytes>, access: VolumeAccess, destroy: &[P
     }
     let claimed = match (access, subject.kind) {
         (VolumeAccess::ReadOnly, _) => None,
-        (VolumeAccess::ReadWrite, SubjectKind::BlockDevice) => Some(claim(path, destroy).map_err(refused)?),
+        (VolumeAccess::ReadWrite, SubjectKind::BlockDevice) => Some(claim_named(path, destroy).map_err(refused)?),
         (VolumeAccess::ReadWrite, _) => Some(claim_image(path).map_err(refused)?),
     };
     let file = OpenOptions::new().read(true).write(access == VolumeAccess::ReadWrite).open(path);

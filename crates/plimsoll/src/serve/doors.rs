@@ -46,7 +46,7 @@ impl Doors {
         let is_portal = |one: &Listening| one.name.as_deref() == Some(ISCSI);
         let (mut portals, mut nbd): (Vec<_>, Vec<_>) = others.into_iter().partition(is_portal);
         portals.extend(portals::listen(&args.iscsi)?);
-        let targets = targets(args, &portals)?;
+        let targets = build_targets(args, &portals)?;
         let mut control = made.into_iter().map(inherited).collect::<Result<Vec<_>, _>>()?;
         let mut later = Vec::new();
         for place in &args.listen {
@@ -109,7 +109,7 @@ impl Doors {
 }
 
 /// The settings of iSCSI targets with these portals.
-fn targets(args: &ServeArgs, listening: &[Listening]) -> Result<TargetSettings, CliError> {
+fn build_targets(args: &ServeArgs, listening: &[Listening]) -> Result<TargetSettings, CliError> {
     let chap = portals::chap(&args.chap)?;
     if listening.is_empty() && chap.is_some() {
         return Err(CliError::usage("--chap-user is for iSCSI: add --iscsi HOST:PORT"));

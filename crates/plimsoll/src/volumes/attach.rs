@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use plimsoll_device::{AccessMode, LoopDevice, LoopError, WriteRefusal, claim, occupant};
+use plimsoll_device::{AccessMode, LoopDevice, LoopError, WriteRefusal, claim_named, occupant};
 use plimsoll_front::fuse;
 use plimsoll_service::api::{About, Attachment, Volume};
 use plimsoll_service::client::{Client, ClientError, ControlAddress, ResponseBody, volume_path};
@@ -148,7 +148,7 @@ fn undo(here: &Here<'_>, args: &AttachArgs, on_it: OnIt) {
 
 /// Nothing is made over something that is known: a volume that was used before keeps what it has.
 fn make_filesystem(kind: MakeFs, making: Making, device: &Path) -> Result<(), CliError> {
-    let claimed = claim(device, &[device.to_owned()]);
+    let claimed = claim_named(device, &[device.to_owned()]);
     if making == Making::IfBlank && matches!(claimed, Err(WriteRefusal::Carries { .. })) {
         return Ok(());
     }
@@ -271,7 +271,7 @@ pub fn reattached(client: &Client, volume: &Volume) -> Result<String, CliError> 
     let (mountpoint, file) = (mountpoint.map(PathBuf::from), device.is_none());
     let args = AttachArgs { name, mountpoint, mkfs: None, mount_options, file, iscsi: false };
     let volume: Volume = client.read(&attached(client, &args, Making::Usual)?)?;
-    Ok(volume.attachment.as_ref().map(show::device).unwrap_or_default())
+    Ok(volume.attachment.as_ref().map(show::format_device).unwrap_or_default())
 }
 
 /// The options that a mount was given and that any filesystem takes.

@@ -27,12 +27,12 @@ pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool, add_check
     } else {
         let outputs = Outputs::plain(reach.no_color);
         let title = format!("Data directory {}", directory.display());
-        outputs.print(&plimsoll_report::facts(&title, &facts(&check, &directory), outputs.style()))?;
+        outputs.print(&plimsoll_report::format_facts(&title, &describe_check(&check, &directory), outputs.style()))?;
     }
     if check.problems.is_empty() { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
 }
 
-fn facts(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
+fn describe_check(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| Bytes::new(bytes).to_string();
     let mut facts = vec![
         ("id", check.id.clone()),

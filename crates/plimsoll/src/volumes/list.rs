@@ -48,7 +48,7 @@ fn row(volume: &Volume) -> Vec<String> {
         volume.like.clone(),
         volume.level.map_or_else(none, |level| level.to_string()),
         volume.clients.to_string(),
-        volume.cost.as_ref().map_or_else(none, |cost| show::money(&cost.monthly, &cost.currency)),
+        volume.cost.as_ref().map_or_else(none, |cost| show::format_money(&cost.monthly, &cost.currency)),
         of.unwrap_or_else(none),
         device.unwrap_or_else(none),
     ]

@@ -40,7 +40,7 @@ pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), CliEr
         print(b"\n")?;
     } else {
         let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
-        desk.outputs.print(&plimsoll_report::facts(&title, &facts(&state), desk.outputs.style()))?;
+        desk.outputs.print(&plimsoll_report::format_facts(&title, &describe_scrub(&state), desk.outputs.style()))?;
     }
     if let Some(error) = &state.error {
         return Err(CliError::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
@@ -54,7 +54,7 @@ fn progress(state: &ScrubState) -> String {
     format!("{share:.0} % compared: {done} of {total}, {} damaged blocks", state.damaged_blocks)
 }
 
-fn facts(state: &ScrubState) -> Vec<(&'static str, String)> {
+fn describe_scrub(state: &ScrubState) -> Vec<(&'static str, String)> {
     let (done, total) = (Bytes::new(state.done_bytes), Bytes::new(state.total_bytes));
     let mut facts = vec![("compared", format!("{done} of {total}"))];
     for damaged in &state.damaged {

@@ -98,7 +98,7 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
         ("model", volume.model.clone()),
         ("reach", format!("{}; {clients}", volume.uris.join(", "))),
         ("iSCSI", volume.iscsi.as_ref().map(iscsi).unwrap_or_default()),
-        ("device", volume.attachment.as_ref().map(device).unwrap_or_default()),
+        ("device", volume.attachment.as_ref().map(format_device).unwrap_or_default()),
         ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
         ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
         ("record", volume.recording.clone().unwrap_or_default()),
@@ -223,15 +223,15 @@ fn level(volume: &Volume) -> String {
 }
 
 fn monthly(cost: &Cost) -> String {
-    format!("{} a month of 730 hours, at list prices", money(&cost.monthly, &cost.currency))
+    format!("{} a month of 730 hours, at list prices", format_money(&cost.monthly, &cost.currency))
 }
 
 fn cost(cost: &Cost) -> String {
-    format!("{} so far; {}", money(&cost.so_far, &cost.currency), monthly(cost))
+    format!("{} so far; {}", format_money(&cost.so_far, &cost.currency), monthly(cost))
 }
 
 /// An exact amount in the digits of its currency; a text that is no amount as it is.
-pub fn money(exact: &str, currency: &str) -> String {
+pub fn format_money(exact: &str, currency: &str) -> String {
     let money = exact.parse().ok().zip(currency.parse().ok());
     money.map_or_else(
         || format!("{exact} {currency}"),
@@ -242,7 +242,7 @@ pub fn money(exact: &str, currency: &str) -> String {
 }
 
 /// Where a volume is, in one line.
-pub fn device(attachment: &Attachment) -> String {
+pub fn format_device(attachment: &Attachment) -> String {
     let device = attachment.device.as_deref().or(attachment.file.as_deref()).unwrap_or("attached");
     let mounted = attachment.mountpoint.as_ref().map(|mountpoint| format!(" on {mountpoint}")).unwrap_or_default();
     let dead = if attachment.dead { " (dead: detach it)" } else { "" };
@@ -320,9 +320,9 @@ mod tests {
         let cases =
             [("1.275000", "1.28 USD"), ("0.000000", "0.00 USD"), ("0.004250", "0.00425 USD"), ("7", "7.00 USD")];
         for (exact, shown) in cases {
-            assert_eq!(money(exact, "USD"), shown);
+            assert_eq!(format_money(exact, "USD"), shown);
         }
-        assert_eq!(money("unknown", "USD"), "unknown USD");
+        assert_eq!(format_money("unknown", "USD"), "unknown USD");
     }
 
     #[test]

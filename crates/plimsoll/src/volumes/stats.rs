@@ -1,6 +1,6 @@
 //! The counts of one volume in tables. Pure.
 
-use plimsoll_report::{Column, ColumnKind, TextStyle, facts, grid};
+use plimsoll_report::{Column, ColumnKind, TextStyle, format_facts, grid};
 use plimsoll_service::api::{Period, Stats};
 use plimsoll_units::{Bytes, Span};
 
@@ -31,7 +31,7 @@ const SECONDS: [Column; 8] = [
 ];
 
 /// Counts, what binds, how faithful, and the last seconds.
-pub fn text(name: &str, stats: &Stats, style: &TextStyle) -> String {
+pub fn format_stats(name: &str, stats: &Stats, style: &TextStyle) -> String {
     let mut head = vec![
         ("binds", show::binds(stats)),
         ("faithful", show::faithful(stats)),
@@ -49,7 +49,7 @@ pub fn text(name: &str, stats: &Stats, style: &TextStyle) -> String {
         .collect();
     let last = stats.periods.iter().rev().take(SHOWN).rev();
     let seconds: Vec<_> = last.map(second).collect();
-    let mut text = facts(&format!("{name}: emulated; counts since the service serves it"), &head, style);
+    let mut text = format_facts(&format!("{name}: emulated; counts since the service serves it"), &head, style);
     text += "\n";
     text += &grid(&KINDS, &kinds, &[], style);
     if !seconds.is_empty() {
@@ -94,7 +94,7 @@ mod tests {
             ..Period::default()
         };
         let stats = Stats { counts: vec![count], periods: (0..20).map(period).collect(), ..Stats::default() };
-        let text = text("data", &stats, &TextStyle::default());
+        let text = format_stats("data", &stats, &TextStyle::default());
         assert!(text.contains("read      1234  4.82 MiB       1\n"), "{text}");
         assert!(text.contains("    19     3000   3000    0.0  10.670  0.000         0  faithful\n"), "{text}");
         assert!(!text.contains("\n     9 "), "{text}");

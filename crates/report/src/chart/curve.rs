@@ -28,10 +28,10 @@ impl PercentileSeries<'_> {
 
 /// Draws one curve, or several curves in one frame.
 pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Drawing {
-    let series = series(curves, counted);
+    let series = select_series(curves, counted);
     let left = size.pick(64.0, 56.0);
     let right = f64::from(size.width) - size.pick(36.0, 30.0);
-    let (key, key_height) = legend(&entries(curves, &series, counted), 0.0, 0.0, f64::from(size.width));
+    let (key, key_height) = legend(&list_legend(curves, &series, counted), 0.0, 0.0, f64::from(size.width));
     let top = key_height + if curves.len() == 1 { 52.0 } else { 66.0 };
     let bottom = top + size.pick(340.0, 300.0);
     let (x, y) = scales(curves, &series);
@@ -46,7 +46,7 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
         @for one in &series { (lines(one, counted, &frame)) }
         (verdict::knees(curves, &frame))
         (verdict::verdicts(curves, &frame, &obstacles(&series, &frame)))
-        @for one in &series { (points(one, counted, &frame)) }
+        @for one in &series { (draw_points(one, counted, &frame)) }
         (arrows(curves, &frame))
         (labels(curves, &series, &frame))
     };
@@ -55,7 +55,7 @@ pub(crate) fn load_curve(curves: &[&Curve], counted: Counted, size: Size) -> Dra
 
 /// The data of the chart as JSON, for the zoomable view.
 pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
-    let series = series(curves, counted);
+    let series = select_series(curves, counted);
     let points = |one: &PercentileSeries<'_>, open: bool| {
         let runs = pick::sustained(one.curve).filter(|run| pick::is_open(run) == open);
         let mut points: Vec<[f64; 2]> =
@@ -79,7 +79,7 @@ pub(crate) fn zoom_data(curves: &[&Curve], counted: Counted) -> Markup {
 }
 
 /// The percentiles of a single curve, ordered by tone, or the objective's measure of several curves.
-fn series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<PercentileSeries<'a>> {
+fn select_series<'a>(curves: &[&'a Curve], counted: Counted) -> Vec<PercentileSeries<'a>> {
     if let [curve] = curves {
         let three = [
             (0.5, "p50", MarkerShape::Circle),
@@ -159,7 +159,7 @@ fn rate_ticks(frame: &Frame, most: usize) -> Vec<(f64, String)> {
     labelled.map(|tick| (tick.value, number::short(tick.value))).collect()
 }
 
-fn entries(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Counted) -> Vec<LegendEntry> {
+fn list_legend(curves: &[&Curve], series: &[PercentileSeries<'_>], counted: Counted) -> Vec<LegendEntry> {
     let has = |wanted: fn(&Run) -> bool| curves.iter().any(|curve| pick::seen(curve).any(wanted));
     let mut entries = Vec::new();
     if curves.len() > 1 {
@@ -212,7 +212,7 @@ fn lines(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Mark
     }
 }
 
-fn points(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
+fn draw_points(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Markup {
     html! {
         g class=(series.class) {
             @for run in pick::seen(series.curve) {
@@ -227,7 +227,7 @@ fn points(series: &PercentileSeries<'_>, counted: Counted, frame: &Frame) -> Mar
 fn point((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), counted: Counted, frame: &Frame) -> Markup {
     let iops = &run.figures.iops;
     let (x, y) = (frame.at_x(iops.value), frame.at_y(value.value));
-    let tip = tip((series, run, value), counted);
+    let tip = format_tip((series, run, value), counted);
     html! {
         g class="pt" data-x=(x) data-y=(y) data-tip=(tip) {
             title { (tip) }
@@ -252,7 +252,7 @@ fn bars(iops: &Estimate, value: &Estimate, x: f64, y: f64, frame: &Frame) -> Mar
     }
 }
 
-fn tip((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), counted: Counted) -> String {
+fn format_tip((series, run, value): (&PercentileSeries<'_>, &Run, &Estimate), counted: Counted) -> String {
     let Figures { iops, .. } = &run.figures;
     let time = typeset(&number::time(value.value));
     let interval = number::interval(value)

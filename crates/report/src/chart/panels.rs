@@ -27,7 +27,7 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
     };
     let frames: Vec<Frame> = story.panels.iter().enumerate().map(place).collect();
     let bottom = frames.last().map_or(0.0, |frame| frame.bottom);
-    let ticks = ticks(story, x, size);
+    let ticks = label_ticks(story, x, size);
     let body = html! {
         @for (index, (panel, frame)) in story.panels.iter().zip(&frames).enumerate() {
             (frame.y_title(&panel.name))
@@ -47,7 +47,7 @@ pub(crate) fn panels(story: &Timeline, size: Size) -> Drawing {
 }
 
 /// Labels of the time axis: those of the timeline that have room, otherwise whole seconds.
-fn ticks(story: &Timeline, x: AxisScale, size: Size) -> Vec<(f64, String)> {
+fn label_ticks(story: &Timeline, x: AxisScale, size: Size) -> Vec<(f64, String)> {
     let most = size.pick(10, 4);
     if story.ticks.is_empty() {
         return x.ticks(most).iter().map(|tick| (tick.value, seconds(tick.value))).collect();

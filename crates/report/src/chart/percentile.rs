@@ -28,7 +28,7 @@ const TICKS: [(f64, &str); 6] =
 /// Draws the lightest run, the run nearest the load line, and the most loaded run.
 pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
     let lines = chosen(curve);
-    let (key, key_height) = legend(&entries(&lines), 0.0, 0.0, f64::from(size.width));
+    let (key, key_height) = legend(&list_legend(&lines), 0.0, 0.0, f64::from(size.width));
     let top = key_height + 36.0;
     let bottom = top + size.pick(300.0, 260.0);
     let frame = Frame {
@@ -47,7 +47,7 @@ pub(crate) fn percentiles(curve: &Curve, size: Size) -> Drawing {
         (frame.bottom_axis(&ticks))
         (frame.x_title("percentile of operations"))
         (frame.y_title("response time"))
-        (objective(curve, &lines, &frame))
+        (draw_objective(curve, &lines, &frame))
         @for line in &lines { (draw(line, &frame)) }
     };
     Drawing { body, height: bottom + 48.0 }
@@ -80,7 +80,7 @@ fn chosen(curve: &Curve) -> Vec<RunDistribution<'_>> {
     lines
 }
 
-fn entries(lines: &[RunDistribution<'_>]) -> Vec<LegendEntry> {
+fn list_legend(lines: &[RunDistribution<'_>]) -> Vec<LegendEntry> {
     let sample =
         |class: &str, marker: Markup| html! { line class={ "path " (class) } x1="0" x2="22" y1="0" y2="0" {} (marker) };
     let one = |line: &RunDistribution<'_>| LegendEntry {
@@ -136,7 +136,7 @@ fn draw(line: &RunDistribution<'_>, frame: &Frame) -> Markup {
 }
 
 /// The objective: a horizontal line, and a ring at its percentile.
-fn objective(curve: &Curve, lines: &[RunDistribution<'_>], frame: &Frame) -> Markup {
+fn draw_objective(curve: &Curve, lines: &[RunDistribution<'_>], frame: &Frame) -> Markup {
     let Some(line) = &curve.load_line else { return html! {} };
     let objective = line.objective();
     let y = frame.at_y(objective.limit.as_nanos() as f64);

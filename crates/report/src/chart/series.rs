@@ -54,11 +54,11 @@ struct MergedSlices {
 
 /// Draws two stacked panels over the time of the measurement, without the pauses between runs.
 pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Drawing {
-    let stretches = stretches(lanes);
+    let stretches = merge_slices(lanes);
     let end = stretches.last().map_or(1.0, |stretch| stretch.to).max(1e-9);
     let (left, right) = (size.pick(64.0, 56.0), f64::from(size.width) - size.pick(44.0, 38.0));
     let x = AxisScale::Linear { low: 0.0, high: end };
-    let most = pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
+    let most = iterate_pieces(&stretches).map(|piece| piece.iops).fold(0.0, f64::max);
     // Labels of changes have a row of their own.
     let row = if lanes.iter().any(|lane| !lane.marks.is_empty()) { CHANGES } else { 0.0 };
     let head = 60.0 + row;
@@ -89,7 +89,7 @@ pub(crate) fn over_time(lanes: &[Lane<'_>], counted: Counted, size: Size) -> Dra
     Drawing { body, height: lower.bottom + 48.0 }
 }
 
-fn stretches<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
+fn merge_slices<'a>(lanes: &[Lane<'a>]) -> Vec<Stretch<'a>> {
     let slices: usize = lanes.iter().map(|lane| lane.run.series.len()).sum();
     let merged = slices.div_ceil(MOST_PIECES).max(1);
     let mut at = 0.0;
@@ -124,13 +124,13 @@ fn piece(slices: &[Slice]) -> (f64, MergedSlices) {
     (span, MergedSlices { middle: 0.0, iops, p50: quantile(0.5), p99: quantile(0.99) })
 }
 
-fn pieces<'a>(stretches: &'a [Stretch<'_>]) -> impl Iterator<Item = &'a MergedSlices> {
+fn iterate_pieces<'a>(stretches: &'a [Stretch<'_>]) -> impl Iterator<Item = &'a MergedSlices> {
     stretches.iter().flat_map(|stretch| &stretch.pieces)
 }
 
 fn latency_scale(stretches: &[Stretch<'_>]) -> AxisScale {
-    let low = pieces(stretches).filter_map(|piece| piece.p50).fold(f64::INFINITY, f64::min);
-    let high = pieces(stretches).filter_map(|piece| piece.p99).fold(0.0, f64::max);
+    let low = iterate_pieces(stretches).filter_map(|piece| piece.p50).fold(f64::INFINITY, f64::min);
+    let high = iterate_pieces(stretches).filter_map(|piece| piece.p99).fold(0.0, f64::max);
     AxisScale::for_latency(low, high)
 }
 

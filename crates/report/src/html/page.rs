@@ -27,7 +27,7 @@ pub fn page_html(page: &Page) -> String {
 /// The content of a page for a document that has [`PAGE_STYLES`](super::PAGE_STYLES) and [`PAGE_SCRIPT`](super::PAGE_SCRIPT). Contains no inline style or script.
 pub fn page_fragment(page: &Page) -> Markup {
     let sections: Vec<&PageSection> = page.shown().collect();
-    let labels = labels(&sections);
+    let labels = label_blocks(&sections);
     html! {
         (head(page))
         @if sections.len() >= CONTENTS { (contents(&sections)) }
@@ -114,7 +114,7 @@ fn anchor(section: &PageSection, index: usize) -> String {
 }
 
 /// Labels of each section's blocks, unique on the page as required for landmarks.
-fn labels(sections: &[&PageSection]) -> Vec<Vec<String>> {
+fn label_blocks(sections: &[&PageSection]) -> Vec<Vec<String>> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut labels = Vec::new();
     for section in sections {
@@ -237,12 +237,12 @@ fn table(table: &Table, label: &str) -> Markup {
                 }
             }
         }
-        @for note in table.notes.iter().map(String::as_str).chain(signs(table)) { p class="lead" { (text(&sentence(note))) } }
+        @for note in table.notes.iter().map(String::as_str).chain(sign_legend(table)) { p class="lead" { (text(&sentence(note))) } }
     }
 }
 
 /// Legend of the signs that HTML adds to a table.
-fn signs(table: &Table) -> impl Iterator<Item = &str> {
+fn sign_legend(table: &Table) -> impl Iterator<Item = &str> {
     let has_interval = table.rows.iter().flatten().any(|cell| cell.interval.is_some());
     let is_chosen = |row: &Vec<Cell>| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong);
     let has_chosen = table.rows.iter().any(is_chosen);

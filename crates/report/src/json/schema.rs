@@ -35,14 +35,14 @@ pub fn schema_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The JSON Schema of a result, ending in a newline; none for an unknown name.
-pub fn schema(name: &str) -> Option<Vec<u8>> {
+pub fn find_schema(name: &str) -> Option<Vec<u8>> {
     let (_, schema) = SCHEMAS.iter().find(|(known, _)| *known == name)?;
-    Some(super::bytes(&schema()))
+    Some(super::to_bytes(&schema()))
 }
 
 /// The JSON Schema of another result, ending in a newline.
 pub fn schema_of<T: JsonSchema>() -> Vec<u8> {
-    super::bytes(&closed::<T>())
+    super::to_bytes(&closed::<T>())
 }
 
 /// The schema of `T` as it is written, without other keys. The schema of runs stays open, because it describes files of

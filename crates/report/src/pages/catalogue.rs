@@ -132,7 +132,7 @@ pub fn product(product: &Product) -> Page {
             vec![Block::Items(limits(product, &mut sources)), Block::Data(limits_data(product))],
         ),
         list("Latency, in the vendor's words", latency(product, &mut sources)),
-        list("Rules", rules(product, &mut sources)),
+        list("Rules", list_rules(product, &mut sources)),
         list("Prices", prices(product, &mut sources)),
         list("Model of the response times below its limits", model(product, &mut sources)),
         list("Figures", figures(product, &mut sources)),
@@ -145,7 +145,7 @@ pub fn product(product: &Product) -> Page {
     ];
     sections.extend(sources.section());
     let text = format!("{}: {} ({})", product.name(), product.title(), product.kind().name());
-    let headline = Some(Headline { text, grade: "", details: about(product) });
+    let headline = Some(Headline { text, grade: "", details: describe_product(product) });
     Page { title: product.name().to_owned(), headline, sections, ..Page::default() }
 }
 
@@ -153,7 +153,7 @@ fn list(heading: &str, items: Vec<Item>) -> PageSection {
     PageSection::new(heading, vec![Block::Items(items)])
 }
 
-fn about(product: &Product) -> Vec<String> {
+fn describe_product(product: &Product) -> Vec<String> {
     let mut about = vec![product.about().to_owned()];
     if !product.aliases().is_empty() {
         about.push(format!("also {}", product.aliases().join(", ")));
@@ -177,7 +177,7 @@ fn options(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let (unit, _) = product.capacity_unit();
     let entry = |option: &OptionView| {
         let unit = if &*option.name == "size" { format!(" {unit}") } else { String::new() };
-        let text = format!("{}: {}{unit} {}", option.name, range(option), sources.mark(&option.cite));
+        let text = format!("{}: {}{unit} {}", option.name, format_range(option), sources.mark(&option.cite));
         let other = if option.cite.note == *option.note { String::new() } else { option.cite.note.clone() };
         Item::new(text, [option.note.to_string(), other])
     };
@@ -185,7 +185,7 @@ fn options(product: &Product, sources: &mut Sources) -> Vec<Item> {
 }
 
 /// `1 to 65536 in steps of 1; 100 if not given`.
-fn range(option: &OptionView) -> String {
+fn format_range(option: &OptionView) -> String {
     let mut range = match (option.low.as_str(), option.high.as_str()) {
         _ if !option.choices.is_empty() => option.choices.join(", "),
         ("", "") => "any number".into(),
@@ -276,7 +276,7 @@ fn latency(product: &Product, sources: &mut Sources) -> Vec<Item> {
         .collect()
 }
 
-fn rules(product: &Product, sources: &mut Sources) -> Vec<Item> {
+fn list_rules(product: &Product, sources: &mut Sources) -> Vec<Item> {
     let rules = product.rules();
     let text = |message: &str, require: &str, mark: &str| format!("{message}: {require} {mark}");
     rules.iter().map(|rule| noted(text(&rule.message, &rule.require, &sources.mark(&rule.cite)), &rule.cite)).collect()

@@ -20,7 +20,7 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
     let difference =
         |difference: &Difference| Item::new(format!("{}: {} and {}", difference.what, difference.a, difference.b), []);
     let conditions = comparison.conditions.iter().map(difference).collect();
-    let figures = figures(comparison);
+    let figures = tabulate_figures(comparison);
     let mut sections = vec![
         PageSection::bare("Sides", blocks),
         PageSection::bare("Figures of both sides", vec![Block::Table(figures.clone()), Block::Data(figures)]),
@@ -132,7 +132,7 @@ fn whole_percent(share: f64) -> String {
 }
 
 /// The figures that both sides have.
-fn figures(comparison: &Comparison) -> Table {
+fn tabulate_figures(comparison: &Comparison) -> Table {
     let changes: Vec<&Change> = comparison.overall.iter().chain(&comparison.points).collect();
     let note = "intervals are widened for the number of comparisons; a change has to pass what runs that follow each \
                 other differ by";

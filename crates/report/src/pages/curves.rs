@@ -14,7 +14,7 @@ use crate::page::{Block, Emphasis, Fact, Headline, Page, PageSection, Visibility
 use crate::words::{self, Counted, clean, confidence};
 use crate::{number, pick};
 
-pub(super) use charts::plot;
+pub(super) use charts::plot_curve;
 pub(super) use tables::line;
 
 /// A curve with its load lines at several objectives, the strictest first.
@@ -30,13 +30,13 @@ pub struct Sheet<'a> {
 
 /// A page of one curve, or of several on common scales followed by each in full.
 pub fn curves(sheets: &[Sheet<'_>]) -> Page {
-    let curves: Vec<&Curve> = sheets.iter().map(|sheet| sheet.curve).collect();
-    let mut page = if let [sheet] = sheets { single(sheet) } else { several(sheets, &curves) };
-    let mut makers: Vec<String> = curves.iter().map(|curve| clean(&curve.made_by)).collect();
+    let drawn: Vec<&Curve> = sheets.iter().map(|sheet| sheet.curve).collect();
+    let mut page = if let [sheet] = sheets { single(sheet) } else { several(sheets, &drawn) };
+    let mut makers: Vec<String> = drawn.iter().map(|curve| clean(&curve.made_by)).collect();
     makers.sort();
     makers.dedup();
     page.made_by = makers.join(", ");
-    page.sections.extend([method(), PageSection::bare("", vec![data::data(&curves)])]);
+    page.sections.extend([method(), PageSection::bare("", vec![data::data(&drawn)])]);
     page
 }
 
@@ -50,7 +50,7 @@ fn single(sheet: &Sheet<'_>) -> Page {
         alert: alert(curve),
         headline: Some(headline(curve)),
         origin: curve.source.word(),
-        figures: figures(curve),
+        figures: list_key_figures(curve),
         sections: sections(sheet, 0),
         next: next.into_iter().chain(repeat.map(|command| ("To repeat".to_owned(), command))).collect(),
         ..Page::default()
@@ -67,7 +67,7 @@ fn alert(curve: &Curve) -> Option<(Emphasis, String)> {
 
 /// The verdict and its details.
 fn headline(curve: &Curve) -> Headline {
-    let confidence = confidence::grade(curve);
+    let confidence = confidence::describe_grade(curve);
     let grade = confidence.as_ref().map_or("", |(grade, _)| grade.words());
     let mut details: Vec<String> =
         confidence.map(|(grade, why)| format!("Confidence: {}: {why}.", grade.name())).into_iter().collect();
@@ -109,11 +109,11 @@ fn verdict(curve: &Curve) -> String {
 /// The time slot in which the objective holds at the load line.
 fn typical(curve: &Curve) -> String {
     let basis = curve.basis.filter(|_| pick::has_line(curve));
-    basis.map_or_else(String::new, |basis| format!(" in the typical {}", confidence::slot(basis.slot)))
+    basis.map_or_else(String::new, |basis| format!(" in the typical {}", confidence::format_slot(basis.slot)))
 }
 
 /// Four key figures of the curve.
-fn figures(curve: &Curve) -> Vec<Fact> {
+fn list_key_figures(curve: &Curve) -> Vec<Fact> {
     let time = number::time;
     let fact = |name: &'static str, value: String, note: String| Fact::new(name, value).with_remark(note);
     let lightest = pick::lightest(curve).map(|run| {
@@ -313,13 +313,13 @@ pub(super) fn overlay(sheets: &[Sheet<'_>], labels: &[String]) -> [PageSection; 
         curve.subject.name.clone_from(label);
         curve
     };
-    let curves: Vec<Curve> = sheets.iter().zip(labels).map(renamed).collect();
-    let curves: Vec<&Curve> = curves.iter().collect();
+    let drawn: Vec<Curve> = sheets.iter().zip(labels).map(renamed).collect();
+    let drawn: Vec<&Curve> = drawn.iter().collect();
     let prices: Vec<Option<&Price>> = sheets.iter().map(|sheet| sheet.price.as_ref()).collect();
-    let chart = charts::overlay(&curves).into_iter().collect();
+    let chart = charts::overlay(&drawn).into_iter().collect();
     let chart = PageSection::bare("Latency against throughput", chart);
-    let table = tables::side_by_side(&curves, &prices);
-    let side_by_side = std::iter::once(table).chain(chart_prices(&curves, &prices)).collect();
+    let table = tables::side_by_side(&drawn, &prices);
+    let side_by_side = std::iter::once(table).chain(chart_prices(&drawn, &prices)).collect();
     [chart, PageSection::new("Side by side", side_by_side)]
 }
 

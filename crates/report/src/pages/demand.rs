@@ -34,7 +34,7 @@ pub fn demand(outcomes: &[Outcome], demand: &Demand, detail: DemandDetail) -> Pa
     let mut sections = vec![PageSection::bare("Inputs", vec![Block::Table(inputs(outcomes))])];
     sections.extend(demand.subjects.iter().flat_map(subject));
     for reading in readings() {
-        sections.push(PageSection::bare(format!("Benchmarks: {}", file_name(&reading.name)), evidence(reading)));
+        sections.push(PageSection::bare(format!("Benchmarks: {}", file_name(&reading.name)), list_evidence(reading)));
         sections.extend(reading.curves.iter().map(miss_curve));
     }
     if detail == DemandDetail::Origins {
@@ -122,7 +122,7 @@ fn subject(subject: &DatabaseDemand) -> [PageSection; 3] {
     let notes = subject.doubts.iter().map(|doubt| Fact::caution("note", doubt));
     [
         PageSection::new(name, vec![Block::Facts(windows(subject))]),
-        PageSection::bare(format!("{name} by class"), vec![Block::Table(classes(subject))]),
+        PageSection::bare(format!("{name} by class"), vec![Block::Table(tabulate_classes(subject))]),
         PageSection::bare(
             format!("{name} over time"),
             vec![Block::Table(over_time(subject)), Block::Facts(notes.collect())],
@@ -165,7 +165,7 @@ fn absent(subject: &DatabaseDemand) -> Option<Fact> {
     (!names.is_empty()).then(|| Fact::caution("absent", format!("{}: unknown, not zero", names.join(" and "))))
 }
 
-fn classes(subject: &DatabaseDemand) -> Table {
+fn tabulate_classes(subject: &DatabaseDemand) -> Table {
     let of = |class, measure| subject.series(class, measure).and_then(|series| subject.summary(series));
     let mean = |class, measure, unit: f64| of(class, measure).map(|summary| Cell::three(summary.mean / unit));
     let is_known = |class: &Class| {
@@ -239,7 +239,7 @@ fn over_time(subject: &DatabaseDemand) -> Table {
 }
 
 /// Benchmark results of an input. They are never part of the demand.
-fn evidence(reading: &Reading) -> Vec<Block> {
+fn list_evidence(reading: &Reading) -> Vec<Block> {
     let whole: Vec<&ReadingEvidence> = reading.evidence.iter().filter(|one| one.at_s.is_none()).collect();
     let moments = reading.evidence.len() - whole.len();
     if reading.evidence.is_empty() {
@@ -304,7 +304,7 @@ fn miss_curve(curve: &MissCurve) -> PageSection {
 }
 
 /// A figure with unit.
-pub(crate) fn shown(figure: &Figure) -> String {
+pub(crate) fn format_figure(figure: &Figure) -> String {
     let value = figure.value;
     match figure.measure {
         Measure::Iops => format!("{} IOPS", number::three(value)),
@@ -335,7 +335,7 @@ fn origins(reading: &Reading) -> PageSection {
         let class = figure.class.name();
         let class = if part.is_empty() { class.to_owned() } else { format!("{class} of {}", file_name(part)) };
         let measure = measure_name(figure.measure);
-        Item::new(format!("{class}, {measure}: {}; {}", shown(figure), figure.origin), [])
+        Item::new(format!("{class}, {measure}: {}; {}", format_figure(figure), figure.origin), [])
     };
     PageSection::folded(&reading.name, vec![Block::Items(reading.figures.iter().map(entry).collect())])
 }

@@ -89,7 +89,7 @@ impl Case<'_> {
             }
         }
         if let Some(most) = self.found.responses.iter().max_by(|a, b| a.in_flight.total_cmp(&b.in_flight)) {
-            let place = link(origins::id(self, most.class, Measure::Latency)).into_iter().collect();
+            let place = link(origins::mean_id(self, most.class, Measure::Latency)).into_iter().collect();
             let of = format!("{}, {} IOPS", most.class.name(), number::three(most.iops));
             let latency = number::time(most.latency_s * 1e9);
             figures.push(Fact::new("Most I/O in flight", latency).with_links(place).with_remark(of));
@@ -121,12 +121,12 @@ impl Case<'_> {
         facts.extend(self.found.on.as_ref().map(|on| Fact::new("on", &on.config)));
         let name = if self.subject.name.is_empty() { "Diagnosis" } else { self.subject.name.as_str() };
         let mut sections = vec![PageSection::new(name, vec![Block::Facts(facts)]), self.verdicts()];
-        sections.extend(time::split(self));
+        sections.extend(time::build_section(self));
         sections.push(time::what_ifs(self));
         sections.extend(history::section(self));
         sections.extend(history::works(self));
         sections.extend(over_time::section(self));
-        sections.extend(response::section(self));
+        sections.extend(response::build_section(self));
         sections.extend(self.found.on.as_ref().map(|on| self.ceilings(on)));
         sections.extend(time::places(self));
         let doubts = self.subject.doubts.iter().map(|doubt| Fact::caution("note", doubt)).collect();

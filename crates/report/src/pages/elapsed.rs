@@ -35,7 +35,7 @@ pub fn elapsed(found: &JobTimes) -> Option<PageSection> {
         cells.extend(found.window.as_ref().map(|_| Cell::or_unknown(row.window, cell)));
         cells
     };
-    let table = Table::of("Elapsed times", columns, &found.rows, row).with_notes(notes(found, has_others));
+    let table = Table::of("Elapsed times", columns, &found.rows, row).with_notes(note_jobs(found, has_others));
     Some(PageSection::new("Elapsed times of jobs, simulated", vec![Block::Table(table)]))
 }
 
@@ -44,7 +44,7 @@ fn waits_for_itself(job: &StorageJob) -> bool {
     job.think.is_some() && job.sessions > 1
 }
 
-fn notes(found: &JobTimes, has_others: bool) -> Vec<String> {
+fn note_jobs(found: &JobTimes, has_others: bool) -> Vec<String> {
     let mut notes: Vec<String> = found.jobs.iter().map(describe).collect();
     if has_others {
         let inputs =

@@ -15,7 +15,7 @@ pub fn explanation(explanation: &Explanation) -> Page {
     let mut details = vec![offer.config.to_string()];
     let most = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
     let (measured, theory) = (most(|row| row.iops.0), most(|row| row.iops.1));
-    if let Some(ratio) = share(measured, theory) {
+    if let Some(ratio) = format_share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
         details.push(format!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})."));
     }
@@ -36,7 +36,7 @@ pub fn explanation(explanation: &Explanation) -> Page {
 }
 
 fn table(rows: &[LoadComparison]) -> Table {
-    let unit = unit(rows);
+    let unit = choose_unit(rows);
     let (mean, p99) = match unit {
         LatencyUnit::Micro => ("mean us", "p99 us"),
         LatencyUnit::Milli => ("mean ms", "p99 ms"),
@@ -52,14 +52,14 @@ fn table(rows: &[LoadComparison]) -> Table {
         .column(Column::text("offered", 0), |row| offered(&row.offered))
         .column(Column::rate("IOPS", "measured", 0), |row| rate(row.iops.0))
         .column(Column::rate("IOPS", "theory", 0), |row| rate(row.iops.1))
-        .column(Column::rate("ratio", "", 0), |row| ratio(row))
+        .column(Column::rate("ratio", "", 0), |row| ratio_cell(row))
         .column(Column::time(mean, "measured", 2), |row| time(row.overloaded.0, row.mean_ns.0))
         .column(Column::time(mean, "theory", 2), |row| time(row.overloaded.1, row.mean_ns.1))
         .column(Column::time(p99, "measured", 3), |row| time(row.overloaded.0, row.p99_ns.0))
         .column(Column::time(p99, "theory", 3), |row| time(row.overloaded.1, row.p99_ns.1))
         .column(Column::new("limit", "in theory", ColumnKind::Text, 4), |row| limit(row.binds.as_deref()))
         .table()
-        .with_notes(binding(rows).into_iter().chain([ratios.to_owned()]))
+        .with_notes(describe_binding(rows).into_iter().chain([ratios.to_owned()]))
 }
 
 fn rate(iops: f64) -> Cell {
@@ -67,7 +67,7 @@ fn rate(iops: f64) -> Cell {
 }
 
 /// Binding limits in theory, with the ranges of loads.
-fn binding(rows: &[LoadComparison]) -> Option<String> {
+fn describe_binding(rows: &[LoadComparison]) -> Option<String> {
     let mut spells: Vec<(&str, &LoadComparison, &LoadComparison)> = Vec::new();
     for row in rows {
         let Some(name) = row.binds.as_deref() else { continue };
@@ -86,19 +86,19 @@ fn binding(rows: &[LoadComparison]) -> Option<String> {
 }
 
 /// Microseconds if any mean is below a millisecond.
-fn unit(rows: &[LoadComparison]) -> LatencyUnit {
+fn choose_unit(rows: &[LoadComparison]) -> LatencyUnit {
     let means = rows.iter().flat_map(|row| [row.mean_ns.0, row.mean_ns.1]).filter(|ns| *ns > 0.0);
     if means.fold(f64::INFINITY, f64::min) < 1e6 { LatencyUnit::Micro } else { LatencyUnit::Milli }
 }
 
 /// Ratio of measured to theoretical figures; unknown for overloaded runs.
-fn ratio(row: &LoadComparison) -> Cell {
+fn ratio_cell(row: &LoadComparison) -> Cell {
     let ratio = row.ratio();
     let sound = ratio.is_finite() && row.overloaded == (false, false);
     if sound { Cell::figure(format!("{ratio:.2}"), ratio) } else { Cell::unknown() }
 }
 
-fn share(measured: f64, theory: f64) -> Option<String> {
+fn format_share(measured: f64, theory: f64) -> Option<String> {
     let share = measured / theory;
     let text = if share > 2.0 {
         format!("{} times the theoretical maximum", number::three(share))

@@ -12,7 +12,7 @@ const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
 /// Results of fio's jobs; `origin` is `measured` or `simulated`.
 pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
-    let groups = groups(report);
+    let groups = group_directions(report);
     let rates: Vec<String> = groups
         .iter()
         .map(|group| {
@@ -42,7 +42,7 @@ pub fn jobs(report: &FioReport, origin: &'static str) -> Page {
 }
 
 /// Directions of a job that have operations.
-fn lanes(job: &JobReport) -> impl Iterator<Item = (&'static str, &DirectionResult)> {
+fn filter_active(job: &JobReport) -> impl Iterator<Item = (&'static str, &DirectionResult)> {
     DIRECTIONS.into_iter().zip(job.lanes()).filter(|(_, lane)| lane.operations > 0)
 }
 
@@ -67,10 +67,10 @@ impl DirectionGroup {
     }
 }
 
-fn groups(report: &FioReport) -> Vec<DirectionGroup> {
+fn group_directions(report: &FioReport) -> Vec<DirectionGroup> {
     let mut groups: Vec<DirectionGroup> = Vec::new();
     for job in &report.jobs {
-        for (direction, lane) in lanes(job) {
+        for (direction, lane) in filter_active(job) {
             let is_same = |group: &&mut DirectionGroup| group.number == job.group && group.direction == direction;
             if let Some(group) = groups.iter_mut().find(is_same) {
                 group.jobs += job.members;
@@ -116,7 +116,8 @@ fn job_table(report: &FioReport) -> Table {
     let percentiles = [(50.0, "p50", 3), (99.0, "p99", 0), (99.9, "p99.9", 2)];
     let percentiles =
         percentiles.map(|(percent, name, priority)| (percent, Column::time(name, "completion", priority)));
-    let lanes = report.jobs.iter().flat_map(|job| lanes(job).map(move |(direction, lane)| (job, direction, lane)));
+    let lanes =
+        report.jobs.iter().flat_map(|job| filter_active(job).map(move |(direction, lane)| (job, direction, lane)));
     Table::rows("Rates and latencies", lanes)
         .column(Column::new("job", "", ColumnKind::Name, 0), |(job, ..)| job.name.as_str())
         .column(Column::text("direction", 0), |(_, direction, _)| *direction)

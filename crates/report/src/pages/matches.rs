@@ -111,7 +111,7 @@ fn table(need: &Need, carries: &[SuitableOffer]) -> Table {
     let partial = partial.map(|row| (row, "without the price of a part:".to_owned()));
     let unpriced = carries.iter().position(|one| one.price.is_none());
     let unpriced = unpriced.map(|row| (row, "no price in the catalogue for these terms:".to_owned()));
-    let regions = offer::regions(carries.iter().filter_map(|one| one.price.as_ref()));
+    let regions = offer::note_regions(carries.iter().filter_map(|one| one.price.as_ref()));
     Table { groups: partial.into_iter().chain(unpriced).collect(), ..table.with_notes(regions) }
 }
 

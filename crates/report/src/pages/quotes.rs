@@ -21,7 +21,7 @@ pub fn quotes(quotes: &[Quote]) -> Page {
         [only] => format!("Quote: {}", words::configuration(&only.offer)),
         _ => format!("Quotes of {} configurations", quotes.len()),
     };
-    let table = table(quotes);
+    let table = tabulate_quotes(quotes);
     let same = quotes.iter().all(|quote| quote.ask == first.ask);
     let heading = if same { asked(&first.ask) } else { "Sustained rates, each for its own load".to_owned() };
     let comparison = if quotes.len() > 1 { Block::Table(table) } else { Block::Data(table) };
@@ -30,12 +30,12 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     sections.extend(quotes.iter().map(section));
     let provenance = words::provenance(quotes.iter().flat_map(statuses).collect());
     sections.push(PageSection::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
-    let figures = if quotes.len() > 1 { Vec::new() } else { figures(first) };
+    let figures = if quotes.len() > 1 { Vec::new() } else { list_key_figures(first) };
     Page { title, figures, sections, ..Page::default() }
 }
 
 /// Sustained rate, price and binding limit with their statuses.
-fn figures(quote: &Quote) -> Vec<Fact> {
+fn list_key_figures(quote: &Quote) -> Vec<Fact> {
     let mut figures = Vec::new();
     if let Some(binding) = quote.standing.binding() {
         let ceiling = &quote.offer.ceilings[binding.ceiling];
@@ -71,7 +71,7 @@ fn binding(quote: &Quote) -> Option<&Ceiling> {
     quote.standing.binding().map(|bound| &quote.offer.ceilings[bound.ceiling])
 }
 
-fn table(quotes: &[Quote]) -> Table {
+fn tabulate_quotes(quotes: &[Quote]) -> Table {
     let monthly = |quote: &Quote| quote.price.as_ref().ok().map(|price| price.monthly);
     let once = |quote: &Quote| {
         let price = quote.price.as_ref().ok()?;
@@ -104,11 +104,11 @@ fn table(quotes: &[Quote]) -> Table {
 fn section(quote: &Quote) -> PageSection {
     let offer = &quote.offer;
     let holds = (offer.capacity.get() > 0).then(|| format!(", capacity {}", words::capacity(offer.capacity)));
-    let mut facts = carries(quote);
-    facts.push(price(quote));
-    facts.extend(limits(quote));
+    let mut facts = state_rate(quote);
+    facts.push(state_price(quote));
+    facts.extend(state_limits(quote));
     facts.extend(safety(offer));
-    facts.extend(offer.machine_shape().map(|shape| Fact::new("machine", machine(&shape))));
+    facts.extend(offer.machine_shape().map(|shape| Fact::new("machine", describe_machine(&shape))));
     facts.extend(
         offer
             .latency()
@@ -153,7 +153,7 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
 }
 
 /// `oci/VM.Standard.E5.Flex: 32 vCPUs, 256 GiB, 16 Gb/s to its volumes, up to 32 volumes`.
-fn machine(shape: &MachineShape) -> String {
+fn describe_machine(shape: &MachineShape) -> String {
     let parts = [
         shape.vcpus.map(|vcpus| format!("{} vCPUs", number::exact(vcpus))),
         shape.memory.map(words::capacity),
@@ -174,7 +174,7 @@ fn statuses(quote: &Quote) -> Vec<Status> {
     limits.chain(price).chain(quote.offer.latency().iter().map(|latency| latency.cite.status)).collect()
 }
 
-fn carries(quote: &Quote) -> Vec<Fact> {
+fn state_rate(quote: &Quote) -> Vec<Fact> {
     let Some(binding) = quote.standing.binding() else {
         return vec![Fact::new("carries", "unknown: the catalogue has no ceiling for this load")];
     };
@@ -189,7 +189,7 @@ fn carries(quote: &Quote) -> Vec<Fact> {
     facts
 }
 
-fn price(quote: &Quote) -> Fact {
+fn state_price(quote: &Quote) -> Fact {
     let price = match &quote.price {
         Ok(price) => price,
         Err(why) => {
@@ -233,7 +233,7 @@ fn bought(part: &Charge) -> String {
     }
 }
 
-fn limits(quote: &Quote) -> Vec<Fact> {
+fn state_limits(quote: &Quote) -> Vec<Fact> {
     let Some(binding) = quote.standing.binding() else { return Vec::new() };
     let offer = &quote.offer;
     let ceiling = &offer.ceilings[binding.ceiling];

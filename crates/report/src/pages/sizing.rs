@@ -61,7 +61,7 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: u
     sections.extend(sized.layouts());
     sections.push(sized.ranking());
     sections.push(sized.design_point());
-    sections.extend(what_if::sections(what_ifs));
+    sections.extend(what_if::build_sections(what_ifs));
     sections.extend(sized.nearly());
     sections.extend(sized.slower());
     sections.extend(sized.rejected());
@@ -234,7 +234,7 @@ impl Sized<'_> {
         let mut table = table("Choices, cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
         table.notes.extend(unpriced_machines(choices));
-        table.notes.extend(offer::regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
+        table.notes.extend(offer::note_regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())
     }

@@ -23,14 +23,14 @@ const BARS_MAX: usize = 40;
 
 /// A page of one suite, or of several: common figures first, then each in full.
 pub fn suites(suites: &[SuiteRun]) -> Page {
-    let mut page = if let [suite] = suites { single(suite) } else { several(suites) };
+    let mut page = if let [suite] = suites { build_page(suite) } else { several(suites) };
     page.sections.push(PageSection::bare("", vec![data::data(suites)]));
     page
 }
 
-fn single(suite: &SuiteRun) -> Page {
+fn build_page(suite: &SuiteRun) -> Page {
     let groups = groups(suite);
-    let title = title(suite);
+    let title = format_title(suite);
     let is_alone = groups.len() == 1;
     let verdict = groups.first().filter(|_| is_alone).map(|group| group_verdict(suite, group));
     let (subject, headline) = match verdict.and_then(|verdict| Some((verdict.line?, verdict.rest))) {
@@ -40,7 +40,7 @@ fn single(suite: &SuiteRun) -> Page {
         None => (Vec::new(), Headline { text: title.clone(), ..Headline::default() }),
     };
     let mut details = headline.details;
-    details.push(settings(suite));
+    details.push(format_settings(suite));
     details.retain(|detail| !detail.is_empty());
     let untold: &[SessionCurve<'_>] = if subject.is_empty() { &groups } else { &[] };
     Page {
@@ -49,7 +49,7 @@ fn single(suite: &SuiteRun) -> Page {
         alert: alert(suite),
         headline: Some(Headline { details, ..headline }),
         origin: suite.source.word(),
-        sections: sections(suite, untold, &groups, 0),
+        sections: build_sections(suite, untold, &groups, 0),
         next: next(suite),
         made_by: suite.made_by.clone(),
         ..Page::default()
@@ -57,7 +57,7 @@ fn single(suite: &SuiteRun) -> Page {
 }
 
 fn several(suites: &[SuiteRun]) -> Page {
-    let labels = labels(&suites.iter().map(title).collect::<Vec<_>>());
+    let labels = labels(&suites.iter().map(format_title).collect::<Vec<_>>());
     let mut sections = side_by_side::sections(suites);
     let headline = (!sections.is_empty()).then(|| Headline {
         text: "Side by side".to_owned(),
@@ -67,21 +67,21 @@ fn several(suites: &[SuiteRun]) -> Page {
     for (index, (suite, label)) in suites.iter().zip(&labels).enumerate() {
         let groups = groups(suite);
         let rest = alert_and_command(alert(suite), &suite.command);
-        let blocks = std::iter::once(Block::Text(settings(suite))).chain(rest).collect();
+        let blocks = std::iter::once(Block::Text(format_settings(suite))).chain(rest).collect();
         sections.push(PageSection::new(format!("{label} - {}", suite.source.word()), blocks));
-        let own = self::sections(suite, &groups, &groups, index).into_iter().filter(PageSection::has_content);
+        let own = build_sections(suite, &groups, &groups, index).into_iter().filter(PageSection::has_content);
         sections.extend(own.map(|section| section.of_run(label)));
     }
     let title = format!("{} suites", suites.len());
     Page { title, headline, sections, ..Page::default() }
 }
 
-fn title(suite: &SuiteRun) -> String {
+fn format_title(suite: &SuiteRun) -> String {
     format!("{} on {}", clean(&suite.suite), clean(&suite.subject.name))
 }
 
 /// The tool that the suite reimplements, and its settings.
-fn settings(suite: &SuiteRun) -> String {
+fn format_settings(suite: &SuiteRun) -> String {
     let settings: Vec<String> = suite.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("{}: {}", clean(&suite.follows), clean(&settings.join(", ")))
 }
@@ -112,7 +112,7 @@ fn next(suite: &SuiteRun) -> Vec<(String, String)> {
 
 /// The sections of a suite. `untold` are the groups whose load lines are not in the headline; `index` distinguishes the
 /// charts of a page.
-fn sections(
+fn build_sections(
     suite: &SuiteRun,
     untold: &[SessionCurve<'_>],
     groups: &[SessionCurve<'_>],
@@ -128,7 +128,10 @@ fn sections(
     let rows = rows(suite);
     let mut out: Vec<PageSection> = suite.listings.iter().map(listing).collect();
     out.push(PageSection::bare("Verdicts", vec![Block::Facts(suite.verdicts.iter().map(verdict).collect())]));
-    out.push(PageSection::bare("Load lines", untold.iter().flat_map(|group| line(suite, group)).collect()));
+    out.push(PageSection::bare(
+        "Load lines",
+        untold.iter().flat_map(|group| describe_load_line(suite, group)).collect(),
+    ));
     out.extend(sessions::sections(suite, groups, index));
     out.extend(pictures(suite, &rows, index));
     out.push(PageSection::new("Details", vec![Block::Table(table(suite))]));
@@ -141,7 +144,7 @@ fn sections(
 }
 
 /// The load line of a group, and the rest of its verdict.
-fn line(suite: &SuiteRun, group: &SessionCurve<'_>) -> Vec<Block> {
+fn describe_load_line(suite: &SuiteRun, group: &SessionCurve<'_>) -> Vec<Block> {
     let verdict = group_verdict(suite, group);
     let line = verdict.line.map(|line| Block::Heading(format!("{line} - {}", suite.source.word())));
     line.into_iter().chain(Some(verdict.rest.join(" ")).filter(|rest| !rest.is_empty()).map(Block::Text)).collect()
@@ -151,7 +154,7 @@ fn line(suite: &SuiteRun, group: &SessionCurve<'_>) -> Vec<Block> {
 fn pictures(suite: &SuiteRun, rows: &[StepRow<'_>], index: usize) -> [PageSection; 2] {
     let rates: Vec<Bar> = rows.iter().filter_map(moved).take(BARS_MAX).collect();
     let single = rows.iter().filter(|row| !matches!(row.step.work, StepWork::Sessions(_)));
-    let times: Vec<Bar> = single.flat_map(times).take(2 * BARS_MAX).collect();
+    let times: Vec<Bar> = single.flat_map(draw_times).take(2 * BARS_MAX).collect();
     let section = |id: &str, title: &str, lead: &str, drawn: &[Bar]| {
         let picture = || both(&format!("{id}-{index}"), title, lead, |size| bars(drawn, size));
         let block = (!drawn.is_empty()).then(|| chart(lead, &picture(), &source(suite)));
@@ -178,7 +181,7 @@ fn moved(row: &StepRow<'_>) -> Option<Bar> {
     Some(Bar { name: clean(&row.step.name), from: 0.0, to: rate, value, fill: Fill::Full, tone: 0 })
 }
 
-fn times(row: &StepRow<'_>) -> Vec<Bar> {
+fn draw_times(row: &StepRow<'_>) -> Vec<Bar> {
     let bar = |name: String, span: Span, fill| Bar {
         name,
         from: 0.0,

@@ -13,7 +13,7 @@ use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::words::{diagnosis, offer, sizing as words};
 
 /// A section for each requested what-if.
-pub(super) fn sections(what_ifs: &WhatIfs) -> Vec<PageSection> {
+pub(super) fn build_sections(what_ifs: &WhatIfs) -> Vec<PageSection> {
     let mut sections = Vec::new();
     match &what_ifs.levels {
         Some(choices) if choices.is_empty() => {

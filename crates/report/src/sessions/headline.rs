@@ -3,7 +3,7 @@
 use plimsoll_load::Pace;
 use plimsoll_record::{LoadLine, SuiteRun};
 
-use super::{SessionCurve, SessionPoint, offered};
+use super::{SessionCurve, SessionPoint, format_load};
 use crate::words::{Counted, sessions};
 use crate::{number, pick};
 
@@ -24,15 +24,15 @@ pub(crate) fn group_verdict(suite: &SuiteRun, group: &SessionCurve<'_>) -> Group
     });
     let mut rest = Vec::new();
     if let (Some(limit), Some(best)) = (limit_at(group), group.best()) {
-        rest.push(format!("Limit with {}: {limit}.", offered(best)));
+        rest.push(format!("Limit with {}: {limit}.", format_load(best)));
     }
     if let (Some(knee), Some(point)) = (group.curve.knee, group.at_knee()) {
         let (rate, mean) = (number::three(knee.iops), number::time(knee.mean_ns));
-        rest.push(format!("Knee: {rate} transactions/s at a mean of {mean} ({}).", offered(point)));
+        rest.push(format!("Knee: {rate} transactions/s at a mean of {mean} ({}).", format_load(point)));
     }
     if let Some(best) = group.best() {
         let rate = number::three(best.crowd.run.figures.iops.value);
-        rest.push(format!("Maximum: {rate} transactions/s ({}).", offered(best)));
+        rest.push(format!("Maximum: {rate} transactions/s ({}).", format_load(best)));
     }
     rest.extend(fitted(suite, group));
     GroupVerdict { line, rest }

@@ -17,10 +17,10 @@ const STEP: usize = 2;
 const SHARES_MAX: usize = 64;
 
 /// The parts of the page, to be separated by empty lines.
-pub(super) fn parts(page: &Page, style: &TextStyle) -> Vec<Vec<PaintedLine>> {
+pub(super) fn render_parts(page: &Page, style: &TextStyle) -> Vec<Vec<PaintedLine>> {
     let mut parts = vec![page.subject.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)).collect()];
     let alert = page.alert.iter().flat_map(|(emphasis, text)| paragraph(text, tone(*emphasis), 0, style));
-    let verdict = page.headline.iter().flat_map(|headline| verdict(headline, page.origin, style));
+    let verdict = page.headline.iter().flat_map(|headline| render_verdict(headline, page.origin, style));
     parts.push(alert.chain(verdict).collect());
     let shown = page.shown().filter(|part| part.visibility != Visibility::Detail);
     parts.extend(shown.map(|part| section(part, style)));
@@ -35,7 +35,7 @@ fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<Pa
     lines.map(|line| PaintedLine::of(format!("{:indent$}{line}", ""), tone)).collect()
 }
 
-fn verdict(headline: &Headline, origin: &str, style: &TextStyle) -> Vec<PaintedLine> {
+fn render_verdict(headline: &Headline, origin: &str, style: &TextStyle) -> Vec<PaintedLine> {
     let origin = if origin.is_empty() { String::new() } else { format!(" - {origin}") };
     let mut lines = paragraph(&format!("{}{origin}", headline.text), Tone::Strong, 0, style);
     lines.extend(headline.details.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)));
@@ -54,8 +54,8 @@ fn section(section: &PageSection, style: &TextStyle) -> Vec<PaintedLine> {
             Block::Note(text) => lines.extend(paragraph(text, Tone::Quiet, 0, style)),
             Block::Facts(facts) => lines.extend(facts.iter().flat_map(|one| fact(one, style))),
             Block::Items(items) => lines.extend(items.iter().flat_map(|one| item(one, style))),
-            Block::Table(rows) => lines.extend(table(rows, style)),
-            Block::Chart(chart) => lines.extend(chart.plain.iter().flat_map(|rows| table(rows, style))),
+            Block::Table(rows) => lines.extend(render_table(rows, style)),
+            Block::Chart(chart) => lines.extend(chart.plain.iter().flat_map(|rows| render_table(rows, style))),
             Block::Plot(curve) => {
                 lines.extend((!lines.is_empty()).then(|| PaintedLine::plain("")));
                 lines.extend(plot(curve, style));
@@ -130,7 +130,7 @@ fn item(item: &Item, style: &TextStyle) -> Vec<PaintedLine> {
 }
 
 /// A table that fits the width, and its notes; empty without rows.
-fn table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
+fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
     let whole = table.with_intervals();
     if whole.rows.is_empty() {
         return Vec::new();
@@ -142,7 +142,7 @@ fn table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
     let is_named = whole.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
     let columns = whole.columns.iter().enumerate();
     let set = table::TextTable {
-        columns: columns.map(|(index, column)| set(column, &whole, index)).collect(),
+        columns: columns.map(|(index, column)| lay_out_column(column, &whole, index)).collect(),
         groups: whole.groups.iter().map(|(row, text)| (*row, clean(text))).collect(),
         strong: whole.rows.iter().position(|row| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong)),
     };
@@ -165,7 +165,7 @@ fn named(mut table: table::TextTable, style: &TextStyle) -> table::Laid {
     table.lay_out(style)
 }
 
-fn set(column: &Column, table: &Table, index: usize) -> table::TextColumn {
+fn lay_out_column(column: &Column, table: &Table, index: usize) -> table::TextColumn {
     let texts = table.rows.iter().map(|row| clean(&row[index].text));
     let (align, cells) = match column.kind {
         ColumnKind::Money => (Align::Kept, money::aligned(texts)),

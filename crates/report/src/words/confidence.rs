@@ -49,7 +49,7 @@ impl Grade {
 
 /// Grade of a load line and its reasons: `the halves agree (8,600 and 8,720 IOPS), held for 2.9 s`. `None` if the line
 /// was not derived from slots.
-pub(crate) fn grade(curve: &Curve) -> Option<(Grade, String)> {
+pub(crate) fn describe_grade(curve: &Curve) -> Option<(Grade, String)> {
     let (basis, line) = (curve.basis.as_ref()?, curve.load_line.as_ref()?);
     if line.iops().is_none() {
         return pick::closed_answer(curve).map(|closed| (Grade::Low, closed_reasons(closed)));
@@ -116,7 +116,7 @@ fn closed_reasons(closed: &ClosedLine) -> String {
 }
 
 /// The share of the slots in which the processor was taken away, and the time after which enough others would remain.
-fn taken(curve: &Curve) -> Option<String> {
+fn describe_host_steal(curve: &Curve) -> Option<String> {
     let Some(LoadLine::Refused { why: NoLine::HostTaken { share, seconds, .. }, .. }) = curve.load_line else {
         return None;
     };
@@ -184,7 +184,7 @@ fn neighbours(curve: &Curve) -> Option<String> {
 }
 
 /// A slot as text: `half second`.
-pub(crate) fn slot(span: Span) -> String {
+pub(crate) fn format_slot(span: Span) -> String {
     match (span.as_secs_f64() * 1e3).round() as u64 {
         225..=275 => "quarter second".into(),
         450..=550 => "half second".into(),
@@ -210,12 +210,12 @@ pub fn run(curve: &Curve) -> String {
 pub(crate) fn meaning(curve: &Curve) -> Option<String> {
     let (basis, line) = (curve.basis.as_ref()?, curve.load_line.as_ref()?);
     let objective = line.objective();
-    let slot = slot(basis.slot);
+    let slot = format_slot(basis.slot);
     let mut sentences = Vec::new();
     if line.iops().is_some() {
         sentences.push(format!("The load line is the highest load at which the typical {slot} meets {objective}."));
     }
-    sentences.extend(taken(curve));
+    sentences.extend(describe_host_steal(curve));
     if let Some((missed, count)) = basis.lapses {
         let of = number::whole(f64::from(count));
         sentences.push(match missed {

@@ -29,7 +29,7 @@ pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
     censored::verdict_text(verdict)
         .or_else(|| answer(verdict))
         .or_else(|| commits::verdict_text(verdict))
-        .or_else(|| devices::verdict_text(verdict))
+        .or_else(|| devices::describe(verdict))
         .or_else(|| works::verdict_text(verdict))
         .unwrap_or_else(|| note(verdict))
 }

@@ -121,7 +121,7 @@ pub(crate) fn cite(cite: &Cite) -> String {
 }
 
 /// A note for a comparison of prices of several regions; `None` for one region.
-pub(crate) fn regions<'a>(prices: impl Iterator<Item = &'a Price>) -> Option<String> {
+pub(crate) fn note_regions<'a>(prices: impl Iterator<Item = &'a Price>) -> Option<String> {
     let regions: BTreeSet<&str> = prices.filter_map(|price| price.region.as_deref()).collect();
     let named = || regions.iter().copied().collect::<Vec<_>>().join(", ");
     (regions.len() > 1)

@@ -52,7 +52,7 @@ fn carried(run: &Run) -> String {
 }
 
 /// Short form: `carried`, or the lag at the end; for a closed replay its duration.
-pub(crate) fn outcome(run: &Run) -> String {
+pub(crate) fn format_outcome(run: &Run) -> String {
     match (pick::is_open(run), pick::is_overloaded(run)) {
         (true, false) => "carried".into(),
         (true, true) => format!("{} behind", behind(run)),

@@ -24,11 +24,11 @@ pub(super) fn scraped(service: &Service) -> Result<String, Refusal> {
             Err(refusal) => return Err(refusal),
         }
     }
-    Ok(page(&service.about()?, &counted))
+    Ok(render_page(&service.about()?, &counted))
 }
 
 /// Renders one metric family after another.
-fn page(about: &About, volumes: &[VolumeCounters]) -> String {
+fn render_page(about: &About, volumes: &[VolumeCounters]) -> String {
     let mut page = Page { text: String::new(), volumes };
     page.service(about);
     page.volumes();

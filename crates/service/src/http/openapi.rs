@@ -6,7 +6,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::routes::{ResponseContent, Route, table};
+use super::routes::{ResponseContent, Route, list_routes};
 use crate::api::ErrorBody;
 
 const DESCRIPTION: &str = "Volumes that behave like storage products, by name. Over the service's Unix socket no \
@@ -21,7 +21,7 @@ pub fn document() -> Vec<u8> {
         SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into()).into_generator();
     let mut paths: Map<String, Value> = Map::new();
     let refused = generator.subschema_for::<ErrorBody>();
-    for route in table() {
+    for route in list_routes() {
         let described = operation(&route, &mut generator);
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         item[route.verb.name()] = described;

@@ -105,13 +105,13 @@ const ISCSI: &str = "/v1/volumes/{name}/iscsi";
 const RECORDING: &str = "/v1/volumes/{name}/recording";
 
 /// All routes.
-pub(super) fn table() -> Vec<Route> {
+pub(super) fn list_routes() -> Vec<Route> {
     let mut table = vec![
         read(VOLUMES, "listVolumes", "All volumes and snapshots, by name", |s: &Service, _| s.list()),
         write(Verb::Post, VOLUMES, "createVolume", "Create a volume", |s, _, b: &Create| s.create(b)).created(),
         read(VOLUME, "getVolume", "A volume by name", Service::volume),
         remove(VOLUME, "deleteVolume", "Delete an unused volume", Service::delete),
-        stats(),
+        build_stats_route(),
     ];
     table.extend(changes());
     table.extend(lifecycle());
@@ -121,7 +121,7 @@ pub(super) fn table() -> Vec<Route> {
 }
 
 /// Route of the statistics, with a limit on the number of seconds.
-fn stats() -> Route {
+fn build_stats_route() -> Route {
     let content = ResponseContent::Json(SchemaGenerator::subschema_for::<Stats>);
     let act = |service: &Service, input: &RouteInput| {
         let mut stats = service.stats(&input.name)?;
@@ -412,9 +412,9 @@ pub(super) fn busy() -> Response {
 }
 
 /// Router of the table.
-pub(super) fn router(service: &Service) -> Router {
+pub(super) fn build_router(service: &Service) -> Router {
     let mut router = Router::new();
-    for route in table() {
+    for route in list_routes() {
         let (path, filter) = (route.path, route.verb.filter());
         let service = service.clone();
         let respond = move |parameters: Result<RawPathParams, RawPathParamsRejection>, request: Request| {

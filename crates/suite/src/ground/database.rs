@@ -85,7 +85,7 @@ impl DatabaseGround {
 ///
 /// # Errors
 /// The thread could not be started: the step was not run.
-fn watched<T>(
+fn run_monitored<T>(
     monitor: impl FnOnce(&AtomicBool) -> Observations + Send,
     run: impl FnOnce() -> T,
 ) -> Result<(T, Observations), Fault> {
@@ -144,7 +144,7 @@ impl Ground for DatabaseGround {
         let (numbers, began) = (Vec::new(), clock.now());
         let monitor = Monitor { clock, observer, below, sink: None, numbers, began, counts: false };
         let target = &*self.target;
-        let watched = watched(|stop| monitor.run(stop), || statements::run(target, step, observe));
+        let watched = run_monitored(|stop| monitor.run(stop), || statements::run(target, step, observe));
         let ((seen, fault), observations) = watched.map_err(PartialRun::at_once)?;
         let client = cpu_time() - before;
         let part = observations.whole();
@@ -170,7 +170,7 @@ impl Ground for DatabaseGround {
             let began = clock.now();
             Monitor { clock, observer, below, sink, numbers, began, counts: true }.run(stop)
         };
-        let watched = watched(monitor, || sessions::run(&group, observe));
+        let watched = run_monitored(monitor, || sessions::run(&group, observe));
         let ((seen, fault), observations) = watched.map_err(PartialRun::at_once)?;
         let began = group.began();
         self.observe_error = self.observe_error.take().or_else(|| observations.error.clone());
@@ -178,7 +178,7 @@ impl Ground for DatabaseGround {
         let mut seen = completed(step, seen, &observations, began);
         seen.limit = monitor::limit(&seen);
         if let Some((system, about)) = &self.facts.database {
-            seen.findings = monitor::findings(&seen, *system, about);
+            seen.findings = monitor::find_doubts(&seen, *system, about);
         }
         self.ended(StepResult::Sessions(Box::new(seen)), is_empty, fault)
     }

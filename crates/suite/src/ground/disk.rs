@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use plimsoll_device::{
-    AccessMode, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync,
+    AccessMode, Caching, Claim, Clock, Opened, Shape, Space, create, drop_cache, open, preallocate, scratch, sync_data,
     truncate,
 };
 use plimsoll_drive::{Fault, Observe, Partial, Target};
@@ -134,7 +134,7 @@ impl Disk {
                 }
             }
             if step.before == Before::Uncached {
-                sync(&laid.file)?;
+                sync_data(&laid.file)?;
                 drop_cache(&laid.file)?;
             }
         }

@@ -6,7 +6,7 @@ use plimsoll_model::{Chain, ChainSpec, Stage};
 use plimsoll_record::{Finding, Slice};
 use plimsoll_units::{Bytes, Instant, Kind, Op, Slot, Span};
 
-use super::side_by_side::{TrackedJob, rules};
+use super::side_by_side::{TrackedJob, derive_rules};
 use super::{Facts, Ground, Unfit, fit_files, misfit, placed_durable};
 use crate::conduct::Signal;
 use crate::result::{IoResult, LoggedOperation, WorkerResult};
@@ -111,7 +111,7 @@ impl Model {
         let numbers: Vec<_> = jobs.iter().map(|(number, _)| *number).collect();
         let began = |number: u8| step.workers[usize::from(number)].begins;
         let mut load = ConcurrentJobs { jobs: Together::of(jobs), step, ended: false };
-        let driven = drive(self.line.target(), &mut load, &rules(depth, step, &step.workers), observe);
+        let driven = drive(self.line.target(), &mut load, &derive_rules(depth, step, &step.workers), observe);
         let (seen, fault) = PartialRun::split(driven);
         let workers = numbers.iter().zip(load.jobs.into_members()).map(|(&number, job)| {
             let of =

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use plimsoll_device::{
-    AccessMode as Opening, Caching, Claim, Flush, OpenHow, Opened, WriteRefusal, advise, claim, claim_ours,
-    dirty_bytes, drop_cache, open, open_how, sync,
+    AccessMode as Opening, Caching, Claim, Flush, OpenHow, Opened, WriteRefusal, advise, claim_named, claim_ours,
+    dirty_bytes, drop_cache, open, open_how, sync_data,
 };
 use plimsoll_drive::{Completion, Fault, Observe, Partial, PartialRun, Target};
 use plimsoll_load::OpOutcome;
@@ -22,7 +22,7 @@ use crate::step::{Descriptor, FileAccess, IoStep, Worker};
 /// # Errors
 /// [`WriteRefusal`], with the remedy.
 pub(super) fn claim_existing(path: &Path, destroy: &[PathBuf]) -> Result<Claim, WriteRefusal> {
-    claim_ours(path).or_else(|_| claim(path, destroy))
+    claim_ours(path).or_else(|_| claim_named(path, destroy))
 }
 
 /// Opens a file with the access that a worker needs. A file that it writes to has to be the claimed file.
@@ -54,7 +54,7 @@ pub(super) fn covered(claim: &Claim, file: &OwnedFd) -> io::Result<()> {
 /// Drops the page cache of the file at a path.
 pub(super) fn uncache(path: &Path) -> io::Result<()> {
     let file = open(path, Opening::Read, Caching::Buffered)?.file;
-    sync(&file)?;
+    sync_data(&file)?;
     drop_cache(&file)
 }
 

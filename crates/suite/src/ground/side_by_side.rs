@@ -61,7 +61,7 @@ pub(super) fn run(targets: &dyn Targets, step: &IoStep, observe: Observe<'_>) ->
 }
 
 /// Rules of the loop for workers that share it, with the smallest of their batches of completions.
-pub(super) fn rules(depth: u32, step: &IoStep, workers: &[Worker]) -> Rules {
+pub(super) fn derive_rules(depth: u32, step: &IoStep, workers: &[Worker]) -> Rules {
     let reap_max = workers.iter().filter_map(|worker| worker.access.batching.reap_max).min();
     Rules {
         reap_min: match workers {
@@ -114,7 +114,7 @@ impl WorkerThread<'_> {
         let mut load = load.ok_or_else(|| PartialRun::at_once(misfit(self.index)))?;
         let spins = self.worker.conduct.spins;
         load.spins = (!spins.is_zero()).then_some((self.clock, spins));
-        let rules = rules(shape.depth, self.step, std::slice::from_ref(self.worker));
+        let rules = derive_rules(shape.depth, self.step, std::slice::from_ref(self.worker));
         let driven = drive(&mut *target, &mut load, &rules, &mut |series| handle.observe(series));
         let used = thread_usage() - load.used_before;
         if self.step.order == WorkerOrder::UntilFirst {

@@ -357,7 +357,7 @@ fn step_of(options: &BonnieOptions, size: Bytes, column: FigureColumn) -> Step {
             .measuring("sequential reads with read-ahead of the kernel, of data that are not cached"),
         FigureColumn::Seeks => Step::io("Seeks", seekers(options, size))
             .measuring("reads of a chunk at random places per second, several at once, each tenth written back"),
-        FigureColumn::Files(work, ordered) => files(options, work, ordered),
+        FigureColumn::Files(work, ordered) => build_file_step(options, work, ordered),
     }
 }
 
@@ -370,7 +370,7 @@ fn access(options: &BonnieOptions, size: u32) -> FileAccess {
     FileAccess { direct: options.direct && size > 1, ..FileAccess::buffered() }
 }
 
-fn worker(
+fn build_worker(
     options: &BonnieOptions,
     size: u32,
     length: Bytes,
@@ -390,11 +390,11 @@ fn worker(
 
 fn byte_by_byte(options: &BonnieOptions, size: Bytes, work: WorkerOps) -> Worker {
     let length = options.per_char.map_or(size, |bytes| bytes.min(size));
-    worker(options, 1, length, work, Pattern::Sequential, Until::bytes(length.get()))
+    build_worker(options, 1, length, work, Pattern::Sequential, Until::bytes(length.get()))
 }
 
 fn block_by_block(options: &BonnieOptions, size: Bytes, work: WorkerOps) -> Worker {
-    worker(options, options.chunk, size, work, Pattern::Sequential, Until::bytes(size.get()))
+    build_worker(options, options.chunk, size, work, Pattern::Sequential, Until::bytes(size.get()))
 }
 
 /// Bonnie++ assigns each seek to a free process; here each process has an equal share from the start.
@@ -403,14 +403,14 @@ fn seekers(options: &BonnieOptions, size: Bytes) -> Vec<Worker> {
     let work = WorkerOps::WriteBack { every: WRITTEN_BACK };
     let one = |index: u64| {
         let seeks = all / count + u64::from(index < all % count);
-        let mut worker = worker(options, options.chunk, size, work, Pattern::Uniform, Until::operations(seeks));
+        let mut worker = build_worker(options, options.chunk, size, work, Pattern::Uniform, Until::operations(seeks));
         worker.job.seed = options.seed.wrapping_add(1 + index);
         worker
     };
     (0..count).map(one).collect()
 }
 
-fn files(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
+fn build_file_step(options: &BonnieOptions, work: FileWork, ordered: bool) -> Step {
     let small = options.small_files;
     let verb = match work {
         FileWork::Create => "Create",
@@ -468,7 +468,7 @@ impl RoundFigures<'_> {
             let room = 18_usize.saturating_sub(size.len());
             let name: String = self.options.machine().chars().take(room).collect();
             let of = |index: usize, rate: f64| if index < 5 { kib_text(rate) } else { seeks_text(rate) };
-            text += &format!("{name:<room$} {size}{}\n", columns(&self.blocks, of));
+            text += &format!("{name:<room$} {size}{}\n", format_columns(&self.blocks, of));
             text += &latencies(&self.blocks);
         }
         if self.files.iter().any(|cell| cell.was_run) {
@@ -477,7 +477,8 @@ impl RoundFigures<'_> {
             text += &format!("{name:<19} -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n");
             let has_sizes = self.options.small_files.largest > 0;
             text += &heads(if has_sizes { "files:max:min" } else { "              files" });
-            text += &format!("{:>19}{}\n", self.files_text(), columns(&self.files, |_, rate| format!("{rate:.0}")));
+            text +=
+                &format!("{:>19}{}\n", self.files_text(), format_columns(&self.files, |_, rate| format!("{rate:.0}")));
             text += &latencies(&self.files);
         }
         text
@@ -495,7 +496,8 @@ impl RoundFigures<'_> {
         } else {
             line += ",,,,";
         }
-        line += &cells(&self.blocks, |index, rate| if index < 5 { format!("{rate:.0}") } else { seeks_text(rate) });
+        line +=
+            &format_cells(&self.blocks, |index, rate| if index < 5 { format!("{rate:.0}") } else { seeks_text(rate) });
         let SmallFiles { units, largest, least, directories } = self.options.small_files;
         if self.files.iter().any(|cell| cell.was_run) {
             let some = |value: u64, none: u64| if value == none { String::new() } else { value.to_string() };
@@ -503,7 +505,7 @@ impl RoundFigures<'_> {
         } else {
             line += ",,,,,";
         }
-        line += &cells(&self.files, |_, rate| format!("{rate:.0}"));
+        line += &format_cells(&self.files, |_, rate| format!("{rate:.0}"));
         for cell in self.blocks.iter().chain(&self.files) {
             line += ",";
             line += &cell.longest.map_or(String::new(), latency_text);
@@ -530,7 +532,7 @@ fn heads(first: &str) -> String {
     format!("{first:<20}{}\n", [" /sec %CP"; 6].join(" "))
 }
 
-fn columns(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> String {
+fn format_columns(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> String {
     let one = |(index, cell): (usize, &PhaseFigure)| {
         if !cell.was_run {
             return " ".repeat(10);
@@ -541,7 +543,7 @@ fn columns(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> Str
     cells.iter().enumerate().map(one).collect()
 }
 
-fn cells(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> String {
+fn format_cells(cells: &[PhaseFigure; 6], text: impl Fn(usize, f64) -> String) -> String {
     let one = |(index, cell): (usize, &PhaseFigure)| {
         if !cell.was_run {
             return ",,".to_owned();

@@ -419,7 +419,7 @@ fn planned(options: &CrystalDiskMarkOptions, fills: bool) -> StepPlan<Goal> {
         }
         for run in 0..=options.runs {
             let seed = options.seed.wrapping_add((index as u64) << 32 | u64::from(run) << 16);
-            let step = step(options, line, &tests[line.test], seed);
+            let step = build_step(options, line, &tests[line.test], seed);
             let (goal, step) = match run {
                 0 => (
                     Goal::Nothing,
@@ -451,7 +451,7 @@ fn fill(options: &CrystalDiskMarkOptions) -> Step {
     Step::fill("filling the file", options.size(), access, |job| job.seed = options.seed)
 }
 
-fn step(options: &CrystalDiskMarkOptions, line: FigureLine, test: &DiskMarkTest, seed: u64) -> Step {
+fn build_step(options: &CrystalDiskMarkOptions, line: FigureLine, test: &DiskMarkTest, seed: u64) -> Step {
     let workers = (0..test.threads).map(|thread| worker(options, line.direction, test, (thread, seed)));
     let verb = match line.direction {
         RunDirection::Reads => "read".to_owned(),
@@ -487,7 +487,7 @@ fn worker(
         RunDirection::Writes => Does::Writes,
         RunDirection::Mix(reads) => Does::Mixed { reads },
     };
-    let mut job = JobSpec::new(does, lane, Region::first(part.length), until(options, test));
+    let mut job = JobSpec::new(does, lane, Region::first(part.length), end_of_test(options, test));
     (job.depth, job.seed) = (test.queues, seed + u64::from(thread));
     let is_old = options.version == Version::Three;
     job.flush_at_end = is_old && job.writes();
@@ -497,7 +497,7 @@ fn worker(
 }
 
 /// Version 3 reads its timer after a whole pass over the file, after 20 blocks of 512 KB, and after 160 of 4 KB.
-fn until(options: &CrystalDiskMarkOptions, test: &DiskMarkTest) -> Until {
+fn end_of_test(options: &CrystalDiskMarkOptions, test: &DiskMarkTest) -> Until {
     let until = Until::span(options.measure());
     match (options.version, test.sequential) {
         (Version::Eight, _) => until,

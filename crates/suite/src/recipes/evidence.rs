@@ -8,11 +8,11 @@ use crate::sql::SessionsResult;
 /// The observed limit, with its evidence in parentheses.
 pub(super) fn bound(seen: &SessionsResult) -> String {
     let limit = seen.limit.as_deref().unwrap_or("no saturated resource was observed");
-    let evidence = evidence(seen);
+    let evidence = describe_evidence(seen);
     if evidence.is_empty() { limit.into() } else { format!("{limit} ({})", evidence.join(", ")) }
 }
 
-fn evidence(seen: &SessionsResult) -> Vec<String> {
+fn describe_evidence(seen: &SessionsResult) -> Vec<String> {
     let window = seen.window.1 - seen.window.0;
     let waited = seen.split.as_ref().and_then(|split| split.shares.iter().max_by(|a, b| a.1.total_cmp(&b.1)));
     let waited =

@@ -201,7 +201,7 @@ impl Ladder {
             let most = options.rungs.0.iter().copied().max().unwrap_or(1);
             let none = || format!("no table is made for {system}: give --sql with a statement on a table of yours");
             steps.extend(filling(system, options.table, most).ok_or_else(none)?);
-            (full_scan().to_owned(), opening(system))
+            (full_scan().to_owned(), opening_sql(system))
         };
         let mut result_checks = vec![Arc::new(ResultCheck::default())];
         for _ in 1..options.rungs.0.len() {
@@ -339,7 +339,7 @@ fn check(options: &LadderOptions) -> Result<(), String> {
 }
 
 /// Setting that makes concurrent scans independent, as in the article.
-const fn opening(system: System) -> Option<&'static str> {
+const fn opening_sql(system: System) -> Option<&'static str> {
     match system {
         System::Postgres => Some("SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0"),
         _ => None,

@@ -285,7 +285,7 @@ impl Oltp {
                 let before = trade::Before { orders: before("orders"), payments: before("payments") };
                 trade::inconsistencies(u64::from(self.options.scale()), row, &before, &self.ledger)
             }
-            script => bank::inconsistencies(script, row, before("history"), &self.ledger),
+            script => bank::find_inconsistencies(script, row, before("history"), &self.ledger),
         })
     }
 

@@ -266,7 +266,8 @@ impl Recipe for Slob {
         let (points, counted, block) = (self.points(done), self.counted(done), self.layout.block);
         let mut listings = Vec::new();
         if !points.is_empty() {
-            listings.push(listing("every point".into(), print::curve(&points, &self.options.update_pcts, block)));
+            listings
+                .push(listing("every point".into(), print::format_curve(&points, &self.options.update_pcts, block)));
         }
         for pct in &self.options.update_pcts {
             if let Some(best) = SlobCurve::of(&points, *pct).best() {

@@ -83,7 +83,7 @@ impl SqlBenchTest {
             Self::BigTables => big_tables::sections(plan),
             Self::Connect => connect::sections(plan),
             Self::Create => create::sections(plan),
-            Self::Insert => insert::sections(plan),
+            Self::Insert => insert::build_sections(plan),
             Self::Select => select::sections(plan),
             Self::Wisconsin => wisconsin::sections(plan),
         }

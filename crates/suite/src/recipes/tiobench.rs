@@ -219,7 +219,7 @@ impl Tiobench {
     /// A one-line message with the unsuitable option and the remedy.
     pub fn new(options: TiobenchOptions, facts: &Facts) -> Result<Self, String> {
         let program = options.program(facts)?;
-        let passes = passes(&program);
+        let passes = plan_passes(&program);
         refuse(&options, &passes, facts)?;
         let has_files = facts.nature == Nature::Directory;
         let files = files_of(&options, &passes, has_files);
@@ -252,7 +252,7 @@ impl Tiobench {
     }
 }
 
-fn passes(program: &Program) -> Vec<Pass> {
+fn plan_passes(program: &Program) -> Vec<Pass> {
     match program {
         Program::Tiotest { threads, size, random } => {
             vec![Pass { threads: *threads, size: *size, random: *random, round: 1 }]
@@ -355,7 +355,7 @@ impl Recipe for Tiobench {
         let (title, text) = match &self.program {
             Program::Tiotest { .. } if self.options.terse => ("tiotest -T", terse(&rows(0))),
             Program::Tiotest { threads, .. } => {
-                let latencies = if self.options.no_latency { String::new() } else { latencies(&rows(0)) };
+                let latencies = if self.options.no_latency { String::new() } else { format_latencies(&rows(0)) };
                 ("tiotest", rates(*threads, &rows(0)) + &latencies)
             }
             Program::Tiobench { identifier, threads, size, .. } => {
@@ -379,7 +379,7 @@ impl Recipe for Tiobench {
 /// A file per thread; on a device a single file, divided among the threads.
 fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<FileSpec> {
     if !has_files {
-        let end = |pass: &Pass| part(options.gap, pass, pass.threads - 1);
+        let end = |pass: &Pass| assign_part(options.gap, pass, pass.threads - 1);
         let ends = passes.iter().map(|pass| end(pass).start + pass.size.get());
         return vec![FileSpec::reserved(Bytes::new(ends.max().unwrap_or(0)))];
     }
@@ -395,7 +395,7 @@ fn files_of(options: &TiobenchOptions, passes: &[Pass], has_files: bool) -> Vec<
 }
 
 /// A thread's part of a shared space.
-fn part(gap: Gap, pass: &Pass, thread: u32) -> FilePart {
+fn assign_part(gap: Gap, pass: &Pass, thread: u32) -> FilePart {
     let (between, thread) = (gap.between.get(), u64::from(thread));
     let first = if gap.before_first { between } else { 0 };
     FilePart { file: 0, start: first + thread * (pass.size.get() + between), length: pass.size }
@@ -405,7 +405,7 @@ fn step_of(options: &TiobenchOptions, pass: &Pass, test: TiobenchTest, has_files
     let threads = pass.threads;
     let workers = (0..threads).map(|thread| {
         let own = FilePart { file: thread as usize, start: 0, length: pass.size };
-        let part = if has_files { own } else { part(options.gap, pass, thread) };
+        let part = if has_files { own } else { assign_part(options.gap, pass, thread) };
         Worker { parts: vec![part], ..worker(options, pass, test, thread) }
     });
     let name = format!("{}, {threads} {}", test.name(), if threads == 1 { "thread" } else { "threads" });
@@ -512,7 +512,7 @@ const SLOW: [Span; 2] = [Span::from_secs(2), Span::from_secs(10)];
 /// Results of the tests of a pass.
 type PassResults = [(TiobenchTest, PhaseTotals)];
 
-fn mib(phase: &PhaseTotals) -> f64 {
+fn to_mib(phase: &PhaseTotals) -> f64 {
     phase.bytes as f64 / MIB
 }
 
@@ -546,7 +546,7 @@ fn rates(threads: u32, rows: &PassResults) -> String {
     text += "| Item                  | Time     | Rate         | Usr CPU  | Sys CPU |\n";
     text += "+-----------------------+----------+--------------+----------+---------+\n";
     for (test, phase) in rows {
-        let amount = mib(phase);
+        let amount = to_mib(phase);
         let item = match test {
             TiobenchTest::Write => format!("Write {amount:>11.0}"),
             TiobenchTest::RandomWrite => format!("Random Write {amount:>4.0}"),
@@ -562,7 +562,7 @@ fn rates(threads: u32, rows: &PassResults) -> String {
 }
 
 /// Table of latencies.
-fn latencies(rows: &PassResults) -> String {
+fn format_latencies(rows: &PassResults) -> String {
     let mut text = "Tiotest latency results:\n".to_owned();
     text += ",-------------------------------------------------------------------------.\n";
     text += "| Item         | Average latency | Maximum latency | % >2 sec | % >10 sec |\n";
@@ -577,7 +577,7 @@ fn latencies(rows: &PassResults) -> String {
         text += &row(title(*test), &phase.times);
     }
     text += &line.replacen('+', "|", 1).replace("+\n", "|\n");
-    text += &row("Total", &total(rows));
+    text += &row("Total", &sum_times(rows));
     text + "`--------------+-----------------+-----------------+----------+-----------'\n\n"
 }
 
@@ -590,7 +590,7 @@ const fn title(test: TiobenchTest) -> &'static str {
     }
 }
 
-fn total(rows: &PassResults) -> Bins {
+fn sum_times(rows: &PassResults) -> Bins {
     let mut total = Bins::default();
     for (_, phase) in rows {
         total.merge(&phase.times);
@@ -611,11 +611,11 @@ fn terse(rows: &PassResults) -> String {
         };
         let cpu = |span: Option<Span>| span.map_or("-".into(), |span| format!("{:.5}", span.as_secs_f64()));
         let (user, system) = (phase.cpu.map(|cpu| cpu.user), phase.cpu.map(|cpu| cpu.system));
-        let (amount, seconds) = (mib(phase), phase.span.as_secs_f64());
+        let (amount, seconds) = (to_mib(phase), phase.span.as_secs_f64());
         text +=
             &format!("{name}:{amount:.5},{seconds:.5},{},{},{}\n", cpu(user), cpu(system), terse_times(&phase.times));
     }
-    text + &format!("total:{}\n", terse_times(&total(rows)))
+    text + &format!("total:{}\n", terse_times(&sum_times(rows)))
 }
 
 fn terse_times(times: &Bins) -> String {
@@ -636,7 +636,7 @@ impl PassSums {
 
     fn text(&self, identifier: &str, size: Bytes, block: u32) -> String {
         let seconds = self.sum(|phase| phase.span.as_secs_f64()).max(f64::MIN_POSITIVE);
-        let rate = self.sum(mib) / seconds;
+        let rate = self.sum(to_mib) / seconds;
         let used = |phase: &PhaseTotals| phase.cpu.map_or(f64::NAN, |cpu| cpu.total().as_secs_f64());
         let cpu = Some(100.0 * self.sum(used) / seconds).filter(|cpu| !cpu.is_nan());
         let cpu_text: String = cpu.map_or("-".into(), five_letters);

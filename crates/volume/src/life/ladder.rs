@@ -78,7 +78,7 @@ impl Ladder {
 }
 
 fn differing(levels: &[LevelModel]) -> Vec<String> {
-    let of: Vec<BTreeMap<String, Vec<Rate>>> = levels.iter().map(|at| limits(&at.model)).collect();
+    let of: Vec<BTreeMap<String, Vec<Rate>>> = levels.iter().map(|at| collect_limits(&at.model)).collect();
     let mut names: Vec<&String> = of.iter().flat_map(BTreeMap::keys).collect();
     names.sort_unstable();
     names.dedup();
@@ -87,7 +87,7 @@ fn differing(levels: &[LevelModel]) -> Vec<String> {
 }
 
 /// Limits of a model by name, at any depth.
-fn limits(model: &ChainSpec) -> BTreeMap<String, Vec<Rate>> {
+fn collect_limits(model: &ChainSpec) -> BTreeMap<String, Vec<Rate>> {
     let (mut found, mut stages) = (BTreeMap::new(), Vec::new());
     gather(model, &mut stages);
     for (name, stage) in model.names().into_iter().zip(stages) {

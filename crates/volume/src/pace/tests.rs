@@ -47,7 +47,7 @@ const LATER: [&str; 4] = [
 ];
 const SHARED: &str = "limit(8000) then station(2, 20us, exponential)";
 
-fn pace(models: &[&str], shared: Option<&str>) -> Pace {
+fn build_pace(models: &[&str], shared: Option<&str>) -> Pace {
     let mut pace = Pace::new();
     let group = shared.map(|shared| pace.add_group(&parse(shared).unwrap(), 9));
     for (index, model) in models.iter().enumerate() {
@@ -110,8 +110,8 @@ proptest! {
 
     #[test]
     fn drain_times_of_a_group_change_no_answer(steps in steps()) {
-        let often = play(&mut pace(&OWN, Some(SHARED)), &steps, true);
-        prop_assert_eq!(&often, &play(&mut pace(&OWN, Some(SHARED)), &steps, false));
+        let often = play(&mut build_pace(&OWN, Some(SHARED)), &steps, true);
+        prop_assert_eq!(&often, &play(&mut build_pace(&OWN, Some(SHARED)), &steps, false));
         for (submitted, passed) in &often {
             prop_assert!(passed.at >= *submitted);
         }
@@ -119,8 +119,8 @@ proptest! {
 
     #[test]
     fn drain_times_change_no_answer_across_model_changes(steps in steps()) {
-        let often = play(&mut pace(&OWN, None), &steps, true);
-        prop_assert_eq!(&often, &play(&mut pace(&OWN, None), &steps, false));
+        let often = play(&mut build_pace(&OWN, None), &steps, true);
+        prop_assert_eq!(&often, &play(&mut build_pace(&OWN, None), &steps, false));
         for (submitted, passed) in &often {
             prop_assert!(passed.at >= *submitted);
         }
@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn group_never_exceeds_its_shared_limit(steps in steps()) {
         let mut at: Vec<Instant> =
-            play(&mut pace(&OWN, Some("limit(8000)")), &steps, true).iter().map(|(_, passed)| passed.at).collect();
+            play(&mut build_pace(&OWN, Some("limit(8000)")), &steps, true).iter().map(|(_, passed)| passed.at).collect();
         at.sort_unstable();
         for pair in at.windows(2) {
             prop_assert!(pair[1].since(pair[0]) >= Span::from_nanos(125_000));
@@ -139,8 +139,8 @@ proptest! {
     #[test]
     fn group_with_one_member_equals_chained_models(mut steps in steps()) {
         steps.retain(|step| !matches!(step, Step::Change { .. }));
-        let apart = play(&mut pace(&["limit(20000, burst 3)"], Some("limit(8000) then link(25us)")), &steps, true);
-        let whole = play(&mut pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
+        let apart = play(&mut build_pace(&["limit(20000, burst 3)"], Some("limit(8000) then link(25us)")), &steps, true);
+        let whole = play(&mut build_pace(&["limit(20000, burst 3) then limit(8000) then link(25us)"], None), &steps, true);
         let moments = |story: &[(Instant, Passed)]| story.iter().map(|(_, passed)| passed.at).collect::<Vec<_>>();
         prop_assert_eq!(moments(&apart), moments(&whole));
     }
@@ -149,7 +149,7 @@ proptest! {
 #[test]
 fn binding_stage_is_named() {
     let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
-    let mut pace = pace(&["link(10us)", "limit(100)"], Some("limit(1000)"));
+    let mut pace = build_pace(&["link(10us)", "limit(100)"], Some("limit(1000)"));
     let mut passed = Vec::new();
     for slot in 0..3 {
         pace.submit(Instant::ZERO, 0, Slot(slot), &op, None);
@@ -164,7 +164,7 @@ fn binding_stage_is_named() {
 #[test]
 fn requests_in_flight_keep_their_model() {
     let op = Op { offset: 0, length: 4_096, kind: Kind::Read, stream: 0 };
-    let mut pace = pace(&["link(1ms)"], None);
+    let mut pace = build_pace(&["link(1ms)"], None);
     let quick = parse("link(10us)").unwrap();
     pace.submit(Instant::ZERO, 0, Slot(0), &op, None);
     let at = |us| Instant::ZERO + Span::from_micros(us);

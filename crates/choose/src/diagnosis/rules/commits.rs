@@ -7,10 +7,10 @@ use crate::diagnosis::split::{Split, TimePart};
 use crate::diagnosis::verdict::DiagnosisVerdict;
 
 pub(super) fn verdicts(split: &Split, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
-    commits(split, diagnosis).into_iter().chain(behind(split)).collect()
+    judge_commits(split, diagnosis).into_iter().chain(behind(split)).collect()
 }
 
-fn commits(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
+fn judge_commits(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     /// A commit may first wait for the write in progress, so twice a write is expected.
     const EXPECTED: f64 = 2.0;
     let commits = diagnosis.commits.as_ref()?;

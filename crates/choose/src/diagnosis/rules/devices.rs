@@ -19,11 +19,11 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
     let waits = response::of_waits(subject, &diagnosis.responses);
     let all = || diagnosis.responses.iter().chain(&waits);
     let responses = all().filter(|response| matters(response, diagnosis));
-    let responses = responses.filter_map(|response| of(response, diagnosis));
+    let responses = responses.filter_map(|response| judge_response(response, diagnosis));
     let mut slow: Vec<DiagnosisVerdict> =
         all().filter(|response| !matters(response, diagnosis)).filter_map(|one| slow_class(one, diagnosis)).collect();
     slow.sort_by(|a, b| class_share(b).total_cmp(&class_share(a)));
-    stalled(subject)
+    find_stalls(subject)
         .into_iter()
         .chain(pinned)
         .chain(idle_paths(subject, diagnosis))
@@ -34,7 +34,7 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
 }
 
 /// Windows with pending operations of which none completes: the storage, or its path, does not answer.
-fn stalled(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
+fn find_stalls(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
     /// Smaller means are operations at the edges of a window.
     const MIN_PENDING: f64 = 1.0;
     let of_class = |class: Class| {
@@ -81,7 +81,7 @@ fn idle_paths<'a>(
 
 /// The classes that sessions wait for and whose latency is meaningful.
 fn matters(response: &Response, diagnosis: &Diagnosis) -> bool {
-    let waits = share(response.class, diagnosis).is_none_or(|share| share >= NOTABLE);
+    let waits = compute_wait_share(response.class, diagnosis).is_none_or(|share| share >= NOTABLE);
     // Rates below an operation per second are not significant.
     is_timed(response.class, diagnosis) && waits && response.iops >= 1.0
 }
@@ -108,8 +108,8 @@ fn slow_class(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVer
     const MIN_OPERATIONS: f64 = 100.0;
     let Response { class, iops, latency_s, .. } = *response;
     let seconds: f64 = response.points.iter().map(|point| point.length_s).sum();
-    let is_slow = latency_s > slow_s(response) && iops * seconds >= MIN_OPERATIONS;
-    let share = share(class, diagnosis);
+    let is_slow = latency_s > slow_threshold_s(response) && iops * seconds >= MIN_OPERATIONS;
+    let share = compute_wait_share(class, diagnosis);
     (is_slow && is_timed(class, diagnosis)).then_some(DiagnosisVerdict::SlowClass { class, latency_s, iops, share })
 }
 
@@ -118,7 +118,7 @@ fn class_share(verdict: &DiagnosisVerdict) -> f64 {
 }
 
 /// Share of the database's time that sessions wait for a class; none if no input contains waits.
-fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
+fn compute_wait_share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
     let split = diagnosis.split.as_ref().filter(|split| split.has_waits)?;
     Some(match class {
         Class::RandomRead => split.share(TimePart::RandomRead),
@@ -134,7 +134,7 @@ fn share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
 
 /// Latency from which an operation is slow: that of rotating disks or of remote storage. Log writes are small and
 /// sequential, and go to memory in nearly all products, as do flushes of the log.
-fn slow_s(response: &Response) -> f64 {
+fn slow_threshold_s(response: &Response) -> f64 {
     /// Transfer rate of slow storage.
     const BYTES_S: f64 = 200e6;
     /// Assumed bytes of scans and sorts, their usual maximum.
@@ -149,10 +149,10 @@ const ALIKE: f64 = 0.6;
 /// Correlation from which latency grows with the rate.
 const GOES_WITH: f64 = 0.5;
 
-fn of(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
+fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const HALF: f64 = 0.5;
     let Response { class, iops, latency_s, in_flight, knee_iops, .. } = *response;
-    let slow_s = slow_s(response);
+    let slow_s = slow_threshold_s(response);
     // On average less than one in flight, or idle half of the time: hardly any queueing. Flushes of a log follow each other
     // and wait for writes in progress.
     let is_alone = (in_flight < 1.0 && class != Class::Flush) || response.busy.is_some_and(|busy| busy < HALF);
@@ -193,7 +193,7 @@ fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict>
     if !is_random || latency_s > QUICK_S {
         return None;
     }
-    Some(match share(class, diagnosis) {
+    Some(match compute_wait_share(class, diagnosis) {
         Some(share) if share >= LARGE => DiagnosisVerdict::Many { class, latency_s, iops },
         _ => DiagnosisVerdict::Quick { class, latency_s, iops },
     })

@@ -8,7 +8,7 @@ use crate::diagnosis::verdict::DiagnosisVerdict;
 /// Minimum share of the whole for naming a part.
 const MUCH: f64 = 0.3;
 
-pub(super) fn verdicts(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
+pub(super) fn judge_works(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
     let Some(whole) = subject.works.iter().find(|work| work.part.is_empty()) else { return Vec::new() };
     let parts = || subject.works.iter().filter(|work| !work.part.is_empty());
     let is_statement = |work: &&PartWork| work.part.starts_with("statement ");

@@ -9,7 +9,7 @@ use plimsoll_choose::sizing::{
     Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, judge, size, wanted,
 };
 use plimsoll_choose::what_if::{
-    CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, levels, memory_first,
+    CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
 };
 use plimsoll_ingest::{
     Account, CacheCurve, DatabaseDemand, EventTime, InputPosition, InstanceResource, MissCurve, Origin, Resource,
@@ -46,7 +46,7 @@ fn levels_of_a_choice_are_compared_within_the_tuning_range() {
     let subject = day(|hour| if (9..17).contains(&hour) { 5_000.0 } else { 20.0 });
     let sizing = sized(&subject, &plain(), &among(&["oci"]));
     let tuning = Tuning { default: Some(10), most: Some(20) };
-    let found = levels(&Catalogue::built_in(), &terms(), &sizing, &subject, tuning);
+    let found = replay_levels(&Catalogue::built_in(), &terms(), &sizing, &subject, tuning);
     let replays = &found.first().expect("a block volume has levels").replays;
     let policy = replays.iter().find_map(|replay| match &replay.rule {
         Rule::Autotune(policy) => Some((policy.default, policy.most)),
@@ -64,7 +64,7 @@ fn products_without_levels_are_omitted() {
     let subject = day(|_| 500.0);
     let sizing = sized(&subject, &plain(), &among(&["gcp/pd-ssd"]));
     assert!(!sizing.choices.is_empty());
-    assert!(levels(&Catalogue::built_in(), &terms(), &sizing, &subject, Tuning::default()).is_empty());
+    assert!(replay_levels(&Catalogue::built_in(), &terms(), &sizing, &subject, Tuning::default()).is_empty());
 }
 
 fn place() -> InputPosition {

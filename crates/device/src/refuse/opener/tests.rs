@@ -28,7 +28,7 @@ fn writer_of_overlapping_device_is_found() {
 fn disk_and_its_partitions_overlap() {
     let fixture = crate::disk::tests::sda("opener-sharing");
     let number = |minor| Identity::Block(crate::block::DeviceNumber { major: 8, minor });
-    let sharing = |minor| super::super::sharing(&fixture.tree(), number(minor)).unwrap();
+    let sharing = |minor| super::super::find_sharing(&fixture.tree(), number(minor)).unwrap();
     assert_eq!(sharing(0), [0, 1, 2].map(number));
     assert_eq!(sharing(1), [1, 0].map(number));
 }

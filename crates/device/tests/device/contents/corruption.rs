@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use plimsoll_device::{Blank, Caching, Checked, Engine, Mismatch, MismatchKind, sync};
+use plimsoll_device::{Blank, Caching, Checked, Engine, Mismatch, MismatchKind, sync_data};
 use plimsoll_load::OpOutcome;
 use plimsoll_units::Kind;
 use rustix::io::{pread, pwrite};
@@ -24,7 +24,7 @@ fn peek(file: &OwnedFd, offset: u64) -> Vec<u8> {
 fn poke(file: &OwnedFd, offset: u64, bytes: &[u8]) {
     assert_eq!(pwrite(file, bytes, offset).unwrap(), bytes.len());
     // Direct I/O must see it, too.
-    sync(file).unwrap();
+    sync_data(file).unwrap();
 }
 
 /// Writes the block at `AT` twice, damages it (with access to the first version), and verifies it.

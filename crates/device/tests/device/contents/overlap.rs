@@ -66,7 +66,7 @@ fn write_lost_after_overlaps_is_found() {
             }
         }
         rustix::io::pwrite(&other, &before, 0).unwrap();
-        plimsoll_device::sync(&other).unwrap();
+        plimsoll_device::sync_data(&other).unwrap();
         assert_ne!(one(target.as_mut(), Kind::Read, 0, BLOCK.get()), OpOutcome::Done, "{engine}, {caching:?}");
         let mismatch = checked.mismatches().first[0];
         assert_eq!((mismatch.expected, mismatch.found), (Some(20), Some(10)), "{engine}, {caching:?}: {mismatch}");

@@ -3,7 +3,7 @@
 use plimsoll_fio::print::{
     Depths, Detail, DirectionResult, DiskCounts, DiskUse, Errors, Failure, FioReport, Idleness, JobReport, Kilo,
     LatencyCounts, LatencyHistogram, Moments, OutputForm, SampleStatistics, SteadyState, TerseVersion, Unified, Units,
-    json, normal, terse, text, version,
+    format_report, json, normal, terse, version,
 };
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
@@ -285,13 +285,15 @@ fn line_share(text: &str) -> f64 {
 #[test]
 fn forms_come_in_the_order_of_fio() {
     let whole = FioReport { version: version("0.1.0"), ..report(single()) };
-    let all =
-        text(&whole, &[OutputForm::Normal, OutputForm::Json(Detail::Buckets), OutputForm::Terse(TerseVersion::V5)]);
+    let all = format_report(
+        &whole,
+        &[OutputForm::Normal, OutputForm::Json(Detail::Buckets), OutputForm::Terse(TerseVersion::V5)],
+    );
     let places: Vec<usize> =
         ["5;fio-3.42-plimsoll-0.1.0;b;", "{\n  \"fio version\" : \"fio-3.42-plimsoll-0.1.0\",", "}\n\nb: (groupid=0"]
             .into_iter()
             .map(|part| all.find(part).unwrap_or_else(|| panic!("{part} in {all}")))
             .collect();
     assert!(places.is_sorted() && places[0] == 0, "{places:?}");
-    assert_eq!(text(&whole, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
+    assert_eq!(format_report(&whole, &[OutputForm::Json(Detail::Percentiles)]).matches("\"bins\"").count(), 0);
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_fio::print::{
     Detail, DirectionResult, FioReport, HistogramLog, JobReport, LogColumns, LogKind, LogSample, LogWriter, OutputForm,
-    SampleStatistics, TerseVersion, TransferDirection, Unified, buckets, json, terse, text,
+    SampleStatistics, TerseVersion, TransferDirection, Unified, format_report, json, nonempty_buckets, terse,
 };
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::Span;
@@ -62,7 +62,7 @@ proptest! {
     fn any_report_prints_in_all_formats(report in report()) {
         let terse = [TerseVersion::V2, TerseVersion::V3, TerseVersion::V4, TerseVersion::V5].map(OutputForm::Terse);
         let forms = [terse.to_vec(), vec![OutputForm::Normal, OutputForm::Json(Detail::Buckets)]].concat();
-        prop_assert!(text(&report, &forms).ends_with('\n'));
+        prop_assert!(format_report(&report, &forms).ends_with('\n'));
         let document = parsed(&report);
         prop_assert_eq!(document["jobs"].as_array().unwrap().len(), report.jobs.len());
         for (job, printed) in report.jobs.iter().zip(document["jobs"].as_array().unwrap()) {
@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn buckets_keep_every_latency(latencies in latencies()) {
-        let found = buckets(&bins(&latencies));
+        let found = nonempty_buckets(&bins(&latencies));
         prop_assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), latencies.len() as u64);
         prop_assert!(found.windows(2).all(|two| two[0].0 < two[1].0));
     }

@@ -3,7 +3,8 @@
 use plimsoll_fio::print::Detail;
 use plimsoll_fio::print::{
     DirectionResult, FioReport, Heading, HistogramLog, JobReport, LatencyHistogram, LogColumns, LogKind, LogSample,
-    LogWriter, OutputForm, SampleStatistics, TerseVersion, TransferDirection, heading, log_name, text, version,
+    LogWriter, OutputForm, SampleStatistics, TerseVersion, TransferDirection, format_report, heading, log_name,
+    version,
 };
 use plimsoll_ingest::{FormatInput, Ingest, Outcome, Reading, ReadingEvidence};
 use plimsoll_record::{Bins, Recorder};
@@ -96,7 +97,7 @@ fn check(text: &str, kind: &str, tolerance: f64) -> Vec<ReadingEvidence> {
 #[test]
 fn every_format_is_parsed_back() {
     let report = report();
-    let of = |form| text(&report, &[form]);
+    let of = |form| format_report(&report, &[form]);
     let from_json = check(&of(OutputForm::Json(Detail::Percentiles)), "fio-json", 1e-5);
     check(&of(OutputForm::Json(Detail::Buckets)), "fio-json", 1e-5);
     let setting = &from_json[0].setting;

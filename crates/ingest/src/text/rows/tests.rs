@@ -11,7 +11,7 @@ fn known(name: &str) -> ColumnWeight {
 }
 
 /// Rows as `table: column=cell ...`.
-fn rows(text: &str) -> Vec<String> {
+fn format_rows(text: &str) -> Vec<String> {
     let mut rows = RowReader::new(known);
     let mut out = Vec::new();
     let put = |rows: &RowReader, out: &mut Vec<String>| {
@@ -33,7 +33,7 @@ fn rows(text: &str) -> Vec<String> {
 }
 
 fn check(text: &str, expected: &[&str]) {
-    assert_eq!(rows(text), expected, "{text}");
+    assert_eq!(format_rows(text), expected, "{text}");
 }
 
 const BOTH: [&str; 2] = ["1: name=a reads=1 writes=", "1: name=b reads=2 writes=4"];

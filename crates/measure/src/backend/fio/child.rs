@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use plimsoll_drive::{Fault, Onward};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::fault;
+use super::new_fault;
 
 /// Maximum interval between calls of the observer.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ pub(super) fn watch(
     on: &mut dyn FnMut(FioOutput) -> Onward,
 ) -> Result<(), Fault> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|source| fault("starting fio", source))?;
+    let mut child = command.spawn().map_err(|source| new_fault("starting fio", source))?;
     let (send, receive) = channel();
     let outputs: [Option<Box<dyn Read + Send>>; 2] =
         [child.stdout.take().map(|out| Box::new(out) as _), child.stderr.take().map(|err| Box::new(err) as _)];
@@ -67,7 +67,7 @@ pub(super) fn watch(
     if on(FioOutput::None).is_break() {
         end.is_requested |= end.interrupted.is_none();
     }
-    let status = end.child.wait().map_err(|source| fault("waiting for fio", source))?;
+    let status = end.child.wait().map_err(|source| new_fault("waiting for fio", source))?;
     end.judge(status, &lines)
 }
 
@@ -114,9 +114,9 @@ impl FioEnd {
         if self.interrupted.is_some() {
             let waited = self.started.elapsed().as_secs();
             let why = format!("still running after {waited} s: check whether the storage responds");
-            return Err(fault("waiting for fio", Error::new(ErrorKind::TimedOut, why)));
+            return Err(new_fault("waiting for fio", Error::new(ErrorKind::TimedOut, why)));
         }
-        Err(fault(format!("fio exited with {status}"), Error::other(reason(lines))))
+        Err(new_fault(format!("fio exited with {status}"), Error::other(reason(lines))))
     }
 }
 

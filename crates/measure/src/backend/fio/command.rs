@@ -26,7 +26,7 @@ pub(super) struct FioSection {
 }
 
 /// The jobs of a host for a trial, without empty shares.
-pub(super) fn jobs(trial: &Trial<'_>, fio: &Fio, host: u32) -> Vec<FioSection> {
+pub(super) fn build_jobs(trial: &Trial<'_>, fio: &Fio, host: u32) -> Vec<FioSection> {
     let parts = fio.hosts() * fio.threads;
     let mut jobs = Vec::new();
     for part in host * fio.threads..(host + 1) * fio.threads {
@@ -129,7 +129,8 @@ fn of_mix(mix: &Mix, pattern: Pattern) -> Vec<(&'static str, String)> {
     if let [(size, _)] = mix.sizes.sizes() {
         options.push(("bs", size.get().to_string()));
     } else {
-        let split: Vec<_> = shares(&mix.sizes).iter().map(|(size, share)| format!("{}/{share}", size.get())).collect();
+        let split: Vec<_> =
+            percentages(&mix.sizes).iter().map(|(size, share)| format!("{}/{share}", size.get())).collect();
         options.push(("bssplit", split.join(":")));
     }
     options.push(("blockalign", mix.sizes.smallest().get().to_string()));
@@ -205,7 +206,7 @@ fn percent(share: f64) -> u32 {
 }
 
 /// Sizes with integer percentages that add up to 100 (largest remainders first); zero shares are omitted.
-fn shares(sizes: &BlockMix) -> Vec<(Bytes, u32)> {
+fn percentages(sizes: &BlockMix) -> Vec<(Bytes, u32)> {
     let all: u64 = sizes.sizes().iter().map(|&(_, weight)| u64::from(weight)).sum();
     let exact = |weight: u32| u64::from(weight) * 100;
     let mut shares: Vec<_> = sizes.sizes().iter().map(|&(size, weight)| (size, (exact(weight) / all) as u32)).collect();

@@ -87,7 +87,7 @@ impl Document {
     pub(super) fn so_far(&self, durable: &[bool]) -> SoFar {
         let mut all = SoFar::default();
         for job in self.jobs.iter().chain(&self.client_stats) {
-            let Some((stream, is_durable)) = stream(&job.jobname, durable) else { continue };
+            let Some((stream, is_durable)) = parse_stream(&job.jobname, durable) else { continue };
             let write = if is_durable { Kind::DurableWrite } else { Kind::Write };
             all.add(stream, Kind::Read, &job.read);
             all.add(stream, write, &job.write);
@@ -110,13 +110,14 @@ impl Document {
 
     /// Number of completed operations.
     pub(super) fn answered(&self) -> u64 {
-        let jobs = self.jobs.iter().chain(&self.client_stats).filter(|job| stream(&job.jobname, &[false]).is_some());
+        let jobs =
+            self.jobs.iter().chain(&self.client_stats).filter(|job| parse_stream(&job.jobname, &[false]).is_some());
         jobs.map(|job| job.read.total_ios + job.write.total_ios).sum()
     }
 }
 
 /// The stream of a job named `STREAM.PART`, and whether its writes are durable.
-fn stream(name: &str, durable: &[bool]) -> Option<(u8, bool)> {
+fn parse_stream(name: &str, durable: &[bool]) -> Option<(u8, bool)> {
     let stream: u8 = name.split_once('.')?.0.parse().ok()?;
     Some((stream, *durable.get(usize::from(stream))?))
 }

@@ -18,7 +18,7 @@ pub(super) fn load_curve(curve: &Curve, index: usize) -> PageSection {
     } else {
         "Each marker is a run."
     };
-    let plot = Block::Plot(plot(curve, Counted::Operations));
+    let plot = Block::Plot(plot_curve(curve, Counted::Operations));
     let chart = overlaid(&[curve], &format!("curve-{index}"), lead);
     PageSection::bare("Latency against throughput", chart.into_iter().chain([plot]).collect())
 }
@@ -39,7 +39,7 @@ fn overlaid(curves: &[&Curve], id: &str, lead: &str) -> Option<Block> {
 }
 
 /// The data of a curve for a plot in characters.
-pub(in crate::pages) fn plot(curve: &Curve, counted: Counted) -> Plot {
+pub(in crate::pages) fn plot_curve(curve: &Curve, counted: Counted) -> Plot {
     let point = |run: &plimsoll_record::Run| PlotPoint {
         iops: run.figures.iops.value,
         percentiles_ns: [run.figures.p50_ns, run.figures.p99_ns].map(|estimate| number::seen(&estimate)),

@@ -52,7 +52,7 @@ pub(super) fn runs(curve: &Curve) -> PageSection {
         })
         .column(Column::text("remarks", 0), |run| remarks(run))
         .column(Column::text("limit", 8), |run| {
-            let (name, share) = most(run)?;
+            let (name, share) = dominant_limit(run)?;
             Some(format!("{} ({})", clean(name), number::percent(*share)))
         })
         .table();
@@ -75,7 +75,7 @@ fn latency(run: &Run, estimate: &Estimate, unit: LatencyUnit) -> Cell {
 }
 
 /// The limit that held the largest share of the operations.
-fn most(run: &Run) -> Option<&(String, f64)> {
+fn dominant_limit(run: &Run) -> Option<&(String, f64)> {
     run.bound_by.iter().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -237,12 +237,12 @@ pub(super) fn replays(curves: &[&Curve]) -> PageSection {
     let table = Table::rows(heading, rows)
         .column(Column::configuration(), |(curve, _)| curve.subject.name.as_str())
         .column(Column::text("source", 5), |(curve, _)| curve.source.word())
-        .column(Column::text("outcome", 0), |(_, run)| words::outcome(run))
+        .column(Column::text("outcome", 0), |(_, run)| words::format_outcome(run))
         .column(time("mean", 4), |(_, run)| shown(run.figures.mean_ns.value))
         .column(time("p50", 0), |(_, run)| shown(run.figures.p50_ns.value))
         .column(time("p99", 0), |(_, run)| shown(run.figures.p99_ns.value))
         .column(time("p99.9", 2), |(_, run)| shown(run.figures.p999_ns.value))
         .column(time("worst", 1), |(_, run)| shown(run.total.response().max_ns as f64))
-        .column(Column::text("limit", 3), |(_, run)| limit(most(run).map(|(name, _)| name.as_str())));
+        .column(Column::text("limit", 3), |(_, run)| limit(dominant_limit(run).map(|(name, _)| name.as_str())));
     PageSection::new(heading, vec![Block::Table(table.table())])
 }

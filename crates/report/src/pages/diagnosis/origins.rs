@@ -7,7 +7,7 @@ use super::Case;
 use super::time::longest_events;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Link, PageSection, Table, UNKNOWN};
-use crate::pages::{measure_name, shown};
+use crate::pages::{format_figure, measure_name};
 
 /// Anchor of the section with a subject's numbers.
 pub(super) fn section_id(index: usize) -> String {
@@ -31,7 +31,7 @@ pub(super) fn cache_id(case: &Case<'_>) -> Option<String> {
 }
 
 /// Anchor of the mean of a measure of a class, if known.
-pub(super) fn id(case: &Case<'_>, class: Class, measure: Measure) -> Option<String> {
+pub(super) fn mean_id(case: &Case<'_>, class: Class, measure: Measure) -> Option<String> {
     case.subject.series(class, measure).map(|series| series_id(case, series))
 }
 
@@ -46,12 +46,12 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
     let link = |anchor: String, name: String| Link { anchor, name };
     let measures = |class: Class, measures: &[Measure]| {
         let one = |measure: &Measure| {
-            Some(link(id(case, class, *measure)?, format!("{}, {}", class.name(), measure_name(*measure))))
+            Some(link(mean_id(case, class, *measure)?, format!("{}, {}", class.name(), measure_name(*measure))))
         };
         measures.iter().filter_map(one).collect()
     };
     let event = |name: &str| {
-        let row = events(case).iter().position(|event| &*event.event == name);
+        let row = list_events(case).iter().position(|event| &*event.event == name);
         row.map(|row| link(event_id(index, row), format!("waits for {name}"))).into_iter().collect()
     };
     match verdict {
@@ -100,7 +100,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
 }
 
 /// The events in the table of waits, then others that verdicts refer to.
-fn events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
+fn list_events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     let mut events = case.found.split.as_ref().map(longest_events).unwrap_or_default();
     let waits = || case.subject.account.iter().flat_map(|account| &account.whole.waits);
     let named = case.found.verdicts.iter().filter_map(|verdict| match verdict {
@@ -139,7 +139,7 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
         let seconds = format!("{} s", number::three(split.database_s));
         rows.push(place(Some(time_id(case.index)), "database time", &seconds, &split.place));
     }
-    for (row, event) in events(case).into_iter().enumerate() {
+    for (row, event) in list_events(case).into_iter().enumerate() {
         let value = format!("{} s, {} waits", number::three(event.total_s), number::three(event.count));
         rows.push(place(Some(event_id(case.index, row)), &event.event, &value, &event.place));
     }
@@ -172,7 +172,7 @@ fn of_series(case: &Case<'_>, series: &MeasureSeries, most: usize) -> Vec<Vec<Ce
         let begin = reading.windows.get(figure.window as usize).and_then(|window| window.begin);
         let begin = begin.map_or(UNKNOWN.to_owned(), |begin| begin.to_string().replace('T', " "));
         let id = (index == 0).then(|| series_id(case, series));
-        cells(id, &name, &shown(figure), &begin, &reading.name, &figure.origin)
+        cells(id, &name, &format_figure(figure), &begin, &reading.name, &figure.origin)
     };
     figures.iter().take(most).enumerate().map(row).collect()
 }

@@ -29,7 +29,7 @@ const COLUMNS: [Column; 9] = [
 ];
 
 /// The chart and its table.
-pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
+pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let responses = &case.found.responses;
     if responses.is_empty() {
         return None;
@@ -51,7 +51,7 @@ pub(super) fn section(case: &Case<'_>) -> Option<PageSection> {
 
 fn chart(case: &Case<'_>, drawn: &[&Response]) -> page::Chart {
     let merged = drawn.iter().any(|response| response.points.len() > POINTS_MAX);
-    let plane = plane(drawn);
+    let plane = build_plane(drawn);
     let id = format!("response-{}", case.index);
     let drawing = both(&id, "Latency against rate", "The table below has the figures of each class.", |size| {
         chart::plane(&plane, size)
@@ -69,9 +69,9 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
     let known = |value: Option<f64>, unit: f64, link: &Option<String>| {
         Cell::or_unknown(value, |value| Cell::three(value / unit).with_link(link.clone()))
     };
-    let rate = origins::id(case, response.class, Measure::Iops);
-    let latency = origins::id(case, response.class, Measure::Latency);
-    let busy = origins::id(case, Class::All, Measure::Busy);
+    let rate = origins::mean_id(case, response.class, Measure::Iops);
+    let latency = origins::mean_id(case, response.class, Measure::Latency);
+    let busy = origins::mean_id(case, Class::All, Measure::Busy);
     vec![
         Cell::text(response.class.name()),
         known(Some(response.iops), 1.0, &rate),
@@ -85,13 +85,13 @@ fn row(case: &Case<'_>, response: &Response) -> Vec<Cell> {
     ]
 }
 
-fn plane(drawn: &[&Response]) -> Plane {
+fn build_plane(drawn: &[&Response]) -> Plane {
     let group = |(tone, response): (usize, &&Response)| PointGroup {
         name: response.class.name().to_owned(),
         tone,
         fill: Fill::Full,
         joined: Joined::Apart,
-        spots: merged(&response.points).iter().map(|point| spot(response, point)).collect(),
+        spots: merge_points(&response.points).iter().map(|point| spot(response, point)).collect(),
     };
     let groups: Vec<PointGroup> = drawn.iter().enumerate().map(group).collect();
     let spots = || groups.iter().flat_map(|group| &group.spots);
@@ -120,7 +120,7 @@ fn spot(response: &Response, point: &ResponsePoint) -> Spot {
 }
 
 /// Averages of points with adjacent rates, weighted by operations.
-fn merged(points: &[ResponsePoint]) -> Vec<ResponsePoint> {
+fn merge_points(points: &[ResponsePoint]) -> Vec<ResponsePoint> {
     let mean = |points: &[ResponsePoint]| {
         let length_s: f64 = points.iter().map(|point| point.length_s).sum();
         let operations: f64 = points.iter().map(|point| point.iops * point.length_s).sum();
@@ -138,10 +138,10 @@ mod tests {
     fn neighbours_are_merged_and_no_operation_is_lost() {
         let points: Vec<ResponsePoint> =
             (1..=1_000).map(|at| ResponsePoint { iops: f64::from(at), latency_s: 1e-3, length_s: 60.0 }).collect();
-        let few = merged(&points);
+        let few = merge_points(&points);
         assert!(few.len() <= POINTS_MAX);
         let operations = |points: &[ResponsePoint]| points.iter().map(|point| point.iops * point.length_s).sum::<f64>();
         assert!((operations(&few) - operations(&points)).abs() < 1e-3);
-        assert_eq!(merged(&points[..3]), points[..3]);
+        assert_eq!(merge_points(&points[..3]), points[..3]);
     }
 }

@@ -22,7 +22,7 @@ const SHARE_MIN: f64 = 0.000_5;
 const EVENTS_MAX: usize = 10;
 
 /// Database time as a cascade of bars.
-pub(super) fn split(case: &Case<'_>) -> Option<PageSection> {
+pub(super) fn build_section(case: &Case<'_>) -> Option<PageSection> {
     let split = case.found.split.as_ref()?;
     let description = bars(split).iter().map(|bar| format!("{}: {}", bar.name, bar.value)).collect::<Vec<_>>();
     let id = format!("time-{}", case.index);

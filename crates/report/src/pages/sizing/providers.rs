@@ -84,7 +84,7 @@ impl Sized<'_> {
         let sizing = self.sizing;
         let mut reasons: BTreeMap<String, String> = BTreeMap::new();
         let mut add = |name: &str, reason: String| {
-            let provider = provider(name).to_owned();
+            let provider = provider_of(name).to_owned();
             if !sizing.providers.iter().any(|known| known.provider == provider) {
                 reasons.entry(provider).or_insert(reason);
             }
@@ -142,7 +142,7 @@ impl Sized<'_> {
 
     /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD`
     pub(super) fn other_providers(&self) -> Option<String> {
-        let best = self.best_volumes().first().map(|choice| provider(choice.offer.product().name()).to_owned());
+        let best = self.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()).to_owned());
         let of_layout = |name: &str| self.sizing.layouts.iter().find(|layout| layout.provider == name)?.total;
         let others =
             self.sizing.providers.iter().filter(|other| !other.is_slower && best.as_ref() != Some(&other.provider));
@@ -174,19 +174,19 @@ fn from_price(other: &ProviderFrontier, separate: Option<Money>) -> Option<(f64,
 }
 
 /// The provider in the name of a product or configuration: `aws` of `stripe(4,64KiB) of aws/gp3:100GiB`.
-fn provider(name: &str) -> &str {
+fn provider_of(name: &str) -> &str {
     let product = name.rsplit_once(" of ").map_or(name, |(_, product)| product);
     product.split_once('/').map_or(product, |(provider, _)| provider)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::provider;
+    use super::provider_of;
 
     #[test]
     fn the_provider_is_the_beginning_of_the_product() {
         for name in ["aws/gp3", "aws/gp3:100GiB,iops=4000", "stripe(4,64KiB) of aws/io2:16GiB on aws/m5.large"] {
-            assert_eq!(provider(name), "aws");
+            assert_eq!(provider_of(name), "aws");
         }
     }
 }

@@ -9,9 +9,9 @@ use super::{chart, source};
 use crate::chart::{self as draw, Axis, BarPart, Fill, Joined, Lane, Plane, Spot, Stack, typeset};
 use crate::html::both;
 use crate::page::{Block, Item, PageSection, Shares};
-use crate::pages::curves::plot;
+use crate::pages::curves::plot_curve;
 use crate::scale::AxisScale;
-use crate::sessions::{SessionCurve, SessionPoint, below, offered, responses, splits};
+use crate::sessions::{SessionCurve, SessionPoint, below, format_load, responses, splits};
 use crate::statements;
 use crate::words::database::{PARTS, share_of, spent, split};
 use crate::words::{Counted, clean};
@@ -38,11 +38,11 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[SessionCurve<'_>], index: usi
     let mut lines: Vec<Block> = Vec::new();
     let mut latencies: Vec<Block> = Vec::new();
     for (part, chunk) in named.chunks(CURVES_MAX).enumerate() {
-        lines.push(curves(&format!("crowd-{index}-{part}"), &drawn[part * CURVES_MAX..][..chunk.len()], &source));
+        lines.push(draw_curves(&format!("crowd-{index}-{part}"), &drawn[part * CURVES_MAX..][..chunk.len()], &source));
         latencies.extend(reads(&format!("reads-{index}-{part}"), chunk, &source));
     }
     lines.extend(groups.iter().take(PLOTS_MAX).map(|group| {
-        let mut plot = plot(&group.curve, Counted::Transactions);
+        let mut plot = plot_curve(&group.curve, Counted::Transactions);
         if !group.name.is_empty() {
             plot.title = format!("{}: response time against transactions/s completed", group.name);
         }
@@ -63,7 +63,7 @@ pub(super) fn sections(suite: &SuiteRun, groups: &[SessionCurve<'_>], index: usi
 }
 
 /// Response time against throughput of one or more curves.
-pub(super) fn curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) -> Block {
+pub(super) fn draw_curves(id: &str, groups: &[&SessionCurve<'_>], source: &str) -> Block {
     let curves: Vec<&Curve> = groups.iter().map(|group| &group.curve).collect();
     let lead = match curves[..] {
         [_] => "Each marker is a number of concurrent sessions.",
@@ -149,7 +149,7 @@ fn spots<'a>(
         (x > 0.0 && y > 0.0).then(|| Spot {
             x,
             y,
-            tip: format!("{}: {} at {} blocks/s, {who}", offered(point), number::time(y), number::three(x)),
+            tip: format!("{}: {} at {} blocks/s, {who}", format_load(point), number::time(y), number::three(x)),
             label: if knee == Some(point.step.name.as_str()) { "knee".into() } else { String::new() },
         })
     };

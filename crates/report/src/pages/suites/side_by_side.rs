@@ -3,14 +3,14 @@
 use plimsoll_record::{StepWork, SuiteRun};
 use plimsoll_units::Span;
 
-use super::sessions::{CURVES_MAX, curves, reads};
+use super::sessions::{CURVES_MAX, draw_curves, reads};
 use super::{chart, source};
 use crate::chart::{Bar, Fill, bars};
 use crate::html::both;
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, PageSection, Table};
 use crate::pages::curves::{labels, line};
-use crate::sessions::{SessionCurve, SessionPoint, groups, limit_at, offered};
+use crate::sessions::{SessionCurve, SessionPoint, format_load, groups, limit_at};
 use crate::statements::{By, Test, Took, seconds, tests};
 use crate::words::clean;
 
@@ -89,7 +89,7 @@ fn over_each_other(entries: &[SuiteCurve<'_>], index: usize) -> Vec<PageSection>
             let mut sources: Vec<String> = chunk.iter().map(|entry| source(entry.suite)).collect();
             sources.dedup();
             let source = sources.join("; ");
-            lines.push(curves(&format!("compared-sessions-{index}-{part}"), &groups, &source));
+            lines.push(draw_curves(&format!("compared-sessions-{index}-{part}"), &groups, &source));
             latencies.extend(reads(&format!("compared-reads-{index}-{part}"), &named, &source));
             rows.extend(chunk.iter().copied().enumerate());
         }
@@ -120,11 +120,11 @@ fn curve_table(rows: Vec<(usize, &SuiteCurve<'_>)>, entries: &[SuiteCurve<'_>]) 
         .column(Column::rate("knee", "transactions/s", 1), |(_, entry)| {
             entry.group.curve.knee.map(|knee| Cell::three(knee.iops))
         })
-        .column(Column::text("at", 5), |(_, entry)| entry.group.at_knee().map(offered))
+        .column(Column::text("at", 5), |(_, entry)| entry.group.at_knee().map(format_load))
         .column(Column::rate("maximum", "transactions/s", 0), |(_, entry)| {
             entry.group.best().map(|best| Cell::three(best.crowd.run.figures.iops.value))
         })
-        .column(Column::text("at", 6), |(_, entry)| entry.group.best().map(offered))
+        .column(Column::text("at", 6), |(_, entry)| entry.group.best().map(format_load))
         .column(Column::time("read, at knee", "database", 2), |(_, entry)| {
             time(entry.group.at_knee().and_then(SessionPoint::read_as_seen))
         })

@@ -8,7 +8,7 @@ use super::{VerdictText, duration, event, seconds, share};
 use crate::number;
 use crate::words::clean;
 
-pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
+pub(super) fn describe(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let verdict_text =
         |word, (text, remedy): (String, &str)| VerdictText { kind: word, text, remedy: remedy.to_owned() };
     speed(verdict)

@@ -33,7 +33,7 @@ fn counted() -> VolumeCounters {
 
 fn shown() -> String {
     let about = About { slow: 10, floor: Floor { iops: 90_000, ..Floor::default() }, ..About::default() };
-    page(&about, &[counted()])
+    render_page(&about, &[counted()])
 }
 
 /// The rules of the exposition format and of `promtool check metrics`: HELP and TYPE once and before the samples, one

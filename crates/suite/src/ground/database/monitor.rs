@@ -291,7 +291,7 @@ fn storage_limit(seen: &SessionsResult, commits: bool) -> String {
 }
 
 /// Doubts about the figures.
-pub(super) fn findings(seen: &SessionsResult, system: System, about: &DatabaseAbout) -> Vec<Finding> {
+pub(super) fn find_doubts(seen: &SessionsResult, system: System, about: &DatabaseAbout) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(share) = answered_above(seen, about).filter(|share| *share > MAX_CLIENT_SHARE) {
         findings.push(Finding::PageCacheBelowDatabase { share });

@@ -6,7 +6,7 @@ use plimsoll_units::{Instant, Kind, Op};
 use super::*;
 use crate::result::StepResult;
 
-fn facts(system: System) -> Facts {
+fn default_facts(system: System) -> Facts {
     crate::recipes::databases::facts(system)
 }
 
@@ -34,14 +34,14 @@ fn of_script(rungs: &[u32], until: Until) -> LadderOptions {
     }
 }
 
-fn ladder(rungs: &[u32], until: Until) -> Ladder {
+fn build_ladder(rungs: &[u32], until: Until) -> Ladder {
     let options = of_script(rungs, until);
-    Ladder::new(options, &facts(System::Postgres)).expect("rungs that rise")
+    Ladder::new(options, &default_facts(System::Postgres)).expect("rungs that rise")
 }
 
 /// All steps, each with the result of `seen`.
 fn climb(ladder: &mut Ladder, seen: impl Fn(&SessionsStep) -> SessionsResult) -> Vec<CompletedStep> {
-    let facts = facts(System::Postgres);
+    let facts = default_facts(System::Postgres);
     let mut done = Vec::new();
     while let Some(step) = ladder.next(&done, &facts) {
         let seen = match &step.work {
@@ -71,9 +71,9 @@ fn article(step: &SessionsStep) -> SessionsResult {
 #[test]
 fn article_ladder_reproduces_table_and_fit() {
     let options = LadderOptions { beside_article: true, ..article_options() };
-    let mut ladder = Ladder::new(options, &facts(System::Postgres)).expect("the article's");
+    let mut ladder = Ladder::new(options, &default_facts(System::Postgres)).expect("the article's");
     let done = climb(&mut ladder, article);
-    let facts = facts(System::Postgres);
+    let facts = default_facts(System::Postgres);
     let listings = ladder.listings(&done, &facts);
     let lines: Vec<&str> = listings[0].text.lines().collect();
     assert_eq!(
@@ -93,7 +93,7 @@ fn article_ladder_reproduces_table_and_fit() {
 
 #[test]
 fn linear_throughput_has_no_fitted_maximum() {
-    let mut ladder = ladder(&[1, 2, 6], Until::Turns(2));
+    let mut ladder = build_ladder(&[1, 2, 6], Until::Turns(2));
     let done = climb(&mut ladder, |step| {
         let response = Span::from_millis(700);
         let op = Op { offset: 0, length: 0, kind: Kind::Read, stream: 0 };
@@ -104,7 +104,7 @@ fn linear_throughput_has_no_fitted_maximum() {
         };
         SessionsResult { series: series(2 * step.sessions), ..SessionsResult::default() }
     });
-    let facts = facts(System::Postgres);
+    let facts = default_facts(System::Postgres);
     assert_eq!(ladder.database_result(&done, &facts).fitted, None);
     let sentences = ladder.verdicts(&done, &facts);
     assert!(sentences[0].contains("6 sessions brought 6.0 times as many executions as 1 session"), "{sentences:#?}");
@@ -119,7 +119,7 @@ fn rungs_run_between_setup_and_teardown() {
         teardown: Some(script("teardown.sql", "DROP TABLE t")),
         ..of_script(&[1, 2, 4], Until::Time(Span::from_secs(2)))
     };
-    let mut ladder = Ladder::new(options, &facts(System::Sqlite)).expect("rungs that rise");
+    let mut ladder = Ladder::new(options, &default_facts(System::Sqlite)).expect("rungs that rise");
     let done = climb(&mut ladder, |_| SessionsResult::default());
     let names: Vec<&str> = done.iter().map(|done| done.step.name.as_str()).collect();
     assert_eq!(names, ["Set-up", "1 session", "2 sessions", "4 sessions", "Tear-down"]);
@@ -127,7 +127,7 @@ fn rungs_run_between_setup_and_teardown() {
     assert_eq!(done.iter().filter(|done| done.step.counts).count(), 3);
     let Work::Sessions(sessions) = &done[2].step.work else { panic!("{:?}", done[2]) };
     assert_eq!((sessions.turns, sessions.most, sessions.kinds.len()), (None, Span::from_secs(2), 1));
-    assert!(sessions.kinds[0].writes && ladder.listings(&done, &facts(System::Sqlite)).is_empty());
+    assert!(sessions.kinds[0].writes && ladder.listings(&done, &default_facts(System::Sqlite)).is_empty());
 }
 
 #[test]
@@ -138,12 +138,12 @@ fn built_in_table_has_requested_size() {
         assert_eq!(fill.count, 11, "{system}: 102,400 rows, 10,000 by a statement");
     }
     let options = article_options();
-    assert!(Ladder::new(options, &facts(System::Oracle)).err().expect("not known").contains("give --sql"));
+    assert!(Ladder::new(options, &default_facts(System::Oracle)).err().expect("not known").contains("give --sql"));
 }
 
 #[test]
 fn invalid_ladder_options_are_refused() {
-    let refused = |rungs: &[u32], until| Ladder::new(of_script(rungs, until), &facts(System::Sqlite)).is_err();
+    let refused = |rungs: &[u32], until| Ladder::new(of_script(rungs, until), &default_facts(System::Sqlite)).is_err();
     let once = Until::Turns(1);
     for rungs in [&[][..], &[0, 1], &[2, 1], &[1, 1], &[1, 5000]] {
         assert!(refused(rungs, once), "{rungs:?}");
@@ -164,8 +164,8 @@ fn reading_is_detected_by_first_word() {
 
 #[test]
 fn many_turns_print_percentiles() {
-    assert_eq!(ladder(&[1, 2], Until::Turns(6)).kinds().len(), 6);
-    assert_eq!(ladder(&[1, 2], Until::Turns(100)).kinds().len(), 1);
+    assert_eq!(build_ladder(&[1, 2], Until::Turns(6)).kinds().len(), 6);
+    assert_eq!(build_ladder(&[1, 2], Until::Turns(100)).kinds().len(), 1);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Va
 use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Script, Tables};
 use crate::recipes::numbers::{numbers, parts};
-use crate::sql::{TransactionRunner, Transactions, all_named, filled, named};
+use crate::sql::{TransactionRunner, Transactions, all_named, fill_template, named};
 
 /// Tellers and accounts per branch.
 const TELLERS: u64 = 10;
@@ -29,7 +29,7 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
     let filler =
         |width: u32| if system == System::Sqlite { format!("printf('%{width}s', '')") } else { "''".to_owned() };
     let values = [("char22", &*wide(22)), ("char84", &*wide(84)), ("char88", &*wide(88))];
-    let create = all_named(SQL, "table").map(|table| filled(table, &values)).collect();
+    let create = all_named(SQL, "table").map(|table| fill_template(table, &values)).collect();
     let mut fill = Vec::new();
     let mut rows = |into: &str, count: u64, values: String| {
         for (from, to) in parts(count, 10_000) {
@@ -54,7 +54,7 @@ pub(super) fn tables(system: System, scale: u64) -> Option<Tables> {
 
 /// Inconsistencies between balances, history and committed transactions. The history had `before` rows before the first
 /// transaction.
-pub(super) fn inconsistencies(script: Script, row: &Row, before: i64, ledger: &OltpLedger) -> Vec<String> {
+pub(super) fn find_inconsistencies(script: Script, row: &Row, before: i64, ledger: &OltpLedger) -> Vec<String> {
     let figure = |index: usize| row.get(index).and_then(Value::int).unwrap_or(0);
     let (accounts, tellers, branches, moved, rows) = (figure(0), figure(1), figure(2), figure(3), figure(4));
     let mut inconsistencies = Vec::new();

@@ -21,7 +21,7 @@ const MIN_OPEN_SESSIONS: u32 = 16;
 /// The plan of the points.
 pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
     check(options)?;
-    let named = named(options) as u64;
+    let named = count_loads(options) as u64;
     let (least, most) = match options.measure {
         Some(measure) => (measure, measure),
         None if named > 0 => (options.duration / (2 * named), options.duration / named),
@@ -43,7 +43,7 @@ pub(super) fn plan(options: &OltpOptions) -> Result<SweepPlan, String> {
 }
 
 /// Number of loads listed in the options.
-fn named(options: &OltpOptions) -> usize {
+fn count_loads(options: &OltpOptions) -> usize {
     options.clients.as_ref().map_or(0, Vec::len) + options.rates.as_ref().map_or(0, Vec::len)
 }
 
@@ -121,7 +121,7 @@ pub(super) fn sessions_of_open(options: &OltpOptions, runs: &[Run]) -> u32 {
 
 /// Expected number of points.
 pub(super) fn expected_points(options: &OltpOptions) -> usize {
-    match named(options) {
+    match count_loads(options) {
         0 if options.open => 35,
         0 => options.max_sessions.ilog2() as usize + 1 + REFINEMENTS,
         named => named,

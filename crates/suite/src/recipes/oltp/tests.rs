@@ -9,7 +9,7 @@ use crate::recipes::databases::facts;
 use crate::result::StepResult;
 use crate::sql::StatementsResult;
 
-fn oltp(options: OltpOptions) -> Oltp {
+fn build_oltp(options: OltpOptions) -> Oltp {
     Oltp::new(options, &facts(System::Postgres)).expect("options that fit")
 }
 
@@ -64,7 +64,7 @@ fn paces(done: &[CompletedStep]) -> Vec<Pace> {
 
 #[test]
 fn clients_rise_to_saturation_and_tables_are_checked_last() {
-    let mut oltp = oltp(OltpOptions::defaults());
+    let mut oltp = build_oltp(OltpOptions::defaults());
     let done = made(&mut oltp, &[5, 5, 5, 5, 0]);
     let depths: Vec<u32> =
         paces(&done).iter().map(|pace| if let Pace::Closed { depth } = pace { *depth } else { 0 }).collect();
@@ -93,7 +93,7 @@ fn clients_rise_to_saturation_and_tables_are_checked_last() {
 
 #[test]
 fn open_loads_follow_closed_loads() {
-    let mut oltp = oltp(OltpOptions { open: true, ..OltpOptions::defaults() });
+    let mut oltp = build_oltp(OltpOptions { open: true, ..OltpOptions::defaults() });
     let done = made(&mut oltp, &[0, 0, 0, 0, 0]);
     let open: Vec<f64> = paces(&done)
         .iter()
@@ -105,11 +105,11 @@ fn open_loads_follow_closed_loads() {
 
 #[test]
 fn listed_loads_run_in_order() {
-    let mut closed = oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::defaults() });
+    let mut closed = build_oltp(OltpOptions { clients: Some(vec![4, 1]), ..OltpOptions::defaults() });
     assert_eq!(paces(&made(&mut closed, &[0; 5])), [Pace::Closed { depth: 4 }, Pace::Closed { depth: 1 }]);
     let rates = vec![Iops::per_second(50), Iops::per_second(20)];
     let mut open =
-        oltp(OltpOptions { rates: Some(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::defaults() });
+        build_oltp(OltpOptions { rates: Some(rates), measure: Some(Span::from_secs(2)), ..OltpOptions::defaults() });
     let done = made(&mut open, &[0; 5]);
     let steps: Vec<&SessionsStep> = done
         .iter()
@@ -123,7 +123,7 @@ fn listed_loads_run_in_order() {
 #[test]
 fn inconsistent_data_fail_the_suite() {
     let check = |row: &[i64], failed: bool| {
-        let mut oltp = oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::defaults() });
+        let mut oltp = build_oltp(OltpOptions { clients: Some(vec![1]), ..OltpOptions::defaults() });
         let done = made(&mut oltp, row);
         assert_eq!(oltp.has_failed(&done), failed, "{row:?}");
         let sentences = oltp.verdicts(&done, &facts(System::Postgres));
@@ -141,7 +141,7 @@ fn inconsistent_data_fail_the_suite() {
 
 #[test]
 fn wrongly_loaded_tables_end_the_suite() {
-    let mut oltp = oltp(OltpOptions::defaults());
+    let mut oltp = build_oltp(OltpOptions::defaults());
     let facts = facts(System::Postgres);
     let mut done: Vec<CompletedStep> = Vec::new();
     while let Some(step) = oltp.next(&done, &facts) {

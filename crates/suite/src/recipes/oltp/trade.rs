@@ -11,7 +11,7 @@ use plimsoll_database::{Failure, FailureKind, Prepared, Row, Session, System, Va
 use super::ledger::{OltpLedger, TransactionEnd, transact};
 use super::{ExecutionMode, Tables};
 use crate::recipes::numbers::{numbers, parts};
-use crate::sql::{TransactionRunner, Transactions, all_named, filled, named};
+use crate::sql::{TransactionRunner, Transactions, all_named, fill_template, named};
 
 /// Tables, and the statements of a session in the order of preparation.
 const SQL: &str = include_str!("trade.sql");
@@ -71,7 +71,7 @@ fn create(system: System) -> Vec<String> {
         _ => format!("VARCHAR({width})"),
     };
     let values = [("short", &*wide(24)), ("info", &*wide(60)), ("long", &*wide(500))];
-    all_named(SQL, "table").map(|table| filled(table, &values)).collect()
+    all_named(SQL, "table").map(|table| fill_template(table, &values)).collect()
 }
 
 /// Content of a long column: as many digits as the average number of letters in TPC-C.

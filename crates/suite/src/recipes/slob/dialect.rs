@@ -15,7 +15,7 @@
 use plimsoll_database::System;
 
 use super::layout::{COLUMNS, SchemaLayout};
-use crate::sql::{all_named, filled, named};
+use crate::sql::{all_named, fill_template, named};
 
 /// A half-open range of key places.
 pub(super) type Places = (u64, u64);
@@ -195,6 +195,6 @@ impl SchemaLayout {
         ];
         let values: Vec<(&str, &str)> =
             values.iter().chain(&of_schema).map(|(name, value)| (*name, value.as_str())).collect();
-        all_named(file(self.system), name).map(|statement| filled(statement, &values)).collect()
+        all_named(file(self.system), name).map(|statement| fill_template(statement, &values)).collect()
     }
 }

@@ -25,7 +25,7 @@ fn quantile(bins: &Bins, share: f64) -> String {
 }
 
 /// A line per point, grouped by the share of updates.
-pub(super) fn curve(points: &[SlobPoint], update_pcts: &[u32], block: u64) -> String {
+pub(super) fn format_curve(points: &[SlobPoint], update_pcts: &[u32], block: u64) -> String {
     let mut text = String::new();
     for pct in update_pcts {
         let curve = SlobCurve::of(points, *pct);

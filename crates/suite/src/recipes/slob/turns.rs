@@ -41,7 +41,7 @@ pub(super) fn work(layout: &Arc<SchemaLayout>, update_pct: u32) -> SessionWork {
 }
 
 /// Schema of a session, from 1: all schemas are active if there are at least as many sessions.
-const fn schema(session: u32, schemas: u32) -> u32 {
+const fn assign_schema(session: u32, schemas: u32) -> u32 {
     session % schemas + 1
 }
 
@@ -52,17 +52,17 @@ struct Loop {
 
 impl ServerLoop for Loop {
     fn call(&self, session: u32, seed: u64, burst: Span) -> String {
-        let schema = schema(session, self.layout.schemas);
+        let schema = assign_schema(session, self.layout.schemas);
         self.layout.call(schema, self.update_pct, seed, burst.as_nanos() / 1000)
     }
 
     fn units(&self, rows: &[Row]) -> Option<Vec<WorkUnit>> {
-        units(rows.first()?.first()?.text()?)
+        parse_units(rows.first()?.first()?.text()?)
     }
 }
 
 /// Parses units of work: kind, start and duration in microseconds, repeated.
-fn units(text: &str) -> Option<Vec<WorkUnit>> {
+fn parse_units(text: &str) -> Option<Vec<WorkUnit>> {
     let mut numbers = text.split_ascii_whitespace();
     let mut units = Vec::new();
     while let Some(kind) = numbers.next() {
@@ -88,7 +88,7 @@ impl Transactions for Turns {
     }
 
     fn open(&self, session: &mut dyn Session, number: u32) -> Result<Box<dyn TransactionRunner>, Failure> {
-        let [select, update] = self.layout.select_and_update(schema(number, self.layout.schemas));
+        let [select, update] = self.layout.select_and_update(assign_schema(number, self.layout.schemas));
         let (select, update) = (session.prepare(&select)?, session.prepare(&update)?);
         Ok(Box::new(Turn { layout: self.layout.clone(), select, update, number: 0 }))
     }
@@ -165,18 +165,18 @@ mod tests {
         let unit =
             |kind, began, took| WorkUnit { kind, began: Span::from_micros(began), took: Span::from_micros(took) };
         assert_eq!(
-            units("0 12 340 1 360 500 2 860 90 "),
+            parse_units("0 12 340 1 360 500 2 860 90 "),
             Some(vec![unit(0, 12, 340), unit(1, 360, 500), unit(2, 860, 90)])
         );
-        assert_eq!(units("0 -3 -1"), Some(vec![unit(0, 0, 0)]));
-        assert_eq!(units(""), Some(Vec::new()));
+        assert_eq!(parse_units("0 -3 -1"), Some(vec![unit(0, 0, 0)]));
+        assert_eq!(parse_units(""), Some(Vec::new()));
         for wrong in ["0 1", "3 1 2", "x", "0 1 2 0"] {
-            assert_eq!(units(wrong), None, "{wrong}");
+            assert_eq!(parse_units(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn sessions_cover_all_schemas() {
-        assert_eq!((0..6).map(|session| schema(session, 4)).collect::<Vec<_>>(), [1, 2, 3, 4, 1, 2]);
+        assert_eq!((0..6).map(|session| assign_schema(session, 4)).collect::<Vec<_>>(), [1, 2, 3, 4, 1, 2]);
     }
 }

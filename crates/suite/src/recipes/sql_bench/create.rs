@@ -23,7 +23,7 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let body: Arc<str> = plain(dialect).into();
     let (first, again) = (Arc::clone(&body), body);
-    let keyed: Arc<str> = keyed(dialect).into();
+    let keyed: Arc<str> = create_keyed(dialect).into();
     let count = plan.times(TABLES);
     let figure = Counting::Figure { full: TABLES, at_once: 1 };
     let left = |drop: bool| {
@@ -69,7 +69,7 @@ fn plain(dialect: SqlDialect) -> String {
     )
 }
 
-fn keyed(dialect: SqlDialect) -> String {
+fn create_keyed(dialect: SqlDialect) -> String {
     let int = dialect.int();
     let column = |column: u64| match (dialect.0, column) {
         (_, 0) => format!("k0 {int} NOT NULL PRIMARY KEY"),

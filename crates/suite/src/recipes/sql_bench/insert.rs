@@ -69,7 +69,7 @@ impl RowNumbers {
     }
 }
 
-pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
+pub(super) fn build_sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let (dialect, rows) = (plan.dialect, RowNumbers::of(plan));
     let mut sections = vec![
         BenchSection::preparation("create_table", vec![create(dialect, "bench1"), index("bench1")]),

@@ -19,7 +19,7 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     let dialect = plan.dialect;
     let create = move |index: u64| {
         let (name, _) = RELATIONS[index as usize];
-        let mut requests = ask(create(dialect, name));
+        let mut requests = ask(create_table(dialect, name));
         requests.push(SqlRequest::text(format!("CREATE INDEX {name}_u2 ON {name} (unique2)")));
         requests
     };
@@ -40,7 +40,7 @@ pub(super) fn sections(plan: &SectionPlan) -> Vec<BenchSection> {
     ]
 }
 
-fn create(dialect: SqlDialect, name: &str) -> String {
+fn create_table(dialect: SqlDialect, name: &str) -> String {
     let int = dialect.int();
     let numbers = [
         "unique2",
