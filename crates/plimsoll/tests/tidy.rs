@@ -9,6 +9,7 @@ mod tidy {
     mod cycles;
     mod documents;
     mod edges;
+    mod identifiers;
     mod leaks;
     mod modules;
     mod sizes;

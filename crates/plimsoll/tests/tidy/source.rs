@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{
-    Expr, Field, Ident, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, Lit, Meta, PatIdent, Signature, TraitItemFn, Type,
-    Variant,
+    Expr, Field, Ident, ImplItemFn, Item, ItemFn, ItemImpl, ItemMod, Lit, Local, Meta, PatIdent, Signature,
+    TraitItemFn, Type, Variant,
 };
 
 use super::tree;
@@ -33,6 +33,8 @@ pub struct Source {
     pub unsafe_lines: Vec<usize>,
     /// First names of paths that begin with `crate`, without those of modules of tests.
     pub crate_modules: BTreeSet<String>,
+    /// Names and lines of `let` bindings that shadow a free function of the file's own module.
+    pub shadows: Vec<(String, usize)>,
 }
 
 /// A function with a body.
@@ -90,7 +92,9 @@ impl Source {
         find_crate_modules(tokens.clone(), &mut crate_modules);
         let file: syn::File = syn::parse2(tokens)
             .unwrap_or_else(|error| panic!("{path}:{}: not Rust: {error}", error.span().start().line));
-        let mut reader = Reader::default();
+        let free =
+            file.items.iter().filter_map(|item| if let Item::Fn(item) = item { Some(&item.sig.ident) } else { None });
+        let mut reader = Reader { free: free.map(Ident::to_string).collect(), ..Reader::default() };
         reader.visit_file(&file);
         Self { path: path.to_owned(), text, unsafe_lines, crate_modules, ..reader.seen }
     }
@@ -160,6 +164,10 @@ struct Reader {
     /// True in an implementation of a trait, whose names are fixed.
     prescribed: bool,
     within: Vec<String>,
+    /// Free functions of the file's own module.
+    free: BTreeSet<String>,
+    /// True in the pattern of a `let`.
+    in_let: bool,
 }
 
 impl Reader {
@@ -261,7 +269,20 @@ impl<'ast> Visit<'ast> for Reader {
 
     fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
         self.defined(&pattern.ident, false);
+        let name = pattern.ident.to_string();
+        if self.in_let && self.within.is_empty() && self.free.contains(&name) {
+            self.seen.shadows.push((name, pattern.ident.span().start().line));
+        }
         visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_local(&mut self, local: &'ast Local) {
+        self.in_let = true;
+        self.visit_pat(&local.pat);
+        self.in_let = false;
+        if let Some(init) = &local.init {
+            self.visit_local_init(init);
+        }
     }
 
     fn visit_macro(&mut self, invocation: &'ast syn::Macro) {
