@@ -22,7 +22,7 @@ const NAMES_MAX: u32 = 100;
 pub enum AccessMode {
     /// Read-only.
     Read,
-    /// Read and write. Permission is decided by [`crate::claim`].
+    /// Read and write. Permission is decided by [`crate::claim_named`].
     Write,
 }
 

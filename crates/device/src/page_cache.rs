@@ -25,7 +25,7 @@ pub enum NotDropped {
 }
 
 /// Drops the cached pages of a file or block device. Dirty and mapped pages stay: write them back first with
-/// [`crate::sync`].
+/// [`crate::sync_data`].
 ///
 /// # Errors
 /// Errors of `posix_fadvise`.

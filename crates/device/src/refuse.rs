@@ -49,8 +49,8 @@ impl Claim {
     }
 }
 
-/// Checks whether `path` may be written to, see [`claim`], and drops the claim. A device may come into use, or a path
-/// be replaced, between this check and the write: open the device with `O_EXCL`, or hold a [`Claim`].
+/// Checks whether `path` may be written to, see [`claim_named`], and drops the claim. A device may come into use, or a
+/// path be replaced, between this check and the write: open the device with `O_EXCL`, or hold a [`Claim`].
 /// # Errors
 /// [`WriteRefusal`], with the finding and the remedy.
 pub fn check_destroy(path: &Path, named: &[PathBuf]) -> Result<(), WriteRefusal> {
@@ -72,7 +72,8 @@ pub fn claim_named(path: &Path, named: &[PathBuf]) -> Result<Claim, WriteRefusal
 }
 
 /// Claims the existing regular file `path` without `--destroy`, because it carries plimsoll's mark, see
-/// [`crate::mark`]. Refused for the same reasons as with [`claim`], and without a mark or with that of another file.
+/// [`crate::mark_created`]. Refused for the same reasons as with [`claim_named`], and without a mark or with that of
+/// another file.
 ///
 /// # Errors
 /// [`WriteRefusal`], with the finding and the remedy.

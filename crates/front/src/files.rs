@@ -241,7 +241,7 @@ impl DataFiles {
         open.mapping.as_ref()?.view(place.at, length)
     }
 
-    /// The runs of data and of holes of a data file: see [`sparse::extents`](crate::sparse::extents).
+    /// The runs of data and of holes of a data file: see [`sparse::find_extents`](crate::sparse::find_extents).
     pub(crate) fn extents(&mut self, place: FilePosition, length: u64, limit: usize) -> io::Result<Vec<Extent>> {
         self.descriptor(place.file)?;
         let open = self.open.get(place.file.0 as usize).and_then(Option::as_ref).ok_or(io::ErrorKind::NotFound)?;

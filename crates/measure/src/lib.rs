@@ -3,7 +3,7 @@
 //!
 //! [`measure`] executes a [`MeasurementRequest`], [`measure_interleaved`] two of them, and [`simulate`] a
 //! [`SimulationRequest`]. [`LoadOptions`] and [`SweepOptions`] become a
-//! [`MeasurePlan`], which [`sweep::run`] executes on a [`Backend`]; [`Replaying`] is a recorded load.
+//! [`MeasurePlan`], which [`sweep::run_sweep`] executes on a [`Backend`]; [`Replaying`] is a recorded load.
 
 pub mod backend;
 pub mod checks;
