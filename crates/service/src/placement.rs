@@ -21,9 +21,9 @@ impl Service {
         self.store_metadata(volume, metadata)
     }
 
-    /// Moves a volume into a group, the instance to which it is attached from now on, or out of its group, with the initiators that may use it from now on, and replaces
-    /// a tag, in a single commit. Waits until no request of the volume is in flight: its model restarts idle. Without
-    /// initiators its sessions end first.
+    /// Moves a volume into a group (the instance to which it is attached) or out of its group, sets the initiators that
+    /// may use it, and replaces a tag, in a single commit. Waits until no request of the volume is in flight: its model
+    /// restarts idle. Without initiators its sessions end first.
     pub fn set_group(
         &self,
         name: &str,

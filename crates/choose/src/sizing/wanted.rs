@@ -264,7 +264,7 @@ impl Objectives {
             return found;
         }
         for (class, limit) in default_limits(&found.required, cached, points) {
-            let time_today = time_today(today, class);
+            let time_today = find_mean_today(today, class);
             let limit = time_today.map_or(limit, |today| today.max(limit));
             let objective = Objective { over: Scope::All, measure: Measure::Mean, limit };
             let objective = ClassObjective { class: Some(class), objective };
@@ -281,8 +281,8 @@ impl Objectives {
 }
 
 /// Mean response time today of a class, or of the total that contains it.
-fn time_today(today: &[(Class, Span)], class: Class) -> Option<Span> {
-    let of = |class: Class| today.iter().find(|(known, _)| *known == class).map(|(_, mean)| *mean);
+fn find_mean_today(today: &[(Class, Span)], class: Class) -> Option<Span> {
+    let of = |class: Class| today.iter().find(|(own, _)| *own == class).map(|(_, mean)| *mean);
     of(class).or_else(|| of(total_of(class)))
 }
 
