@@ -8,38 +8,38 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_cloud::{Ec2Key, Endpoints, KeyError, NewKey, OciKey, TENANCY, USER};
-use plimsoll_service::api::{Group, Volume};
-use plimsoll_service::client::group_path;
+use plimsoll_report::{Block, Column, Page, Table, TableLayout, to_json};
 use serde_json::json;
 
 use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
 use crate::cli_error::CliError;
-use crate::output::{Outputs, print};
-use crate::volumes::{asked, home};
+use crate::output::{Forms, print};
+use crate::volumes::{Desk, home};
 
 const PRIVATE_KEY: &str = "plimsoll_api_key.pem";
 
 /// `plimsoll oci-key`.
 pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
     let directory = home::data_directory(&args.reach)?;
     match &args.command {
         OciKeyCommand::Add { file, user, tenancy } => {
             let pem = std::fs::read_to_string(file).map_err(|error| CliError::reading(file, error))?;
             let key = OciKey::new(tenancy, user, &pem).map_err(refused)?;
-            let line = format!("{} of {} is registered\n", key.fingerprint, key.user);
+            let line = format!("{} of {} is registered", key.fingerprint, key.user);
             plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
-            if args.reach.json { print_json(&json!({ "keyId": key.id() })) } else { print(line.as_bytes()) }
+            forms.write(&Page::of_block("Key of OCI", Block::Text(line)), || to_json(&json!({ "keyId": key.id() })))
         }
         OciKeyCommand::List => {
             let keys = plimsoll_cloud::oci_keys(&directory).map_err(refused)?;
-            if args.reach.json {
-                let ids: Vec<String> = keys.iter().map(OciKey::id).collect();
-                return print_json(&json!(ids));
-            }
-            let lines = keys.iter().map(|key| format!("{}  {}  {}\n", key.fingerprint, key.user, key.tenancy));
-            let text: String = lines.collect();
-            let none = "no keys yet: plimsoll oci-key add FILE.pem, or plimsoll oci-config\n";
-            print(if text.is_empty() { none } else { &text }.as_bytes())
+            let table = Table::rows("Keys of OCI", &keys)
+                .column(Column::text("fingerprint", 0), |key| key.fingerprint.as_str())
+                .column(Column::text("user", 0), |key| key.user.as_str())
+                .column(Column::text("tenancy", 0), |key| key.tenancy.as_str())
+                .table();
+            let table = Table { layout: TableLayout::Lines, ..table };
+            let page = Page::of_table(table, "no keys yet: plimsoll oci-key add FILE.pem, or plimsoll oci-config");
+            forms.write(&page, || to_json(&keys.iter().map(OciKey::id).collect::<Vec<_>>()))
         }
         OciKeyCommand::Remove { fingerprint } => {
             let removed = plimsoll_cloud::remove_oci_key(&directory, fingerprint).map_err(refused)?;
@@ -47,7 +47,7 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
                 let message = format!("no key has the fingerprint {fingerprint}: plimsoll oci-key list shows all");
                 return Err(CliError::usage(message));
             }
-            print(format!("{fingerprint} is removed\n").as_bytes())
+            forms.print(&format!("{fingerprint} is removed\n"))
         }
     }
 }
@@ -94,50 +94,31 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
 
 /// `plimsoll ec2-key`.
 pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
     let directory = home::data_directory(&args.reach)?;
     let endpoint = args.endpoint.clone().or(endpoints(&directory)?.ec2);
     let endpoint = endpoint.ok_or_else(|| no_endpoint("--ec2 127.0.0.1:9472"))?;
     let key = Ec2Key::generate();
     plimsoll_cloud::add_ec2_key(&directory, key.clone()).map_err(refused)?;
     let Ec2Key { id, secret } = key;
-    if args.reach.json {
-        return print_json(&json!({ "AccessKeyId": id, "SecretAccessKey": secret, "endpoint": endpoint }));
-    }
-    print(
-        format!(
-            "export AWS_ACCESS_KEY_ID={id} AWS_SECRET_ACCESS_KEY={secret} AWS_DEFAULT_REGION=us-east-1 \
-             AWS_ENDPOINT_URL_EC2={endpoint}\n"
-        )
-        .as_bytes(),
-    )
+    let variables = format!(
+        "export AWS_ACCESS_KEY_ID={id} AWS_SECRET_ACCESS_KEY={secret} AWS_DEFAULT_REGION=us-east-1 \
+         AWS_ENDPOINT_URL_EC2={endpoint}"
+    );
+    let key = json!({ "AccessKeyId": id, "SecretAccessKey": secret, "endpoint": endpoint });
+    forms.write(&Page::of_block("Key of EC2", Block::Listing(variables)), || to_json(&key))
 }
 
 /// `plimsoll instance`.
 pub fn instance(args: &InstanceArgs) -> Result<(), CliError> {
-    let client = home::client(&args.reach)?;
+    let desk = Desk::new(&args.reach, &args.forms)?;
     match &args.command {
-        InstanceCommand::Create { name, shape } => {
-            let group = Group { name: name.clone(), like: machine(shape) };
-            let answer = client.post("/v1/groups", &group)?;
-            let made: Group = client.read(&answer)?;
-            if args.reach.json {
-                return print(&answer.0);
-            }
-            print(format!("{name}: volumes that are attached share the limits of {}\n", made.like).as_bytes())
-        }
-        InstanceCommand::List => {
-            let groups: Vec<Group> = asked(&client, "/v1/groups")?;
-            let volumes: Vec<Volume> = asked(&client, "/v1/volumes")?;
-            if args.reach.json {
-                return print_json(&json!(groups));
-            }
-            let style = Outputs::plain(args.reach.no_color);
-            print(crate::volumes::groups(&groups, &volumes, style.style()).as_bytes())
-        }
-        InstanceCommand::Delete { name } => {
-            client.delete(&group_path(name))?;
-            print(format!("instance {name} deleted\n").as_bytes())
-        }
+        InstanceCommand::Create { name, shape } => desk.create_group(name, machine(shape), |group| {
+            let text = format!("{name}: volumes that are attached share the limits of {}", group.like);
+            Page::of_block(format!("Instance {name}"), Block::Text(text))
+        }),
+        InstanceCommand::List => desk.list_groups(),
+        InstanceCommand::Delete { name } => desk.delete_group(name, &format!("instance {name} deleted\n")),
     }
 }
 
@@ -168,10 +149,6 @@ fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     Ok(written.with_context(|| format!("writing {}", path.display()))?)
-}
-
-fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
-    print(format!("{value}\n").as_bytes())
 }
 
 fn refused(error: KeyError) -> CliError {

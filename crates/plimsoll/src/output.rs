@@ -48,6 +48,16 @@ impl Forms {
         Self { is_quiet: true, ..self }
     }
 
+    /// True if the result has a form other than text.
+    pub fn is_written(&self) -> bool {
+        self.files().next().is_some()
+    }
+
+    /// Style of text on the terminal.
+    pub const fn style(&self) -> &TextStyle {
+        &self.style
+    }
+
     fn checked(self) -> Result<Self, CliError> {
         if self.files().filter(|path| is_standard_output(path)).count() > 1 {
             return Err(CliError::usage(
@@ -79,7 +89,8 @@ impl Forms {
         self.json.as_ref().map_or(Ok(()), |path| put(path, &json()))
     }
 
-    fn print(&self, text: &str) -> Result<(), CliError> {
+    /// Prints a message, unless quiet or a form uses standard output.
+    pub fn print(&self, text: &str) -> Result<(), CliError> {
         let is_taken = self.files().any(|path| is_standard_output(path));
         if self.is_quiet || is_taken { Ok(()) } else { print(text.as_bytes()) }
     }
@@ -96,12 +107,6 @@ impl Outputs {
         let [json, html, markdown, csv, own] = [json, html, markdown, csv, svg].map(Clone::clone);
         let forms = Forms { json, html, markdown, csv, own, is_quiet: *quiet, style: style(*no_color) };
         forms.checked().map(Self)
-    }
-
-    /// Text on standard output, without files.
-    pub fn plain(no_color: bool) -> Self {
-        let (json, html, markdown, csv, own) = (None, None, None, None, None);
-        Self(Forms { json, html, markdown, csv, own, is_quiet: false, style: style(no_color) })
     }
 
     /// Fails if a result would overwrite the measured target.
@@ -126,7 +131,7 @@ impl Outputs {
 
     /// Style of text on the terminal.
     pub const fn style(&self) -> &TextStyle {
-        &self.0.style
+        self.0.style()
     }
 
     /// Prints and writes curves. JSON supports a single curve.
@@ -241,7 +246,8 @@ pub fn print(bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-fn style(no_color: bool) -> TextStyle {
+/// Style of text on standard output.
+pub fn style(no_color: bool) -> TextStyle {
     let terminal = std::io::stdout().is_terminal();
     let unwanted = no_color
         || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())

@@ -11,6 +11,7 @@ use anyhow::Context;
 use plimsoll_front::Checksums;
 use plimsoll_front::notify::News;
 use plimsoll_front::sockets::ListenAddress;
+use plimsoll_report::Page;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
 use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance};
@@ -26,7 +27,7 @@ use crate::args::{ServeArgs, TermsArgs};
 use crate::cli_error::CliError;
 use crate::log;
 use crate::offers::Offers;
-use crate::output::{Outputs, print};
+use crate::output::{self, print};
 use crate::systemd;
 use crate::volumes::{self, home};
 use crate::web_console;
@@ -239,7 +240,7 @@ fn greeting(
     facts.push(("durable", volumes::durability(&about.durability)));
     facts.extend([("floor", volumes::floor(&about.floor)), ("time", time), ("next", next(about))]);
     let title = format!("Serving {volumes} of {}", about.directory);
-    let facts = plimsoll_report::format_facts(&title, &facts, Outputs::plain(false).style());
+    let facts = plimsoll_report::page_text(&Page::of_facts(title.clone(), title, facts), &output::style(false));
     // On a line of its own: a wrapped URL cannot be opened.
     let console = url.map(|url| format!("\nThe web console, at a URL that works once:\n{url}\n"));
     facts + &console.unwrap_or_default()

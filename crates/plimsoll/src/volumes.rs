@@ -16,6 +16,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use plimsoll_report::Page;
 use plimsoll_service::api::{
     Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
 };
@@ -23,24 +24,23 @@ use plimsoll_service::client::{Client, ClientError, ResponseBody, group_path, vo
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
 
-use crate::args::{AutotuneArgs, FaultsArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
+use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, VolumeArgs, VolumeCommand};
 use crate::cli_error::CliError;
-use crate::output::{Outputs, print};
+use crate::output::Forms;
 
 pub use attach::{Making, attached, detached, reattached};
-pub use list::groups;
 pub use show::{durability, floor};
 
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
     match &args.command {
         VolumeCommand::Fsck { directory, repair, add_checksums } => {
-            return fsck::fsck(&args.reach, directory.as_deref(), *repair, *add_checksums);
+            return fsck::fsck(args, directory.as_deref(), *repair, *add_checksums);
         }
-        VolumeCommand::Detach { name, offline: true } => return attach::detach_offline(&args.reach, name),
+        VolumeCommand::Detach { name, offline: true } => return attach::detach_offline(args, name),
         _ => {}
     }
-    let desk = Desk::new(&args.reach)?;
+    let desk = Desk::new(&args.reach, &args.forms)?;
     match &args.command {
         VolumeCommand::Create { name, like, size, group, seed, force } => {
             let size_bytes = size.map(plimsoll_units::Bytes::get);
@@ -59,11 +59,7 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
             let body = Resize { size_bytes: size.get() };
             let answer = desk.client.post(&volume_path(name, "resize"), &body)?;
             let device = attach::grown(&desk.client.read(&answer)?);
-            desk.tell(&answer, |volume| {
-                let show::Facts { title, mut facts } = show::changed(volume);
-                facts.extend(device);
-                show::Facts { title, facts }
-            })
+            desk.tell(&answer, |volume: &Volume| show::changed_with(volume, device))
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };
@@ -111,70 +107,57 @@ pub fn asked<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, CliE
     Ok(client.read(&client.get(path)?)?)
 }
 
-/// Where requests go out and answers are shown.
-struct Desk {
+/// Client of the service, and output of its responses.
+pub struct Desk {
     client: Client,
-    json: bool,
-    outputs: Outputs,
+    forms: Forms,
 }
 
 impl Desk {
-    fn new(args: &ReachArgs) -> Result<Self, CliError> {
-        Ok(Self { client: home::client(args)?, json: args.json, outputs: Outputs::plain(args.no_color) })
+    pub fn new(reach: &ReachArgs, forms: &FormArgs) -> Result<Self, CliError> {
+        Ok(Self { forms: Forms::new(forms)?, client: home::client(reach)? })
     }
 
-    /// What is there, in its type.
+    /// GETs a path and deserialises the response.
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
         asked(&self.client, path)
     }
 
-    /// The answer as it is, when that was asked for.
-    fn raw(&self, answer: &ResponseBody) -> Result<bool, CliError> {
-        if self.json {
-            print(&answer.0)?;
-            print(b"\n")?;
-        }
-        Ok(self.json)
-    }
-
-    /// Shows a volume that was made or changed.
-    fn tell(&self, answer: &ResponseBody, text: impl FnOnce(&Volume) -> show::Facts) -> Result<(), CliError> {
-        if self.raw(answer)? {
-            return Ok(());
-        }
-        self.put(&text(&self.client.read(answer)?))
-    }
-
-    fn put(&self, show::Facts { title, facts }: &show::Facts) -> Result<(), CliError> {
-        self.outputs.print(&plimsoll_report::format_facts(title, facts, self.outputs.style()))
+    /// Prints and writes the page of a response; JSON is the response itself.
+    fn tell<T: DeserializeOwned>(&self, answer: &ResponseBody, page: impl FnOnce(&T) -> Page) -> Result<(), CliError> {
+        let page = page(&self.client.read(answer)?);
+        self.forms.write(&page, || [&answer.0[..], b"\n"].concat())
     }
 
     fn list(&self) -> Result<(), CliError> {
-        let answer = self.client.get("/v1/volumes")?;
-        if self.raw(&answer)? {
-            return Ok(());
-        }
-        let volumes: Vec<Volume> = self.client.read(&answer)?;
-        self.outputs.print(&list::volumes(&volumes, self.outputs.style()))
+        self.tell(&self.client.get("/v1/volumes")?, |volumes: &Vec<Volume>| list::volumes(volumes))
     }
 
     fn show(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.get(&volume_path(name, ""))?;
-        if self.raw(&answer)? {
-            return Ok(());
-        }
-        let volume: Volume = self.client.read(&answer)?;
         let stats: Stats = self.get(&volume_path(name, "stats"))?;
-        self.put(&show::all(&volume, &stats))
+        self.tell(&answer, |volume| show::all(volume, &stats))
     }
 
     fn stats(&self, name: &str) -> Result<(), CliError> {
-        let answer = self.client.get(&volume_path(name, "stats"))?;
-        if self.raw(&answer)? {
-            return Ok(());
-        }
-        let stats: Stats = self.client.read(&answer)?;
-        self.outputs.print(&stats::format_stats(name, &stats, self.outputs.style()))
+        self.tell(&self.client.get(&volume_path(name, "stats"))?, |counts| stats::stats(name, counts))
+    }
+
+    /// Lists groups, or instances, which are groups of a machine.
+    pub fn list_groups(&self) -> Result<(), CliError> {
+        let volumes: Vec<Volume> = self.get("/v1/volumes")?;
+        self.tell(&self.client.get("/v1/groups")?, |groups: &Vec<Group>| list::groups(groups, &volumes))
+    }
+
+    /// Creates a group, or an instance.
+    pub fn create_group(&self, name: &str, like: String, page: impl FnOnce(&Group) -> Page) -> Result<(), CliError> {
+        self.tell(&self.client.post("/v1/groups", &Group { name: name.to_owned(), like })?, page)
+    }
+
+    /// Deletes a group, or an instance.
+    pub fn delete_group(&self, name: &str, message: &str) -> Result<(), CliError> {
+        self.client.delete(&group_path(name))?;
+        self.forms.print(message)
     }
 
     /// Asks before the content of a volume is replaced with that of anything but its own snapshot.
@@ -206,7 +189,7 @@ impl Desk {
         }
         names.iter().try_for_each(|name| {
             self.client.delete(&volume_path(name, ""))?;
-            if self.json { Ok(()) } else { self.outputs.print(&format!("volume {name} deleted\n")) }
+            self.forms.print(&format!("volume {name} deleted\n"))
         })
     }
 
@@ -263,37 +246,14 @@ impl Desk {
 
     fn stop_recording(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.delete(&volume_path(name, "recording"))?;
-        if self.raw(&answer)? {
-            return Ok(());
-        }
-        let recorded: Recorded = self.client.read(&answer)?;
-        self.put(&show::recorded(name, &recorded))
+        self.tell(&answer, |recorded: &Recorded| show::recorded(name, recorded))
     }
 
     fn group(&self, command: &GroupCommand) -> Result<(), CliError> {
         match command {
-            GroupCommand::Create { name, like } => {
-                let answer = self.client.post("/v1/groups", &Group { name: name.clone(), like: like.clone() })?;
-                if self.raw(&answer)? {
-                    return Ok(());
-                }
-                self.outputs.print(&format!(
-                    "{name}: volumes share the limits of {like}\nnext: plimsoll volume create VOLUME --like CONFIG --group {name}\n"
-                ))
-            }
-            GroupCommand::List => {
-                let answer = self.client.get("/v1/groups")?;
-                if self.raw(&answer)? {
-                    return Ok(());
-                }
-                let groups: Vec<Group> = self.client.read(&answer)?;
-                let volumes: Vec<Volume> = self.get("/v1/volumes")?;
-                self.outputs.print(&list::groups(&groups, &volumes, self.outputs.style()))
-            }
-            GroupCommand::Delete { name } => {
-                self.client.delete(&group_path(name))?;
-                if self.json { Ok(()) } else { self.outputs.print(&format!("group {name} is ended\n")) }
-            }
+            GroupCommand::Create { name, like } => self.create_group(name, like.clone(), list::created_group),
+            GroupCommand::List => self.list_groups(),
+            GroupCommand::Delete { name } => self.delete_group(name, &format!("group {name} is ended\n")),
         }
     }
 }

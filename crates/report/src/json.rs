@@ -54,70 +54,71 @@ pub use schema::{find_schema, schema_names, schema_of};
 
 /// Quotes as `plimsoll.quote/1`, ending in a newline.
 pub fn quotes_json(quotes: &[Quote], jobs: Option<&JobTimes>) -> Vec<u8> {
-    to_bytes(&quote::QuoteList::from((quotes, jobs)))
+    to_json(&quote::QuoteList::from((quotes, jobs)))
 }
 
 /// A need and the products that carry it or not, as `plimsoll.match/1`, ending in a newline.
 pub fn matches_json(need: &Need, matches: &Matches, near: &[Resemblance]) -> Vec<u8> {
-    to_bytes(&matches::MatchResult::from((need, matches, near)))
+    to_json(&matches::MatchResult::from((need, matches, near)))
 }
 
 /// Inputs, number by number, and their demand, as `plimsoll.demand/1`, ending in a newline.
 pub fn demand_json(outcomes: &[Outcome], demand: &Demand) -> Vec<u8> {
-    to_bytes(&demand::DemandResult::from((outcomes, demand)))
+    to_json(&demand::DemandResult::from((outcomes, demand)))
 }
 
 /// Diagnoses of databases and hosts, as `plimsoll.diagnosis/1`, ending in a newline.
 pub fn diagnoses_json(outcomes: &[Outcome], diagnoses: &[Diagnosis]) -> Vec<u8> {
-    to_bytes(&diagnosis::Diagnoses::from((outcomes, diagnoses)))
+    to_json(&diagnosis::Diagnoses::from((outcomes, diagnoses)))
 }
 
 /// Configurations for a demand, and its what-ifs, as `plimsoll.sizing/1`, ending in a newline.
 pub fn sizing_json(sizing: &Sizing, what_ifs: &WhatIfs) -> Vec<u8> {
-    to_bytes(&sizing::SizingResult::from((sizing, what_ifs)))
+    to_json(&sizing::SizingResult::from((sizing, what_ifs)))
 }
 
 /// Measured and theoretical figures as `plimsoll.explanation/1`, ending in a newline.
 pub fn explanation_json(explanation: &Explanation) -> Vec<u8> {
-    to_bytes(&explanation::ExplanationResult::from(explanation))
+    to_json(&explanation::ExplanationResult::from(explanation))
 }
 
 /// A fitted model as `plimsoll.fit/1`, ending in a newline.
 pub fn fit_json(fitted: &Fitted) -> Vec<u8> {
-    to_bytes(&comparison::FitResult::from(fitted))
+    to_json(&comparison::FitResult::from(fitted))
 }
 
 /// A comparison of the runs of two sides as `plimsoll.comparison/1`, ending in a newline.
 pub fn comparison_json(names: [&[String]; 2], comparison: &Comparison) -> Vec<u8> {
-    to_bytes(&comparison::ComparisonResult::from((names, comparison)))
+    to_json(&comparison::ComparisonResult::from((names, comparison)))
 }
 
 /// Every product in short as `plimsoll.catalogue/1`, ending in a newline.
 pub fn products_json(products: &Catalogue) -> Vec<u8> {
-    to_bytes(&catalogue::Products::from(products))
+    to_json(&catalogue::Products::from(products))
 }
 
 /// One product in full as `plimsoll.product/1`, ending in a newline.
 pub fn product_json(product: &Product) -> Vec<u8> {
-    to_bytes(&catalogue::ProductResult::from(product))
+    to_json(&catalogue::ProductResult::from(product))
 }
 
 /// Product files and their defects as `plimsoll.product-check/1`, ending in a newline.
 pub fn checked_products_json(files: &[(String, Vec<Complaint>)]) -> Vec<u8> {
-    to_bytes(&catalogue::CheckedProducts::from(files))
+    to_json(&catalogue::CheckedProducts::from(files))
 }
 
 /// What has prices, and the result of an import, as `plimsoll.prices/1`, ending in a newline.
 pub fn prices_json(catalogue: &Catalogue, imports: &[(String, PriceListImport)], folder: &str) -> Vec<u8> {
-    to_bytes(&prices::PricesResult::from((catalogue, imports, folder)))
+    to_json(&prices::PricesResult::from((catalogue, imports, folder)))
 }
 
 /// Kept runs as `plimsoll.runs/1`, ending in a newline.
 pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
-    to_bytes(&runs::Runs::from(runs))
+    to_json(&runs::Runs::from(runs))
 }
 
-fn to_bytes(result: &impl Serialize) -> Vec<u8> {
+/// A result as it is printed, ending in a newline.
+pub fn to_json(result: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(result).expect("results have string keys");
     bytes.push(b'\n');
     bytes

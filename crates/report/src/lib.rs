@@ -34,15 +34,15 @@ pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment
 pub use json::{
     checked_products_json, comparison_json, demand_json, diagnoses_json, explanation_json, find_schema, fit_json,
     matches_json, prices_json, product_json, products_json, quotes_json, runs_json, schema_names, schema_of,
-    sizing_json,
+    sizing_json, to_json,
 };
 pub use markdown::page_markdown;
 pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,
-    Plot, PlotPoint, Shares, Table, TableLayout, Visibility,
+    Plot, PlotPoint, Shares, Table, TableLayout, TableRows, Visibility,
 };
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
 pub use terraform::terraform;
-pub use text::{Charset, Color, TextStyle, format_facts, grid, page_text};
+pub use text::{Charset, Color, TextStyle, page_text};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

@@ -292,12 +292,12 @@ pub struct Shares {
 
 impl PageSection {
     /// A section with a heading in every form.
-    pub(crate) fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+    pub fn new(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { heading: heading.into(), anchor: String::new(), visibility: Visibility::Open, blocks }
     }
 
     /// A section without a heading on terminals.
-    pub(crate) fn bare(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+    pub fn bare(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { visibility: Visibility::Bare, ..Self::new(heading, blocks) }
     }
 
@@ -335,6 +335,29 @@ impl PageSection {
 }
 
 impl Page {
+    /// A page with one section: names with their values below a heading. Empty values are omitted.
+    pub fn of_facts<N: Into<Cow<'static, str>>>(
+        title: impl Into<String>,
+        heading: impl Into<String>,
+        facts: impl IntoIterator<Item = (N, String)>,
+    ) -> Self {
+        let facts = facts.into_iter().filter(|(_, text)| !text.is_empty());
+        let facts = facts.map(|(name, text)| Fact::new(name, text)).collect();
+        let sections = vec![PageSection::new(heading, vec![Block::Facts(facts)])];
+        Self { title: title.into(), sections, ..Self::default() }
+    }
+
+    /// A page with one block.
+    pub fn of_block(title: impl Into<String>, block: Block) -> Self {
+        Self { title: title.into(), sections: vec![PageSection::bare("", vec![block])], ..Self::default() }
+    }
+
+    /// A page with a table, or with a paragraph if the table has no rows.
+    pub fn of_table(table: Table, none: &str) -> Self {
+        let block = if table.rows.is_empty() { Block::Text(none.to_owned()) } else { Block::Table(table.clone()) };
+        Self::of_block(table.label, block)
+    }
+
     /// The sections that have content.
     pub(crate) fn shown(&self) -> impl Iterator<Item = &PageSection> {
         self.sections.iter().filter(|section| section.has_content())
@@ -342,7 +365,8 @@ impl Page {
 }
 
 impl Fact {
-    pub(crate) fn new(name: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+    /// A name with its value.
+    pub fn new(name: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into(), ..Self::default() }
     }
 
@@ -380,7 +404,8 @@ impl Column {
         Self { name: Cow::Borrowed(name), unit, kind, priority }
     }
 
-    pub(crate) const fn text(name: &'static str, priority: u8) -> Self {
+    /// A column of words.
+    pub const fn text(name: &'static str, priority: u8) -> Self {
         Self::new(name, "", ColumnKind::Text, priority)
     }
 
@@ -415,14 +440,14 @@ impl Column {
 
 impl Cell {
     /// Text; a dash is an unknown value.
-    pub(crate) fn text(text: impl AsRef<str>) -> Self {
+    pub fn text(text: impl AsRef<str>) -> Self {
         let text = clean(text.as_ref());
         let exact = if text == UNKNOWN { String::new() } else { text.clone() };
         Self { text, exact, ..Self::default() }
     }
 
     /// A formatted figure and its exact value.
-    pub(crate) fn figure(text: String, value: f64) -> Self {
+    pub fn figure(text: String, value: f64) -> Self {
         let exact = if value.is_finite() { value.to_string() } else { String::new() };
         Self { text, exact, ..Self::default() }
     }
@@ -443,7 +468,7 @@ impl Cell {
     }
 
     /// An amount; a dash for `None`.
-    pub(crate) fn money(sum: Option<Money>) -> Self {
+    pub fn money(sum: Option<Money>) -> Self {
         sum.map_or_else(Self::unknown, |sum| Self {
             text: sum.to_string(),
             exact: format!("{} {}", sum.exact(), sum.currency.code()),
@@ -499,14 +524,8 @@ impl Chart {
 }
 
 impl Table {
-    /// A table of texts.
-    pub(crate) fn of_texts(columns: impl Into<Vec<Column>>, rows: &[Vec<String>], notes: Vec<String>) -> Self {
-        let rows = rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
-        Self { columns: columns.into(), rows, notes, ..Self::default() }
-    }
-
     /// A table with a row for each item, whose columns follow with [`TableRows::column`].
-    pub(crate) fn rows<T>(label: impl Into<String>, items: impl IntoIterator<Item = T>) -> TableRows<T> {
+    pub fn rows<T>(label: impl Into<String>, items: impl IntoIterator<Item = T>) -> TableRows<T> {
         let items: Vec<T> = items.into_iter().collect();
         let rows = items.iter().map(|_| Vec::new()).collect();
         TableRows { items, table: Self { label: label.into(), rows, ..Self::default() } }
@@ -523,7 +542,8 @@ impl Table {
         Self { label: label.into(), columns: columns.into(), rows, ..Self::default() }
     }
 
-    pub(crate) fn with_notes(self, notes: impl IntoIterator<Item = String>) -> Self {
+    /// Sets the sentences below the table.
+    pub fn with_notes(self, notes: impl IntoIterator<Item = String>) -> Self {
         Self { notes: notes.into_iter().collect(), ..self }
     }
 
@@ -567,14 +587,15 @@ impl Table {
 }
 
 /// A table under construction: the items of its rows.
-pub(crate) struct TableRows<T> {
+#[derive(Debug)]
+pub struct TableRows<T> {
     items: Vec<T>,
     table: Table,
 }
 
 impl<T> TableRows<T> {
     /// Adds a column with a cell for each item; `None` is an unknown value.
-    pub(crate) fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
+    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
         self.table.columns.push(column);
         for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
             row.push(cell(item).into());
@@ -592,7 +613,7 @@ impl<T> TableRows<T> {
     }
 
     /// The table.
-    pub(crate) fn table(self) -> Table {
+    pub fn table(self) -> Table {
         self.table
     }
 }

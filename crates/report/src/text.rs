@@ -5,7 +5,7 @@ mod paint;
 mod plot;
 mod table;
 
-use crate::page::{Block, Column, Fact, Page, PageSection, Table};
+use crate::page::Page;
 
 /// Whether to use escape sequences. Colour is never the only carrier of meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,19 +49,6 @@ impl Default for TextStyle {
 pub fn page_text(page: &Page, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&page::render_parts(page, &style), &style)
-}
-
-/// Renders a table of texts with notes. Lines fit the width.
-pub fn grid(columns: &[Column], rows: &[Vec<String>], notes: &[String], style: &TextStyle) -> String {
-    let table = Table::of_texts(columns, rows, notes.to_vec());
-    page_text(&Page { sections: vec![PageSection::bare("", vec![Block::Table(table)])], ..Page::default() }, style)
-}
-
-/// Renders a title and names of at most 8 letters with their values; empty values are omitted.
-pub fn format_facts(title: &str, facts: &[(&'static str, String)], style: &TextStyle) -> String {
-    let facts = facts.iter().filter(|(_, text)| !text.is_empty());
-    let facts = facts.map(|(name, text)| Fact::new(*name, text)).collect();
-    page_text(&Page { sections: vec![PageSection::new(title, vec![Block::Facts(facts)])], ..Page::default() }, style)
 }
 
 impl TextStyle {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use plimsoll_service::client::ControlAddress;
 use plimsoll_units::Span;
 
-use super::ReachArgs;
+use super::{FormArgs, ReachArgs};
 
 pub(super) const OCI_KEY_EXAMPLES: &str = "\
 Examples:
@@ -70,6 +70,8 @@ pub struct CloudArgs {
 pub struct OciKeyArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
     /// What to do
     #[command(subcommand)]
     pub command: OciKeyCommand,
@@ -115,6 +117,8 @@ pub struct OciConfigArgs {
 pub struct Ec2KeyArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
     /// The address of the API; by default that of the last `plimsoll serve --ec2` in the data directory
     #[arg(long, value_name = "URL")]
     pub endpoint: Option<String>,
@@ -136,6 +140,8 @@ pub struct OciAgentArgs {
 pub struct InstanceArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
     /// What to do
     #[command(subcommand)]
     pub command: InstanceCommand,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Output files of a result.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct FormArgs {
-    /// Print JSON instead of text (FILE to write it, - for standard output)
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
     /// Also write an HTML page in a single file (- for standard output)
     #[arg(long, global = true, value_name = "FILE")]

@@ -10,7 +10,7 @@ use plimsoll_service::client::ControlAddress;
 use plimsoll_units::{Bytes, Span};
 
 use super::iscsi::{portal, target_name};
-use super::{ChapArgs, CloudArgs, TlsArgs};
+use super::{ChapArgs, CloudArgs, FormArgs, TlsArgs};
 
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -168,12 +168,14 @@ impl FromStr for CommitInterval {
 pub struct VolumeArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
+    #[command(flatten)]
+    pub forms: FormArgs,
     /// Subcommand
     #[command(subcommand)]
     pub command: VolumeCommand,
 }
 
-/// Address of the service, and output form.
+/// Address of the service.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Service")]
 pub struct ReachArgs {
@@ -184,12 +186,6 @@ pub struct ReachArgs {
     /// File with the token of a service over TCP
     #[arg(long, global = true, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Print the API response as JSON
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Print without colours
-    #[arg(long, global = true)]
-    pub no_color: bool,
 }
 
 /// Subcommands of `plimsoll volume`.

@@ -18,9 +18,9 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
 use super::{Desk, asked, home, show};
-use crate::args::{AttachArgs, MakeFs, ReachArgs};
+use crate::args::{AttachArgs, MakeFs, VolumeArgs};
 use crate::cli_error::CliError;
-use crate::output::Outputs;
+use crate::output::Forms;
 
 /// How a filesystem is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,10 +220,7 @@ pub fn detach(desk: &Desk, name: &str) -> Result<(), CliError> {
         return Err(CliError::usage(format!("{error}; --offline clears what a service that was killed left")));
     }
     detached(&desk.client, name)?;
-    if desk.json {
-        return Ok(());
-    }
-    desk.outputs.print(&format!("{name} is detached\n"))
+    desk.forms.print(&format!("{name} is detached\n"))
 }
 
 /// Takes back the loop devices over a volume's file, and unmounts what is on them. Returns whether there were any.
@@ -243,8 +240,9 @@ fn take_back(name: &str, file: &Path) -> Result<bool, CliError> {
 }
 
 /// `plimsoll volume detach --offline`: clears what a service that was killed left.
-pub fn detach_offline(reach: &ReachArgs, name: &str) -> Result<(), CliError> {
-    let directory = home::data_directory(reach)?;
+pub fn detach_offline(args: &VolumeArgs, name: &str) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
+    let directory = home::data_directory(&args.reach)?;
     let shown = directory.display();
     let is_served = plimsoll_front::is_served(&directory).with_context(|| format!("looking at {shown}"))?;
     if is_served {
@@ -259,7 +257,7 @@ pub fn detach_offline(reach: &ReachArgs, name: &str) -> Result<(), CliError> {
     }
     // Somebody may have put something there.
     let _ = std::fs::remove_dir(point);
-    if reach.json { Ok(()) } else { Outputs::plain(reach.no_color).print(&format!("{name} is detached\n")) }
+    forms.print(&format!("{name} is detached\n"))
 }
 
 /// Attaches a volume again as an earlier run of the service left it. Returns where it is now.

@@ -3,32 +3,29 @@
 use std::path::Path;
 
 use plimsoll_front::DirectoryError;
+use plimsoll_report::{Page, to_json};
 use plimsoll_service::{AddChecksums, Check, Repair};
 use plimsoll_units::Bytes;
 
 use super::home;
-use crate::args::ReachArgs;
+use crate::args::VolumeArgs;
 use crate::cli_error::CliError;
-use crate::output::{Outputs, print};
+use crate::output::Forms;
 
 /// The exit code of a directory that is not sound.
 const DAMAGED: u8 = 1;
 
 /// Checks a directory, that of the service by default, and repairs it when that is wanted.
-pub fn fsck(reach: &ReachArgs, directory: Option<&Path>, repair: bool, add_checksums: bool) -> Result<(), CliError> {
-    let directory = directory.map_or_else(|| home::data_directory(reach), |directory| Ok(directory.to_owned()))?;
+pub fn fsck(args: &VolumeArgs, directory: Option<&Path>, repair: bool, add_checksums: bool) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
+    let directory =
+        directory.map_or_else(|| home::data_directory(&args.reach), |directory| Ok(directory.to_owned()))?;
     let repair = if repair { Repair::Wanted } else { Repair::Never };
     let checksums = if add_checksums { AddChecksums::Wanted } else { AddChecksums::Never };
     let check = plimsoll_service::fsck(&directory, repair, checksums).map_err(refused)?;
-    if reach.json {
-        let text = serde_json::to_string_pretty(&check).map_err(anyhow::Error::new)?;
-        print(text.as_bytes())?;
-        print(b"\n")?;
-    } else {
-        let outputs = Outputs::plain(reach.no_color);
-        let title = format!("Data directory {}", directory.display());
-        outputs.print(&plimsoll_report::format_facts(&title, &describe_check(&check, &directory), outputs.style()))?;
-    }
+    let heading = format!("Data directory {}", directory.display());
+    let page = Page::of_facts("Check of a data directory", heading, describe_check(&check, &directory));
+    forms.write(&page, || to_json(&check))?;
     if check.problems.is_empty() { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
 }
 

@@ -1,5 +1,6 @@
 //! Volumes over iSCSI: the commands that attach one on any machine with open-iscsi, and the failover of controllers.
 
+use plimsoll_report::{Block, Page};
 use plimsoll_service::api::IscsiTarget;
 use plimsoll_service::client::volume_path;
 use plimsoll_service::initiator;
@@ -11,28 +12,27 @@ use crate::cli_error::CliError;
 /// `plimsoll volume attach --iscsi`: prints commands.
 pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), CliError> {
     let answer = desk.client.get(&volume_path(&args.name, "iscsi"))?;
-    if desk.raw(&answer)? {
-        return Ok(());
-    }
     let target: IscsiTarget = desk.client.read(&answer)?;
-    if target.portals.is_empty() {
+    if target.portals.is_empty() && !desk.forms.is_written() {
         return Err(CliError::usage(
             "the service listens at all addresses: start it with --iscsi-advertise HOST:PORT for its initiators",
         ));
     }
-    desk.outputs.print(&initiator::script(&args.name, &target, args.mountpoint.as_deref()))
+    let script = initiator::script(&args.name, &target, args.mountpoint.as_deref());
+    desk.tell(&answer, |_: &IscsiTarget| Page::of_block(format!("{} over iSCSI", args.name), Block::Listing(script)))
 }
 
 /// `plimsoll volume failover`.
 pub fn fail_over(desk: &Desk, name: &str) -> Result<(), CliError> {
     let answer = desk.client.post(&volume_path(name, "iscsi/failover"), &serde_json::Map::new())?;
-    if desk.raw(&answer)? {
-        return Ok(());
-    }
-    let IscsiTarget { optimized, .. } = desk.client.read(&answer)?;
-    let optimized = optimized.filter(|paths| !paths.is_empty()).map_or_else(
-        || "no path leads to it: serve with a second --iscsi portal".to_owned(),
-        |paths| format!("optimized paths: {}", paths.join(", ")),
-    );
-    desk.outputs.print(&format!("{name}: the other controller owns it; {optimized}\n"))
+    desk.tell(&answer, |target: &IscsiTarget| {
+        let optimized = target.optimized.as_ref().filter(|paths| !paths.is_empty()).map_or_else(
+            || "no path leads to it: serve with a second --iscsi portal".to_owned(),
+            |paths| format!("optimized paths: {}", paths.join(", ")),
+        );
+        Page::of_block(
+            format!("Volume {name}"),
+            Block::Text(format!("{name}: the other controller owns it; {optimized}")),
+        )
+    })
 }

@@ -1,75 +1,71 @@
-//! Volumes and groups in tables. Pure.
+//! Pages of volumes and groups.
 
-use plimsoll_report::{Column, ColumnKind, TextStyle, grid};
+use plimsoll_report::{Block, Cell, Column, ColumnKind, Page, Table};
 use plimsoll_service::api::{Group, Volume};
 use plimsoll_units::Bytes;
 
 use super::show;
 
-const fn column(name: &'static str, kind: ColumnKind, priority: u8) -> Column {
-    Column::new(name, "", kind, priority)
-}
-
-const VOLUMES: [Column; 8] = [
-    column("name", ColumnKind::Text, 0),
-    column("size", ColumnKind::Text, 0),
-    column("like", ColumnKind::Text, 0),
-    column("level", ColumnKind::Share, 3),
-    column("clients", ColumnKind::Share, 2),
-    column("a month", ColumnKind::Text, 4),
-    column("of", ColumnKind::Text, 5),
-    column("device", ColumnKind::Text, 1),
-];
-
-const GROUPS: [Column; 3] =
-    [column("group", ColumnKind::Text, 0), column("like", ColumnKind::Text, 0), column("volumes", ColumnKind::Text, 0)];
-
 /// All volumes, a row each.
-pub fn volumes(volumes: &[Volume], style: &TextStyle) -> String {
-    if volumes.is_empty() {
-        return "no volumes yet: plimsoll volume create NAME --like oci:50GB@0vpu\n".into();
-    }
+pub fn volumes(volumes: &[Volume]) -> Page {
+    let column = |name, kind, priority| Column::new(name, "", kind, priority);
     let mut notes = vec!["every volume is emulated; prices are list prices".to_owned()];
-    notes.extend(volumes[0].slow.map(show::time));
-    notes.extend(volumes[0].trouble.as_ref().map(|trouble| format!("FAILED: {trouble}")));
-    grid(&VOLUMES, &volumes.iter().map(row).collect::<Vec<_>>(), &notes, style)
+    if let Some(first) = volumes.first() {
+        notes.extend(first.slow.map(show::time));
+        notes.extend(first.trouble.as_ref().map(|trouble| format!("FAILED: {trouble}")));
+    }
+    let table = Table::rows("Volumes", volumes)
+        .column(column("name", ColumnKind::Text, 0), |volume| volume.name.as_str())
+        .column(column("size", ColumnKind::Text, 0), |volume| {
+            Cell::figure(Bytes::new(volume.size_bytes).to_string(), volume.size_bytes as f64)
+        })
+        .column(column("like", ColumnKind::Text, 0), |volume| volume.like.as_str())
+        .column(column("level", ColumnKind::Share, 3), |volume| volume.level.map(|level| level.to_string()))
+        .column(column("clients", ColumnKind::Share, 2), |volume| volume.clients.to_string())
+        .column(column("a month", ColumnKind::Money, 4), |volume| {
+            Cell::money(volume.cost.as_ref().and_then(|cost| show::parse_money(&cost.monthly, &cost.currency)))
+        })
+        .column(column("of", ColumnKind::Text, 5), |volume| {
+            volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { format!("{of} (snapshot)") })
+        })
+        .column(column("device", ColumnKind::Text, 1), |volume| device(volume))
+        .table()
+        .with_notes(notes);
+    Page::of_table(table, "no volumes yet: plimsoll volume create NAME --like oci:50GB@0vpu")
 }
 
-fn row(volume: &Volume) -> Vec<String> {
-    let none = || "–".to_owned();
-    let attachment = volume.attachment.as_ref();
-    let place = attachment.and_then(|at| at.mountpoint.clone().or(at.device.clone()).or(at.file.clone()));
-    let is_dead = attachment.is_some_and(|at| at.dead);
-    let device = place.map(|place| if is_dead { format!("{place} (dead)") } else { place });
-    let of = volume.of.as_ref().map(|of| if volume.writable { of.clone() } else { format!("{of} (snapshot)") });
-    vec![
-        volume.name.clone(),
-        Bytes::new(volume.size_bytes).to_string(),
-        volume.like.clone(),
-        volume.level.map_or_else(none, |level| level.to_string()),
-        volume.clients.to_string(),
-        volume.cost.as_ref().map_or_else(none, |cost| show::format_money(&cost.monthly, &cost.currency)),
-        of.unwrap_or_else(none),
-        device.unwrap_or_else(none),
-    ]
+fn device(volume: &Volume) -> Option<String> {
+    let attachment = volume.attachment.as_ref()?;
+    let place = attachment.mountpoint.as_ref().or(attachment.device.as_ref()).or(attachment.file.as_ref())?;
+    Some(if attachment.dead { format!("{place} (dead)") } else { place.clone() })
 }
 
 /// All groups, with their volumes.
-pub fn groups(groups: &[Group], volumes: &[Volume], style: &TextStyle) -> String {
-    if groups.is_empty() {
-        return "no groups yet: plimsoll volume group create NAME --like MACHINE\n".into();
-    }
+pub fn groups(groups: &[Group], volumes: &[Volume]) -> Page {
     let members = |group: &Group| {
         let of = volumes.iter().filter(|volume| volume.group.as_ref() == Some(&group.name));
         of.map(|volume| volume.name.as_str()).collect::<Vec<_>>().join(" ")
     };
-    let rows: Vec<_> =
-        groups.iter().map(|group| vec![group.name.clone(), group.like.clone(), members(group)]).collect();
-    grid(&GROUPS, &rows, &[], style)
+    let table = Table::rows("Groups", groups)
+        .column(Column::text("group", 0), |group| group.name.as_str())
+        .column(Column::text("like", 0), |group| group.like.as_str())
+        .column(Column::text("volumes", 0), |group| members(group))
+        .table();
+    Page::of_table(table, "no groups yet: plimsoll volume group create NAME --like MACHINE")
+}
+
+/// A group that was created.
+pub fn created_group(group: &Group) -> Page {
+    let Group { name, like } = group;
+    let create = format!("plimsoll volume create VOLUME --like CONFIG --group {name}");
+    let page =
+        Page::of_block(format!("Group {name}"), Block::Text(format!("{name}: volumes share the limits of {like}")));
+    Page { next: vec![("next".to_owned(), create)], ..page }
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_report::{TextStyle, page_text};
     use plimsoll_service::api::Cost;
 
     use super::*;
@@ -90,15 +86,17 @@ mod tests {
         };
         let snapshot =
             Volume { name: "old".into(), of: Some("data".into()), like: "limit(3000)".into(), ..Volume::default() };
-        let text = volumes(&[data.clone(), snapshot], &TextStyle { width: 100, ..TextStyle::default() });
+        let page = volumes(&[data.clone(), snapshot]);
+        let text = page_text(&page, &TextStyle { width: 100, ..TextStyle::default() });
         let expected = "name  size    like           level  clients  a month   of               device\n\
             data  50 GiB  oci:50GB@0vpu      0        2  1.28 USD  –                –\n\
-            old   0 B     limit(3000)        –        0  –         data (snapshot)  –\n\
+            old   0 B     limit(3000)        –        0     –      data (snapshot)  –\n\
             every volume is emulated; prices are list prices\n\
             10 times slower than the clock: every figure is in the model's time\n";
         assert_eq!(text, expected);
         let machine = Group { name: "vm".into(), like: "limit(1000)".into() };
         let member = Volume { group: Some("vm".into()), ..data };
-        assert!(groups(&[machine], &[member], &TextStyle::default()).contains("vm     limit(1000)  data\n"));
+        let text = page_text(&groups(&[machine], &[member]), &TextStyle::default());
+        assert!(text.contains("vm     limit(1000)  data\n"));
     }
 }

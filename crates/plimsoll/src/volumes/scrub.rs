@@ -3,12 +3,12 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+use plimsoll_report::Page;
 use plimsoll_service::api::{Scrub, ScrubState};
 use plimsoll_units::Bytes;
 
 use super::Desk;
 use crate::cli_error::CliError;
-use crate::output::print;
 
 const PATH: &str = "/v1/scrub";
 /// Between two looks at the progress.
@@ -35,13 +35,8 @@ pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), CliEr
     if shows_progress {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
-    if desk.json {
-        print(&answer.0)?;
-        print(b"\n")?;
-    } else {
-        let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
-        desk.outputs.print(&plimsoll_report::format_facts(&title, &describe_scrub(&state), desk.outputs.style()))?;
-    }
+    let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
+    desk.tell(&answer, |state| Page::of_facts(title.clone(), title, describe_scrub(state)))?;
     if let Some(error) = &state.error {
         return Err(CliError::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
     }

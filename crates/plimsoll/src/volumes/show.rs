@@ -1,21 +1,15 @@
-//! One volume in facts. Pure: answers of the API in, words and texts out.
+//! Pages of a volume.
 
 use plimsoll_catalogue::{Currency, Money};
+use plimsoll_report::Page;
 use plimsoll_service::api::{
     Attachment, Autotune, Bin, Cost, DurabilityTerms, Faults, Floor, HostCeiling, IscsiTarget, Recorded, Stats, Volume,
 };
 use plimsoll_units::{Bytes, Span};
 
-/// A title, and words with what they are for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    pub title: String,
-    pub facts: Vec<(&'static str, String)>,
-}
-
 /// A volume that has just been made, and what to do with it.
-pub fn made(volume: &Volume) -> Facts {
-    let mut facts = vec![
+pub fn made(volume: &Volume) -> Page {
+    let facts = vec![
         ("size", size(volume)),
         ("host", host(volume)),
         ("model", volume.model.clone()),
@@ -25,18 +19,25 @@ pub fn made(volume: &Volume) -> Facts {
         ("durable", durability(&volume.durability)),
         ("failed", volume.trouble.clone().unwrap_or_default()),
     ];
-    if let Some(uri) = volume.uris.first() {
-        facts.push(("next", format!("plimsoll volume attach {} (a block device of this host)", volume.name)));
-        facts.push(("", format!("plimsoll measure '{uri}'")));
-        facts.push(("", format!("nbdinfo '{uri}'")));
-    }
-    facts.extend(doubts(volume));
-    facts.push(("time", volume.slow.map(time).unwrap_or_default()));
-    Facts { title: title(volume), facts }
+    let facts = facts.into_iter().chain(doubts(volume)).chain([time_fact(volume)]);
+    let commands = volume.uris.first().map(|uri| {
+        [
+            ("block device of this host", format!("plimsoll volume attach {}", volume.name)),
+            ("measure", format!("plimsoll measure '{uri}'")),
+            ("inspect", format!("nbdinfo '{uri}'")),
+        ]
+    });
+    let next = commands.into_iter().flatten().map(|(purpose, command)| (purpose.to_owned(), command)).collect();
+    Page { next, ..page(volume, facts) }
 }
 
 /// What may have changed of a volume.
-pub fn changed(volume: &Volume) -> Facts {
+pub fn changed(volume: &Volume) -> Page {
+    changed_with(volume, Vec::new())
+}
+
+/// The same, with the state of its device.
+pub fn changed_with(volume: &Volume, device: Vec<(&'static str, String)>) -> Page {
     let facts = vec![
         ("size", size(volume)),
         ("host", host(volume)),
@@ -46,13 +47,13 @@ pub fn changed(volume: &Volume) -> Facts {
         ("autotune", volume.autotune.as_ref().map(autotune).unwrap_or_default()),
         ("faults", volume.faults.as_ref().map(faults).unwrap_or_default()),
         ("record", volume.recording.clone().unwrap_or_default()),
-        ("time", volume.slow.map(time).unwrap_or_default()),
+        time_fact(volume),
     ];
-    Facts { title: title(volume), facts }
+    page(volume, facts.into_iter().chain(device))
 }
 
 /// Where a volume is on this host.
-pub fn attached(volume: &Volume) -> Facts {
+pub fn attached(volume: &Volume) -> Page {
     let Attachment { file, device, mountpoint, .. } = volume.attachment.clone().unwrap_or_default();
     let facts = vec![
         ("size", size(volume)),
@@ -61,29 +62,26 @@ pub fn attached(volume: &Volume) -> Facts {
         ("file", file.unwrap_or_default()),
         ("device", device.unwrap_or_default()),
         ("mounted", mountpoint.unwrap_or_default()),
-        ("end", format!("plimsoll volume detach {}", volume.name)),
-        ("time", volume.slow.map(time).unwrap_or_default()),
+        time_fact(volume),
     ];
-    Facts { title: title(volume), facts }
+    let next = vec![("detach".to_owned(), format!("plimsoll volume detach {}", volume.name))];
+    Page { next, ..page(volume, facts) }
 }
 
 /// A recording that has ended, and what it is for.
-pub fn recorded(name: &str, recorded: &Recorded) -> Facts {
+pub fn recorded(name: &str, recorded: &Recorded) -> Page {
     let Recorded { file, operations, dropped } = recorded;
     let lacking = match dropped {
         0 => String::new(),
         dropped => format!("{dropped} more came faster than they could be written"),
     };
-    let facts = vec![
-        ("record", format!("{operations} operations in {file}")),
-        ("lacking", lacking),
-        ("next", format!("plimsoll simulate CONFIG --replay {file}")),
-    ];
-    Facts { title: format!("{name} is recorded no more"), facts }
+    let facts = vec![("record", format!("{operations} operations in {file}")), ("lacking", lacking)];
+    let next = vec![("replay".to_owned(), format!("plimsoll simulate CONFIG --replay {file}"))];
+    Page { next, ..Page::of_facts(format!("Recording of {name}"), format!("Recording of {name} stopped"), facts) }
 }
 
 /// All that is known of a volume.
-pub fn all(volume: &Volume, stats: &Stats) -> Facts {
+pub fn all(volume: &Volume, stats: &Stats) -> Page {
     let clients = match volume.clients {
         1 => "1 client".to_owned(),
         clients => format!("{clients} clients"),
@@ -110,8 +108,16 @@ pub fn all(volume: &Volume, stats: &Stats) -> Facts {
     ];
     facts.extend(damaged(stats));
     facts.extend(doubts(volume));
-    facts.push(("time", volume.slow.map(time).unwrap_or_default()));
-    Facts { title: title(volume), facts }
+    facts.push(time_fact(volume));
+    page(volume, facts)
+}
+
+fn page(volume: &Volume, facts: impl IntoIterator<Item = (&'static str, String)>) -> Page {
+    Page::of_facts(format!("Volume {}", volume.name), title(volume), facts)
+}
+
+fn time_fact(volume: &Volume) -> (&'static str, String) {
+    ("time", volume.slow.map(time).unwrap_or_default())
 }
 
 /// The name of a target, and its portals.
@@ -232,13 +238,13 @@ fn cost(cost: &Cost) -> String {
 
 /// An exact amount in the digits of its currency; a text that is no amount as it is.
 pub fn format_money(exact: &str, currency: &str) -> String {
-    let money = exact.parse().ok().zip(currency.parse().ok());
-    money.map_or_else(
-        || format!("{exact} {currency}"),
-        |(amount, currency): (f64, Currency)| {
-            Money { millionths: (amount * 1e6).round() as i128, currency }.to_string()
-        },
-    )
+    parse_money(exact, currency).map_or_else(|| format!("{exact} {currency}"), |money| money.to_string())
+}
+
+/// An amount of the API.
+pub fn parse_money(exact: &str, currency: &str) -> Option<Money> {
+    let (amount, currency): (f64, Currency) = exact.parse().ok().zip(currency.parse().ok())?;
+    Some(Money { millionths: (amount * 1e6).round() as i128, currency })
 }
 
 /// Where a volume is, in one line.
@@ -288,6 +294,7 @@ fn doubts(volume: &Volume) -> impl Iterator<Item = (&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_report::{TextStyle, page_text};
     use plimsoll_service::api::{BoundCount, Period};
 
     use super::*;
@@ -346,9 +353,9 @@ mod tests {
     #[test]
     fn slow_motion_is_said_everywhere() {
         let volume = Volume { slow: Some(10), ..Volume::default() };
-        for facts in [made(&volume), changed(&volume), all(&volume, &Stats::default())] {
-            assert!(facts.facts.iter().any(|(_, text)| text.starts_with("10 times slower")), "{facts:?}");
-            assert!(facts.title.contains("emulated"), "{facts:?}");
+        for page in [made(&volume), changed(&volume), all(&volume, &Stats::default())] {
+            let text = page_text(&page, &TextStyle::default());
+            assert!(text.contains("10 times slower") && text.contains("emulated"), "{text}");
         }
     }
 }

@@ -1,37 +1,16 @@
-//! The counts of one volume in tables. Pure.
+//! Page of the counters of a volume.
 
-use plimsoll_report::{Column, ColumnKind, TextStyle, format_facts, grid};
-use plimsoll_service::api::{Period, Stats};
+use plimsoll_report::{Block, Cell, Column, ColumnKind, Page, PageSection, Table};
+use plimsoll_service::api::{KindCount, Period, Stats};
 use plimsoll_units::{Bytes, Span};
 
 use super::show;
 
-/// Seconds that are shown.
-const SHOWN: usize = 10;
+/// Maximum number of seconds in the table.
+const MAX_SECONDS: usize = 10;
 
-const fn figures(name: &'static str, unit: &'static str) -> Column {
-    Column::new(name, unit, ColumnKind::Share, 0)
-}
-
-const fn words(name: &'static str) -> Column {
-    Column::new(name, "", ColumnKind::Text, 0)
-}
-
-const KINDS: [Column; 4] = [words("kind"), figures("answered", ""), figures("moved", ""), figures("errors", "")];
-
-const SECONDS: [Column; 8] = [
-    figures("second", ""),
-    figures("answers", "IOPS"),
-    figures("model", "IOPS"),
-    figures("moved", "MB/s"),
-    figures("p50", "ms"),
-    figures("p99", "ms"),
-    figures("late p99", "us"),
-    words("verdict"),
-];
-
-/// Counts, what binds, how faithful, and the last seconds.
-pub fn format_stats(name: &str, stats: &Stats, style: &TextStyle) -> String {
+/// Counts, binding limits, fidelity, and the last seconds.
+pub fn stats(name: &str, stats: &Stats) -> Page {
     let mut head = vec![
         ("binds", show::binds(stats)),
         ("faithful", show::faithful(stats)),
@@ -39,45 +18,43 @@ pub fn format_stats(name: &str, stats: &Stats, style: &TextStyle) -> String {
         ("time", show::time(stats.slow)),
     ];
     head.extend(show::damaged(stats));
-    let kinds: Vec<_> = stats
-        .counts
-        .iter()
-        .map(|count| {
-            let cells = [count.ops.to_string(), Bytes::new(count.bytes).to_string(), count.errors.to_string()];
-            std::iter::once(count.kind.clone()).chain(cells).collect()
-        })
-        .collect();
-    let last = stats.periods.iter().rev().take(SHOWN).rev();
-    let seconds: Vec<_> = last.map(second).collect();
-    let mut text = format_facts(&format!("{name}: emulated; counts since the service serves it"), &head, style);
-    text += "\n";
-    text += &grid(&KINDS, &kinds, &[], style);
-    if !seconds.is_empty() {
-        let note = "response times are the model's; lateness is what this host added until the client has the answer"
-            .to_owned();
-        text += "\n";
-        text += &grid(&SECONDS, &seconds, &[note], style);
-    }
-    text
+    let heading = format!("{name}: emulated; counts since the service serves it");
+    let mut page = Page::of_facts(format!("Counters of volume {name}"), heading, head);
+    let tables = [count_table(&stats.counts), second_table(&stats.periods)];
+    page.sections.extend(tables.map(|table| PageSection::bare(table.label.clone(), vec![Block::Table(table)])));
+    page
 }
 
-fn second(period: &Period) -> Vec<String> {
+fn count_table(counts: &[KindCount]) -> Table {
+    let figures = |name| Column::new(name, "", ColumnKind::Share, 0);
+    Table::rows("Counts", counts)
+        .column(Column::text("kind", 0), |count| count.kind.as_str())
+        .column(figures("answered"), |count| count.ops.to_string())
+        .column(figures("moved"), |count| Cell::figure(Bytes::new(count.bytes).to_string(), count.bytes as f64))
+        .column(figures("errors"), |count| count.errors.to_string())
+        .table()
+}
+
+fn second_table(periods: &[Period]) -> Table {
+    let figures = |name, unit| Column::new(name, unit, ColumnKind::Share, 0);
     let ms = |ns| format!("{:.3}", Span::from_nanos(ns).as_millis_f64());
-    vec![
-        period.start_s.to_string(),
-        period.ops.to_string(),
-        period.model_ops.to_string(),
-        format!("{:.1}", period.bytes as f64 / 1e6),
-        ms(period.p50_ns),
-        ms(period.p99_ns),
-        format!("{:.0}", period.late_p99_ns as f64 / 1e3),
-        period.verdict.clone(),
-    ]
+    let note = "response times are the model's; lateness is what this host added until the client has the answer";
+    Table::rows("Last seconds", &periods[periods.len().saturating_sub(MAX_SECONDS)..])
+        .column(figures("second", ""), |period| period.start_s.to_string())
+        .column(figures("answers", "IOPS"), |period| period.ops.to_string())
+        .column(figures("model", "IOPS"), |period| period.model_ops.to_string())
+        .column(figures("moved", "MB/s"), |period| format!("{:.1}", period.bytes as f64 / 1e6))
+        .column(figures("p50", "ms"), |period| ms(period.p50_ns))
+        .column(figures("p99", "ms"), |period| ms(period.p99_ns))
+        .column(figures("late p99", "us"), |period| format!("{:.0}", period.late_p99_ns as f64 / 1e3))
+        .column(Column::text("verdict", 0), |period| period.verdict.as_str())
+        .table()
+        .with_notes([note.to_owned()])
 }
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_service::api::KindCount;
+    use plimsoll_report::{TextStyle, page_text};
 
     use super::*;
 
@@ -94,7 +71,7 @@ mod tests {
             ..Period::default()
         };
         let stats = Stats { counts: vec![count], periods: (0..20).map(period).collect(), ..Stats::default() };
-        let text = format_stats("data", &stats, &TextStyle::default());
+        let text = page_text(&super::stats("data", &stats), &TextStyle::default());
         assert!(text.contains("read      1234  4.82 MiB       1\n"), "{text}");
         assert!(text.contains("    19     3000   3000    0.0  10.670  0.000         0  faithful\n"), "{text}");
         assert!(!text.contains("\n     9 "), "{text}");

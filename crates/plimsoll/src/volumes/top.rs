@@ -1,9 +1,10 @@
 //! `plimsoll volume top`: looks at the counts each second, and shows what happened in between.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use plimsoll_report::TextStyle;
-use plimsoll_service::api::{About, Volume};
+use plimsoll_report::{TextStyle, page_text, to_json};
+use plimsoll_service::api::{About, Stats, Volume};
 use plimsoll_service::client::volume_path;
 
 use super::Desk;
@@ -19,12 +20,13 @@ const SECOND: Duration = Duration::from_secs(1);
 pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), CliError> {
     let slow = desk.get::<About>("/v1/service")?.slow.max(1);
     let (mut before, mut at) = (seen(desk, names)?, Instant::now());
-    let screen = if once || desk.json { None } else { Screen::enter() };
+    let screen = if once || desk.forms.is_written() { None } else { Screen::enter() };
     let Some(screen) = screen else {
         std::thread::sleep(SECOND);
         let after = seen(desk, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
-        return desk.outputs.print(&view::table(&before, &after, apart, slow, desk.outputs.style()));
+        let counts: BTreeMap<&String, &Stats> = after.iter().map(|(name, (_, stats))| (name, stats)).collect();
+        return desk.forms.write(&view::build_page(&before, &after, apart, slow), || to_json(&counts));
     };
     let console = Console::new(true).map_err(anyhow::Error::new)?;
     screen.show("one second ...\n");
@@ -32,9 +34,9 @@ pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), CliError> {
         let after = seen(desk, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         at = Instant::now();
-        let style = TextStyle { width: screen.size().0, ..*desk.outputs.style() };
+        let style = TextStyle { width: screen.size().0, ..*desk.forms.style() };
         let title = format!("plimsoll volume top - {} - q ends it\n\n", desk.client.address());
-        screen.show(&(title + &view::table(&before, &after, apart, slow, &style)));
+        screen.show(&(title + &page_text(&view::build_page(&before, &after, apart, slow), &style)));
         before = after;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_report::{Column, ColumnKind, TextStyle, grid};
+use plimsoll_report::{Cell, Column, ColumnKind, Page, Table};
 use plimsoll_service::api::{Stats, Volume};
 use plimsoll_units::Span;
 
@@ -37,15 +37,15 @@ const HEADINGS: [Column; 11] = [
 ];
 
 /// A row for each volume: what it did between two looks that are `apart` seconds of the model's time.
-pub fn table(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32, style: &TextStyle) -> String {
+pub fn build_page(before: &VolumeView, after: &VolumeView, apart: f64, slow: u32) -> Page {
     let known = after.iter().filter_map(|(name, now)| Some((before.get(name)?, now)));
     let rows: Vec<_> = known.map(|((_, then), (volume, now))| row(volume, then, now, apart)).collect();
-    if rows.is_empty() {
-        return "no volumes\n".into();
-    }
     let mut notes = vec!["emulated; response times of the last second that had answers".to_owned()];
     notes.extend(Some(show::time(slow)).filter(|time| !time.is_empty()));
-    grid(&HEADINGS, &rows, &notes, style)
+    let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
+    let table =
+        Table { label: "Activity of volumes".into(), columns: HEADINGS.to_vec(), rows, notes, ..Table::default() };
+    Page::of_table(table, "no volumes")
 }
 
 fn row(volume: &Volume, then: &Stats, now: &Stats, apart: f64) -> Vec<String> {
@@ -104,6 +104,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_report::{TextStyle, page_text};
     use plimsoll_service::api::{BoundCount, KindCount, Period};
 
     use super::*;
@@ -132,13 +133,13 @@ mod tests {
     #[test]
     fn rates_are_those_between_two_looks() {
         let style = TextStyle { width: 120, ..TextStyle::default() };
-        let text = table(&seen(1_000, 5), &seen(4_000, 20), 1.0, 1, &style);
+        let text = page_text(&build_page(&seen(1_000, 5), &seen(4_000, 20), 1.0, 1), &style);
         let row = text.lines().nth(2).unwrap();
         let cells: Vec<_> = row.split_whitespace().collect();
         let expected = ["data", "limit(3000)", "3000", "24.6", "0.0", "10.670", "10.900", "32", "41", "IOPS", "yes"];
         assert_eq!(cells, expected);
-        let idle = table(&seen(1_000, 5), &seen(1_000, 5), 1.0, 10, &style);
+        let idle = page_text(&build_page(&seen(1_000, 5), &seen(1_000, 5), 1.0, 10), &style);
         assert!(idle.contains("idle") && idle.contains("10 times slower"), "{idle}");
-        assert_eq!(table(&VolumeView::new(), &seen(1, 1), 1.0, 1, &style), "no volumes\n");
+        assert_eq!(page_text(&build_page(&VolumeView::new(), &seen(1, 1), 1.0, 1), &style), "no volumes\n");
     }
 }

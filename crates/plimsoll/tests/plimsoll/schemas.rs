@@ -27,9 +27,7 @@ fn serve(folder: &Folder, directory: &str) {
 /// makes it invalid.
 #[track_caller]
 fn check(folder: &Folder, name: &str, arguments: &[&str]) -> Value {
-    // The flag of `volume` takes no file.
-    let json: &[&str] = if arguments[0] == "volume" { &["--json"] } else { &["--json", "-"] };
-    let output = folder.run(&[arguments, json].concat());
+    let output = folder.run(&[arguments, &["--json"]].concat());
     let result = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{arguments:?}: {error}: {}", stderr(&output));
     });

@@ -37,12 +37,12 @@ pub fn schema_names() -> impl Iterator<Item = &'static str> {
 /// The JSON Schema of a result, ending in a newline; none for an unknown name.
 pub fn find_schema(name: &str) -> Option<Vec<u8>> {
     let (_, schema) = SCHEMAS.iter().find(|(known, _)| *known == name)?;
-    Some(super::to_bytes(&schema()))
+    Some(super::to_json(&schema()))
 }
 
 /// The JSON Schema of another result, ending in a newline.
 pub fn schema_of<T: JsonSchema>() -> Vec<u8> {
-    super::to_bytes(&closed::<T>())
+    super::to_json(&closed::<T>())
 }
 
 /// The schema of `T` as it is written, without other keys. The schema of runs stays open, because it describes files of

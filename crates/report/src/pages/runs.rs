@@ -2,7 +2,7 @@
 
 use plimsoll_record::{Curve, Objective, SuiteRun};
 
-use crate::page::{Block, Column, ColumnKind, Page, PageSection, Table, TableLayout};
+use crate::page::{Column, ColumnKind, Page, Table, TableLayout};
 use crate::words;
 
 /// A kept run.
@@ -42,8 +42,5 @@ pub fn runs(runs: &[KeptRun]) -> Page {
         .column(Column::new("run", "", ColumnKind::Name, 0), |run| run.name.as_str())
         .column(Column::text("result", 0), |run| run.result.as_str())
         .table();
-    let none = runs.is_empty().then(|| Block::Text("no runs yet: start with `plimsoll measure .`".to_owned()));
-    let table = Table { layout: TableLayout::Lines, ..table };
-    let sections = vec![PageSection::bare("Kept runs", none.into_iter().chain([Block::Table(table)]).collect())];
-    Page { title: "Kept runs".to_owned(), sections, ..Page::default() }
+    Page::of_table(Table { layout: TableLayout::Lines, ..table }, "no runs yet: start with `plimsoll measure .`")
 }

@@ -46,6 +46,33 @@ fn a_volume_is_made_changed_watched_and_ended() {
 }
 
 #[test]
+fn results_have_every_form() {
+    let home = Home::serving("forms", SLOWLY);
+    home.does(&["volume", "create", "data", "--like", "oci:50GB@0vpu"]);
+    home.does(&["instance", "create", "vm", "--shape", "m6i.4xlarge"]);
+    let commands: [(&[&str], &str); 5] = [
+        (&["volume", "list"], "data"),
+        (&["volume", "show", "data"], "data: emulated"),
+        (&["volume", "stats", "data"], "flush"),
+        (&["volume", "top", "--once"], "data"),
+        (&["instance", "list"], "vm"),
+    ];
+    for (command, text) in commands {
+        let form = |flag: &str| home.does(&[command, &[flag, "-"]].concat());
+        let (html, markdown, csv) = (form("--html"), form("--markdown"), form("--csv"));
+        assert!(html.starts_with("<!DOCTYPE html>") && html.contains(text), "{command:?}: {html}");
+        assert!(markdown.starts_with("# ") && markdown.contains(text), "{command:?}: {markdown}");
+        assert!(csv.ends_with("\r\n"), "{command:?}: {csv}");
+        let json = home.does(&[command, &["--json"]].concat());
+        serde_json::from_str::<Value>(&json).unwrap_or_else(|error| panic!("{command:?}: {error}: {json}"));
+    }
+    let csv = home.does(&["volume", "list", "--csv", "-"]);
+    assert!(csv.contains("data,53687091200,") && csv.contains(",1.275,USD,"), "exact figures: {csv}");
+    assert!(home.does(&["volume", "list", "--html", "list.html"]).contains("every volume is emulated"));
+    assert!(home.read("list.html").contains("prices are list prices"));
+}
+
+#[test]
 fn volumes_of_a_group_are_listed_with_it() {
     let home = Home::serving("groups", SLOWLY);
     let group = |arguments: &[&str]| home.does(&[&["volume", "group"], arguments].concat());
