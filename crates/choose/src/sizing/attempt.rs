@@ -53,6 +53,11 @@ impl Found {
     }
 }
 
+/// The cheapest of a choice and others.
+fn cheapest_of(choice: Choice, others: Vec<Choice>) -> Choice {
+    others.into_iter().fold(choice, |best, other| if by_rank(&other, &best).is_lt() { other } else { best })
+}
+
 /// Ratio of neighbouring rates between which a ceiling is refined.
 const RATE_STEP: f64 = 1.05;
 
@@ -62,6 +67,14 @@ struct HeadroomBounds {
     missed_at: f64,
     /// Index of the group's choice, and its headroom.
     choice: Option<(usize, f64)>,
+}
+
+/// A candidate that misses an objective or is slower than today.
+struct Miss {
+    /// Its headroom.
+    over: f64,
+    /// Its index in the choices that are slower than today, if it meets the objectives.
+    slower: Option<usize>,
 }
 
 /// Results for the candidates of a product so far.
@@ -79,6 +92,8 @@ pub(super) struct Attempt<'a> {
     closed: BTreeSet<Group>,
     /// Groups with a candidate that missed an objective because of a ceiling.
     bounds: BTreeMap<Group, HeadroomBounds>,
+    /// Candidates without a place in `levels.met`, by group.
+    misses: BTreeMap<Group, Vec<Miss>>,
     /// Candidates from this monthly price on are ignored.
     below: f64,
     /// Only the choice with the cheapest storage is needed.
@@ -99,6 +114,7 @@ impl<'a> Attempt<'a> {
             held_at: None,
             closed: BTreeSet::new(),
             bounds: BTreeMap::new(),
+            misses: BTreeMap::new(),
         }
     }
 
@@ -135,7 +151,7 @@ impl<'a> Attempt<'a> {
                     if by_latency {
                         self.closed.insert(group);
                     }
-                    self.missed(choice);
+                    self.missed(group, choice);
                 }
                 Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
             }
@@ -143,33 +159,74 @@ impl<'a> Attempt<'a> {
     }
 
     /// Replaces choices whose ceilings were raised in large steps by cheaper ones between the last step that missed an
-    /// objective and the first that met all. `offers` returns the candidates at a headroom.
-    ///
-    /// Tried rates are the same for all demands, so that a lower demand does not get a higher rate.
+    /// objective and the first that met all; without such a choice, those that are slower than today, between the last
+    /// step that was slower than the best of them and the first as fast. `offers` returns the candidates at a headroom.
     pub(super) fn refine(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
-        let rate = self.assessor.wanted.points[0].iops();
         for (group, HeadroomBounds { missed_at, choice }) in std::mem::take(&mut self.bounds) {
             let Some((index, met_at)) = choice else { continue };
-            let step = |over: f64| (over * rate).ln() / RATE_STEP.ln();
-            let (mut low, mut high) = (step(missed_at).floor() as i32, step(met_at).ceil() as i32);
-            while high.saturating_sub(low) > 1 {
-                let middle = i32::midpoint(low, high);
-                let candidate = offers(RATE_STEP.powi(middle) / rate).into_iter().find(|one| one.group == group);
-                match candidate.map(|candidate| self.assess(candidate)) {
-                    Some(Assessed::Meets(choice)) => {
-                        high = middle;
-                        if by_rank(&choice, &self.levels.met[index]).is_lt() {
-                            self.levels.met[index] = *choice;
-                        }
-                    }
-                    _ => low = middle,
-                }
-            }
+            let refined = self.bisect(group, (missed_at, met_at), &mut offers, &|_| false);
+            self.levels.met[index] = cheapest_of(self.levels.met[index].clone(), refined);
+        }
+        if self.levels.met.is_empty() {
+            self.refine_slower(offers);
         }
     }
 
-    fn missed(&mut self, choice: Box<Choice>) {
-        if choice.meets() {
+    fn refine_slower(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
+        let wanted = self.assessor.wanted;
+        let Some(bound) = wanted.slower_bound(&self.levels.slower) else { return };
+        for (group, mut misses) in std::mem::take(&mut self.misses) {
+            misses.sort_by(|a, b| a.over.total_cmp(&b.over));
+            let allows =
+                |miss: &Miss| miss.slower.is_some_and(|index| bound.allows(wanted, &self.levels.slower[index]));
+            let Some(first) = misses.iter().position(allows).filter(|first| *first > 0) else { continue };
+            let between = (misses[first - 1].over, misses[first].over);
+            let is_as_fast = |choice: &Choice| choice.meets() && bound.allows(wanted, choice);
+            let refined = self.bisect(group, between, &mut offers, &is_as_fast);
+            self.levels.slower.extend(refined);
+        }
+    }
+
+    /// The choices between a headroom that does not suffice and one that does: those that meet the objectives, and
+    /// those that are slower than today, but sufficient by `is_as_fast`.
+    ///
+    /// Tried rates are the same for all demands, so that a lower demand does not get a higher rate.
+    fn bisect(
+        &self,
+        group: Group,
+        (missed_at, met_at): (f64, f64),
+        offers: &mut impl FnMut(f64) -> Vec<Candidate>,
+        is_as_fast: &dyn Fn(&Choice) -> bool,
+    ) -> Vec<Choice> {
+        let rate = self.assessor.wanted.points[0].iops();
+        let step = |over: f64| (over * rate).ln() / RATE_STEP.ln();
+        let (mut low, mut high) = (step(missed_at).floor() as i32, step(met_at).ceil() as i32);
+        let mut found = Vec::new();
+        while high.saturating_sub(low) > 1 {
+            let middle = i32::midpoint(low, high);
+            let candidate = offers(RATE_STEP.powi(middle) / rate).into_iter().find(|one| one.group == group);
+            let sufficient = match candidate.map(|candidate| self.assess(candidate)) {
+                Some(Assessed::Meets(choice)) => Some(choice),
+                Some(Assessed::Misses { choice, .. }) if is_as_fast(&choice) => Some(choice),
+                _ => None,
+            };
+            match sufficient {
+                Some(choice) => {
+                    high = middle;
+                    found.push(*choice);
+                }
+                None => low = middle,
+            }
+        }
+        found
+    }
+
+    fn missed(&mut self, group: Group, choice: Box<Choice>) {
+        let slower = choice.meets().then_some(self.levels.slower.len());
+        if let Some(limit) = &choice.binds {
+            self.misses.entry(group).or_default().push(Miss { over: limit.over, slower });
+        }
+        if slower.is_some() {
             self.levels.slower.push(*choice);
         } else if self.nearly.as_ref().is_none_or(|nearest| choice.miss() < nearest.miss()) {
             self.nearly = Some(choice);

@@ -80,37 +80,58 @@ impl Wanted {
         Some(of_parts.fold(effect.after_s - effect.before_s, f64::max) / effect.before_s)
     }
 
-    /// The cheapest of these choices with which the database's time is within the tolerance of the least; if that time is
-    /// unknown, with which at most a fifth more sessions wait, or twice as many where both response times are inferred.
-    /// Choices with a price are preferred.
-    pub(super) fn best_of_slower<'c>(&self, slower: impl IntoIterator<Item = &'c Choice>) -> Option<&'c Choice> {
+    /// The cheapest of these choices that is as fast as the fastest of them.
+    pub(super) fn best_of_slower<'c>(&self, slower: &'c [Choice]) -> Option<&'c Choice> {
+        let bound = self.slower_bound(slower)?;
+        slower.iter().filter(|choice| bound.allows(self, choice)).min_by(|a, b| by_rank(a, b))
+    }
+
+    /// The bound of the choices that are as fast as the fastest of these. Choices with a complete price are preferred.
+    pub(super) fn slower_bound(&self, slower: &[Choice]) -> Option<SlowerBound> {
+        let is_complete = slower.iter().any(has_complete_price);
+        let eligible = slower.iter().filter(|choice| !is_complete || has_complete_price(choice));
+        let fastest = eligible.min_by(|a, b| self.times_of_today(a).total_cmp(&self.times_of_today(b)))?;
+        let is_inferred = fastest.has_inferred_latency();
+        Some(SlowerBound { least: self.times_of_today(fastest), is_inferred, is_complete })
+    }
+
+    /// Database time as a multiple of today's, or waiting sessions if it is unknown; times below today's are the same.
+    fn times_of_today(&self, choice: &Choice) -> f64 {
+        let of_sessions = || {
+            let [today, then] = self.waiting_today(choice);
+            then / today
+        };
+        choice.effect.as_ref().map_or_else(of_sessions, |effect| 1.0 - effect.saved()).max(1.0)
+    }
+}
+
+/// Which choices that are slower than today are as fast as the fastest of them: those whose database time is within the
+/// tolerance of the least; if that time is unknown, with which at most a fifth more sessions wait, or twice as many where
+/// both response times are inferred.
+pub(super) struct SlowerBound {
+    /// Database time or waiting sessions of the fastest, as a multiple of today's.
+    least: f64,
+    /// The response times of the fastest are inferred.
+    is_inferred: bool,
+    /// Choices without a complete price do not count.
+    is_complete: bool,
+}
+
+impl SlowerBound {
+    pub(super) fn allows(&self, wanted: &Wanted, choice: &Choice) -> bool {
         /// Maximum ratio of waiting sessions that is no difference.
         const SAME: f64 = 1.2;
-        // Times as multiples of today's; those that are not above today's are the same.
-        let time = |choice: &Choice| {
-            let times = choice.effect.as_ref().map_or_else(
-                || {
-                    let [today, then] = self.waiting_today(choice);
-                    then / today
-                },
-                |effect| 1.0 - effect.saved(),
-            );
-            times.max(1.0)
-        };
-        let is_incomplete = |choice: &Choice| choice.price_doubt() > PriceDoubt::Unverified;
-        let ranked: Vec<(&Choice, bool, f64)> =
-            slower.into_iter().map(|choice| (choice, is_incomplete(choice), time(choice))).collect();
-        let has_complete = ranked.iter().any(|(_, is_incomplete, _)| !is_incomplete);
-        let eligible = || ranked.iter().filter(|(_, is_incomplete, _)| !(has_complete && *is_incomplete));
-        let (fastest, _, least) = eligible().min_by(|a, b| a.2.total_cmp(&b.2))?;
-        let same = |choice: &Choice| match &choice.effect {
-            Some(_) => 1.0 + self.tolerance,
-            None if choice.has_inferred_latency() && fastest.has_inferred_latency() => LATENCY_DOUBT,
+        let times = match &choice.effect {
+            Some(_) => 1.0 + wanted.tolerance,
+            None if choice.has_inferred_latency() && self.is_inferred => LATENCY_DOUBT,
             None => SAME,
         };
-        let as_fast = eligible().filter(|(choice, _, time)| *time <= least * same(choice));
-        as_fast.map(|(choice, ..)| *choice).min_by(|a, b| by_rank(a, b))
+        wanted.times_of_today(choice) <= self.least * times && (!self.is_complete || has_complete_price(choice))
     }
+}
+
+fn has_complete_price(choice: &Choice) -> bool {
+    choice.price_doubt() <= PriceDoubt::Unverified
 }
 
 /// The configuration of the headline.
