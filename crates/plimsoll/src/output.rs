@@ -48,6 +48,11 @@ impl Forms {
         Self { is_quiet: true, ..self }
     }
 
+    /// True if the result is also JSON.
+    pub fn has_json(&self) -> bool {
+        self.json.is_some()
+    }
+
     /// True if the result has a form other than text.
     pub fn is_written(&self) -> bool {
         self.files().next().is_some()

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use plimsoll_service::client::ControlAddress;
 use plimsoll_units::Span;
 
+use super::forms::json_before_names;
 use super::{FormArgs, ReachArgs};
 
 pub(super) const OCI_KEY_EXAMPLES: &str = "\
@@ -67,6 +68,7 @@ pub struct CloudArgs {
 
 /// `plimsoll oci-key`
 #[derive(Debug, Args)]
+#[command(mut_arg("json", json_before_names))]
 pub struct OciKeyArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
@@ -114,6 +116,7 @@ pub struct OciConfigArgs {
 
 /// `plimsoll ec2-key`
 #[derive(Debug, Args)]
+#[command(mut_arg("json", json_before_names))]
 pub struct Ec2KeyArgs {
     #[command(flatten)]
     pub reach: ReachArgs,
@@ -137,6 +140,7 @@ pub struct OciAgentArgs {
 
 /// `plimsoll instance`
 #[derive(Debug, Args)]
+#[command(mut_arg("json", json_before_names))]
 pub struct InstanceArgs {
     #[command(flatten)]
     pub reach: ReachArgs,

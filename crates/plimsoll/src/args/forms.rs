@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, Args};
 
 /// Output files of a result.
 #[derive(Clone, Debug, Args)]
@@ -23,4 +23,9 @@ pub struct FormArgs {
     /// Print without colours; the environment variable `NO_COLOR` does the same
     #[arg(long, global = true)]
     pub no_color: bool,
+}
+
+/// `--json[=FILE]` for commands with names behind the option: `volume delete --json a b` must not take `a` for the file.
+pub(super) fn json_before_names(json: Arg) -> Arg {
+    json.require_equals(true)
 }

@@ -9,6 +9,7 @@ use plimsoll_measure::InvalidValue;
 use plimsoll_service::client::ControlAddress;
 use plimsoll_units::{Bytes, Span};
 
+use super::forms::json_before_names;
 use super::iscsi::{portal, target_name};
 use super::{ChapArgs, CloudArgs, FormArgs, TlsArgs};
 
@@ -165,6 +166,7 @@ impl FromStr for CommitInterval {
 
 /// `plimsoll volume`
 #[derive(Debug, Args)]
+#[command(mut_arg("json", json_before_names))]
 pub struct VolumeArgs {
     #[command(flatten)]
     pub reach: ReachArgs,

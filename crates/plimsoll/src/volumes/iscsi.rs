@@ -13,7 +13,7 @@ use crate::cli_error::CliError;
 pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), CliError> {
     let answer = desk.client.get(&volume_path(&args.name, "iscsi"))?;
     let target: IscsiTarget = desk.client.read(&answer)?;
-    if target.portals.is_empty() && !desk.forms.is_written() {
+    if target.portals.is_empty() && !desk.forms.has_json() {
         return Err(CliError::usage(
             "the service listens at all addresses: start it with --iscsi-advertise HOST:PORT for its initiators",
         ));
