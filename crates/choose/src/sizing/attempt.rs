@@ -173,15 +173,14 @@ impl<'a> Attempt<'a> {
     }
 
     fn refine_slower(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
-        let wanted = self.assessor.wanted;
-        let Some(bound) = wanted.slower_bound(&self.levels.slower) else { return };
+        let assessor = self.assessor;
+        let Some(bound) = assessor.wanted.slower_bound(&self.levels.slower) else { return };
+        let is_as_fast = |choice: &Choice| choice.meets() && assessor.wanted.is_within(&bound, choice);
         for (group, mut misses) in std::mem::take(&mut self.misses) {
             misses.sort_by(|a, b| a.over.total_cmp(&b.over));
-            let allows =
-                |miss: &Miss| miss.slower.is_some_and(|index| bound.allows(wanted, &self.levels.slower[index]));
-            let Some(first) = misses.iter().position(allows).filter(|first| *first > 0) else { continue };
+            let suffices = |miss: &Miss| miss.slower.is_some_and(|index| is_as_fast(&self.levels.slower[index]));
+            let Some(first) = misses.iter().position(suffices).filter(|first| *first > 0) else { continue };
             let between = (misses[first - 1].over, misses[first].over);
-            let is_as_fast = |choice: &Choice| choice.meets() && bound.allows(wanted, choice);
             let refined = self.bisect(group, between, &mut offers, &is_as_fast);
             self.levels.slower.extend(refined);
         }

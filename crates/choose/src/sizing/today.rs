@@ -83,7 +83,7 @@ impl Wanted {
     /// The cheapest of these choices that is as fast as the fastest of them.
     pub(super) fn best_of_slower<'c>(&self, slower: &'c [Choice]) -> Option<&'c Choice> {
         let bound = self.slower_bound(slower)?;
-        slower.iter().filter(|choice| bound.allows(self, choice)).min_by(|a, b| by_rank(a, b))
+        slower.iter().filter(|choice| self.is_within(&bound, choice)).min_by(|a, b| by_rank(a, b))
     }
 
     /// The bound of the choices that are as fast as the fastest of these. Choices with a complete price are preferred.
@@ -93,6 +93,18 @@ impl Wanted {
         let fastest = eligible.min_by(|a, b| self.times_of_today(a).total_cmp(&self.times_of_today(b)))?;
         let is_inferred = fastest.has_inferred_latency();
         Some(SlowerBound { least: self.times_of_today(fastest), is_inferred, is_complete })
+    }
+
+    /// True if a choice is as fast as the fastest of the bound.
+    pub(super) fn is_within(&self, bound: &SlowerBound, choice: &Choice) -> bool {
+        /// Maximum ratio of waiting sessions that is no difference.
+        const SAME: f64 = 1.2;
+        let times = match &choice.effect {
+            Some(_) => 1.0 + self.tolerance,
+            None if choice.has_inferred_latency() && bound.is_inferred => LATENCY_DOUBT,
+            None => SAME,
+        };
+        self.times_of_today(choice) <= bound.least * times && (!bound.is_complete || has_complete_price(choice))
     }
 
     /// Database time as a multiple of today's, or waiting sessions if it is unknown; times below today's are the same.
@@ -115,19 +127,6 @@ pub(super) struct SlowerBound {
     is_inferred: bool,
     /// Choices without a complete price do not count.
     is_complete: bool,
-}
-
-impl SlowerBound {
-    pub(super) fn allows(&self, wanted: &Wanted, choice: &Choice) -> bool {
-        /// Maximum ratio of waiting sessions that is no difference.
-        const SAME: f64 = 1.2;
-        let times = match &choice.effect {
-            Some(_) => 1.0 + wanted.tolerance,
-            None if choice.has_inferred_latency() && self.is_inferred => LATENCY_DOUBT,
-            None => SAME,
-        };
-        wanted.times_of_today(choice) <= self.least * times && (!self.is_complete || has_complete_price(choice))
-    }
 }
 
 fn has_complete_price(choice: &Choice) -> bool {

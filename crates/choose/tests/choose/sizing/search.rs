@@ -584,6 +584,18 @@ fn without_a_verified_price_the_best_slower_configuration_is_recommended() {
 }
 
 #[test]
+fn a_lower_demand_costs_no_more_where_all_configurations_are_slower_than_today() {
+    let price_at = |iops: f64| {
+        let today = vec![(Class::RandomRead, Span::from_micros(100)), (Class::RedoWrite, Span::from_micros(100))];
+        let sizing = sized(&Wanted { today, ..database(iops, Bytes::gib(500)) }, &["oci/block-volume"]);
+        assert!(sizing.choices.is_empty(), "{:?}", sizing.choices);
+        sizing.best_slower().expect("a level carries the load").rank().1
+    };
+    let prices: Vec<f64> = (0..12).map(|step| price_at(3_000.0 * 1.2_f64.powi(step))).collect();
+    assert!(prices.windows(2).all(|pair| pair[0] <= 1.05 * pair[1]), "{prices:?}");
+}
+
+#[test]
 fn a_frontier_of_each_provider_is_outlined_by_its_ends_and_its_knee() {
     let wanted = database(10_000.0, Bytes::gib(1000));
     let sizing = sized(&wanted, &["aws", "oci"]);
