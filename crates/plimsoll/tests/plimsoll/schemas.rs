@@ -27,7 +27,7 @@ fn serve(folder: &Folder, directory: &str) {
 /// makes it invalid.
 #[track_caller]
 fn check(folder: &Folder, name: &str, arguments: &[&str]) -> Value {
-    let output = folder.run(&[arguments, &["--json"]].concat());
+    let output = folder.run(&[arguments, &["--json=-"]].concat());
     let result = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{arguments:?}: {error}: {}", stderr(&output));
     });
