@@ -1,9 +1,10 @@
 //! Output in the documents equals that of the program: the example of `docs/catalogue.md` by path and from a directory,
-//! the quote of README.md, and the figures that README.md takes from `docs/articles.md`.
+//! the quote of README.md, and the figures that docs/tour.md takes from `docs/articles.md`.
 
 use crate::folder::{Folder, words};
 
 const README: &str = include_str!("../../../../README.md");
+const TOUR: &str = include_str!("../../../../docs/tour.md");
 const CATALOGUE: &str = include_str!("../../../../docs/catalogue.md");
 const ARTICLES: &str = include_str!("../../../../docs/articles.md");
 
@@ -52,7 +53,7 @@ fn a_product_of_ones_own_is_found_by_path_and_in_a_folder() {
 
 #[test]
 fn figures_of_the_articles_are_those_of_their_page() {
-    let rows: Vec<&str> = README.lines().filter(|line| line.matches('|').count() == 9).collect();
+    let rows: Vec<&str> = TOUR.lines().filter(|line| line.matches('|').count() == 9).collect();
     assert_eq!(rows.len(), 4, "{rows:?}");
     assert!(rows.iter().all(|row| ARTICLES.contains(&format!("\n{row}\n"))), "{rows:?}");
 }

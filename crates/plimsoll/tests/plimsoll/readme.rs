@@ -1,4 +1,4 @@
-//! All commands of README.md run: those in `sh` blocks, and those after `$ plimsoll` in listings.
+//! All commands of README.md and docs/tour.md run: those in `sh` blocks, and those after `$ plimsoll` in listings.
 //!
 //! Paths and files are replaced by temporary ones, and measurements take a second. Commands that need a block device,
 //! root or a third-party server are only parsed, which is reported.
@@ -10,14 +10,14 @@ use std::process::{Child, Command, Stdio};
 
 use crate::folder::{Folder, stderr};
 
-const README: &str = include_str!("../../../../README.md");
+const DOCUMENTS: &str = concat!(include_str!("../../../../README.md"), include_str!("../../../../docs/tour.md"));
 /// Two samples of counters in the format of `plimsoll collect postgres`.
 const COUNTERS: &str = r#"{"format":"plimsoll.snapshots/1","source":"postgres","interval_s":10.0}
 {"at":"2026-01-31T12:00:00.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":10,"read_bytes":81920,"read_time":5,"writes":10,"write_bytes":81920,"write_time":1}],"pg_stat_database":[{"datid":1,"xact_commit":5,"blks_read":7,"active_time":100}]}
 {"at":"2026-01-31T12:00:10.000Z","server":{"track_io_timing":"on"},"pg_stat_io":[{"backend_type":"client backend","object":"relation","context":"normal","reads":1010,"read_bytes":8273920,"read_time":1005,"writes":510,"write_bytes":4177920,"write_time":51}],"pg_stat_database":[{"datid":1,"xact_commit":505,"blks_read":1009,"active_time":9100}]}
 "#;
 
-/// A directory with the files that the README names, removed on drop, and a volume service if one was started.
+/// A directory with the files that both documents name, removed on drop, and a volume service if one was started.
 struct Reader {
     folder: Folder,
     service: Option<Child>,
@@ -77,11 +77,11 @@ impl Drop for Reader {
     }
 }
 
-/// The commands of the README, without `plimsoll`.
+/// The commands of both documents, without `plimsoll`.
 fn commands() -> Vec<Vec<String>> {
     let mut language = None;
     let mut commands = Vec::new();
-    for line in README.lines() {
+    for line in DOCUMENTS.lines() {
         if let Some(fence) = line.strip_prefix("```") {
             language = language.is_none().then_some(fence);
             continue;
