@@ -26,9 +26,18 @@ pub enum DesignError {
     #[error(
         "{}no window contains operations per second, which sizing needs: provide an AWR report, iostat or another input that \
          counts operations",
-        if subject.is_empty() { String::new() } else { format!("{subject}: ") }
+        prefix(subject)
     )]
     NoOperations {
+        /// The subject of the demand.
+        subject: String,
+    },
+    /// Operations are counted, and none took place.
+    #[error(
+        "{}every window counts zero operations, so there is no load to size for: provide reports of a busy period",
+        prefix(subject)
+    )]
+    Idle {
         /// The subject of the demand.
         subject: String,
     },
@@ -45,6 +54,16 @@ pub enum DesignError {
     },
 }
 
+fn prefix(subject: &str) -> String {
+    if subject.is_empty() { String::new() } else { format!("{subject}: ") }
+}
+
+fn idle_or_not_counted(subject: &DatabaseDemand) -> DesignError {
+    let is_counted = Class::ALL.into_iter().any(|class| counts(subject, class));
+    let subject = subject.name.clone();
+    if is_counted { DesignError::Idle { subject } } else { DesignError::NoOperations { subject } }
+}
+
 /// Fails if an input with operations counts no reads, or no writes of any kind.
 pub fn check_counted(subject: &DatabaseDemand) -> Result<(), DesignError> {
     let mut classes = subject.absent();
@@ -56,7 +75,12 @@ pub fn check_counted(subject: &DatabaseDemand) -> Result<(), DesignError> {
 
 /// Some databases count only the writes of the log: those of data files are not awaited.
 fn counts_log(subject: &DatabaseDemand) -> bool {
-    let series = subject.series(Class::RedoWrite, plimsoll_ingest::Measure::Iops);
+    counts(subject, Class::RedoWrite)
+}
+
+/// True if the input counts operations of the class, even if none took place.
+fn counts(subject: &DatabaseDemand, class: Class) -> bool {
+    let series = subject.series(class, plimsoll_ingest::Measure::Iops);
     series.is_some_and(|series| series.values.iter().flatten().next().is_some())
 }
 
@@ -81,7 +105,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     }
     let (windows, slots) = windows(subject, &mut all);
     if windows.is_empty() {
-        return Err(DesignError::NoOperations { subject: subject.name.clone() });
+        return Err(idle_or_not_counted(subject));
     }
     let allowance = allowance(&design.objectives);
     let longest = slots.iter().map(|slot| subject.slots[*slot].resolution).max().unwrap_or_default();

@@ -192,6 +192,8 @@ fn a_general_objective_is_evaluated_on_reads() {
 fn a_demand_without_operations_has_a_remedy() {
     let refused = wanted(&subject("08:00 60 reads bytes mean 100"), &plain()).unwrap_err().to_string();
     assert!(refused.contains("SALES") && refused.contains("provide an AWR report"), "{refused}");
+    let idle = wanted(&subject("08:00 60 reads iops mean 0\n08:00 60 writes iops mean 0"), &plain()).unwrap_err();
+    assert_eq!(idle, DesignError::Idle { subject: "SALES".to_owned() }, "counted, and zero");
 }
 
 /// 19 idle minutes and a minute of work, repeated: 95 % of the time is idle.
