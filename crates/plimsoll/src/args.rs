@@ -578,6 +578,7 @@ pub struct OutputArgs {
 
 /// `plimsoll nbd-check`
 #[derive(Debug, Args)]
+#[command(mut_arg("json", forms::json_before_names))]
 pub struct NbdCheckArgs {
     /// Export to check: `nbd://HOST:PORT/NAME` or `nbd+unix:///NAME?socket=PATH`; `nbds` for TLS, with
     /// `tls-certificates=DIR`
@@ -588,6 +589,8 @@ pub struct NbdCheckArgs {
     /// Show requests and responses of all features
     #[arg(long)]
     pub all: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
 }
 
 /// `plimsoll report`

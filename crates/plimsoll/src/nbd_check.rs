@@ -2,10 +2,11 @@
 
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_front::check::{CheckVerdict, FeatureResult, Permission, check};
+use plimsoll_report::pages::{self, CheckedFeature};
 
 use crate::args::NbdCheckArgs;
 use crate::cli_error::CliError;
-use crate::output::print;
+use crate::output::Forms;
 
 /// Checks the server.
 pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
@@ -16,10 +17,12 @@ pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
             args.uri
         )));
     }
+    let forms = Forms::new(&args.forms)?;
     let permission = Permission { writes: args.destroy.is_some(), ..Permission::default() };
     let rows = check(&address, &permission).map_err(|error| CliError::Failed(anyhow::Error::new(error)))?;
-    print(shown(&rows, args.all).as_bytes())?;
-    let failed = rows.iter().filter(|row| row.verdict == CheckVerdict::Fail).count();
+    let features: Vec<CheckedFeature> = rows.into_iter().map(|row| feature(row, args.all)).collect();
+    forms.write(&pages::nbd_check(&args.uri, &features), || plimsoll_report::nbd_check_json(&args.uri, &features))?;
+    let failed = features.iter().filter(|feature| feature.verdict == word(CheckVerdict::Fail)).count();
     if failed == 0 { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!("{failed} features fail"))) }
 }
 
@@ -27,30 +30,17 @@ fn usage(error: &dyn std::fmt::Display) -> CliError {
     CliError::usage(error.to_string())
 }
 
-/// A line per feature, with request and response for failed features or all.
-fn shown(rows: &[FeatureResult], all: bool) -> String {
-    let mut text = String::new();
-    let mut area = "";
-    for row in rows {
-        if row.area != area {
-            area = row.area;
-            text += &format!("{area}\n");
-        }
-        text += &format!("  {:12}{}\n", word(row.verdict), row.feature);
-        if all || row.verdict == CheckVerdict::Fail {
-            text += &format!("              sent {}\n              got  {}\n", row.sent, row.got);
-        } else if row.verdict == CheckVerdict::NotTried {
-            text += &format!("              {}\n", row.got);
-        }
+/// A result with request and response in the text if it failed or was not tried, or if `all` have them.
+fn feature(row: FeatureResult, all: bool) -> CheckedFeature {
+    let is_detailed = all || matches!(row.verdict, CheckVerdict::Fail | CheckVerdict::NotTried);
+    CheckedFeature {
+        area: row.area,
+        name: row.feature,
+        verdict: word(row.verdict),
+        request: row.sent,
+        response: row.got,
+        is_detailed,
     }
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    text + &format!(
-        "{} pass, {} fail, {} unsupported, {} not tried\n",
-        count(CheckVerdict::Pass),
-        count(CheckVerdict::Fail),
-        count(CheckVerdict::Unsupported),
-        count(CheckVerdict::NotTried)
-    )
 }
 
 const fn word(verdict: CheckVerdict) -> &'static str {

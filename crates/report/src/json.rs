@@ -30,6 +30,7 @@ mod diagnosis;
 mod elapsed;
 mod explanation;
 mod matches;
+mod nbd_check;
 mod offer;
 mod prices;
 mod quote;
@@ -48,7 +49,7 @@ use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
 use serde::Serialize;
 
-use crate::pages::KeptRun;
+use crate::pages::{CheckedFeature, KeptRun};
 
 pub use schema::{find_schema, schema_names, schema_of};
 
@@ -115,6 +116,11 @@ pub fn prices_json(catalogue: &Catalogue, imports: &[(String, PriceListImport)],
 /// Kept runs as `plimsoll.runs/1`, ending in a newline.
 pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
     to_json(&runs::Runs::from(runs))
+}
+
+/// Checked features of an NBD server as `plimsoll.nbd-check/1`, ending in a newline.
+pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
+    to_json(&nbd_check::NbdCheck::from((uri, features)))
 }
 
 /// A result as it is printed, ending in a newline.

@@ -31,20 +31,24 @@ fn check(folder: &Folder, name: &str, arguments: &[&str]) -> Value {
     let result = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{arguments:?}: {error}: {}", stderr(&output));
     });
+    check_value(name, &result);
+    result
+}
+
+/// The same of a value.
+#[track_caller]
+fn check_value(name: &str, result: &Value) {
     let validator = Validator::new(name);
-    if let Err(error) = validator.validate(&result) {
-        panic!("{arguments:?}: {error}");
-    }
-    for place in objects(&result) {
+    validator.validate(result).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for place in objects(result) {
         let mut faulty = result.clone();
         let object = faulty.pointer_mut(&place).and_then(Value::as_object_mut).expect("its place is known");
         object.insert("undocumented".to_owned(), json!([]));
-        assert!(validator.validate(&faulty).is_err(), "{arguments:?}: {place} accepts an undocumented key");
+        assert!(validator.validate(&faulty).is_err(), "{name}: {place} accepts an undocumented key");
     }
     let mut faulty = result.clone();
     faulty["format"] = json!("plimsoll.other/1");
-    assert!(validator.validate(&faulty).is_err(), "{arguments:?}: another format is accepted");
-    result
+    assert!(validator.validate(&faulty).is_err(), "{name}: another format is accepted");
 }
 /// A schema as `plimsoll generate schema` prints it.
 fn schema(name: &str) -> Value {
@@ -162,6 +166,19 @@ fn a_check_of_a_data_directory_is_valid() {
     let folder = Folder::new("check");
     serve(&folder, "data");
     check(&folder, "check", &["volume", "fsck", "data"]);
+}
+
+#[test]
+fn a_check_of_an_nbd_server_is_valid() {
+    let folder = Folder::new("nbd-check");
+    let command = format!("'{PROGRAM}' nbd-check \"$uri\" --json={}", folder.file("check.json"));
+    folder.text(&["nbd", "--size", "8MiB", "--listen", "tcp:127.0.0.1:0", "--run", &command]);
+    let checked: Value = serde_json::from_str(&folder.read("check.json")).expect("it is JSON");
+    check_value("nbd-check", &checked);
+    let features = checked["features"].as_array().expect("it has features");
+    let not_tried = features.iter().filter(|feature| feature["verdict"] == "not tried");
+    assert!(not_tried.clone().count() > 0, "nothing may be written");
+    assert!(not_tried.clone().all(|feature| feature["request"].is_null()), "{features:?}");
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! Conformance of an NBD server.
+
+use crate::page::{Block, Column, ColumnKind, Headline, Item, Page, PageSection, Table};
+
+/// A feature of the protocol that was checked on a server.
+#[derive(Clone, Debug)]
+pub struct CheckedFeature {
+    /// Part of the protocol.
+    pub area: &'static str,
+    /// Name of the feature.
+    pub name: &'static str,
+    /// `pass`, `FAIL`, `unsupported` or `not tried`.
+    pub verdict: &'static str,
+    /// The request; empty if none was sent.
+    pub request: String,
+    /// The response, or the reason why the feature was not tried.
+    pub response: String,
+    /// Text shows request and response.
+    pub is_detailed: bool,
+}
+
+/// The counts of the verdicts, and the features of each part of the protocol.
+pub fn nbd_check(uri: &str, features: &[CheckedFeature]) -> Page {
+    let count = |verdict: &str| {
+        let number = features.iter().filter(|feature| feature.verdict == verdict).count();
+        format!("{number} {}", verdict.to_lowercase())
+    };
+    let text = ["pass", "FAIL", "unsupported", "not tried"].map(count).join(", ");
+    let by_area = features.chunk_by(|a, b| a.area == b.area);
+    let section = |features: &[CheckedFeature]| {
+        PageSection::new(features[0].area, vec![Block::Items(features.iter().map(item).collect())])
+    };
+    let mut sections: Vec<PageSection> = by_area.map(section).collect();
+    sections.push(PageSection::bare("", vec![Block::Data(table(features))]));
+    let headline = Some(Headline { text, grade: "", details: Vec::new() });
+    Page { title: format!("Check of {uri}"), headline, sections, ..Page::default() }
+}
+
+fn item(feature: &CheckedFeature) -> Item {
+    let CheckedFeature { name, verdict, request, response, is_detailed, .. } = feature;
+    let remarks = match (is_detailed, request.is_empty()) {
+        (false, _) => Vec::new(),
+        (true, true) => vec![response.clone()],
+        (true, false) => vec![format!("sent {request}"), format!("got {response}")],
+    };
+    Item { text: format!("{verdict}: {name}"), remarks }
+}
+
+fn table(features: &[CheckedFeature]) -> Table {
+    Table::rows("Checked features", features)
+        .column(Column::text("part of the protocol", 0), |feature| feature.area)
+        .column(Column::new("feature", "", ColumnKind::Name, 0), |feature| feature.name)
+        .column(Column::text("verdict", 0), |feature| feature.verdict)
+        .column(Column::text("request", 0), |feature| feature.request.as_str())
+        .column(Column::text("response", 0), |feature| feature.response.as_str())
+        .table()
+}
