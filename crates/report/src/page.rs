@@ -49,6 +49,13 @@ pub struct Headline {
     pub details: Vec<String>,
 }
 
+impl Headline {
+    /// A sentence without a grade of doubt.
+    pub fn of(text: String) -> Self {
+        Self { text, grade: "", details: Vec::new() }
+    }
+}
+
 /// A part of a page.
 #[derive(Clone, Debug, Default)]
 pub struct PageSection {

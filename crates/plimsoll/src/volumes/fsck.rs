@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plimsoll_front::DirectoryError;
-use plimsoll_report::{Page, to_json};
+use plimsoll_report::{Headline, Page, to_json};
 use plimsoll_service::{AddChecksums, Check, Repair};
 use plimsoll_units::Bytes;
 
@@ -24,12 +24,13 @@ pub fn fsck(args: &VolumeArgs, directory: Option<&Path>, repair: bool, add_check
     let checksums = if add_checksums { AddChecksums::Wanted } else { AddChecksums::Never };
     let check = plimsoll_service::fsck(&directory, repair, checksums).map_err(refused)?;
     let heading = format!("Data directory {}", directory.display());
-    let page = Page::of_facts("Check of a data directory", heading, describe_check(&check, &directory));
+    let facts = Page::of_facts("Check of a data directory", heading, describe_check(&check));
+    let page = Page { headline: Some(Headline::of(verdict(&check, &directory))), ..facts };
     forms.write(&page, || to_json(&check))?;
     if check.problems.is_empty() { Ok(()) } else { Err(CliError::Ended(DAMAGED)) }
 }
 
-fn describe_check(check: &Check, directory: &Path) -> Vec<(&'static str, String)> {
+fn describe_check(check: &Check) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| Bytes::new(bytes).to_string();
     let mut facts = vec![
         ("id", check.id.clone()),
@@ -56,22 +57,25 @@ fn describe_check(check: &Check, directory: &Path) -> Vec<(&'static str, String)
     }
     facts.extend(check.repaired.iter().map(|repaired| ("repaired", repaired.clone())));
     facts.extend(check.problems.iter().map(|problem| ("problem", problem.clone())));
+    facts
+}
+
+/// The state of the directory, and what to do.
+fn verdict(check: &Check, directory: &Path) -> String {
     let repair = format!("plimsoll volume fsck {} --repair", directory.display());
-    let next = match (check.problems.is_empty(), check.keeps_unreferenced) {
-        (true, false) => "the directory is sound".to_owned(),
+    match (check.problems.is_empty(), check.keeps_unreferenced) {
+        (true, false) => "The directory is sound".to_owned(),
         (true, true) => format!(
-            "the directory is sound; unreferenced clusters are kept, since commits were dropped, until {repair} frees them"
+            "The directory is sound; unreferenced clusters are kept, since commits were dropped, until {repair} frees them"
         ),
         (false, _) if check.is_served() => {
-            "data are damaged: the service starts, and does not serve the damaged blocks".to_owned()
+            "Data are damaged: the service starts, and does not serve the damaged blocks".to_owned()
         }
         (false, _) => format!(
-            "not sound: copy the directory first, then {repair}; what was lost is lost, and a copy of the lost file \
+            "Not sound: copy the directory first, then {repair}; what was lost is lost, and a copy of the lost file \
              serves better"
         ),
-    };
-    facts.push(("verdict", next));
-    facts
+    }
 }
 
 fn refused(error: DirectoryError) -> CliError {

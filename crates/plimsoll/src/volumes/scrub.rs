@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use plimsoll_report::Page;
+use plimsoll_report::{Headline, Page};
 use plimsoll_service::api::{Scrub, ScrubState};
 use plimsoll_units::Bytes;
 
@@ -36,7 +36,10 @@ pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), CliEr
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
     let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
-    desk.tell(&answer, |state| Page::of_facts(title.clone(), title, describe_scrub(state)))?;
+    desk.tell(&answer, |state| Page {
+        headline: Some(Headline::of(verdict(state))),
+        ..Page::of_facts(title.clone(), title, describe_scrub(state))
+    })?;
     if let Some(error) = &state.error {
         return Err(CliError::Failed(anyhow::anyhow!("the scrub did not come to its end: {error}")));
     }
@@ -55,12 +58,14 @@ fn describe_scrub(state: &ScrubState) -> Vec<(&'static str, String)> {
     for damaged in &state.damaged {
         facts.push(("damaged", format!("volume {} at byte {}", damaged.volume, damaged.offset)));
     }
-    let verdict = match state.damaged_blocks {
-        0 => "all data are what was written".to_owned(),
+    facts
+}
+
+fn verdict(state: &ScrubState) -> String {
+    match state.damaged_blocks {
+        0 => "All compared data are what was written".to_owned(),
         blocks => format!(
             "{blocks} damaged blocks of 4 KiB: reads of them fail until they are overwritten or restored from a copy"
         ),
-    };
-    facts.push(("verdict", verdict));
-    facts
+    }
 }

@@ -21,19 +21,15 @@ pub struct CheckedFeature {
 
 /// The counts of the verdicts, and the features of each part of the protocol.
 pub fn nbd_check(uri: &str, features: &[CheckedFeature]) -> Page {
-    let count = |verdict: &str| {
-        let number = features.iter().filter(|feature| feature.verdict == verdict).count();
-        format!("{number} {}", verdict.to_lowercase())
-    };
-    let text = ["pass", "FAIL", "unsupported", "not tried"].map(count).join(", ");
-    let by_area = features.chunk_by(|a, b| a.area == b.area);
+    let number = |verdict: &str| features.iter().filter(|feature| feature.verdict == verdict).count();
+    let count = |verdict: &str| format!("{} {}", number(verdict), verdict.to_lowercase());
+    let headline = Headline::of(["pass", "FAIL", "unsupported", "not tried"].map(count).join(", "));
     let section = |features: &[CheckedFeature]| {
         PageSection::new(features[0].area, vec![Block::Items(features.iter().map(item).collect())])
     };
-    let mut sections: Vec<PageSection> = by_area.map(section).collect();
+    let mut sections: Vec<PageSection> = features.chunk_by(|a, b| a.area == b.area).map(section).collect();
     sections.push(PageSection::bare("", vec![Block::Data(table(features))]));
-    let headline = Some(Headline { text, grade: "", details: Vec::new() });
-    Page { title: format!("Check of {uri}"), headline, sections, ..Page::default() }
+    Page { title: format!("Check of {uri}"), headline: Some(headline), sections, ..Page::default() }
 }
 
 fn item(feature: &CheckedFeature) -> Item {

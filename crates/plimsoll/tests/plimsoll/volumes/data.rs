@@ -79,7 +79,7 @@ fn a_flipped_bit_is_named_by_scrub_and_fsck() {
     std::fs::write(&file, &bytes).expect("it can be written");
     copy(&file, &home.uri("data"));
     let clean = home.does(&["volume", "scrub", "--rate", "1GiB"]);
-    assert!(clean.contains("8 MiB of 8 MiB") && clean.contains("all data are what was written"), "{clean}");
+    assert!(clean.contains("8 MiB of 8 MiB") && clean.contains("All compared data are what was written"), "{clean}");
     assert!(home.signal(Signal::TERM).success());
 
     let data = home.data().join("data.0");
