@@ -257,7 +257,7 @@ fn tls_is_required_and_verified() {
 #[test]
 fn units_are_valid_for_systemd() {
     let folder = Folder::short("nbd-units");
-    let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/systemd");
+    let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd");
     for name in ["plimsoll.service", "plimsoll.socket"] {
         let unit = fs::read_to_string(units.join(name)).expect("the unit is there");
         folder.write(name, unit.replace("/usr/bin/plimsoll", PROGRAM));
