@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
 use crate::cli_error::CliError;
 use crate::output::{Forms, print};
-use crate::volumes::{Desk, home};
+use crate::volumes::{ServiceClient, home};
 
 const PRIVATE_KEY: &str = "plimsoll_api_key.pem";
 
@@ -111,14 +111,14 @@ pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
 
 /// `plimsoll instance`.
 pub fn instance(args: &InstanceArgs) -> Result<(), CliError> {
-    let desk = Desk::new(&args.reach, &args.forms)?;
+    let service = ServiceClient::new(&args.reach, &args.forms)?;
     match &args.command {
-        InstanceCommand::Create { name, shape } => desk.create_group(name, machine(shape), |group| {
+        InstanceCommand::Create { name, shape } => service.create_group(name, machine(shape), |group| {
             let text = format!("{name}: volumes that are attached share the limits of {}", group.like);
             Page::of_block(format!("Instance {name}"), Block::Text(text))
         }),
-        InstanceCommand::List => desk.list_groups(),
-        InstanceCommand::Delete { name } => desk.delete_group(name, &format!("instance {name} deleted\n")),
+        InstanceCommand::List => service.list_groups(),
+        InstanceCommand::Delete { name } => service.delete_group(name, &format!("instance {name} deleted\n")),
     }
 }
 

@@ -40,54 +40,54 @@ pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
         VolumeCommand::Detach { name, offline: true } => return attach::detach_offline(args, name),
         _ => {}
     }
-    let desk = Desk::new(&args.reach, &args.forms)?;
+    let service = ServiceClient::new(&args.reach, &args.forms)?;
     match &args.command {
         VolumeCommand::Create { name, like, size, group, seed, force } => {
             let size_bytes = size.map(plimsoll_units::Bytes::get);
             let (name, like, group) = (name.clone(), like.clone(), group.clone());
             let create = Create { name, like, size_bytes, group, seed: *seed, force: *force };
-            let answer = desk.client.post("/v1/volumes", &create);
-            desk.tell(&answer?, show::made)
+            let answer = service.client.post("/v1/volumes", &create);
+            service.write_page(&answer?, show::made)
         }
-        VolumeCommand::List => desk.list(),
-        VolumeCommand::Show { name } => desk.show(name),
+        VolumeCommand::List => service.list(),
+        VolumeCommand::Show { name } => service.show(name),
         VolumeCommand::Level { name, to, force_detach } => {
             let body = Level { to: to.clone(), force_detach: *force_detach };
-            desk.tell(&desk.client.post(&volume_path(name, "level"), &body)?, show::changed)
+            service.write_page(&service.client.post(&volume_path(name, "level"), &body)?, show::changed)
         }
         VolumeCommand::Resize { name, size } => {
             let body = Resize { size_bytes: size.get() };
-            let answer = desk.client.post(&volume_path(name, "resize"), &body)?;
-            let device = attach::grown(&desk.client.read(&answer)?);
-            desk.tell(&answer, |volume: &Volume| show::changed_with(volume, device))
+            let answer = service.client.post(&volume_path(name, "resize"), &body)?;
+            let device = attach::grown(&service.client.read(&answer)?);
+            service.write_page(&answer, |volume: &Volume| show::changed_with(volume, device))
         }
         VolumeCommand::Snapshot { name, snapshot } => {
             let body = Fork { name: snapshot.clone(), like: None };
-            desk.tell(&desk.client.post(&volume_path(name, "snapshot"), &body)?, show::made)
+            service.write_page(&service.client.post(&volume_path(name, "snapshot"), &body)?, show::made)
         }
         VolumeCommand::Clone { name, clone, like } => {
             let body = Fork { name: clone.clone(), like: like.clone() };
-            desk.tell(&desk.client.post(&volume_path(name, "clone"), &body)?, show::made)
+            service.write_page(&service.client.post(&volume_path(name, "clone"), &body)?, show::made)
         }
         VolumeCommand::Restore { name, from, yes } => {
-            desk.confirm_restore(name, from, *yes)?;
+            service.confirm_restore(name, from, *yes)?;
             let body = Restore { from: from.clone() };
-            desk.tell(&desk.client.post(&volume_path(name, "restore"), &body)?, show::changed)
+            service.write_page(&service.client.post(&volume_path(name, "restore"), &body)?, show::changed)
         }
-        VolumeCommand::Attach(args) if args.iscsi => iscsi::attach(&desk, args),
-        VolumeCommand::Attach(args) => attach::attach(&desk, args),
-        VolumeCommand::Failover { name } => iscsi::fail_over(&desk, name),
-        VolumeCommand::Detach { name, .. } => attach::detach(&desk, name),
-        VolumeCommand::Delete { names, yes } => desk.delete(names, *yes),
+        VolumeCommand::Attach(args) if args.iscsi => iscsi::attach(&service, args),
+        VolumeCommand::Attach(args) => attach::attach(&service, args),
+        VolumeCommand::Failover { name } => iscsi::fail_over(&service, name),
+        VolumeCommand::Detach { name, .. } => attach::detach(&service, name),
+        VolumeCommand::Delete { names, yes } => service.delete(names, *yes),
         VolumeCommand::Fsck { .. } => Ok(()),
-        VolumeCommand::Scrub { name, rate } => scrub::scrub(&desk, name.as_deref(), *rate),
-        VolumeCommand::Stats { name } => desk.stats(name),
-        VolumeCommand::Top { names, once } => top::run(&desk, names, *once),
-        VolumeCommand::Autotune(args) => desk.autotune(args),
-        VolumeCommand::Faults(args) => desk.faults(args),
-        VolumeCommand::Record { name, stop: true, .. } => desk.stop_recording(name),
-        VolumeCommand::Record { name, file, .. } => desk.record(name, file.as_deref()),
-        VolumeCommand::Group { command } => desk.group(command),
+        VolumeCommand::Scrub { name, rate } => scrub::scrub(&service, name.as_deref(), *rate),
+        VolumeCommand::Stats { name } => service.stats(name),
+        VolumeCommand::Top { names, once } => top::run(&service, names, *once),
+        VolumeCommand::Autotune(args) => service.autotune(args),
+        VolumeCommand::Faults(args) => service.faults(args),
+        VolumeCommand::Record { name, stop: true, .. } => service.stop_recording(name),
+        VolumeCommand::Record { name, file, .. } => service.record(name, file.as_deref()),
+        VolumeCommand::Group { command } => service.group(command),
     }
 }
 
@@ -102,56 +102,60 @@ fn confirmed(question: &str, needed: String) -> Result<bool, CliError> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// What is there, in its type.
-pub fn asked<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, CliError> {
+/// GETs a path and deserialises the response.
+pub fn fetch<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, CliError> {
     Ok(client.read(&client.get(path)?)?)
 }
 
 /// Client of the service, and output of its responses.
-pub struct Desk {
+pub struct ServiceClient {
     client: Client,
     forms: Forms,
 }
 
-impl Desk {
+impl ServiceClient {
     pub fn new(reach: &ReachArgs, forms: &FormArgs) -> Result<Self, CliError> {
         Ok(Self { forms: Forms::new(forms)?, client: home::client(reach)? })
     }
 
     /// GETs a path and deserialises the response.
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
-        asked(&self.client, path)
+        fetch(&self.client, path)
     }
 
     /// Prints and writes the page of a response; JSON is the response itself.
-    fn tell<T: DeserializeOwned>(&self, answer: &ResponseBody, page: impl FnOnce(&T) -> Page) -> Result<(), CliError> {
+    fn write_page<T: DeserializeOwned>(
+        &self,
+        answer: &ResponseBody,
+        page: impl FnOnce(&T) -> Page,
+    ) -> Result<(), CliError> {
         let page = page(&self.client.read(answer)?);
         self.forms.write(&page, || [&answer.0[..], b"\n"].concat())
     }
 
     fn list(&self) -> Result<(), CliError> {
-        self.tell(&self.client.get("/v1/volumes")?, |volumes: &Vec<Volume>| list::volumes(volumes))
+        self.write_page(&self.client.get("/v1/volumes")?, |volumes: &Vec<Volume>| list::volumes(volumes))
     }
 
     fn show(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.get(&volume_path(name, ""))?;
         let stats: Stats = self.get(&volume_path(name, "stats"))?;
-        self.tell(&answer, |volume| show::all(volume, &stats))
+        self.write_page(&answer, |volume| show::all(volume, &stats))
     }
 
     fn stats(&self, name: &str) -> Result<(), CliError> {
-        self.tell(&self.client.get(&volume_path(name, "stats"))?, |counts| stats::stats(name, counts))
+        self.write_page(&self.client.get(&volume_path(name, "stats"))?, |counts| stats::stats(name, counts))
     }
 
     /// Lists groups, or instances, which are groups of a machine.
     pub fn list_groups(&self) -> Result<(), CliError> {
         let volumes: Vec<Volume> = self.get("/v1/volumes")?;
-        self.tell(&self.client.get("/v1/groups")?, |groups: &Vec<Group>| list::groups(groups, &volumes))
+        self.write_page(&self.client.get("/v1/groups")?, |groups: &Vec<Group>| list::groups(groups, &volumes))
     }
 
     /// Creates a group, or an instance.
     pub fn create_group(&self, name: &str, like: String, page: impl FnOnce(&Group) -> Page) -> Result<(), CliError> {
-        self.tell(&self.client.post("/v1/groups", &Group { name: name.to_owned(), like })?, page)
+        self.write_page(&self.client.post("/v1/groups", &Group { name: name.to_owned(), like })?, page)
     }
 
     /// Deletes a group, or an instance.
@@ -166,7 +170,7 @@ impl Desk {
             // The service refuses it.
             return Ok(());
         }
-        let source: Volume = asked(&self.client, &volume_path(from, ""))?;
+        let source: Volume = fetch(&self.client, &volume_path(from, ""))?;
         let is_own = source.of.as_deref() == Some(name) && !source.writable;
         let needed = format!(
             "{from} is no snapshot of {name}: plimsoll volume restore {name} {from} --yes replaces the data of {name} with \
@@ -196,7 +200,7 @@ impl Desk {
     fn autotune(&self, args: &AutotuneArgs) -> Result<(), CliError> {
         let path = volume_path(&args.name, "autotune");
         if args.off {
-            return self.tell(&self.client.delete(&path)?, show::changed);
+            return self.write_page(&self.client.delete(&path)?, show::changed);
         }
         if args.default.is_none() && args.detached_after.is_none() {
             return Err(CliError::usage(
@@ -214,13 +218,13 @@ impl Desk {
             down_next_ns: ns(args.down_next),
             detached_after_ns: ns(args.detached_after),
         };
-        self.tell(&self.client.put(&path, &body)?, show::changed)
+        self.write_page(&self.client.put(&path, &body)?, show::changed)
     }
 
     fn faults(&self, args: &FaultsArgs) -> Result<(), CliError> {
         let path = volume_path(&args.name, "faults");
         if args.off {
-            return self.tell(&self.client.delete(&path)?, show::changed);
+            return self.write_page(&self.client.delete(&path)?, show::changed);
         }
         let body = Faults {
             seed: args.seed,
@@ -234,19 +238,19 @@ impl Desk {
         if body == (Faults { seed: args.seed, only: args.only.clone(), ..Faults::default() }) {
             return Err(CliError::usage("no fault was named: give --errors, --spikes, --tears or --stall, or --off"));
         }
-        self.tell(&self.client.put(&path, &body)?, show::changed)
+        self.write_page(&self.client.put(&path, &body)?, show::changed)
     }
 
     fn record(&self, name: &str, file: Option<&Path>) -> Result<(), CliError> {
         let file = file.ok_or_else(|| CliError::usage("name a new file to record to, or give --stop"))?;
         let file = std::path::absolute(file).context("the current directory")?;
         let body = Recording { file: file.display().to_string() };
-        self.tell(&self.client.put(&volume_path(name, "recording"), &body)?, show::changed)
+        self.write_page(&self.client.put(&volume_path(name, "recording"), &body)?, show::changed)
     }
 
     fn stop_recording(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.delete(&volume_path(name, "recording"))?;
-        self.tell(&answer, |recorded: &Recorded| show::recorded(name, recorded))
+        self.write_page(&answer, |recorded: &Recorded| show::recorded(name, recorded))
     }
 
     fn group(&self, command: &GroupCommand) -> Result<(), CliError> {

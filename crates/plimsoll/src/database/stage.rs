@@ -24,7 +24,7 @@ use crate::args::{AttachArgs, MakeArgs, MakeFs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::offers::{Offers, read_model};
-use crate::volumes::{Making, asked, attached, detached};
+use crate::volumes::{Making, attached, detached, fetch};
 
 /// Name of the volume.
 const NAME: &str = "data";
@@ -140,13 +140,13 @@ impl StagedVolume {
 
     /// Its counters, without per-second values.
     fn stats(&self) -> Result<Stats, CliError> {
-        asked(&self.service.client, &volume_path(NAME, "stats?periods=0"))
+        fetch(&self.service.client, &volume_path(NAME, "stats?periods=0"))
     }
 
     /// Sets the fastest safe rate of this host. Returns false if all are refused.
     fn quicken(&self) -> bool {
         let client = &self.service.client;
-        let Ok(about) = asked::<About>(client, "/v1/service") else { return false };
+        let Ok(about) = fetch::<About>(client, "/v1/service") else { return false };
         // Rates that timers of this host cannot resolve are refused.
         let rates = std::iter::successors(Some(about.floor.iops / 2), |rate| Some(rate / 2)).take(HALVINGS);
         rates.take_while(|rate| *rate > 0).any(|rate| {

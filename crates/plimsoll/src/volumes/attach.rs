@@ -17,7 +17,7 @@ use plimsoll_service::mounted_file;
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use super::{Desk, asked, home, show};
+use super::{ServiceClient, fetch, home, show};
 use crate::args::{AttachArgs, MakeFs, VolumeArgs};
 use crate::cli_error::CliError;
 use crate::output::Forms;
@@ -35,8 +35,8 @@ pub enum Making {
 }
 
 /// `plimsoll volume attach`.
-pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), CliError> {
-    desk.tell(&attached(&desk.client, args, Making::Usual)?, show::attached)
+pub fn attach(service: &ServiceClient, args: &AttachArgs) -> Result<(), CliError> {
+    service.write_page(&attached(&service.client, args, Making::Usual)?, show::attached)
 }
 
 /// Makes a volume a block device, and mounts it when that was asked for. Returns the volume as it is then.
@@ -48,7 +48,7 @@ pub fn attached(client: &Client, args: &AttachArgs, making: Making) -> Result<Re
     if let Some(point) = &args.mountpoint {
         check_point(point, &args.name)?;
     }
-    let volume: Volume = asked(client, &volume_path(&args.name, ""))?;
+    let volume: Volume = fetch(client, &volume_path(&args.name, ""))?;
     if args.mkfs.is_some() && !volume.writable {
         let name = &args.name;
         return Err(CliError::usage(format!(
@@ -215,12 +215,12 @@ fn show_waiting(what: &str, ended: &mpsc::Receiver<()>) {
 }
 
 /// `plimsoll volume detach`.
-pub fn detach(desk: &Desk, name: &str) -> Result<(), CliError> {
-    if let Err(error @ ClientError::NoService { .. }) = desk.client.get("/v1/service") {
+pub fn detach(service: &ServiceClient, name: &str) -> Result<(), CliError> {
+    if let Err(error @ ClientError::NoService { .. }) = service.client.get("/v1/service") {
         return Err(CliError::usage(format!("{error}; --offline clears what a service that was killed left")));
     }
-    detached(&desk.client, name)?;
-    desk.forms.print(&format!("{name} is detached\n"))
+    detached(&service.client, name)?;
+    service.forms.print(&format!("{name} is detached\n"))
 }
 
 /// Takes back the loop devices over a volume's file, and unmounts what is on them. Returns whether there were any.
@@ -344,7 +344,7 @@ impl<'a> Here<'a> {
             }
         };
         let of_root = std::fs::metadata(socket).is_ok_and(|stat| stat.uid() == 0);
-        let about: About = asked(client, "/v1/service")?;
+        let about: About = fetch(client, "/v1/service")?;
         let file = mounted_file(about.directory.as_ref(), name);
         Ok(Self { client, path: volume_path(name, "attachment"), file, of_root })
     }

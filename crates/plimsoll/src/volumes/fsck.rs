@@ -72,8 +72,8 @@ fn verdict(check: &Check, directory: &Path) -> String {
             "Data are damaged: the service starts, and does not serve the damaged blocks".to_owned()
         }
         (false, _) => format!(
-            "Not sound: copy the directory first, then {repair}; what was lost is lost, and a copy of the lost file \
-             serves better"
+            "Not sound: copy the directory, then run {repair}, which cannot recover lost data; restore them from a \
+             backup if possible"
         ),
     }
 }

@@ -5,27 +5,29 @@ use plimsoll_service::api::IscsiTarget;
 use plimsoll_service::client::volume_path;
 use plimsoll_service::initiator;
 
-use super::Desk;
+use super::ServiceClient;
 use crate::args::AttachArgs;
 use crate::cli_error::CliError;
 
 /// `plimsoll volume attach --iscsi`: prints commands.
-pub fn attach(desk: &Desk, args: &AttachArgs) -> Result<(), CliError> {
-    let answer = desk.client.get(&volume_path(&args.name, "iscsi"))?;
-    let target: IscsiTarget = desk.client.read(&answer)?;
-    if target.portals.is_empty() && !desk.forms.has_json() {
+pub fn attach(service: &ServiceClient, args: &AttachArgs) -> Result<(), CliError> {
+    let answer = service.client.get(&volume_path(&args.name, "iscsi"))?;
+    let target: IscsiTarget = service.client.read(&answer)?;
+    if target.portals.is_empty() && !service.forms.has_json() {
         return Err(CliError::usage(
             "the service listens at all addresses: start it with --iscsi-advertise HOST:PORT for its initiators",
         ));
     }
     let script = initiator::script(&args.name, &target, args.mountpoint.as_deref());
-    desk.tell(&answer, |_: &IscsiTarget| Page::of_block(format!("{} over iSCSI", args.name), Block::Listing(script)))
+    service.write_page(&answer, |_: &IscsiTarget| {
+        Page::of_block(format!("{} over iSCSI", args.name), Block::Listing(script))
+    })
 }
 
 /// `plimsoll volume failover`.
-pub fn fail_over(desk: &Desk, name: &str) -> Result<(), CliError> {
-    let answer = desk.client.post(&volume_path(name, "iscsi/failover"), &serde_json::Map::new())?;
-    desk.tell(&answer, |target: &IscsiTarget| {
+pub fn fail_over(service: &ServiceClient, name: &str) -> Result<(), CliError> {
+    let answer = service.client.post(&volume_path(name, "iscsi/failover"), &serde_json::Map::new())?;
+    service.write_page(&answer, |target: &IscsiTarget| {
         let optimized = target.optimized.as_ref().filter(|paths| !paths.is_empty()).map_or_else(
             || "no path leads to it: serve with a second --iscsi portal".to_owned(),
             |paths| format!("optimized paths: {}", paths.join(", ")),

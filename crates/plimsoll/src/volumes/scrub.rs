@@ -7,7 +7,7 @@ use plimsoll_report::{Headline, Page};
 use plimsoll_service::api::{Scrub, ScrubState};
 use plimsoll_units::Bytes;
 
-use super::Desk;
+use super::ServiceClient;
 use crate::cli_error::CliError;
 
 const PATH: &str = "/v1/scrub";
@@ -17,13 +17,13 @@ const LOOK: Duration = Duration::from_millis(250);
 const DAMAGED: u8 = 1;
 
 /// Compares the data of a volume, or of all.
-pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), CliError> {
+pub fn scrub(service: &ServiceClient, volume: Option<&str>, rate: Bytes) -> Result<(), CliError> {
     let body = Scrub { volume: volume.map(str::to_owned), rate_bytes: Some(rate.get()) };
-    desk.client.post(PATH, &body)?;
+    service.client.post(PATH, &body)?;
     let shows_progress = std::io::stderr().is_terminal();
     let (answer, state) = loop {
-        let answer = desk.client.get(PATH)?;
-        let state: ScrubState = desk.client.read(&answer)?;
+        let answer = service.client.get(PATH)?;
+        let state: ScrubState = service.client.read(&answer)?;
         if !state.running {
             break (answer, state);
         }
@@ -36,7 +36,7 @@ pub fn scrub(desk: &Desk, volume: Option<&str>, rate: Bytes) -> Result<(), CliEr
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
     let title = state.volume.as_ref().map_or_else(|| "Scrub".to_owned(), |volume| format!("Scrub of {volume}"));
-    desk.tell(&answer, |state| Page {
+    service.write_page(&answer, |state| Page {
         headline: Some(Headline::of(verdict(state))),
         ..Page::of_facts(title.clone(), title, describe_scrub(state))
     })?;

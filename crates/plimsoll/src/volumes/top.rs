@@ -7,7 +7,7 @@ use plimsoll_report::{TextStyle, page_text, to_json};
 use plimsoll_service::api::{About, Stats, Volume};
 use plimsoll_service::client::volume_path;
 
-use super::Desk;
+use super::ServiceClient;
 use super::screen::Screen;
 use super::view::{self, VolumeView};
 use crate::cli_error::CliError;
@@ -17,25 +17,25 @@ use crate::console::Console;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Shows volumes until the user leaves; where there is no terminal, one second of them.
-pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), CliError> {
-    let slow = desk.get::<About>("/v1/service")?.slow.max(1);
-    let (mut before, mut at) = (seen(desk, names)?, Instant::now());
-    let screen = if once || desk.forms.is_written() { None } else { Screen::enter() };
+pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), CliError> {
+    let slow = service.get::<About>("/v1/service")?.slow.max(1);
+    let (mut before, mut at) = (seen(service, names)?, Instant::now());
+    let screen = if once || service.forms.is_written() { None } else { Screen::enter() };
     let Some(screen) = screen else {
         std::thread::sleep(SECOND);
-        let after = seen(desk, names)?;
+        let after = seen(service, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         let counts: BTreeMap<&String, &Stats> = after.iter().map(|(name, (_, stats))| (name, stats)).collect();
-        return desk.forms.write(&view::build_page(&before, &after, apart, slow), || to_json(&counts));
+        return service.forms.write(&view::build_page(&before, &after, apart, slow), || to_json(&counts));
     };
     let console = Console::new(true).map_err(anyhow::Error::new)?;
     screen.show("one second ...\n");
     while !screen.is_left_within(SECOND, || console.interrupted()) {
-        let after = seen(desk, names)?;
+        let after = seen(service, names)?;
         let apart = at.elapsed().as_secs_f64() / f64::from(slow);
         at = Instant::now();
-        let style = TextStyle { width: screen.size().0, ..*desk.forms.style() };
-        let title = format!("plimsoll volume top - {} - q ends it\n\n", desk.client.address());
+        let style = TextStyle { width: screen.size().0, ..*service.forms.style() };
+        let title = format!("plimsoll volume top - {} - q ends it\n\n", service.client.address());
         screen.show(&(title + &page_text(&view::build_page(&before, &after, apart, slow), &style)));
         before = after;
     }
@@ -43,14 +43,14 @@ pub fn run(desk: &Desk, names: &[String], once: bool) -> Result<(), CliError> {
 }
 
 /// The counts now, of the volumes that were named, or of all.
-fn seen(desk: &Desk, names: &[String]) -> Result<VolumeView, CliError> {
+fn seen(service: &ServiceClient, names: &[String]) -> Result<VolumeView, CliError> {
     let volumes: Vec<Volume> = if names.is_empty() {
-        desk.get("/v1/volumes")?
+        service.get("/v1/volumes")?
     } else {
-        names.iter().map(|name| desk.get(&volume_path(name, ""))).collect::<Result<_, _>>()?
+        names.iter().map(|name| service.get(&volume_path(name, ""))).collect::<Result<_, _>>()?
     };
     let counted = |volume: Volume| {
-        let stats = desk.get(&volume_path(&volume.name, "stats?periods=0"))?;
+        let stats = service.get(&volume_path(&volume.name, "stats?periods=0"))?;
         Ok((volume.name.clone(), (volume, stats)))
     };
     volumes.into_iter().map(counted).collect()
