@@ -157,6 +157,13 @@ pub enum Command {
     /// List kept runs
     #[command(after_help = RUNS_EXAMPLES)]
     Runs(FormArgs),
+    /// List the guides, or print a guide in Markdown
+    #[command(after_help = GUIDE_EXAMPLES)]
+    Guide {
+        /// Name of the guide
+        #[arg(value_parser = PossibleValuesParser::new(crate::guide::names()))]
+        name: Option<String>,
+    },
     /// List the presets, or print a preset as a template
     #[command(after_help = PRESETS_EXAMPLES)]
     Presets {
@@ -221,6 +228,11 @@ const RUNS_EXAMPLES: &str = "\
 Examples:
   plimsoll runs                                   kept runs with target, date and load line
   PLIMSOLL_RUNS=/srv/runs plimsoll runs           runs in another directory";
+
+const GUIDE_EXAMPLES: &str = "\
+Examples:
+  plimsoll guide                      the guides and their titles
+  plimsoll guide inputs | less        formats that can be read, and how to create them";
 
 const PRESETS_EXAMPLES: &str = "\
 Examples:

@@ -65,8 +65,8 @@ fn list_files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     collect(path, 0, &mut files)?;
     if files.is_empty() {
         return Err(CliError::usage(format!(
-            "{}: the directory has no files: use reports (AWR, Statspack, pg_stat_io, iostat, ...); see docs/inputs.md for \
-             how to create them",
+            "{}: the directory has no files: use reports (AWR, Statspack, pg_stat_io, iostat, ...); plimsoll guide inputs \
+             describes how to create them",
             path.display()
         )));
     }
@@ -105,7 +105,7 @@ pub fn readings(outcomes: &[Outcome]) -> Result<Vec<&Reading>, CliError> {
     });
     let reasons: Vec<String> = reasons.take(MOST_REASONS).collect();
     Err(CliError::Failed(anyhow::anyhow!(
-        "no usable input ({}): see docs/inputs.md for formats and how to create them",
+        "no usable input ({}): plimsoll guide inputs describes the formats and how to create them",
         reasons.join("; ")
     )))
 }

@@ -17,6 +17,7 @@ mod fio;
 mod fitting;
 mod generate;
 mod image;
+mod guide;
 mod inputs;
 mod iscsi;
 mod log;
@@ -94,6 +95,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(forms) => show::list_runs(&forms),
         Command::Presets { name } => show::presets(name.as_deref()),
+        Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
         Command::Generate { document, name } => {
             generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))
         }

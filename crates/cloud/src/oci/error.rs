@@ -48,7 +48,7 @@ impl OciError {
         Self::new(
             StatusCode::NOT_FOUND,
             "NotFound",
-            "there is no such operation: docs/cloud.md lists those that there are",
+            "there is no such operation: plimsoll guide cloud lists those that there are",
         )
     }
 

@@ -1,0 +1,47 @@
+//! The guides of `docs/`, which an installed program has no files of.
+
+/// Name and Markdown text of each guide.
+macro_rules! guides {
+    ($($name:literal),+) => {
+        &[$(($name, include_str!(concat!("../../../docs/", $name, ".md")))),+]
+    };
+}
+
+const GUIDES: &[(&str, &str)] = guides![
+    "tour",
+    "articles",
+    "catalogue",
+    "cloud",
+    "databases",
+    "fio",
+    "inputs",
+    "iscsi",
+    "json",
+    "loadline",
+    "models",
+    "nbd",
+    "prices",
+    "sizing",
+    "suites",
+    "volumes",
+    "web"
+];
+
+/// The names of the guides.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    GUIDES.iter().map(|(name, _)| *name)
+}
+
+/// A guide in Markdown, or the names and titles of all.
+pub fn text(name: Option<&str>) -> String {
+    let title = |text: &str| text.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
+    match name {
+        Some(name) => {
+            GUIDES.iter().find(|(own, _)| *own == name).map_or_else(String::new, |(_, text)| (*text).to_owned())
+        }
+        None => {
+            GUIDES.iter().map(|(name, text)| format!("{name:<10} {}", title(text))).collect::<Vec<_>>().join("\n")
+                + "\n"
+        }
+    }
+}
