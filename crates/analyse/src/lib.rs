@@ -11,6 +11,7 @@ mod compare;
 mod drift;
 mod estimate;
 mod fit;
+mod gate;
 pub mod interval;
 mod knee;
 mod load_line;
@@ -35,6 +36,7 @@ pub use estimate::{
     ladder_objectives, rung, rung_load,
 };
 pub use fit::{Alternative, Fitted, FittedRange, Misfit, NotFitted, Parameter, StatedLimits, fit};
+pub use gate::{Gate, GateError, GateFigure, GateOutcome, Percentile};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};

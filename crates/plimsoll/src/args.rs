@@ -40,7 +40,7 @@ use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
-pub use forms::FormArgs;
+pub use forms::{FormArgs, GateArgs};
 pub use help::build_command;
 pub use inputs::InputArgs;
 use iscsi::ISCSI_EXAMPLES;
@@ -279,6 +279,8 @@ pub struct MeasureCommand {
     #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
     pub replay: ReplayArgs,
 }
 
@@ -317,6 +319,8 @@ pub struct Simulate {
     pub terms: TermsArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
     #[command(flatten)]
     pub replay: ReplayArgs,
 }
@@ -628,6 +632,8 @@ Exit codes with --exit-code: 0 better or no difference, 1 worse (also if only at
     override_usage = "plimsoll compare [OPTIONS] <BEFORE> <AFTER>\n       plimsoll compare [OPTIONS] <BEFORE>... -- <AFTER>...",
     mut_arg("json", |arg| arg.help("Write the comparison as JSON (- for standard output)")),
     mut_arg("csv", |arg| arg.help("Write the figures of both sides as CSV (- for standard output)"))
+    pub gates: GateArgs,
+    #[command(flatten)]
 )]
 pub struct Compare {
     /// The run before and the run after, or with `--` at least three runs before: files, or kept runs by name,

@@ -9,6 +9,7 @@ use plimsoll_report::Page;
 
 use crate::args::Compare;
 use crate::cli_error::CliError;
+use crate::gates;
 use crate::output::{Outputs, sheets};
 use crate::store;
 
@@ -59,7 +60,11 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
         return Err(CliError::usage(format!("{name} is on both sides: compare it with another run, such as last~1")));
     }
     let comparison = compare_sides(&sides[0].curves, &sides[1].curves, history(&sides));
+    let last = sides.each_ref().map(|side| side.curves.last().cloned());
     show(sides, &comparison, &outputs)?;
+    if let [Some(a), Some(b)] = &last {
+        gates::decide(&args.gates, |gate| gate.judge_change(&comparison, [a, b]))?;
+    }
     if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }
 }
 

@@ -15,6 +15,7 @@ mod diagnose;
 mod explain;
 mod fio;
 mod fitting;
+mod gates;
 mod generate;
 mod image;
 mod guide;

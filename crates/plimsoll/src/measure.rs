@@ -12,7 +12,7 @@ use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::output::{Outputs, ended, report_kept};
-use crate::{matching, store};
+use crate::{gates, matching, store};
 
 /// Measures the path or export.
 pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
@@ -23,7 +23,9 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
         return against::run(args, path, &outputs);
     }
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
-    finish(&measure(request, std::env::args().collect(), &mut console)?, &outputs)
+    let curve = measure(request, std::env::args().collect(), &mut console)?;
+    finish(&curve, &outputs)?;
+    gates::decide(&args.gates, |gate| gate.judge_curve(&curve))
 }
 
 /// Keeps and shows a curve, with products that carry its load.

@@ -1,5 +1,7 @@
 //! `plimsoll quote`: limits, prices and binding limits of configurations, and the price of lifting them.
 
+use plimsoll_analyse::{Gate, GateFigure};
+use plimsoll_catalogue::Money;
 use plimsoll_choose::Quote;
 use plimsoll_choose::elapsed::jobs_on;
 use plimsoll_measure::Percent;
@@ -7,6 +9,7 @@ use plimsoll_units::Bytes;
 
 use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
+use crate::gates;
 use crate::offers::Offers;
 use crate::output::Forms;
 
@@ -40,5 +43,11 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let mut page = plimsoll_report::pages::quotes(&quotes);
     let elapsed = jobs.as_ref().and_then(plimsoll_report::pages::elapsed);
     page.sections.splice(1..1, elapsed);
-    forms.write(&page, || plimsoll_report::quotes_json(&quotes, jobs.as_ref()))
+    forms.write(&page, || plimsoll_report::quotes_json(&quotes, jobs.as_ref()))?;
+    let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
+        GateFigure::Price => priced(quote).map(Money::as_f64),
+        GateFigure::Maximum => quote.standing.binding().map(|bound| bound.iops),
+        _ => None,
+    };
+    quotes.iter().try_for_each(|quote| gates::decide(&args.gates, |gate| gate.judge_exact(judge(gate, quote))))
 }

@@ -8,6 +8,7 @@ use plimsoll_record::Curve;
 use crate::args::{Simulate, TermsArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
+use crate::gates;
 use crate::measure::run_context;
 use crate::offers::{Offers, read_model};
 use crate::output::{Outputs, ended, sheets};
@@ -25,7 +26,8 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let context = run_context(std::env::args().collect());
     let curves = plimsoll_measure::simulate(&models, &args.request(), &context, &mut console)?;
-    finish(curves, &prices, &outputs)
+    let curves = finish(curves, &prices, &outputs)?;
+    curves.iter().try_for_each(|curve| gates::decide(&args.gates, |gate| gate.judge_curve(curve)))
 }
 
 /// Simulates a load on a configuration or stages.
@@ -36,12 +38,13 @@ pub fn simulate_one(model: &str, request: &SimulationRequest, console: &mut Cons
 }
 
 /// Shows simulated curves with the prices of their configurations.
-fn finish(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<(), CliError> {
+fn finish(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<Vec<Curve>, CliError> {
     share_objective(&mut curves);
     let mut complete = sheets(&curves);
     for (sheet, price) in complete.iter_mut().zip(prices) {
         sheet.price.clone_from(price);
     }
     outputs.write_sheets(&curves, &complete)?;
-    curves.iter().try_for_each(|curve| ended(curve.ended))
+    curves.iter().try_for_each(|curve| ended(curve.ended))?;
+    Ok(curves)
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Config, Part, PriceTerms, ProductKind, nearest, one_of};
+use plimsoll_analyse::GateFigure;
+use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
     Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, check_counted,
     fewer_processors, layouts, size, wanted,
@@ -13,6 +14,7 @@ use plimsoll_web::Threads;
 
 use crate::args::{SizeArgs, WhatIfWord};
 use crate::cli_error::CliError;
+use crate::gates;
 use crate::inputs;
 use crate::offers::Offers;
 use crate::output::{Forms, put};
@@ -76,7 +78,13 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
             "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, use --percentile, or --burst none if the load is constant"
         )));
     }
-    Ok(())
+    gates::decide(&args.gates, |gate| {
+        gate.judge_exact(match gate.figure() {
+            GateFigure::Price => sizing.best_total().map(Money::as_f64),
+            GateFigure::DatabaseTime => sizing.best_effect().map(|effect| -effect.saved()),
+            _ => None,
+        })
+    })
 }
 
 fn scope_search(args: &SizeArgs, offers: &Offers) -> Result<Search, CliError> {

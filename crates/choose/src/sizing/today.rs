@@ -191,4 +191,18 @@ impl Sizing {
             (None, None) => None,
         }
     }
+
+    /// The volumes of the recommended configuration; empty if there is none.
+    pub fn best_volumes(&self) -> Vec<&Choice> {
+        match self.best() {
+            Some(Best::Layout(layout)) => layout.parts.iter().map(|part| &part.choice).collect(),
+            Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => vec![choice],
+            None => Vec::new(),
+        }
+    }
+
+    /// Effect of the recommended configuration on the database's time, if both are known.
+    pub fn best_effect(&self) -> Option<DatabaseEffect> {
+        self.wanted.effect(self.best_volumes().into_iter().flat_map(|choice| &choice.usual))
+    }
 }

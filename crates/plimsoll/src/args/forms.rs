@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args};
 
+use plimsoll_analyse::Gate;
 /// Output files of a result.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -29,3 +30,12 @@ pub struct FormArgs {
 pub(super) fn json_before_names(json: Arg) -> Arg {
     json.require_equals(true)
 }
+/// Conditions on a result that make the command fail.
+#[derive(Clone, Debug, Default, Args)]
+pub struct GateArgs {
+    /// Exit with 1 if the condition holds, and with 3 if the figures do not tell: `line < 20k`, `p99@5000 > 10ms`,
+    /// `price > 500`; a change relative to the first run with `compare`: `line < -10%`. Repeatable
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Gate>,
+}
+

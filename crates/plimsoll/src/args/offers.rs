@@ -9,7 +9,7 @@ use plimsoll_measure::Percent;
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops};
 
-use super::forms::FormArgs;
+use super::forms::{FormArgs, GateArgs};
 
 pub(super) const QUOTE_EXAMPLES: &str = "\
 Examples:
@@ -92,6 +92,8 @@ pub struct QuoteArgs {
     pub job: Vec<StorageJob>,
     #[command(flatten)]
     pub terms: TermsArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
     #[command(flatten)]
     pub forms: FormArgs,
 }

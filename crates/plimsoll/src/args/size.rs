@@ -10,7 +10,7 @@ use plimsoll_choose::sizing::{Burst, ClassObjective};
 use plimsoll_measure::{InvalidValue, Percent};
 use plimsoll_units::Bytes;
 
-use super::forms::FormArgs;
+use super::forms::{FormArgs, GateArgs};
 use super::inputs::InputArgs;
 use super::offers::TermsArgs;
 
@@ -116,6 +116,8 @@ pub struct SizeArgs {
     /// Also write the cheapest choice of each cloud as Terraform (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub terraform: Option<PathBuf>,
+    #[command(flatten)]
+    pub gates: GateArgs,
     #[command(flatten)]
     pub forms: FormArgs,
 }

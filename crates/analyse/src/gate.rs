@@ -1,0 +1,320 @@
+//! Gates: conditions on a result that make a pipeline fail, such as `line < 20k` or `p99@5000 > 10ms`.
+//!
+//! A condition holds if the whole interval of the figure meets it, and is refuted if the whole interval contradicts it.
+//! Between the two the figures do not tell.
+
+use core::fmt;
+use std::str::FromStr;
+
+use plimsoll_load::Pace;
+use plimsoll_record::{Curve, Estimate, LoadLine, Run};
+use plimsoll_units::{Iops, Span};
+use thiserror::Error;
+
+use crate::Comparison;
+
+/// A condition under which a result fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    figure: GateFigure,
+    is_below: bool,
+    threshold: Threshold,
+    text: String,
+}
+
+/// Figure of a condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GateFigure {
+    /// Operations per second at the load line.
+    Line,
+    /// Operations per second at the knee.
+    Knee,
+    /// Highest operations per second.
+    Maximum,
+    /// A response time at an offered load.
+    Latency(Percentile, Iops),
+    /// Price per month in the currency of the result.
+    Price,
+    /// Database time relative to today's.
+    DatabaseTime,
+}
+
+/// A measure of response times that runs have with an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Percentile {
+    /// The mean.
+    Mean,
+    /// The median.
+    P50,
+    /// The 99th percentile.
+    P99,
+    /// The 99.9th percentile.
+    P999,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Threshold {
+    /// In the unit of the figure; nanoseconds for times.
+    Value(f64),
+    /// Change relative to a baseline, such as -0.1.
+    Change(f64),
+}
+
+/// Result of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GateOutcome {
+    /// Refuted: the result passes.
+    Passed(Estimate),
+    /// Proved: the result fails.
+    Failed(Estimate),
+    /// The figures do not tell, with the reason.
+    Unknown(String),
+}
+
+/// A text that is not a condition.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{text:?} is no condition: {reason}. Write FIGURE < VALUE or FIGURE > VALUE, such as 'line < 20k', 'p99@5000 > 10ms', \
+     'price > 500', or a change such as 'line < -10%' for two runs"
+)]
+pub struct GateError {
+    text: String,
+    reason: &'static str,
+}
+
+impl Gate {
+    /// The figure.
+    pub const fn figure(&self) -> GateFigure {
+        self.figure
+    }
+
+    /// True if the condition is on a change relative to a baseline.
+    pub const fn is_change(&self) -> bool {
+        matches!(self.threshold, Threshold::Change(_))
+    }
+
+    /// Judges a figure; for a change its ratio to the baseline minus 1.
+    pub fn judge(&self, figure: Estimate) -> GateOutcome {
+        let (Threshold::Value(threshold) | Threshold::Change(threshold)) = self.threshold;
+        let (low, high) = figure.interval.unwrap_or((figure.value, figure.value));
+        let (is_proved, is_refuted) =
+            if self.is_below { (high < threshold, low >= threshold) } else { (low > threshold, high <= threshold) };
+        match (is_proved, is_refuted) {
+            (true, _) => GateOutcome::Failed(figure),
+            (_, true) => GateOutcome::Passed(figure),
+            _ => GateOutcome::Unknown("its 95 % interval contains the threshold: measure longer".to_owned()),
+        }
+    }
+
+    /// Judges a figure without an interval; an absent one does not tell.
+    pub fn judge_exact(&self, figure: Option<f64>) -> GateOutcome {
+        let unknown = || GateOutcome::Unknown("the result does not have this figure".to_owned());
+        figure.map_or_else(unknown, |figure| self.judge(Estimate::bare(figure)))
+    }
+
+    /// Judges a curve.
+    pub fn judge_curve(&self, curve: &Curve) -> GateOutcome {
+        if self.is_change() {
+            return GateOutcome::Unknown("a change needs two runs: use plimsoll compare".to_owned());
+        }
+        figure_of(self.figure, curve).map_or_else(GateOutcome::Unknown, |figure| self.judge(figure))
+    }
+
+    /// Judges the change between two sides of a comparison, of which `curves` are the first and the second.
+    pub fn judge_change(&self, comparison: &Comparison, curves: [&Curve; 2]) -> GateOutcome {
+        if !self.is_change() {
+            return self.judge_curve(curves[1]);
+        }
+        let ratio = match (self.figure, &comparison.line) {
+            (GateFigure::Line, Some(line)) => Ok(line.ratio),
+            _ => figure_of(self.figure, curves[0]).and_then(|a| Ok(divide(a, figure_of(self.figure, curves[1])?))),
+        };
+        let change = |ratio: Estimate| Estimate {
+            value: ratio.value - 1.0,
+            interval: ratio.interval.map(|(low, high)| (low - 1.0, high - 1.0)),
+        };
+        ratio.map_or_else(GateOutcome::Unknown, |ratio| self.judge(change(ratio)))
+    }
+}
+
+/// The figure of a curve, or the reason why it has none.
+fn figure_of(figure: GateFigure, curve: &Curve) -> Result<Estimate, String> {
+    match figure {
+        GateFigure::Line => match curve.load_line {
+            Some(LoadLine::At { iops, .. }) => Ok(iops),
+            Some(LoadLine::Beyond { iops, .. }) => {
+                let low = iops.interval.map_or(iops.value, |(low, _)| low);
+                Ok(Estimate { value: iops.value, interval: Some((low, f64::INFINITY)) })
+            }
+            Some(LoadLine::Never { .. }) => Ok(Estimate::bare(0.0)),
+            Some(LoadLine::Refused { .. }) | None => Err("the run has no load line".to_owned()),
+        },
+        GateFigure::Knee => {
+            let knee = curve.knee.map(|knee| Estimate::bare(knee.iops));
+            knee.ok_or_else(|| "the run has no knee".to_owned())
+        }
+        GateFigure::Maximum => {
+            let fastest = curve.runs.iter().max_by(|a, b| a.figures.iops.value.total_cmp(&b.figures.iops.value));
+            fastest.map(|run| run.figures.iops).ok_or_else(|| "the run has no figures".to_owned())
+        }
+        GateFigure::Latency(percentile, rate) => latency_at(percentile, rate.as_f64(), curve),
+        GateFigure::Price | GateFigure::DatabaseTime => Err("a run has no price and no database".to_owned()),
+    }
+}
+
+/// Response time at an offered rate, interpolated in logarithms between the nearest open loads.
+fn latency_at(percentile: Percentile, rate: f64, curve: &Curve) -> Result<Estimate, String> {
+    let offered = |run: &Run| match run.offered {
+        Pace::Open { rate, .. } => Some((rate.as_f64(), percentile.of(run))),
+        Pace::Closed { .. } => None,
+    };
+    let loads: Vec<(f64, Estimate)> = curve.runs.iter().filter_map(offered).collect();
+    let below = loads.iter().filter(|(load, _)| *load <= rate).max_by(|a, b| a.0.total_cmp(&b.0));
+    let above = loads.iter().filter(|(load, _)| *load >= rate).min_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(below), Some(above)) = (below, above) else {
+        return Err(format!("no open loads were measured on both sides of {rate:.0} IOPS"));
+    };
+    let share = if above.0 > below.0 { (rate / below.0).ln() / (above.0 / below.0).ln() } else { 0.0 };
+    let between = |a: f64, b: f64| (a.ln() * (1.0 - share) + b.ln() * share).exp();
+    let interval = below.1.interval.zip(above.1.interval);
+    Ok(Estimate {
+        value: between(below.1.value, above.1.value),
+        interval: interval.map(|(a, b)| (between(a.0, b.0), between(a.1, b.1))),
+    })
+}
+
+/// `b / a` with an interval from both, by their relative widths as of independent figures.
+fn divide(a: Estimate, b: Estimate) -> Estimate {
+    let value = b.value / a.value;
+    let interval = a.interval.zip(b.interval).map(|(of_a, of_b)| {
+        let down = (of_a.1 / a.value).ln().hypot((b.value / of_b.0).ln());
+        let up = (a.value / of_a.0).ln().hypot((of_b.1 / b.value).ln());
+        (value * (-down).exp(), value * up.exp())
+    });
+    Estimate { value, interval }
+}
+
+impl Percentile {
+    const fn of(self, run: &Run) -> Estimate {
+        match self {
+            Self::Mean => run.figures.mean_ns,
+            Self::P50 => run.figures.p50_ns,
+            Self::P99 => run.figures.p99_ns,
+            Self::P999 => run.figures.p999_ns,
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Gate {
+    type Err = GateError;
+
+    fn from_str(text: &str) -> Result<Self, GateError> {
+        let error = |reason| GateError { text: text.to_owned(), reason };
+        let at = text.find(['<', '>']).ok_or_else(|| error("it has no < or >"))?;
+        let (figure, rest) = text.split_at(at);
+        let value = rest[1..].trim();
+        let figure = parse_figure(figure.trim()).map_err(error)?;
+        let threshold = match value.strip_suffix('%') {
+            Some(percent) => {
+                let percent = percent.trim().parse::<f64>().ok().filter(|percent| percent.is_finite());
+                Threshold::Change(percent.ok_or_else(|| error("the percentage is no number"))? / 100.0)
+            }
+            None => Threshold::Value(parse_value(figure, value).map_err(error)?),
+        };
+        Ok(Self { figure, is_below: rest.starts_with('<'), threshold, text: text.trim().to_owned() })
+    }
+}
+
+fn parse_figure(text: &str) -> Result<GateFigure, &'static str> {
+    Ok(match text {
+        "line" => GateFigure::Line,
+        "knee" => GateFigure::Knee,
+        "max" => GateFigure::Maximum,
+        "price" => GateFigure::Price,
+        "database-time" => GateFigure::DatabaseTime,
+        _ => {
+            let unknown =
+                "figures are line, knee, max, mean@RATE, p50@RATE, p99@RATE, p99.9@RATE, price and database-time";
+            let (percentile, rate) = text.split_once('@').ok_or(unknown)?;
+            let percentile = match percentile.trim() {
+                "mean" => Percentile::Mean,
+                "p50" | "median" => Percentile::P50,
+                "p99" => Percentile::P99,
+                "p99.9" => Percentile::P999,
+                _ => return Err(unknown),
+            };
+            GateFigure::Latency(percentile, rate.parse().map_err(|_| "the rate after @ is not in IOPS")?)
+        }
+    })
+}
+
+fn parse_value(figure: GateFigure, value: &str) -> Result<f64, &'static str> {
+    match figure {
+        GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => {
+            let iops: Result<Iops, _> = value.parse();
+            iops.map(Iops::as_f64).map_err(|_| "its value is not in IOPS, such as 20k")
+        }
+        GateFigure::Latency(..) => {
+            let span: Result<Span, _> = value.parse();
+            span.map(|span| span.as_nanos() as f64).map_err(|_| "its value is not a time, such as 10ms")
+        }
+        GateFigure::Price => {
+            let price = value.parse::<f64>().ok().filter(|price| price.is_finite());
+            price.ok_or("its value is not an amount, such as 500")
+        }
+        GateFigure::DatabaseTime => Err("its value is a percentage, such as 2%"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, value: f64, high: f64) -> Estimate {
+        Estimate { value, interval: Some((low, high)) }
+    }
+
+    fn gate(text: &str) -> Gate {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn conditions_have_a_figure_and_a_value_in_its_unit() {
+        for text in
+            ["line < 20k", "p99@5000 > 10ms", "mean@2k>500us", "price > 500", "line < -10%", "database-time > 2%"]
+        {
+            assert_eq!(gate(text).to_string(), text);
+        }
+        for text in
+            ["line", "line < 5ms", "p98@10 > 1ms", "p99 > 1ms", "price > much", "database-time > 3", "line < x%"]
+        {
+            assert!(text.parse::<Gate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_interval_decides() {
+        let below = gate("line < 20k");
+        assert!(matches!(below.judge(estimate(18e3, 19e3, 19.9e3)), GateOutcome::Failed(_)));
+        assert!(matches!(below.judge(estimate(20e3, 21e3, 22e3)), GateOutcome::Passed(_)));
+        assert!(matches!(below.judge(estimate(18e3, 19e3, 20.1e3)), GateOutcome::Unknown(_)));
+        let change = gate("p99@5000 > 20%");
+        assert!(matches!(change.judge(estimate(0.21, 0.3, 0.5)), GateOutcome::Failed(_)));
+        assert!(matches!(change.judge(estimate(-0.1, 0.0, 0.1)), GateOutcome::Passed(_)));
+    }
+
+    #[test]
+    fn a_ratio_is_wider_than_either_figure() {
+        let figure = estimate(90.0, 100.0, 110.0);
+        let one = divide(figure, figure);
+        let (low, high) = one.interval.expect("both have intervals");
+        assert!((one.value - 1.0).abs() < 1e-12);
+        assert!(low < 0.9 && high > 1.1 && low > 0.8 && high < 1.25, "{low} {high}");
+    }
+}
