@@ -569,27 +569,14 @@ impl EngineWord {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Write the run as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write an HTML page with charts
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Write the page as Markdown (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub markdown: Option<PathBuf>,
-    /// Write the figures as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub forms: FormArgs,
     /// Write the curve as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Print no progress and no report
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print without colours; the environment variable `NO_COLOR` does the same
-    #[arg(long)]
-    pub no_color: bool,
 }
 
 /// `plimsoll nbd-check`
@@ -632,8 +619,6 @@ Exit codes with --exit-code: 0 better or no difference, 1 worse (also if only at
     override_usage = "plimsoll compare [OPTIONS] <BEFORE> <AFTER>\n       plimsoll compare [OPTIONS] <BEFORE>... -- <AFTER>...",
     mut_arg("json", |arg| arg.help("Write the comparison as JSON (- for standard output)")),
     mut_arg("csv", |arg| arg.help("Write the figures of both sides as CSV (- for standard output)"))
-    pub gates: GateArgs,
-    #[command(flatten)]
 )]
 pub struct Compare {
     /// The run before and the run after, or with `--` at least three runs before: files, or kept runs by name,
@@ -646,6 +631,8 @@ pub struct Compare {
     /// Return the verdict as exit code: 0 better or no difference, 1 worse, 2 usage error, 3 undetermined
     #[arg(long)]
     pub exit_code: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

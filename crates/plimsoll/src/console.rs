@@ -21,23 +21,29 @@ pub struct Console {
     observer: Option<Observer>,
     /// When the observer last received progress.
     observed: Option<Instant>,
+    /// When the last point was printed, at first the start; points of a log are not printed more often than
+    /// [`LOGGED_EVERY`].
+    logged: Instant,
 }
 
 /// Interval of progress for an observer.
 const OBSERVED_EVERY: Duration = Duration::from_millis(200);
+/// Interval of points in a log.
+const LOGGED_EVERY: Duration = Duration::from_secs(10);
 
 impl Console {
     /// Installs handlers for SIGINT and SIGTERM. The first signal requests an orderly end; the second ends the process
     /// immediately, which also removes unnamed files.
     pub fn new(quiet: bool) -> std::io::Result<Self> {
         let interrupted = crate::signals::watch(&[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])?;
-        Ok(Self { quiet, live: std::io::stderr().is_terminal(), interrupted, observer: None, observed: None })
+        let live = std::io::stderr().is_terminal();
+        Ok(Self { quiet, live, interrupted, observer: None, observed: None, logged: Instant::now() })
     }
 
     /// Passes progress to an observer, which can stop the measurement. Prints nothing.
     pub fn observed(observer: Observer) -> Self {
         let interrupted = observer.stop_flag();
-        Self { quiet: true, live: false, interrupted, observer: Some(observer), observed: None }
+        Self { quiet: true, live: false, interrupted, observer: Some(observer), observed: None, logged: Instant::now() }
     }
 
     fn is_due(&mut self) -> bool {
@@ -145,12 +151,13 @@ impl Monitor for Console {
         });
     }
 
-    /// Prints the point, unless progress is shown in place.
+    /// Prints the point now and then, unless progress is shown in place.
     fn point_done(&mut self, run: &Run) {
         self.tell_observer(|| MeasureEvent::Point(CurvePoint::of(run)));
-        if self.live || self.quiet {
+        if self.live || self.quiet || self.logged.elapsed() < LOGGED_EVERY {
             return;
         }
+        self.logged = Instant::now();
         let p99 = Span::from_nanos(run.figures.p99_ns.value as u64);
         let pace = plimsoll_report::words::pace(&run.offered);
         let _ = writeln!(std::io::stderr(), "  {pace}: {:.0} IOPS, p99 {p99}", run.figures.iops.value);

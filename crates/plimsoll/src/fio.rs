@@ -76,7 +76,7 @@ fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
     if takes_output && flags.output.is_none() {
         return Err(CliError::usage("fio's output takes standard output: give it a file with --output=FILE"));
     }
-    Ok(Forms::new(&FormArgs { json: None, html, markdown, csv, no_color: true })?.without_text())
+    Ok(Forms::new(&FormArgs { json: None, html, markdown, csv, details: true, no_color: true })?.without_text())
 }
 
 /// Target of the jobs.

@@ -17,8 +17,8 @@ mod fio;
 mod fitting;
 mod gates;
 mod generate;
-mod image;
 mod guide;
+mod image;
 mod inputs;
 mod iscsi;
 mod log;
@@ -95,8 +95,8 @@ pub fn main() -> ExitCode {
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(forms) => show::list_runs(&forms),
-        Command::Presets { name } => show::presets(name.as_deref()),
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
+        Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { document, name } => {
             generate::generated(document, name.as_deref()).and_then(|text| output::print(&text))
         }

@@ -32,9 +32,7 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
 fn finish(curve: &Curve, outputs: &Outputs) -> Result<(), CliError> {
     let kept = store::runs().keep(curve);
     outputs.write_curves(std::slice::from_ref(curve))?;
-    if let Some(matched) = matching::short(curve) {
-        outputs.print(&format!("\n{}", plimsoll_report::page_text(&matched, outputs.style())))?;
-    }
+    outputs.print_detail(|| matching::short(curve))?;
     report_kept(kept.map(Some), outputs)?;
     ended(curve.ended)
 }

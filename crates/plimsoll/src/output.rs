@@ -26,6 +26,8 @@ pub struct Forms {
     /// A form of a single command, which writes it: SVG of curves, Terraform of sizes.
     own: Option<PathBuf>,
     is_quiet: bool,
+    /// Text in full instead of the summary.
+    is_detailed: bool,
     style: TextStyle,
 }
 
@@ -37,10 +39,22 @@ impl Forms {
 
     /// The same with a form that the command writes.
     pub fn with_own(args: &FormArgs, own: Option<&PathBuf>) -> Result<Self, CliError> {
-        let FormArgs { json, html, markdown, csv, no_color } = args;
+        Self { is_quiet: args.json.is_some(), ..Self::of(args, own) }.checked()
+    }
+
+    fn of(args: &FormArgs, own: Option<&PathBuf>) -> Self {
+        let FormArgs { json, html, markdown, csv, details, no_color } = args;
         let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
-        let is_quiet = json.is_some();
-        Self { json, html, markdown, csv, own: own.cloned(), is_quiet, style: style(*no_color) }.checked()
+        Self {
+            json,
+            html,
+            markdown,
+            csv,
+            own: own.cloned(),
+            is_quiet: false,
+            is_detailed: *details,
+            style: style(*no_color),
+        }
     }
 
     /// The same for a command that prints the text of its result.
@@ -81,7 +95,16 @@ impl Forms {
 
     /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
     pub fn write(&self, page: &Page, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
-        self.print(&plimsoll_report::page_text(page, &self.style))?;
+        self.write_with(page, "--details; charts: --html FILE", json)
+    }
+
+    /// The same with a hint how to show the text in full.
+    fn write_with(&self, page: &Page, rest: &str, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
+        self.print(&if self.is_detailed {
+            plimsoll_report::page_text(page, &self.style)
+        } else {
+            plimsoll_report::page_summary(page, rest, &self.style)
+        })?;
         if let Some(path) = &self.html {
             put(path, plimsoll_report::page_html(page).as_bytes())?;
         }
@@ -108,10 +131,8 @@ pub struct Outputs(Forms);
 impl Outputs {
     /// Checks that all files are writable.
     pub fn new(args: &OutputArgs) -> Result<Self, CliError> {
-        let OutputArgs { json, html, markdown, csv, svg, quiet, no_color } = args;
-        let [json, html, markdown, csv, own] = [json, html, markdown, csv, svg].map(Clone::clone);
-        let forms = Forms { json, html, markdown, csv, own, is_quiet: *quiet, style: style(*no_color) };
-        forms.checked().map(Self)
+        let forms = Forms::of(&args.forms, args.svg.as_ref());
+        Forms { is_quiet: args.quiet, ..forms }.checked().map(Self)
     }
 
     /// Fails if a result would overwrite the measured target.
@@ -134,9 +155,12 @@ impl Outputs {
         Ok(())
     }
 
-    /// Style of text on the terminal.
-    pub const fn style(&self) -> &TextStyle {
-        self.0.style()
+    /// Prints a page that completes a detailed text.
+    pub fn print_detail(&self, page: impl FnOnce() -> Option<Page>) -> Result<(), CliError> {
+        match self.0.is_detailed.then(page).flatten() {
+            Some(page) => self.print(&format!("\n{}", plimsoll_report::page_text(&page, &self.0.style))),
+            None => Ok(()),
+        }
     }
 
     /// Prints and writes curves. JSON supports a single curve.
@@ -147,8 +171,17 @@ impl Outputs {
     /// Prints and writes curves with their load lines and prices.
     pub fn write_sheets(&self, curves: &[Curve], sheets: &[Sheet<'_>]) -> Result<(), CliError> {
         let json = || curves.first().map(Curve::to_json).unwrap_or_default();
-        self.0.write(&pages::curves(sheets), json)?;
+        self.write_run(&pages::curves(sheets), curves.iter().any(|curve| curve.started.is_some()), json)?;
         self.write_svg(curves)
+    }
+
+    /// Prints and writes the page of a run. A real one is kept, so that it is not repeated for its details.
+    fn write_run(&self, page: &Page, is_real: bool, json: impl FnOnce() -> Vec<u8>) -> Result<(), CliError> {
+        if is_real {
+            self.0.write_with(page, "plimsoll report --details; charts: plimsoll report --html FILE", json)
+        } else {
+            self.0.write(page, json)
+        }
     }
 
     /// Prints and writes a comparison, with its runs in one chart.
@@ -172,7 +205,7 @@ impl Outputs {
     /// Prints and writes suites. JSON supports a single suite.
     pub fn write_suites(&self, suites: &[SuiteRun]) -> Result<(), CliError> {
         let json = || suites.first().map(SuiteRun::to_json).unwrap_or_default();
-        self.0.write(&pages::suites(suites), json)
+        self.write_run(&pages::suites(suites), suites.iter().any(|suite| suite.started.is_some()), json)
     }
 
     /// Prints text, unless quiet or standard output is used by a form.
@@ -204,8 +237,7 @@ pub fn report_kept(kept: Result<Option<PathBuf>, MeasureError>, outputs: &Output
             Ok(())
         }
         Ok(None) => Ok(()),
-        Ok(Some(path)) => outputs
-            .print(&format!("Kept as {}\nPage with charts: plimsoll report --html report.html\n", path.display())),
+        Ok(Some(path)) => outputs.print(&format!("Kept as {}\n", path.display())),
     }
 }
 

@@ -44,5 +44,5 @@ pub use page::{
 pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
 pub use terraform::terraform;
-pub use text::{Charset, Color, TextStyle, page_text};
+pub use text::{Charset, Color, TextStyle, page_summary, page_text};
 pub use timeline::{Mark, Panel, PanelScale, Timeline, Track};

@@ -11,7 +11,7 @@ pub fn page_markdown(page: &Page) -> String {
         let words: Vec<&str> = [page.origin, headline.grade].into_iter().filter(|word| !word.is_empty()).collect();
         let grade = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
         parts.push(format!("**{}**{grade}", escaped(&headline.text)));
-        parts.extend(headline.details.iter().map(|text| escaped(text)));
+        parts.extend(headline.cautions.iter().chain(&headline.details).map(|text| escaped(text)));
     }
     parts.extend(page.subject.iter().map(|text| escaped(text)));
     parts.push(page.figures.iter().map(fact).collect::<Vec<_>>().join("\n"));

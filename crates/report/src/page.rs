@@ -28,8 +28,10 @@ pub struct Page {
     pub headline: Option<Headline>,
     /// Origin of the figures, such as `measured`; completes the headline. Empty if the sections contain it.
     pub origin: &'static str,
-    /// Key figures, with notes as remarks. Terminals omit them, as the sections have them.
+    /// Key figures, with notes as remarks. The full text omits them, as the sections have them.
     pub figures: Vec<Fact>,
+    /// The plot or table of the summary; `None` is the first of the sections.
+    pub exhibit: Option<Block>,
     /// The parts, in reading order.
     pub sections: Vec<PageSection>,
     /// Commands that follow from the result: purpose and command line.
@@ -41,10 +43,12 @@ pub struct Page {
 /// The verdict, and its grade of doubt.
 #[derive(Clone, Debug, Default)]
 pub struct Headline {
-    /// A sentence.
+    /// A sentence of at most 25 words.
     pub text: String,
     /// Grade of doubt in a word or two, such as `simulated` or `fair confidence`. Terminals print it among the notes.
     pub grade: &'static str,
+    /// What limits the verdict, a sentence each.
+    pub cautions: Vec<String>,
     /// Sentences that complete the verdict.
     pub details: Vec<String>,
 }
@@ -52,7 +56,7 @@ pub struct Headline {
 impl Headline {
     /// A sentence without a grade of doubt.
     pub fn of(text: String) -> Self {
-        Self { text, grade: "", details: Vec::new() }
+        Self { text, ..Self::default() }
     }
 }
 
@@ -137,7 +141,7 @@ pub struct Link {
 }
 
 /// Emphasis, from none to the gravest finding. The text always has the same information in words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Emphasis {
     /// None.
     #[default]

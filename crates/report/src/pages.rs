@@ -56,7 +56,7 @@ pub fn joined(title: &str, parts: Vec<Page>) -> Page {
         blocks.extend(alert.map(|(_, text)| Block::Text(text)));
         if let Some(headline) = headline {
             blocks.push(Block::Text(headline.text));
-            blocks.extend(headline.details.into_iter().map(Block::Text));
+            blocks.extend(headline.cautions.into_iter().chain(headline.details).map(Block::Text));
         }
         blocks.extend(subject.into_iter().map(Block::Note));
         blocks.push(Block::Facts(figures));

@@ -3,6 +3,7 @@
 mod page;
 mod paint;
 mod plot;
+mod summary;
 mod table;
 
 use crate::page::Page;
@@ -49,6 +50,18 @@ impl Default for TextStyle {
 pub fn page_text(page: &Page, style: &TextStyle) -> String {
     let style = style.at_least_40();
     paint::finish(&page::render_parts(page, &style), &style)
+}
+
+/// Renders the result of a page in one screen: at most 24 lines at 80 columns with verdict, key figures, cautions, a plot or
+/// a table, the next command, and `rest`, which shows the page in full. A page without a verdict, and one that fits in a
+/// screen, is rendered in full.
+pub fn page_summary(page: &Page, rest: &str, style: &TextStyle) -> String {
+    let style = style.at_least_40();
+    let full = page_text(page, &style);
+    if page.headline.is_none() || full.lines().count() <= summary::LINES_MAX {
+        return full;
+    }
+    paint::finish(&summary::render_parts(page, rest, &style), &style)
 }
 
 impl TextStyle {

@@ -25,6 +25,9 @@ pub use place::{command, conditions, host, source, source_line, subject};
 pub(crate) use place::{date, duration, source_place};
 pub(crate) use replay::{format_outcome, recording, replay};
 
+/// Purpose of a command that repeats a run.
+pub(crate) const REPEAT: &str = "To repeat";
+
 /// A stream: `8 KiB random, 80 % reads, uniform over 4 GiB`.
 pub fn stream(spec: &StreamSpec) -> String {
     let access = match spec.pattern {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::{Arg, Args};
-
 use plimsoll_analyse::Gate;
+
 /// Output files of a result.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -21,15 +22,14 @@ pub struct FormArgs {
     /// Also write the tables as CSV (- for standard output)
     #[arg(long, global = true, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Print the result in full instead of a summary
+    #[arg(short = 'v', long, global = true, env = "PLIMSOLL_DETAILS", value_parser = FalseyValueParser::new())]
+    pub details: bool,
     /// Print without colours; the environment variable `NO_COLOR` does the same
     #[arg(long, global = true)]
     pub no_color: bool,
 }
 
-/// `--json[=FILE]` for commands with names behind the option: `volume delete --json a b` must not take `a` for the file.
-pub(super) fn json_before_names(json: Arg) -> Arg {
-    json.require_equals(true)
-}
 /// Conditions on a result that make the command fail.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GateArgs {
@@ -39,3 +39,7 @@ pub struct GateArgs {
     pub fail_if: Vec<Gate>,
 }
 
+/// `--json[=FILE]` for commands with names behind the option: `volume delete --json a b` must not take `a` for the file.
+pub(super) fn json_before_names(json: Arg) -> Arg {
+    json.require_equals(true)
+}

@@ -100,6 +100,7 @@ impl Folder {
         let mut command = Command::new(PROGRAM);
         command.args(arguments).current_dir(&self.path).stdin(Stdio::null()).env("LC_ALL", "C.UTF-8");
         command.env("PLIMSOLL_RUNS", self.join("runs")).env("XDG_CONFIG_HOME", self.join("config"));
+        command.env("PLIMSOLL_DETAILS", "1");
         command
             .env_remove("PLIMSOLL_PRODUCTS")
             .env_remove("PLIMSOLL_PRICES")

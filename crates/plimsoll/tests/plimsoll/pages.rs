@@ -10,8 +10,8 @@ const ARTICLES: &str = include_str!("../../../../docs/articles.md");
 
 /// Output of the command with the example of the page, with runs of spaces joined.
 #[track_caller]
-fn prints(arguments: &[&str]) -> String {
-    let folder = Folder::new("pages");
+fn prints(arguments: &[&str], details: &str) -> String {
+    let folder = Folder::new("pages").env("PLIMSOLL_DETAILS", details);
     let (_, rest) = CATALOGUE.split_once("```toml\n").expect("the page has an example");
     let (example, _) = rest.split_once("```").expect("the example ends");
     folder.make("own");
@@ -30,9 +30,9 @@ fn shown(page: &str, command: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(page: &str, command: &str) {
+fn check(page: &str, command: &str, details: &str) {
     let arguments: Vec<&str> = command.split(' ').skip(1).chain(["--as-of", "2026-11-21"]).collect();
-    let printed = prints(&arguments);
+    let printed = prints(&arguments, details);
     for piece in shown(page, command) {
         assert!(printed.contains(&piece), "{command} prints {printed}, and not {piece}");
     }
@@ -40,15 +40,17 @@ fn check(page: &str, command: &str) {
 
 #[test]
 fn quotes_in_documents_equal_the_output() {
-    check(CATALOGUE, "plimsoll quote ./san.toml:4TiB,class=gold");
-    check(README, "plimsoll quote aws/gp3:500GiB,iops=12000 --block-size 16KiB");
+    check(CATALOGUE, "plimsoll quote ./san.toml:4TiB,class=gold", "1");
+    check(README, "plimsoll quote aws/gp3:500GiB,iops=12000 --block-size 16KiB", "0");
 }
 
 #[test]
 fn a_product_of_ones_own_is_found_by_path_and_in_a_folder() {
-    assert_eq!(prints(&["catalogue", "check", "san.toml"]), "san.toml: valid");
-    assert!(prints(&["quote", "san:4TiB", "--products", "own"]).contains("House SAN"));
-    assert!(prints(&["simulate", "./san.toml:4TiB", "--depth", "1", "--duration", "1s"]).contains("house/san:4TiB"));
+    assert_eq!(prints(&["catalogue", "check", "san.toml"], "1"), "san.toml: valid");
+    assert!(prints(&["quote", "san:4TiB", "--products", "own"], "1").contains("House SAN"));
+    assert!(
+        prints(&["simulate", "./san.toml:4TiB", "--depth", "1", "--duration", "1s"], "1").contains("house/san:4TiB")
+    );
 }
 
 #[test]

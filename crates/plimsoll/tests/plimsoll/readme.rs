@@ -29,12 +29,13 @@ impl Reader {
         let service = folder.join("volumes");
         let reader = Self { folder: folder.env("PLIMSOLL_SERVICE", service), service: None };
         reader.folder.make("reports");
+        reader.folder.make("samples");
         let write = |name: &str, text: &[u8]| reader.folder.write(name, text);
         write("pg.jsonl", COUNTERS.as_bytes());
         write("q.sql", b"SELECT 1");
         write("job.fio", b"[job]\nfilename=job.data\nsize=1m\nrw=randread\n");
         write("db.trace", b"#plimsoll.trace/1\ntime_ns,kind,offset,length\n0,read,0,4096\n1000000,write,4096,4096\n");
-        for name in ["awr.html", "reports/awr.html"] {
+        for name in ["awr.html", "reports/awr.html", "samples/awr.html"] {
             write(name, include_bytes!("../../../../samples/awr.html"));
         }
         // The compared runs.

@@ -65,6 +65,7 @@ fn head(page: &Page) -> Markup {
                         }
                         @let words = [page.origin, headline.grade].into_iter().filter(|word| !word.is_empty());
                         p { @for word in words { span class="word" { (word) } " " } }
+                        @for caution in &headline.cautions { p class="alert weight caution" { "▲ " (text(caution)) } }
                         @for detail in &headline.details { p { (text(detail)) } }
                     }
                 }

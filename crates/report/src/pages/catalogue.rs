@@ -145,7 +145,7 @@ pub fn product(product: &Product) -> Page {
     ];
     sections.extend(sources.section());
     let text = format!("{}: {} ({})", product.name(), product.title(), product.kind().name());
-    let headline = Some(Headline { text, grade: "", details: describe_product(product) });
+    let headline = Some(Headline { details: describe_product(product), ..Headline::of(text) });
     Page { title: product.name().to_owned(), headline, sections, ..Page::default() }
 }
 

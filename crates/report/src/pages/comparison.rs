@@ -32,7 +32,7 @@ pub fn comparison(names: [&[String]; 2], comparison: &Comparison, sheets: &[Shee
         sections.extend([chart, PageSection { visibility: Visibility::Detail, ..table }]);
         sections.extend(runs_in_full(sheets, &labels, Visibility::Detail));
     }
-    let headline = Headline { text: verdict(comparison), grade: grade(comparison), details: Vec::new() };
+    let headline = Headline { text: verdict(comparison), grade: grade(comparison), ..Headline::default() };
     Page { title: "Comparison of runs".to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 

@@ -52,7 +52,7 @@ fn single(sheet: &Sheet<'_>) -> Page {
         origin: curve.source.word(),
         figures: list_key_figures(curve),
         sections: sections(sheet, 0),
-        next: next.into_iter().chain(repeat.map(|command| ("To repeat".to_owned(), command))).collect(),
+        next: next.into_iter().chain(repeat.map(|command| (words::REPEAT.to_owned(), command))).collect(),
         ..Page::default()
     }
 }
@@ -84,7 +84,9 @@ fn headline(curve: &Curve) -> Headline {
     });
     let range: Vec<String> = knee.into_iter().chain(most).collect();
     details.extend((!range.is_empty()).then(|| range.join(" ")));
-    Headline { text: verdict(curve), grade, details }
+    let line = curve.load_line.as_ref().filter(|_| pick::closed_answer(curve).is_some());
+    let cautions = line.map(confidence::without_rate).into_iter().collect();
+    Headline { text: verdict(curve), grade, cautions, details }
 }
 
 fn verdict(curve: &Curve) -> String {
@@ -94,7 +96,7 @@ fn verdict(curve: &Curve) -> String {
     match &curve.load_line {
         Some(line) => match pick::closed_answer(curve) {
             Some(closed) => confidence::closed_verdict(line, closed),
-            None => format!("Load line: {}{}", words::load_line(line), typical(curve)),
+            None => format!("Load line: {}", words::load_line(line)),
         },
         None if curve.ended != EndReason::Complete => "Load line: none, as the measurement is incomplete".into(),
         None if curve.void().is_some() => "Load line: none, as the figures do not describe the storage".into(),
@@ -106,13 +108,7 @@ fn verdict(curve: &Curve) -> String {
     }
 }
 
-/// The time slot in which the objective holds at the load line.
-fn typical(curve: &Curve) -> String {
-    let basis = curve.basis.filter(|_| pick::has_line(curve));
-    basis.map_or_else(String::new, |basis| format!(" in the typical {}", confidence::format_slot(basis.slot)))
-}
-
-/// Four key figures of the curve.
+/// Key figures of the curve.
 fn list_key_figures(curve: &Curve) -> Vec<Fact> {
     let time = number::time;
     let fact = |name: &'static str, value: String, note: String| Fact::new(name, value).with_remark(note);
@@ -131,7 +127,11 @@ fn list_key_figures(curve: &Curve) -> Vec<Fact> {
         let note = format!("{} at {}", number::throughput(run.figures.bytes_per_second), words::pace(&run.offered));
         fact("Maximum throughput", format!("{} IOPS", number::three(run.figures.iops.value)), note)
     });
-    [lightest, at_line, knee, most].into_iter().flatten().collect()
+    let grade = confidence::describe_grade(curve).map(|(grade, why)| fact("Confidence", grade.name().to_owned(), why));
+    let limit = words::limit(curve).map(|limit| {
+        fact("Limit", limit.trim_start_matches("Limited by ").trim_end_matches('.').to_owned(), String::new())
+    });
+    [grade, limit, knee, most, lightest, at_line].into_iter().flatten().collect()
 }
 
 /// The sections of a curve. `index` distinguishes the charts of a page.
@@ -347,8 +347,9 @@ pub(super) fn runs_in_full(sheets: &[Sheet<'_>], labels: &[String], visibility: 
     let mut out = Vec::new();
     for (index, (sheet, label)) in sheets.iter().zip(labels).enumerate() {
         let curve = sheet.curve;
-        let Headline { text, details, .. } = headline(curve);
-        let verdict = std::iter::once(format!("{text} - {}", curve.source.word())).chain(details).map(Block::Text);
+        let Headline { text, cautions, details, .. } = headline(curve);
+        let verdict = std::iter::once(format!("{text} - {}", curve.source.word()));
+        let verdict = verdict.chain(cautions).chain(details).map(Block::Text);
         let rest = alert_and_command(alert(curve), &curve.command);
         out.push(PageSection::new(label, verdict.chain(rest).collect()));
         out.extend(

@@ -31,7 +31,7 @@ pub fn explanation(explanation: &Explanation) -> Page {
         causes(explanation),
         PageSection::bare("Sources", vec![Block::Facts(sources(explanation))]),
     ];
-    let headline = Headline { text, grade: "measured against simulated", details };
+    let headline = Headline { text, grade: "measured against simulated", details, ..Headline::default() };
     Page { title: "Measured against theory".to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 

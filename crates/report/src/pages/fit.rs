@@ -25,7 +25,7 @@ pub fn fit(fitted: &Fitted) -> Page {
         PageSection::bare("Doubts and alternatives", vec![Block::Facts(alternatives(fitted))]),
     ];
     let details = vec![described, format!("Model: {}.", range(fitted).words())];
-    let headline = Headline { text: fitted.spec.to_string(), grade: "fitted", details };
+    let headline = Headline { text: fitted.spec.to_string(), grade: "fitted", details, ..Headline::default() };
     Page { title: "Fitted model".to_owned(), headline: Some(headline), sections, ..Page::default() }
 }
 

@@ -82,16 +82,20 @@ pub fn matches_short(need: &Need, matches: &Matches, near: &[Resemblance]) -> Pa
 }
 
 fn headline(need: &Need, matches: &Matches) -> Headline {
-    let text = if matches.suitable.is_empty() {
-        "No product in the catalogue carries this load line at this objective"
-    } else {
-        "Products that carry this load line at this objective, cheapest first"
+    let need_text = format!("{} IOPS at {}", number::three(need.iops), need.objective);
+    let cheapest = matches.suitable.first().and_then(|one| Some((one, one.price.as_ref()?.monthly)));
+    let text = match (cheapest, matches.suitable.len()) {
+        (_, 0) => format!("No product in the catalogue carries {need_text}"),
+        (None, count) => format!("{count} products carry {need_text}; none has a price"),
+        (Some((one, monthly)), _) => {
+            format!("{}, {monthly} a month, is the cheapest that carries {need_text}", offer::readable_name(&one.offer))
+        }
     };
     let streams = need.streams.iter().map(words::stream).collect::<Vec<_>>().join("; ");
     let capacity = Some(need.capacity).filter(|capacity| capacity.get() > 0);
     let keeps = capacity.map(|capacity| format!("; room for {}", offer::capacity(capacity))).unwrap_or_default();
     let asked = format!("{} IOPS at {}: {streams}{keeps}", number::three(need.iops), need.objective);
-    Headline { text: text.to_owned(), grade: "simulated", details: vec![asked] }
+    Headline { text, grade: "simulated", details: vec![asked], ..Headline::default() }
 }
 
 fn table(need: &Need, carries: &[SuitableOffer]) -> Table {

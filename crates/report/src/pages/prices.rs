@@ -42,7 +42,7 @@ fn headline(coverage: &[PriceCoverage], folder: &str) -> Headline {
         many => format!("{many} imported price lists go before the built-in prices of their regions and currencies"),
     };
     let place = (imported > 0).then(|| format!("Imported prices are in {folder}: remove a file to drop its prices"));
-    Headline { text, grade: "", details: place.into_iter().collect() }
+    Headline { details: place.into_iter().collect(), ..Headline::of(text) }
 }
 
 /// Rates that were taken, and reasons for those that were left out.

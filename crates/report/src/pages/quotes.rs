@@ -7,7 +7,7 @@ use plimsoll_choose::Quote;
 
 use super::limit;
 use super::price_chart::{PricedRate, price_chart};
-use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Page, PageSection, Table};
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
 use crate::words::offer as words;
 use crate::{money, number};
 
@@ -31,7 +31,23 @@ pub fn quotes(quotes: &[Quote]) -> Page {
     let provenance = words::provenance(quotes.iter().flat_map(statuses).collect());
     sections.push(PageSection::bare("Sources", vec![Block::Facts(vec![Fact::new("figures", provenance)])]));
     let figures = if quotes.len() > 1 { Vec::new() } else { list_key_figures(first) };
-    Page { title, figures, sections, ..Page::default() }
+    let headline = Some(Headline::of(describe_best(quotes, first)));
+    Page { title, headline, figures, sections, ..Page::default() }
+}
+
+/// Sustained rate and price of one configuration; of several the one that carries most.
+fn describe_best(quotes: &[Quote], first: &Quote) -> String {
+    let rate = |quote: &Quote| quote.standing.binding().map_or(0.0, |bound| bound.iops);
+    let best = quotes.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(first);
+    let name = if quotes.len() > 1 { words::configuration(&best.offer) } else { words::readable_name(&best.offer) };
+    let carries = best.standing.binding().map_or_else(
+        || "the catalogue has no limits".to_owned(),
+        |bound| format!("{} IOPS of {}", number::rate(bound.iops), words::ask(&best.ask)),
+    );
+    let price =
+        best.price.as_ref().map_or_else(|_| "price unknown".to_owned(), |price| format!("{} a month", price.monthly));
+    let scope = if quotes.len() > 1 { "Highest of the configurations: " } else { "" };
+    format!("{scope}{name}: {carries}, {price}")
 }
 
 /// Sustained rate, price and binding limit with their statuses.
@@ -46,8 +62,8 @@ fn list_key_figures(quote: &Quote) -> Vec<Fact> {
         figures.push(Fact::new("Binds", ceiling.name.to_string()).with_remark(status));
     }
     if let Ok(price) = &quote.price {
-        let monthly = Fact::new("Price", price.monthly.to_string());
-        figures.push(monthly.with_remark(format!("a month; {}", price.cite.status.name())));
+        let monthly = Fact::new("Price", format!("{} a month", price.monthly));
+        figures.push(monthly.with_remark(price.cite.status.name()));
     }
     figures
 }

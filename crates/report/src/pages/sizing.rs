@@ -67,7 +67,19 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: u
     sections.extend(sized.rejected());
     sections.push(sized.in_full());
     sections.extend(sized.sources());
-    Page { title, headline: Some(sized.headline()), figures: sized.figures(), sections, ..Page::default() }
+    let next = sizing.best_volumes().first().map(|choice| {
+        let command = ["plimsoll", "quote", &offer::configuration(&choice.offer)].map(str::to_owned);
+        ("Its limits and price".to_owned(), crate::words::command(&command))
+    });
+    Page {
+        title,
+        headline: Some(sized.headline()),
+        figures: sized.figures(),
+        exhibit: sized.cheapest_by_provider().map(Block::Table),
+        sections,
+        next: next.into_iter().collect(),
+        ..Page::default()
+    }
 }
 
 impl Sized<'_> {
@@ -81,53 +93,46 @@ impl Sized<'_> {
         if objectives.is_empty() { objectives } else { format!(" at {objectives}") }
     }
 
-    /// The volumes of the best configuration; empty if there is none.
-    fn best_volumes(&self) -> Vec<&Choice> {
-        match self.sizing.best() {
-            Some(Best::Layout(layout)) => layout.parts.iter().map(|part| &part.choice).collect(),
-            Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => vec![choice],
-            None => Vec::new(),
-        }
-    }
-
-    /// Effect of volumes on the database's time, if both are known.
-    fn effect_of(&self, volumes: &[&Choice]) -> Option<DatabaseEffect> {
-        self.sizing.wanted.effect(volumes.iter().flat_map(|choice| &choice.usual))
-    }
-
+    /// The best configuration, its price, effect and first limit, and the load that it is chosen for.
     fn figures(&self) -> Vec<Fact> {
-        let wanted = &self.sizing.wanted;
-        let mut facts = Vec::new();
-        if let Some(point) = wanted.points.first() {
-            let (moved, measured) = (offer::megabytes(point.bytes_per_second()), number::three(wanted.measured.iops));
-            let expected = Fact::new("Expected", format!("{} IOPS", number::three(point.iops())));
-            facts.push(expected.with_remark(format!("{moved} MB/s; measured {measured} IOPS")));
-        }
-        let headroom = Fact::new("Headroom", number::percent(wanted.headroom));
-        facts.push(headroom.with_remark("above the expected load"));
-        facts.push(Fact::new("Capacity", offer::capacity(wanted.capacity)).with_remark("at the end of the period"));
-        let objectives = words::objectives(&wanted.objectives);
-        if !objectives.is_empty() {
-            facts.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
+        let demand = &self.sizing.wanted;
+        let parts = self.sizing.best_volumes();
+        let mut figures: Vec<Fact> = parts.iter().map(|choice| configuration(choice)).collect();
+        if let [choice] = parts[..] {
+            figures.push(match choice.total() {
+                Some(total) => Fact::new("Price", format!("{total} a month")).with_remark(words::price_parts(choice)),
+                None => Fact::new("Price", words::price(choice)),
+            });
         }
         if let Some(today) = self.sizing.present.as_ref().and_then(PresentCost::monthly) {
             let fact = Fact::new("Today", format!("{today} a month"));
             let then = self.sizing.present.as_ref().and_then(|present| self.sizing.comparable(present));
-            facts.push(fact.with_remark(then.map_or_else(String::new, |then| format!("then {then}"))));
+            figures.push(fact.with_remark(then.map_or_else(String::new, |then| format!("then {then}"))));
         }
-        if let Some(effect) = self.effect_of(&self.best_volumes()) {
-            facts.push(
-                Fact::new("Database time", words::saved(&effect))
-                    .with_remark("with this configuration, for the same work"),
-            );
+        let objectives = words::objectives(&demand.objectives);
+        if !objectives.is_empty() {
+            figures.push(Fact::new("Meets", objectives).with_remark("simulated at the expected load"));
         }
-        facts.extend(self.elapsed());
-        facts
+        if let [choice] = parts[..] {
+            figures.extend(choice.binds.as_ref().map(|binds| {
+                Fact::new("First limit", binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
+            }));
+        }
+        if let Some(point) = demand.points.first() {
+            let (moved, measured) = (offer::megabytes(point.bytes_per_second()), number::three(demand.measured.iops));
+            let expected = Fact::new("Expected", format!("{} IOPS", number::three(point.iops())));
+            let headroom = number::percent(demand.headroom);
+            let remark = format!("{moved} MB/s; measured {measured} IOPS; headroom {headroom} above the expected load");
+            figures.push(expected.with_remark(remark));
+        }
+        figures.push(Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark("at the end of the period"));
+        figures.extend(self.elapsed());
+        figures
     }
 
     /// Elapsed time of the first job, or of the work of the inputs, on the best configuration.
     fn elapsed(&self) -> Option<Fact> {
-        let (Some(jobs), [best]) = (self.jobs, &self.best_volumes()[..]) else { return None };
+        let (Some(jobs), [best]) = (self.jobs, &self.sizing.best_volumes()[..]) else { return None };
         let row = jobs.rows.iter().find(|row| row.offer.config == best.offer.config)?;
         let today = |work: &WindowWork| format!("work of the inputs, {} today", time(work.today));
         let inputs = row.window.zip(jobs.window.as_ref()).map(|(then, work)| (then, today(work)));
@@ -139,8 +144,8 @@ impl Sized<'_> {
 
     /// Response times of the best configuration by class, compared with today.
     fn comparison(&self) -> Option<PageSection> {
-        let volumes = self.best_volumes();
-        let effect = self.effect_of(&volumes);
+        let volumes = self.sizing.best_volumes();
+        let effect = self.sizing.best_effect();
         let table = self.classes(&volumes, effect.as_ref());
         (!table.rows.is_empty()).then(|| PageSection::bare("Response times by class", vec![Block::Table(table)]))
     }
@@ -373,6 +378,11 @@ fn table(label: &str, choices: &[Choice]) -> Table {
     let group = |(doubt, text): (PriceDoubt, &str)| Some((first(doubt)?, text.to_owned()));
     let table = Table::of(label, columns, choices.iter().enumerate(), row).without_unknown();
     Table { groups: GROUPS.into_iter().filter_map(group).collect(), ..table }
+}
+
+/// The notation of a choice.
+fn configuration(choice: &Choice) -> Fact {
+    Fact::new("Configuration", offer::configuration(&choice.offer))
 }
 
 /// The reads with the most operations, or the first class.

@@ -106,7 +106,7 @@ fn next(suite: &SuiteRun) -> Vec<(String, String)> {
             ("Storage that carries it".to_owned(), format!("plimsoll size {file} --capacity SIZE")),
         ]
     };
-    let repeat = ("To repeat".to_owned(), words::command(&suite.command));
+    let repeat = (words::REPEAT.to_owned(), words::command(&suite.command));
     snapshots.into_iter().flat_map(commands).chain([repeat]).filter(|(_, command)| !command.is_empty()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::TextStyle;
 use super::paint::{INDENT, PaintedLine, Tone, cut, hanging, wrap};
-use super::plot::plot;
+use super::plot::{self, plot};
 use super::table::{self, Align};
 use crate::money;
 use crate::page::{
@@ -30,7 +30,7 @@ pub(super) fn render_parts(page: &Page, style: &TextStyle) -> Vec<Vec<PaintedLin
     parts
 }
 
-fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<PaintedLine> {
+pub(super) fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<PaintedLine> {
     let lines = wrap(&clean(text), style.width - indent).into_iter();
     lines.map(|line| PaintedLine::of(format!("{:indent$}{line}", ""), tone)).collect()
 }
@@ -38,6 +38,7 @@ fn paragraph(text: &str, tone: Tone, indent: usize, style: &TextStyle) -> Vec<Pa
 fn render_verdict(headline: &Headline, origin: &str, style: &TextStyle) -> Vec<PaintedLine> {
     let origin = if origin.is_empty() { String::new() } else { format!(" - {origin}") };
     let mut lines = paragraph(&format!("{}{origin}", headline.text), Tone::Strong, 0, style);
+    lines.extend(headline.cautions.iter().flat_map(|text| paragraph(text, Tone::Yellow, 0, style)));
     lines.extend(headline.details.iter().flat_map(|text| paragraph(text, Tone::Plain, 0, style)));
     lines
 }
@@ -58,7 +59,7 @@ fn section(section: &PageSection, style: &TextStyle) -> Vec<PaintedLine> {
             Block::Chart(chart) => lines.extend(chart.plain.iter().flat_map(|rows| render_table(rows, style))),
             Block::Plot(curve) => {
                 lines.extend((!lines.is_empty()).then(|| PaintedLine::plain("")));
-                lines.extend(plot(curve, style));
+                lines.extend(plot(curve, plot::ROWS, style));
             }
             Block::Shares(bars) => lines.extend(shares(bars, style)),
             Block::Listing(text) => lines.extend(text.lines().map(PaintedLine::plain)),
@@ -93,7 +94,7 @@ fn letters(parts: &[(char, f64)], width: usize) -> String {
     out
 }
 
-const fn tone(emphasis: Emphasis) -> Tone {
+pub(super) const fn tone(emphasis: Emphasis) -> Tone {
     match emphasis {
         Emphasis::Plain => Tone::Quiet,
         Emphasis::Strong => Tone::Strong,
@@ -131,13 +132,26 @@ fn item(item: &Item, style: &TextStyle) -> Vec<PaintedLine> {
 
 /// A table that fits the width, and its notes; empty without rows.
 fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
+    let table::Laid { mut lines, mut left_out } = lay_out(table, style);
+    if lines.is_empty() || table.layout == TableLayout::Lines {
+        return lines;
+    }
+    left_out.dedup();
+    let left_out = (!left_out.is_empty()).then(|| format!("columns omitted for the width: {}", left_out.join(", ")));
+    lines.extend(table.notes.iter().chain(&left_out).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)));
+    lines
+}
+
+/// The rows of a table within the width; empty without rows.
+pub(super) fn lay_out(table: &Table, style: &TextStyle) -> table::Laid {
     let whole = table.with_intervals();
     if whole.rows.is_empty() {
-        return Vec::new();
+        return table::Laid::default();
     }
     if whole.layout == TableLayout::Lines {
         let line = |row: &Vec<Cell>| row.iter().map(|cell| clean(&cell.text)).collect::<Vec<_>>().join("  ");
-        return whole.rows.iter().map(|row| PaintedLine::plain(line(row).trim_end())).collect();
+        let lines = whole.rows.iter().map(|row| PaintedLine::plain(line(row).trim_end())).collect();
+        return table::Laid { lines, left_out: Vec::new() };
     }
     let is_named = whole.columns.first().is_some_and(|column| column.kind == ColumnKind::Name);
     let columns = whole.columns.iter().enumerate();
@@ -146,12 +160,7 @@ fn render_table(table: &Table, style: &TextStyle) -> Vec<PaintedLine> {
         groups: whole.groups.iter().map(|(row, text)| (*row, clean(text))).collect(),
         strong: whole.rows.iter().position(|row| row.first().is_some_and(|cell| cell.emphasis == Emphasis::Strong)),
     };
-    let laid = if is_named { named(set, style) } else { set.lay_out(style) };
-    let table::Laid { mut lines, mut left_out } = laid;
-    left_out.dedup();
-    let left_out = (!left_out.is_empty()).then(|| format!("columns omitted for the width: {}", left_out.join(", ")));
-    lines.extend(whole.notes.iter().chain(&left_out).flat_map(|note| paragraph(note, Tone::Quiet, 0, style)));
-    lines
+    if is_named { named(set, style) } else { set.lay_out(style) }
 }
 
 /// A table whose first column is a name: if the width is too small, the name is a line above its row.

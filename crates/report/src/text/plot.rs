@@ -6,47 +6,50 @@ use crate::number;
 use crate::page::{Plot, PlotPoint};
 use crate::scale::AxisScale;
 
-const ROWS: usize = 12;
+/// Rows of a plot that has a page of its own.
+pub(super) const ROWS: usize = 12;
 /// Columns of the labels left of the axis.
 const LABELS: usize = 8;
 
 /// A grid of characters; each is 2 by 4 braille dots unless overwritten.
 struct Canvas {
     columns: usize,
+    rows: usize,
     dots: Vec<u8>,
     over: Vec<Option<char>>,
     x: AxisScale,
     y: AxisScale,
 }
 
-/// Latency against throughput; empty for fewer than two loads.
-pub(super) fn plot(plot: &Plot, style: &TextStyle) -> Vec<PaintedLine> {
+/// Latency against throughput in `rows` rows and those of the axis; empty for fewer than two loads.
+pub(super) fn plot(plot: &Plot, rows: usize, style: &TextStyle) -> Vec<PaintedLine> {
     if plot.points.len() < 2 {
         return Vec::new();
     }
     let columns = (style.width - LABELS - 2).min(70);
-    let mut canvas = Canvas::new(plot, columns);
+    let mut canvas = Canvas::new(plot, columns, rows);
     if style.unicode == Charset::Unicode {
         (0..2).for_each(|percentile| canvas.trace(plot, percentile));
     }
     canvas.rules(plot);
     canvas.marks(plot, 0, ['▪', '▫']);
     canvas.marks(plot, 1, ['●', '○']);
-    let mut lines = vec![PaintedLine::of(cut(&plot.title, style.width), Tone::Strong)];
+    let mut lines = Vec::new();
+    lines.extend((!plot.title.is_empty()).then(|| PaintedLine::of(cut(&plot.title, style.width), Tone::Strong)));
     lines.extend(canvas.load_label(plot));
-    lines.extend(canvas.rows());
+    lines.extend(canvas.lines());
     lines.extend(canvas.axis());
     lines.extend(wrap(&plot.legend, style.width).into_iter().map(|line| PaintedLine::of(line, Tone::Quiet)));
     lines
 }
 
 impl Canvas {
-    fn new(plot: &Plot, columns: usize) -> Self {
+    fn new(plot: &Plot, columns: usize, rows: usize) -> Self {
         let most = plot.points.iter().map(|point| point.iops).chain(plot.line_iops).fold(0.0, f64::max);
         let times = || plot.points.iter().flat_map(|point| point.percentiles_ns).flatten().chain(plot.limit_ns);
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
         let (x, y) = (AxisScale::from_zero(most), AxisScale::for_latency(low, high));
-        Self { columns, dots: vec![0; columns * ROWS], over: vec![None; columns * ROWS], x, y }
+        Self { columns, rows, dots: vec![0; columns * rows], over: vec![None; columns * rows], x, y }
     }
 
     fn column(&self, iops: f64) -> usize {
@@ -54,7 +57,7 @@ impl Canvas {
     }
 
     fn row(&self, ns: f64) -> usize {
-        ((1.0 - self.y.place(ns)) * (ROWS * 4 - 1) as f64).round() as usize / 4
+        ((1.0 - self.y.place(ns)) * (self.rows * 4 - 1) as f64).round() as usize / 4
     }
 
     fn write(&mut self, column: usize, row: usize, sign: char) {
@@ -67,7 +70,7 @@ impl Canvas {
         let place = |point: &PlotPoint| {
             let ns = point.percentiles_ns[percentile]?;
             let (across, down) = (self.x.place(point.iops), 1.0 - self.y.place(ns));
-            Some((across * (self.columns * 2 - 1) as f64, down * (ROWS * 4 - 1) as f64))
+            Some((across * (self.columns * 2 - 1) as f64, down * (self.rows * 4 - 1) as f64))
         };
         let points: Vec<(f64, f64)> =
             plot.points.iter().filter(|point| point.is_open == open).filter_map(place).collect();
@@ -84,7 +87,7 @@ impl Canvas {
     /// Sets a dot of a cell: left column, then right column, from the top (Unicode braille patterns).
     fn dot(&mut self, x: f64, y: f64) {
         const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-        let (x, y) = ((x.round() as usize).min(self.columns * 2 - 1), (y.round() as usize).min(ROWS * 4 - 1));
+        let (x, y) = ((x.round() as usize).min(self.columns * 2 - 1), (y.round() as usize).min(self.rows * 4 - 1));
         self.dots[y / 4 * self.columns + x / 2] |= BITS[x % 2][y % 4];
     }
 
@@ -97,7 +100,7 @@ impl Canvas {
                 self.write(column, row, '┄');
             }
         }
-        for row in (0..ROWS).filter(|_| at.is_some()) {
+        for row in (0..self.rows).filter(|_| at.is_some()) {
             let column = at.unwrap_or(0);
             if self.dots[row * self.columns + column] == 0 {
                 self.write(column, row, '│');
@@ -127,9 +130,9 @@ impl Canvas {
         Some(PaintedLine::plain(format!("{}{label}", " ".repeat(LABELS + 1 + start))))
     }
 
-    fn rows(&self) -> Vec<PaintedLine> {
-        let mut labels: Vec<String> = vec![String::new(); ROWS];
-        for tick in self.y.ticks(ROWS / 2).iter().filter(|tick| tick.labelled) {
+    fn lines(&self) -> Vec<PaintedLine> {
+        let mut labels: Vec<String> = vec![String::new(); self.rows];
+        for tick in self.y.ticks(self.rows / 2).iter().filter(|tick| tick.labelled) {
             let label = if tick.value == 0.0 { "0".into() } else { number::time(tick.value) };
             labels[self.row(tick.value)] = cut(&label, LABELS);
         }

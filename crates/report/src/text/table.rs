@@ -37,6 +37,7 @@ pub(super) struct TextTable {
 }
 
 /// A table after layout, and the names of dropped columns.
+#[derive(Default)]
 pub(super) struct Laid {
     pub lines: Vec<PaintedLine>,
     pub left_out: Vec<Cow<'static, str>>,

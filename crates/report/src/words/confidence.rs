@@ -91,16 +91,20 @@ pub(crate) fn describe_grade(curve: &Curve) -> Option<(Grade, String)> {
     Some((grade, reasons.join(", ")))
 }
 
-/// The answer of closed loads, and why there is none for arrivals at a rate.
+/// The answer of closed loads.
 pub(crate) fn closed_verdict(line: &LoadLine, closed: &ClosedLine) -> String {
     let answer = closed_line(closed);
     let objective = line.objective();
     let missed = if closed.objective == objective { String::new() } else { format!(", and none {objective}") };
-    let why = match line {
+    format!("Closed loads: {answer}{missed}")
+}
+
+/// Why closed loads answer in place of arrivals at a rate.
+pub(crate) fn without_rate(line: &LoadLine) -> String {
+    match line {
         LoadLine::Refused { why: NoLine::HostTaken { host, lateness_p99, .. }, .. } => unjudged(host, *lateness_p99),
         line => format!("of arrivals at a rate: {}", load_line(line)),
-    };
-    format!("Closed loads: {answer}{missed}; {why}")
+    }
 }
 
 fn closed_reasons(closed: &ClosedLine) -> String {

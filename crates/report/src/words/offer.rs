@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::{
-    Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Offer, Price, ServiceLevel, ServiceSubject, SnapshotPrice,
-    Status, TypicalRange, TypicalRates, Wrap,
+    Ask, Bound, Ceiling, Cite, Counts, Durability, Kinds, Layout, Offer, Price, ServiceLevel, ServiceSubject, Setting,
+    SnapshotPrice, Status, TypicalRange, TypicalRates, Wrap,
 };
 use plimsoll_choose::Lift;
 use plimsoll_units::Bytes;
@@ -26,6 +26,50 @@ pub(crate) fn ask(ask: &Ask) -> String {
 /// The configuration in command line syntax.
 pub(crate) fn configuration(offer: &Offer) -> String {
     clean(&offer.short().to_string())
+}
+
+/// The configuration in words: `4 x Azure Premium SSD v2, 139 GiB, 7,748 IOPS each, striped`.
+pub(crate) fn readable_name(offer: &Offer) -> String {
+    let short = offer.short();
+    let layout = short.wraps.iter().find_map(|wrap| match wrap {
+        Wrap::Array { layout, .. } => Some(layout),
+        Wrap::PageCache(_) => None,
+    });
+    let settings = short.volume.settings.iter().map(setting);
+    let volume = std::iter::once(product(offer)).chain(settings).collect::<Vec<_>>().join(", ");
+    let layout = layout.map_or_else(String::new, |layout| format!(" each, {}", arrangement(*layout)));
+    clean(&format!("{volume}{layout}"))
+}
+
+/// The product and the number of its volumes: `4 x Azure Premium SSD v2`.
+pub(crate) fn product(offer: &Offer) -> String {
+    let members = offer.config.wraps.iter().find_map(|wrap| match wrap {
+        Wrap::Array { members, .. } => Some(members),
+        Wrap::PageCache(_) => None,
+    });
+    members.map_or_else(|| offer.title.to_string(), |members| format!("{members} \u{d7} {}", offer.title))
+}
+
+fn setting(setting: &Setting) -> String {
+    match setting {
+        Setting::Size { number, unit } => format!("{number} {unit}"),
+        Setting::Word(word) => word.clone(),
+        Setting::Option { name, value } => match (name.as_str(), value.parse::<f64>()) {
+            ("iops", Ok(iops)) => format!("{} IOPS", number::exact(iops)),
+            ("vpu", Ok(units)) => format!("{} VPU", number::exact(units)),
+            _ => format!("{name} {value}"),
+        },
+    }
+}
+
+const fn arrangement(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Stripe | Layout::SplitStripe | Layout::SerialStripe => "striped",
+        Layout::Mirror => "mirrored",
+        Layout::Raid10 => "RAID 10",
+        Layout::Raid5 => "RAID 5",
+        Layout::Raid6 => "RAID 6",
+    }
 }
 
 /// A capacity in the largest unit in which it is whole: `256 GiB`, `480 GB`; decimal only if no binary unit fits.

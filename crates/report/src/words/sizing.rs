@@ -450,6 +450,16 @@ pub(crate) fn price(choice: &Choice) -> String {
     format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
 }
 
+/// Parts of the price of a choice: `storage 95.20 USD (unverified), aws/r6i.xlarge 183.96 USD`.
+pub(crate) fn price_parts(choice: &Choice) -> String {
+    let doubt = if choice.has_unverified_price() { " (unverified)" } else { "" };
+    let storage = choice.price.as_ref().map(|price| format!("storage {}{}{doubt}", price.monthly, own_price(price)));
+    let attached = choice.machine.as_ref().and_then(|machine| {
+        Some(format!("{} {}{}", clean(&machine.name()?), machine.monthly?, machine_price_origin(machine)))
+    });
+    storage.into_iter().chain(attached).collect::<Vec<_>>().join(", ")
+}
+
 /// The origin of a price that the user stated: ` (your price, taken as USD)`.
 fn own_price(price: &Price) -> String {
     match price.cite.status {
@@ -633,11 +643,20 @@ pub(crate) const fn busiest(of: Busiest) -> &'static str {
 
 /// A limit and its value for this load: `IOPS as provisioned: 12,000 IOPS`.
 pub(crate) fn limit(limit: &DesignLimit) -> String {
-    let allows = match limit.counts {
+    format!("{}: {}", clean(&limit.name), limit_rate(limit))
+}
+
+/// What a limit allows: `12,000 IOPS`.
+fn limit_rate(limit: &DesignLimit) -> String {
+    match limit.counts {
         Counts::Operations => format!("{} IOPS", number::rate(limit.iops)),
         Counts::Bytes => format!("{} MB/s", offer::megabytes(limit.bytes_per_second)),
-    };
-    format!("{}: {allows}", clean(&limit.name))
+    }
+}
+
+/// What a limit allows, and its distance from the design point.
+pub(crate) fn limit_rate_and_room(limit: &DesignLimit) -> String {
+    format!("{} ({})", limit_rate(limit), margin(limit.over))
 }
 
 /// Margin of a limit above the design point: `+40 %`, or `x 2.5` from 2 on.

@@ -73,6 +73,7 @@ fn sample() -> Page {
         headline: Some(Headline {
             text: "It carries 12,000 IOPS".into(),
             grade: "simulated",
+            cautions: vec!["Its price is unverified.".into()],
             details: vec!["The machine binds.".into()],
         }),
         figures: vec![Fact { name: "Keeps".into(), text: "2 TiB".into(), ..Fact::default() }],
@@ -128,7 +129,10 @@ fn text_fits_each_width_without_a_broken_word() {
             assert!(words.contains(&word), "{word} at {width}:\n{text}");
         }
         assert!(text.lines().any(|line| line == format!("Then: {COMMAND}")), "a command is copied as a line:\n{text}");
-        assert!(text.starts_with("Run: a & b\n\nIt carries 12,000 IOPS\nThe machine binds.\n\n"), "{text}");
+        assert!(
+            text.starts_with("Run: a & b\n\nIt carries 12,000 IOPS\nIts price is unverified.\nThe machine binds.\n\n"),
+            "{text}"
+        );
         assert!(!text.contains("Choices") && !text.contains("Empty") && !text.contains("every step"), "{text}");
     }
 }

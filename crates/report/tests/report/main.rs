@@ -10,6 +10,7 @@ mod mutants;
 mod pages;
 mod sizing;
 mod suites;
+mod summary;
 mod support;
 mod terminal;
 mod timeline;

@@ -8,7 +8,7 @@ use plimsoll_choose::sizing::{
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::Class;
-use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_text, pages, sizing_json, terraform};
+use plimsoll_report::{Charset, Page, TextStyle, page_csv, page_summary, page_text, pages, sizing_json, terraform};
 use plimsoll_units::{Bytes, Span};
 
 fn wanted(iops: f64, objective: &str) -> Wanted {
@@ -67,7 +67,8 @@ fn check(sizing: &Sizing) -> String {
     for width in [40, 64, 100, 160] {
         let style = TextStyle { width, ..TextStyle::default() };
         let text = page_text(&page(sizing), &style);
-        for line in text.lines() {
+        // Commands are not wrapped.
+        for line in text.lines().filter(|line| !line.contains("plimsoll quote")) {
             assert!(line.chars().count() <= width, "at {width}: {line}");
             assert_eq!(line, line.trim_end(), "blanks at an end");
         }
@@ -75,6 +76,10 @@ fn check(sizing: &Sizing) -> String {
         let ascii = TextStyle { unicode: Charset::Ascii, ..style };
         assert!(page_text(&page(sizing), &ascii).is_ascii());
     }
+    let summary = page_summary(&page(sizing), "--details", &TextStyle::default());
+    assert!(summary.lines().count() <= 24, "{summary}");
+    let words = page(sizing).headline.map_or(0, |headline| headline.text.split_whitespace().count());
+    assert!(words <= 25, "{words} words:\n{summary}");
     let style = TextStyle { width: 160, ..TextStyle::default() };
     page_text(&page(sizing), &style).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -187,12 +192,12 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
         pages::sizing(&sizing, &what_ifs, &[], 12).headline.unwrap()
     };
     let dearer = headline(with_total(present));
-    assert!(dearer.text.starts_with("Cheapest configuration"), "{}", dearer.text);
+    assert!(dearer.cautions.is_empty(), "{dearer:?}");
     assert!(dearer.details.iter().any(|text| text.starts_with("More memory instead: a cache of 48 GiB")), "{dearer:?}");
     let headline = headline(with_total(Money { millionths: present.millionths - 1_000_000, ..present }));
     let said = "Memory first: a cache of 48 GiB, 16 GiB more, leaves 30 % of the reads (the database's own estimate), reduces \
                 waiting sessions from 6 to 2 and saves 20 % of the database's time";
-    assert!(headline.text.starts_with(said), "{}", headline.text);
+    assert!(headline.cautions[0].starts_with(said), "{:?}", headline.cautions);
     assert!(headline.details[0].contains("Cheapest configuration"), "{:?}", headline.details);
 }
 
@@ -200,23 +205,23 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
 fn figures_of_a_part_or_of_exadata_are_the_headline() {
     let mut sizing = sized(6_000.0, "", &["aws/io2"]);
     let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
-    assert!(headline(&sizing).text.contains("Cheapest configuration that carries"));
+    assert!(headline(&sizing).cautions.is_empty());
     let instances = vec!["sales1".to_owned()];
     sizing.wanted.platform =
         Platform { cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12 }), ..Platform::default() };
     let part = headline(&sizing);
     // With --unsupported the lack of support comes first.
-    assert!(part.text.contains("does not support RAC on EC2"), "{part:?}");
+    assert!(part.cautions[0].contains("does not support RAC on EC2"), "{part:?}");
     assert!(
-        part.details[0].contains("single instance of a cluster (sales1") && part.details[0].contains("12 %"),
+        part.cautions[1].contains("single instance of a cluster (sales1") && part.cautions[1].contains("12 %"),
         "{part:?}"
     );
-    assert!(part.details[1].contains("Cheapest configuration that carries"), "{part:?}");
+    assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
     sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9) });
     let cells = headline(&sizing);
-    let exadata = &cells.details[0];
+    let exadata = &cells.cautions[1];
     assert!(exadata.contains("Exadata") && exadata.contains("40 %") && exadata.contains("90 %"), "{cells:?}");
-    assert!(cells.details[1].contains("single instance of a cluster"), "{cells:?}");
+    assert!(cells.cautions[2].contains("single instance of a cluster"), "{cells:?}");
 }
 
 #[test]
@@ -318,9 +323,10 @@ fn platforms_without_support_are_refused_in_the_headline() {
     let cluster_wanted = Wanted { platform, ..wanted(6_000.0, "") };
     let sizing = size(&Catalogue::built_in(), &cluster_wanted, &terms, &search);
     let headline = page(&sizing).headline.unwrap();
-    assert!(headline.text.contains("oci/block-volume") && headline.text.contains("2 x oci/"), "{headline:?}");
+    let choice = &headline.details[0];
+    assert!(choice.contains("oci/block-volume") && choice.contains("2 x oci/"), "{headline:?}");
     let refused = "Refused, as Oracle does not support RAC there: aws, azure (--unsupported includes them)";
-    assert!(headline.details[0].contains(refused), "{headline:?}");
+    assert!(headline.cautions[0].contains(refused), "{headline:?}");
     let search = Search { products: vec!["aws/io2".to_owned()], ..Search::default() };
     let headline = page(&size(&Catalogue::built_in(), &cluster_wanted, &terms, &search)).headline.unwrap();
     assert!(headline.text.contains("No configuration is eligible"), "{headline:?}");

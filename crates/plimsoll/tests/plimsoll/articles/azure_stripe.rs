@@ -82,7 +82,7 @@ const ROWS: [Row; 8] = [
 
 /// `CrystalDiskMark` of the article.
 fn disk_mark(config: &str) -> Printed {
-    run(format!("plimsoll suite articles --article azure-striping '{config}'"))
+    run(format!("plimsoll suite articles --article azure-striping '{config}' --details"))
 }
 
 fn disk_marks() -> Vec<Figure> {
@@ -196,7 +196,7 @@ fn concurrency() -> Vec<Figure> {
 
 #[test]
 fn price_without_a_document_of_the_time_is_absent() {
-    let quote = run("plimsoll quote azure/2014:1023GB aws/standard:100GiB --as-of 2014-09");
+    let quote = run("plimsoll quote azure/2014:1023GB aws/standard:100GiB --as-of 2014-09 --details");
     assert!(quote.text().contains("no price of azure/2014"), "{}", quote.text());
     assert!(quote.text().contains("no price of aws/standard as of 2014-09"), "{}", quote.text());
 }

@@ -239,7 +239,7 @@ fn quote(configs: &str) -> Printed {
 }
 
 fn sizing() -> Vec<Figure> {
-    let array = run("plimsoll catalogue show a800");
+    let array = run("plimsoll catalogue show a800 --details");
     let spaces = quote("a800:namespaces=1,hits=1 a800:hits=1 a800:namespaces=512,hits=1");
     let carried = |config: &str| spaces.cell(&[("configuration", &name(config))], "IOPS");
     let arithmetic = "arithmetic on units, without storage";

@@ -53,7 +53,10 @@ fn mbps(quote: &Printed, vpu: u32, size: u32) -> Reading {
 
 /// `dd` of the article on a volume behind the page cache.
 fn dd(vpu: u32, size: u32) -> Printed {
-    run(format!("plimsoll suite articles --article oci-levels 'page-cache({PAGE_CACHE}) of {}'", volume(vpu, size)))
+    run(format!(
+        "plimsoll suite articles --article oci-levels 'page-cache({PAGE_CACHE}) of {}' --details",
+        volume(vpu, size)
+    ))
 }
 
 pub fn article() -> Article {
@@ -79,7 +82,7 @@ const LEVELS: [(&str, u32, u32, f64, f64, u32, f64); 4] = [
 ];
 
 fn levels() -> Vec<Figure> {
-    let vpus = |config: &str, texts: &[&str]| run(format!("plimsoll catalogue show {config}")).after(texts);
+    let vpus = |config: &str, texts: &[&str]| run(format!("plimsoll catalogue show {config} --details")).after(texts);
     let vpu =
         |what: &str, published, reading| Figure::new("levels", what, Exactly(published), "VPU").quoted(reading, 0.0);
     let mut figures = vec![
@@ -112,7 +115,7 @@ fn levels() -> Vec<Figure> {
 }
 
 fn price() -> Vec<Figure> {
-    let list = run(format!("plimsoll catalogue show oci {TERMS}"));
+    let list = run(format!("plimsoll catalogue show oci {TERMS} --details"));
     let figure =
         |what: &str, published, reading| Figure::new("price", what, Exactly(published), "JPY").quoted(reading, 1e-9);
     vec![
@@ -173,8 +176,9 @@ fn predictions() -> ([f64; 2], String) {
     let (_, _, slow, seconds, _) = PATTERNS[0];
     let (vpu, size, fast, ..) = PATTERNS[3];
     let volume = volume(vpu, size);
-    let command =
-        format!("plimsoll suite dd --count 20 --kinds buffered --no-probe 'page-cache({PAGE_CACHE}) of {volume}'");
+    let command = format!(
+        "plimsoll suite dd --count 20 --kinds buffered --no-probe 'page-cache({PAGE_CACHE}) of {volume}' --details"
+    );
     let copied = run(command).after(&["copied,", " s,"]);
     ([copied.value, fast * COPIED / seconds / (slow * 1e6)], copied.how)
 }

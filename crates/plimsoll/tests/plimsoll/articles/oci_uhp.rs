@@ -15,7 +15,7 @@ const MACHINE: &str = "oci/VM.Standard.E4.Flex:16ocpu";
 fn fio(size: u32, vpu: u32) -> Printed {
     // The VPUs were changed online, with all paths attached; the runs were ended after a few seconds.
     let config = format!("oci:{size}GB@{vpu}vpu,multipath=yes on {MACHINE}");
-    run(format!("plimsoll suite articles --article oci-uhp '{config}' --measure 5s"))
+    run(format!("plimsoll suite articles --article oci-uhp '{config}' --measure 5s --details"))
 }
 
 fn mean(samples: [f64; 3]) -> f64 {
@@ -42,7 +42,8 @@ pub fn article() -> Article {
 
 fn requirements() -> Vec<Figure> {
     // A smaller machine gets a single path, with a caution.
-    let smaller = run(format!("plimsoll quote 'oci:256GB@100vpu on {}'", MACHINE.replace("16ocpu", "15ocpu")));
+    let smaller =
+        run(format!("plimsoll quote 'oci:256GB@100vpu on {}' --details", MACHINE.replace("16ocpu", "15ocpu")));
     let needed = smaller.after(&["supported", "machines", "from"]);
     vec![
         Figure::new("requirements", "fewest OCPUs that suffice", Exactly(16.0), "OCPU").quoted(needed, 0.0),

@@ -17,7 +17,7 @@ const HOSTS: [(&str, &str, &str); 4] = [
 /// The suite on the host of a column.
 pub fn column(index: usize) -> Printed {
     let (storage, memory, elevator) = HOSTS[index];
-    run(format!("plimsoll suite articles --article sakura {storage} --memory {memory} --elevator {elevator}"))
+    run(format!("plimsoll suite articles --article sakura {storage} --memory {memory} --elevator {elevator} --details"))
 }
 
 /// A line of the suite on the host of a column.

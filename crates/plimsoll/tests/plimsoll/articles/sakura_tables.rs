@@ -110,7 +110,7 @@ fn small_operations() -> Vec<Figure> {
         let figure = figure(format!("iodrive2-365, random {what} of 512 bytes"), published);
         figures.push(figure.missing("the catalogue has the limit for 4 KB, also for smaller sizes"));
     }
-    let capacity = run("plimsoll quote iodrive-320").after(&["capacity"]);
+    let capacity = run("plimsoll quote iodrive-320 --details").after(&["capacity"]);
     figures.push(
         Figure::new("fio-status", "capacity of the ioDrive", Published::Exactly(320.0), "GB").quoted(capacity, 0.0),
     );

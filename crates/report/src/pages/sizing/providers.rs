@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::Money;
+use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::sizing::{Choice, PriceDoubt, ProviderFrontier};
 
 use super::{Sized, read};
@@ -12,6 +13,15 @@ use crate::words::{clean, offer, sizing as words};
 /// Maximum number of configurations of a provider; more for a single provider.
 const OF_EACH: usize = 3;
 const OF_ONLY: usize = 6;
+
+/// A configuration of the summary.
+struct CheapestRow {
+    name: String,
+    /// Monthly, with the machine.
+    total: Option<Money>,
+    effect: Option<DatabaseEffect>,
+    doubts: String,
+}
 
 impl Sized<'_> {
     /// The frontier of each provider in outline.
@@ -60,6 +70,40 @@ impl Sized<'_> {
         let single = if self.sizing.layouts.is_empty() { "" } else { " of a single volume" };
         let heading = format!("Price against database time{single}, by provider");
         (!providers.is_empty()).then(|| PageSection::new(heading, vec![Block::Table(table)]))
+    }
+
+    /// The recommended configuration, and the cheapest choice of each other provider, those with a complete and verified
+    /// price first.
+    pub(super) fn cheapest_by_provider(&self) -> Option<Table> {
+        let volumes = self.sizing.best_volumes();
+        let own = provider_of(volumes.first()?.offer.product().name());
+        let cheapest = |frontier: &ProviderFrontier| {
+            let total = |choice: &&Choice| (choice.price_doubt(), choice.total().map(|total| total.millionths));
+            frontier.choices.iter().min_by_key(total).cloned()
+        };
+        let others = self.sizing.providers.iter().filter(|other| other.provider != own);
+        let mut others: Vec<Choice> = others.filter_map(cheapest).collect();
+        others.sort_by_key(|choice| (choice.price_doubt(), choice.total().map(|total| total.millionths)));
+        let mut rows = vec![CheapestRow {
+            name: volumes.iter().map(|choice| offer::product(&choice.offer)).collect::<Vec<_>>().join(" and "),
+            total: self.sizing.best_total(),
+            effect: self.sizing.best_effect(),
+            doubts: volumes.iter().map(|choice| words::doubts(choice)).max_by_key(String::len).unwrap_or_default(),
+        }];
+        rows.extend(others.into_iter().map(|choice| CheapestRow {
+            name: offer::product(&choice.offer)
+                + if choice.has_unverified_price() { " (unverified price)" } else { "" },
+            total: choice.total(),
+            doubts: words::doubts(&choice),
+            effect: choice.effect,
+        }));
+        let table = Table::rows("Cheapest of each provider", rows)
+            .column(Column::text("cheapest of each provider", 0), |row| row.name.clone())
+            .column(Column::monthly("total", 0), |row| Cell::money(row.total))
+            .column(Column::new("database", "time", ColumnKind::Text, 1), |row| row.effect.as_ref().map(words::saved))
+            .column(Column::text("doubts", 2), |row| row.doubts.clone())
+            .table();
+        Some(table.without_unknown())
     }
 
     fn group(&self, frontier: &ProviderFrontier, shown: usize) -> String {
@@ -142,7 +186,8 @@ impl Sized<'_> {
 
     /// The cheapest total of the other providers: `Other providers: aws from 300 USD a month, azure from 410 USD`
     pub(super) fn other_providers(&self) -> Option<String> {
-        let best = self.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()).to_owned());
+        let best =
+            self.sizing.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()).to_owned());
         let of_layout = |name: &str| self.sizing.layouts.iter().find(|layout| layout.provider == name)?.total;
         let others =
             self.sizing.providers.iter().filter(|other| !other.is_slower && best.as_ref() != Some(&other.provider));

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use plimsoll_catalogue::Money;
+use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_choose::sizing::{
-    Attachment, Best, Choice, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unsupported_rac,
+    Attachment, Best, Choice, Cluster, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unsupported_rac,
 };
 
 use super::Sized;
@@ -18,31 +19,64 @@ use crate::words::{clean, offer, sizing as words};
 const MUCH_CHEAPER: f64 = 0.8;
 
 impl Sized<'_> {
-    /// The verdict, preceded by the platform's caution if the figures do not transfer to other storage, and by a larger
-    /// cache if that costs less.
+    /// The recommended configuration, and what limits the recommendation: the platform, a stalled system, a larger cache
+    /// that costs less, response times above today's, or a bottleneck other than storage.
     pub(super) fn headline(&self) -> Headline {
+        let demand = &self.sizing.wanted;
+        let (mut cautions, mut details) = (self.platform_cautions(), vec![self.verdict()]);
+        cautions.extend(words::censored(demand));
+        details.extend(demand.platform.cluster.iter().filter(|cluster| !is_part(cluster)).map(words::cluster));
+        details.extend(self.details());
+        if let Some(memory) = self.memory {
+            let text = words::memory_first(memory);
+            match self.sizing.best_total() {
+                _ if memory.is_paid => details.push(format!("A larger cache at no price: {text}")),
+                Some(best) if !is_less(memory.total, best) => details.push(format!("More memory instead: {text}")),
+                _ => cautions.push(format!("Memory first: {text}")),
+            }
+        }
+        cautions.extend(self.slower_than_today());
+        let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
+        let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
+        if is_other { &mut cautions } else { &mut details }.extend(diagnosed);
+        let [cautions, details] = [cautions, details].map(|texts| texts.into_iter().map(full_stop).collect());
+        Headline { text: self.answer(), grade: "simulated", cautions, details }
+    }
+
+    /// What keeps the figures from being those of the whole database on other storage.
+    fn platform_cautions(&self) -> Vec<String> {
         let platform = &self.sizing.wanted.platform;
-        let cluster = platform.cluster.as_ref();
-        let is_part = cluster.is_some_and(|cluster| cluster.instances.len() == 1 || cluster.count > cluster.covered);
-        let (cautions, notes) = if is_part { (cluster, None) } else { (None, cluster) };
+        let cluster = platform.cluster.iter().filter(|cluster| is_part(cluster)).map(words::cluster);
         let foreign = platform.foreign.iter().map(words::foreign_platform);
-        let cautions = platform.exadata.iter().map(words::exadata).chain(cautions.map(words::cluster)).chain(foreign);
-        let cautions = self.unsupported().into_iter().chain(cautions);
-        let memory = self.memory.map(words::memory_first);
-        let is_paid = self.memory.is_some_and(|memory| memory.is_paid);
-        let is_cheaper =
-            self.memory.zip(self.sizing.best_total()).is_none_or(|(memory, best)| is_less(memory.total, best));
-        let (memory, more_memory) = if is_cheaper && !is_paid { (memory, None) } else { (None, memory) };
-        let memory = memory.map(|memory| format!("Memory first: {memory}"));
-        let label = if is_paid { "A larger cache at no price" } else { "More memory instead" };
-        let more_memory = more_memory.map(|memory| format!("{label}: {memory}"));
-        let censored = words::censored(&self.sizing.wanted);
-        let small = words::smaller_than_stored(&self.sizing.wanted);
-        let first = small.into_iter().chain(cautions).chain(censored).chain(memory);
-        let mut sentences = first.chain([self.verdict()]).chain(self.refused()).chain(notes.map(words::cluster));
-        let text = sentences.next().unwrap_or_default();
-        let details = self.details().into_iter().chain(more_memory);
-        Headline { text, grade: "simulated", details: sentences.chain(details).map(full_stop).collect() }
+        let first = words::smaller_than_stored(&self.sizing.wanted).into_iter();
+        let support = self.unsupported().into_iter().chain(self.refused());
+        first.chain(support).chain(platform.exadata.iter().map(words::exadata)).chain(cluster).chain(foreign).collect()
+    }
+
+    /// The best configuration in at most 25 words, with its price and its effect.
+    fn answer(&self) -> String {
+        let effect = self.sizing.best_effect();
+        let effect = effect.map_or_else(String::new, |effect| format!("; database time {}", words::saved(&effect)));
+        let choice = match self.sizing.best() {
+            Some(Best::Layout(layout)) => {
+                let volumes: Vec<String> = layout.parts.iter().map(|part| offer::product(&part.choice.offer)).collect();
+                let price = format_total(layout.total, layout.machine.as_ref());
+                return format!("{} on separate volumes: {price}{effect}", volumes.join(" and "));
+            }
+            Some(Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice)) => choice,
+            None => return self.no_choice(""),
+        };
+        let name = offer::readable_name(&choice.offer);
+        let price = match choice.total() {
+            None => words::missing_price(choice),
+            total => format_total(total, choice.machine.as_ref()),
+        };
+        match self.sizing.best() {
+            Some(Best::Slower(_)) if effect.is_empty() => {
+                format!("{name}: {price}, but slower than today")
+            }
+            _ => format!("{name}: {price}{effect}"),
+        }
     }
 
     /// The best configuration as a sentence.
@@ -97,7 +131,7 @@ impl Sized<'_> {
     /// The lack of support of a recommended platform, if those were included.
     fn unsupported(&self) -> Option<String> {
         self.sizing.wanted.platform.cluster.as_ref()?;
-        let volume = self.best_volumes().into_iter().next()?;
+        let volume = self.sizing.best_volumes().into_iter().next()?;
         unsupported_rac(volume.offer.product()).map(|why| format!("Not supported by the vendor: {why}"))
     }
 
@@ -121,26 +155,22 @@ impl Sized<'_> {
         let mut details = Vec::new();
         details.extend(words::saving(self.sizing));
         details.extend(
-            self.effect_of(&self.best_volumes())
+            self.sizing
+                .best_effect()
                 .map(|effect| format!("Database time: {} than today for the same work", words::saved(&effect))),
         );
         match self.sizing.best() {
             Some(Best::Layout(layout)) => details.push(single_volume(layout)),
-            Some(Best::Single(choice)) => details.push(sentence(&words::first_limit(choice))),
+            Some(Best::Single(choice) | Best::Doubtful(choice)) => details.push(sentence(&words::first_limit(choice))),
             Some(Best::Slower(choice)) => {
                 details.push(sentence(&words::first_limit(choice)));
                 details.push(self.strict());
-            }
-            Some(Best::Doubtful(choice)) => {
-                details.push(sentence(&words::first_limit(choice)));
-                details.extend(self.within_doubt(choice));
             }
             None => {}
         }
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
         details.extend(self.best_machine().and_then(words::unpriced_machines));
         details.extend(words::processors_without_peaks(&self.sizing.wanted.compute_origin));
-        details.extend(words::answer(&self.sizing.wanted).map(|answer| answer.trim_end_matches('.').to_owned()));
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
         details.extend(self.other_providers());
@@ -163,6 +193,15 @@ impl Sized<'_> {
             _ => "it has no price in the catalogue for this currency and region",
         };
         format!("Not slower: {}, but {why}. {rank}", offer::configuration(&first.offer))
+    }
+
+    /// Why the recommended configuration is slower than today.
+    fn slower_than_today(&self) -> Option<String> {
+        match self.sizing.best()? {
+            Best::Doubtful(choice) => self.within_doubt(choice),
+            Best::Slower(_) => Some("No configuration with a complete price is as fast as today".to_owned()),
+            Best::Layout(_) | Best::Single(_) => None,
+        }
     }
 
     /// Why a choice that appears slower is preferred to the first, which costs more.
@@ -192,8 +231,19 @@ impl Sized<'_> {
     }
 }
 
+/// True if the reports are of a part of the cluster.
+fn is_part(cluster: &Cluster) -> bool {
+    cluster.instances.len() == 1 || cluster.count > cluster.covered
+}
+
 fn is_less(a: Money, b: Money) -> bool {
     a.currency == b.currency && a.millionths < b.millionths
+}
+
+/// `948.74 USD a month with its machine`.
+fn format_total(total: Option<Money>, machine: Option<&Attachment>) -> String {
+    let machine = if machine.is_some() { " with its machine" } else { "" };
+    total.map_or_else(|| "its price is unknown".to_owned(), |total| format!("{total} a month{machine}"))
 }
 
 /// `948.74 USD a month with azure/Standard_D16ds_v6`.

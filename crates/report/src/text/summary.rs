@@ -1,0 +1,164 @@
+//! A result in one screen: verdict, key figures, cautions, a table or a plot, and the next command.
+
+use super::TextStyle;
+use super::page::{lay_out, paragraph, tone};
+use super::paint::{PaintedLine, Tone, cut, wrap};
+use super::plot::{self, plot};
+use crate::page::{Block, Chart, Emphasis, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
+use crate::words::{REPEAT, clean};
+
+/// Lines of a screen.
+pub(super) const LINES_MAX: usize = 24;
+/// Minimum number of rows of a longer table.
+const ROWS_MIN: usize = 3;
+/// Maximum number of rows of a table.
+const ROWS_MAX: usize = 5;
+/// Minimum number of rows of a plot that shows its shape.
+const PLOT_ROWS_MIN: usize = 5;
+/// Name of a caution of the verdict.
+const CAUTION: &str = "caution";
+
+/// Number of figures and of findings, and the maximum number of lines of each.
+type Extent = [(usize, usize); 2];
+
+/// Extents, the largest first: the first that leaves room for the plot or table is used.
+const EXTENTS: [Extent; 5] = [[(6, 2), (3, 2)], [(6, 1), (3, 2)], [(4, 1), (3, 2)], [(4, 1), (3, 1)], [(4, 1), (2, 1)]];
+
+/// The parts of the summary, to be separated by empty lines.
+pub(super) fn render_parts(page: &Page, rest: &str, style: &TextStyle) -> Vec<Vec<PaintedLine>> {
+    let findings = collect_findings(page);
+    let render = |[(figures, figure_lines), (count, finding_lines)]: Extent| {
+        let figures = page.figures.iter().take(figures).map(figure);
+        let commands = render_commands(page, rest, findings.len().saturating_sub(count));
+        let first = findings.iter().take(count).cloned();
+        [render_verdict(page, style), named(figures, figure_lines, style), named(first, finding_lines, style), commands]
+    };
+    let screens = EXTENTS.map(render);
+    let room = |parts: &[Vec<PaintedLine>; 4]| {
+        let used: usize = parts.iter().filter(|part| !part.is_empty()).map(|part| part.len() + 1).sum();
+        LINES_MAX.saturating_sub(used)
+    };
+    let fit = |block: &Block| {
+        screens.iter().map(|parts| (parts, fitting(block, room(parts), style))).find(|(_, laid)| !laid.is_empty())
+    };
+    let (parts, exhibit) = exhibits(page).find_map(fit).unwrap_or((&screens[0], Vec::new()));
+    let [verdict, figures, findings, commands] = parts.clone();
+    vec![verdict, figures, findings, exhibit, commands]
+}
+
+fn render_verdict(page: &Page, style: &TextStyle) -> Vec<PaintedLine> {
+    let alert = page.alert.iter().flat_map(|(emphasis, text)| paragraph(text, tone(*emphasis), 0, style));
+    let sentence = page.headline.iter().flat_map(|headline| {
+        let origin = if page.origin.is_empty() { headline.grade } else { page.origin };
+        let origin = if origin.is_empty() { String::new() } else { format!(" - {origin}") };
+        paragraph(&format!("{}{origin}", headline.text), Tone::Strong, 0, style)
+    });
+    alert.chain(sentence).collect()
+}
+
+/// The next command, unless it is the same, and how to show the rest.
+fn render_commands(page: &Page, rest: &str, more: usize) -> Vec<PaintedLine> {
+    let next = page.next.iter().find(|(purpose, _)| purpose != REPEAT);
+    let next = next.map(|(purpose, command)| format!("{purpose}: {command}"));
+    let more = match more {
+        0 => String::new(),
+        1 => " (1 more finding)".to_owned(),
+        more => format!(" ({more} more findings)"),
+    };
+    let rest = format!("Details{more}: {rest}");
+    next.into_iter().chain([rest]).map(|line| PaintedLine::plain(clean(&line))).collect()
+}
+
+/// Name, tone and text of a figure or a finding.
+type Named = (String, Tone, String);
+
+/// A value with its remarks.
+fn figure(fact: &Fact) -> Named {
+    let text = std::iter::once(&fact.text).chain(&fact.remarks);
+    let text = text.filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
+    (fact.name.to_string(), Tone::Quiet, text)
+}
+
+/// The cautions of the verdict and the findings of the sections, those that void it first.
+fn collect_findings(page: &Page) -> Vec<Named> {
+    let headline = page.headline.iter();
+    let cautions = headline.clone().flat_map(|headline| &headline.cautions);
+    let cautions = cautions.map(|text| (Emphasis::Caution, CAUTION.to_owned(), text.clone()));
+    let is_finding = |fact: &&Fact| fact.emphasis == Emphasis::Strong || fact.emphasis >= Emphasis::Caution;
+    let facts = sections(page).flat_map(list_facts).filter(is_finding);
+    // A finding that begins with the verdict does not repeat it.
+    let verdict = headline.map(|headline| format!("{}: ", headline.text)).next().unwrap_or_default();
+    let of_sections = facts.map(|fact| {
+        let text = fact.text.strip_prefix(&verdict).filter(|_| !verdict.is_empty()).unwrap_or(&fact.text);
+        (fact.emphasis, fact.name.to_string(), text.to_owned())
+    });
+    let mut all: Vec<(Emphasis, String, String)> = cautions.chain(of_sections).collect();
+    all.sort_by_key(|(emphasis, ..)| *emphasis != Emphasis::Void);
+    all.into_iter().map(|(emphasis, name, text)| (name, tone(emphasis), text)).collect()
+}
+
+/// The sections of terminals.
+fn sections(page: &Page) -> impl Iterator<Item = &PageSection> {
+    page.shown().filter(|section| section.visibility != Visibility::Detail)
+}
+
+fn list_facts(section: &PageSection) -> impl Iterator<Item = &Fact> {
+    section.blocks.iter().flat_map(|block| if let Block::Facts(facts) = block { facts.as_slice() } else { &[] })
+}
+
+/// Names in a column, each with a text of at most `lines_max` lines.
+fn named(rows: impl Iterator<Item = Named>, lines_max: usize, style: &TextStyle) -> Vec<PaintedLine> {
+    let rows: Vec<Named> = rows.map(|(name, tone, text)| (clean(&name), tone, clean(&text))).collect();
+    let column = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0).min(style.width / 3) + 2;
+    let row = |(name, tone, text): &Named| {
+        let mut lines = wrap(text, style.width - column);
+        if lines.len() > lines_max {
+            let rest = lines.split_off(lines_max - 1).join(" ");
+            lines.push(cut(&rest, style.width - column));
+        }
+        let lead = format!("{:<column$}", cut(name, column - 2));
+        let line = |(index, line): (usize, String)| match index {
+            0 => PaintedLine::led(lead.clone(), *tone, line),
+            _ => PaintedLine::plain(format!("{:column$}{line}", "")),
+        };
+        lines.into_iter().enumerate().map(line).collect::<Vec<_>>()
+    };
+    rows.iter().flat_map(row).collect()
+}
+
+/// The plot, table or listing of the page, then those of its sections, plots first.
+fn exhibits(page: &Page) -> impl Iterator<Item = &Block> {
+    let blocks = || sections(page).flat_map(|part| &part.blocks);
+    let plots = blocks().filter(|block| matches!(block, Block::Plot(_)));
+    page.exhibit.iter().chain(plots).chain(blocks())
+}
+
+/// A block in at most `lines` lines, with fewer rows if necessary; empty if they are too few, or for other blocks.
+fn fitting(block: &Block, lines: usize, style: &TextStyle) -> Vec<PaintedLine> {
+    match block {
+        Block::Plot(curve) => {
+            let untitled = Plot { title: String::new(), ..curve.clone() };
+            let around = plot(&untitled, plot::ROWS, style).len().saturating_sub(plot::ROWS);
+            let rows = plot::ROWS.min(lines.saturating_sub(around));
+            if rows < PLOT_ROWS_MIN { Vec::new() } else { plot(&untitled, rows, style) }
+        }
+        Block::Chart(Chart { plain: Some(table), .. }) | Block::Table(table) if table.layout == TableLayout::Grid => {
+            let rows = ROWS_MIN.min(table.rows.len())..=ROWS_MAX.min(table.rows.len());
+            let mut laid = rows.rev().map(|rows| first_rows(table, rows, style));
+            laid.find(|laid| laid.len() <= lines).unwrap_or_default()
+        }
+        Block::Listing(text) if text.lines().count() <= lines => text.lines().map(PaintedLine::plain).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The first rows of a table without its notes, and the number of the others.
+fn first_rows(table: &Table, rows: usize, style: &TextStyle) -> Vec<PaintedLine> {
+    let more = table.rows.len() - rows;
+    let mut table = table.clone();
+    table.rows.truncate(rows);
+    table.groups.retain(|(row, _)| *row < rows);
+    let mut lines = lay_out(&table, style).lines;
+    lines.extend((more > 0).then(|| PaintedLine::of(format!("and {more} more rows"), Tone::Quiet)));
+    lines
+}

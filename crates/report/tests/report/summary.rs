@@ -1,0 +1,73 @@
+//! The summary of every page fits one screen and begins with an answer of one sentence.
+
+use plimsoll_report::pages;
+use plimsoll_report::{Block, Emphasis, Fact, Headline, Page, PageSection, TextStyle, page_summary, page_text};
+
+use crate::support::{self, crowd};
+
+/// Words of the answer at most.
+const WORDS_MAX: usize = 25;
+
+/// Checks the summary at 80 columns, and returns it.
+fn check(name: &str, page: &Page) -> String {
+    let style = TextStyle::default();
+    let summary = page_summary(page, "--details", &style);
+    let Some(headline) = &page.headline else {
+        assert_eq!(summary, page_text(page, &style), "{name}");
+        return summary;
+    };
+    let words = headline.text.split_whitespace().count();
+    assert!(words <= WORDS_MAX, "{name}: {words} words: {}", headline.text);
+    assert!(summary.lines().count() <= 24, "{name}: {} lines:\n{summary}", summary.lines().count());
+    let command = |line: &&str| page.next.iter().any(|(_, command)| line.contains(command.as_str()));
+    for line in summary.lines().filter(|line| !command(line)) {
+        assert!(line.chars().count() <= 80, "{name}: {line}");
+    }
+    summary
+}
+
+#[test]
+fn every_curve_and_suite_fits_one_screen() {
+    for (name, curve) in support::odd() {
+        check(name, &support::page(&[&curve]));
+    }
+    for (name, suite) in crowd::odd() {
+        check(name, &pages::suites(&[suite]));
+    }
+}
+
+#[test]
+fn a_curve_has_its_plot_and_its_figures() {
+    let summary = check("curve", &support::page(&[&support::curve()]));
+    assert!(summary.starts_with("Load line: "), "{summary}");
+    for part in ["\nLimit", "\nKnee", "\nMaximum throughput", "load line ", "Details"] {
+        assert!(summary.contains(part), "{part} in {summary}");
+    }
+}
+
+#[test]
+fn findings_that_do_not_fit_are_counted() {
+    let mut page = support::page(&[&support::curve()]);
+    let headline = page.headline.as_mut().expect("a curve has a verdict");
+    headline.cautions = (1..=9).map(|number| format!("caution {number} has a sentence")).collect();
+    let summary = check("cautions", &page);
+    let shown = (1..=9).filter(|number| summary.contains(&format!("caution {number} has a sentence"))).count();
+    let left = summary.lines().find_map(|line| line.strip_prefix("Details (")?.split_once(' '));
+    let left: usize = left.expect("the others are counted").0.parse().expect("a count");
+    assert!(shown > 0 && shown + left >= 9, "{shown} of {left}:\n{summary}");
+}
+
+#[test]
+fn a_finding_does_not_repeat_the_verdict() {
+    let fact = Fact {
+        name: "answer".into(),
+        emphasis: Emphasis::Strong,
+        text: "It is slow: disks are busy".into(),
+        ..Fact::default()
+    };
+    let long = Block::Listing("a line\n".repeat(30));
+    let sections = vec![PageSection::bare("", vec![Block::Facts(vec![fact]), long])];
+    let page = Page { headline: Some(Headline::of("It is slow".to_owned())), sections, ..Page::default() };
+    let summary = check("diagnosis", &page);
+    assert_eq!(summary, "It is slow\n\nanswer  disks are busy\n\nDetails: --details\n");
+}
