@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use plimsoll_analyse::{LineHistory, different_load};
 use plimsoll_device::write_whole;
@@ -21,6 +22,10 @@ const LARGEST_RUN: u64 = 1 << 30;
 const LATENESS_MARGIN: u64 = 5;
 /// Number of characters of the subject in names of runs.
 const LEAST_NAME: usize = 30;
+/// Number of characters of a name after its time.
+const NAME_MAX: usize = 80;
+/// Maximum number of characters of a label.
+const LABEL_MAX: usize = 30;
 /// Prefix of names of kept suites after their time.
 const SUITE: &str = "suite-";
 /// Maximum number of earlier runs for the scatter between runs.
@@ -39,6 +44,32 @@ pub enum Kept {
     Suite(Box<SuiteRun>),
 }
 
+/// A name that a user gives to a run: 1 to 30 ASCII letters, digits and hyphens, beginning with a letter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunLabel(String);
+
+impl FromStr for RunLabel {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let is_label = text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_letter);
+        // These have a meaning as the names of runs.
+        let is_reserved = text == LAST || text.starts_with(SUITE);
+        if is_label && !is_reserved && text.len() <= LABEL_MAX {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("a label has 1 to 30 letters, digits and hyphens, begins with a letter, and is not `last` or `suite-`")
+        }
+    }
+}
+
+/// Label, source and subject of a run.
+fn labelled(curve: &Curve, label: Option<&RunLabel>) -> String {
+    let label = label.map_or_else(String::new, |label| format!("{}-", label.0));
+    format!("{label}{}-{}", curve.source.word(), curve.subject.name)
+}
+
 /// The directory of kept runs.
 #[derive(Clone, Debug)]
 pub struct RunStore {
@@ -47,12 +78,44 @@ pub struct RunStore {
 }
 
 impl RunStore {
-    /// Keeps a run under a name of its time and subject. Returns the path.
-    pub fn keep(&self, curve: &Curve) -> Result<PathBuf, MeasureError> {
-        let name = format!("{}-{}", curve.source.word(), curve.subject.name);
-        let path = self.place(curve.started.as_deref(), &name)?;
+    /// Keeps a run under a name of its time, its label, if any, and its subject. Returns the path.
+    pub fn keep(&self, curve: &Curve, label: Option<&RunLabel>) -> Result<PathBuf, MeasureError> {
+        let path = self.place(curve.started.as_deref(), &labelled(curve, label))?;
         write_whole(&path, &curve.to_json())?;
         Ok(path)
+    }
+
+    /// Renames a kept run to a label. Returns the new path.
+    pub fn relabel(&self, name: &Path, label: &RunLabel) -> Result<PathBuf, MeasureError> {
+        let from = self.find(name, Among::Curves)?;
+        let Kept::Curve(curve) = load_found(&from)? else {
+            return Err(MeasureError::usage(format!("{}: a suite has no label", name.display())));
+        };
+        let to = self.place(curve.started.as_deref(), &labelled(&curve, Some(label)))?;
+        let attempt = || format!("renaming {}", from.display());
+        fs::rename(&from, &to).map_err(|source| Fault { attempt: attempt(), source })?;
+        Ok(to)
+    }
+
+    /// Removes kept runs and the snapshots next to them, all or, if a name is unknown or no name of a kept run, none. Returns
+    /// their names.
+    pub fn remove(&self, names: &[PathBuf]) -> Result<Vec<String>, MeasureError> {
+        let all = self.list();
+        let mut paths: Vec<PathBuf> =
+            names.iter().map(|name| self.find(name, Among::Both)).collect::<Result<_, _>>()?;
+        paths.sort();
+        paths.dedup();
+        if let Some(other) = paths.iter().find(|path| !all.contains(path)) {
+            let why = "this is not a kept run: remove the file yourself";
+            return Err(MeasureError::usage(format!("{}: {why}", other.display())));
+        }
+        for path in &paths {
+            let attempt = || format!("removing {}", path.display());
+            fs::remove_file(path).map_err(|source| Fault { attempt: attempt(), source })?;
+            // Only suites on a database have snapshots.
+            let _ = fs::remove_file(path.with_file_name(format!("{}-snapshots.jsonl", stem(path))));
+        }
+        Ok(paths.iter().map(|path| stem(path)).collect())
     }
 
     /// Keeps a suite under a name of its time, suite and subject, and the snapshots of its database next to it, to which
@@ -77,7 +140,7 @@ impl RunStore {
         let attempt = || format!("making {}", folder.display());
         fs::create_dir_all(folder).map_err(|source| Fault { attempt: attempt(), source })?;
         let moment: String = started.unwrap_or("").chars().filter(char::is_ascii_digit).take(14).collect();
-        let name: String = file_name(name).chars().take(50).collect();
+        let name: String = file_name(name).chars().take(NAME_MAX).collect();
         let stem = format!("{moment}-{}", name.trim_matches('-'));
         let mut path = folder.join(format!("{stem}.json"));
         let mut number = 1;
@@ -133,7 +196,7 @@ impl RunStore {
     /// The complete runs that were kept of a subject, newest first.
     fn complete_runs_of(&self, subject: &str) -> impl Iterator<Item = Curve> {
         let name = file_name(subject).trim_matches('-').to_owned();
-        // Names are truncated to 50 characters.
+        // Names are truncated.
         let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
         let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
         self.list().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
@@ -217,8 +280,11 @@ impl RunStore {
             });
         }
         let wanted = text.strip_suffix(".json").unwrap_or(&text);
-        let begin: Vec<&PathBuf> =
-            kept.iter().filter(|path| !wanted.is_empty() && stem(path).starts_with(wanted)).collect();
+        // A label is behind the time.
+        let is_named = |name: &str| {
+            name.starts_with(wanted) || name.split_once('-').is_some_and(|(_, label)| label.starts_with(wanted))
+        };
+        let begin: Vec<&PathBuf> = kept.iter().filter(|path| !wanted.is_empty() && is_named(&stem(path))).collect();
         match begin.iter().find(|path| stem(path) == wanted).or(begin.first()) {
             Some(found) if begin.len() == 1 || stem(found) == wanted => Ok((*found).clone()),
             Some(_) => {

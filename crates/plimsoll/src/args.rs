@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use plimsoll_load::Arrival;
 use plimsoll_measure::{
     BlockSizes, EffortLevel, EngineChoice, LoadOptions, MeasurementRequest, PatternWord, Percent, ReplayOptions,
-    SimulationRequest, SweepOptions, WorkingSet,
+    RunLabel, SimulationRequest, SweepOptions, WorkingSet,
 };
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
@@ -156,7 +156,7 @@ pub enum Command {
     Compare(Compare),
     /// List kept runs
     #[command(after_help = RUNS_EXAMPLES)]
-    Runs(FormArgs),
+    Runs(RunsArgs),
     /// List the guides, or print a guide in Markdown
     #[command(after_help = GUIDE_EXAMPLES)]
     Guide {
@@ -227,6 +227,9 @@ Examples:
 const RUNS_EXAMPLES: &str = "\
 Examples:
   plimsoll runs                                   kept runs with target, date and load line
+  plimsoll runs label last before-upgrade         then: plimsoll compare before-upgrade last
+  plimsoll runs delete 20261101                   a run by the beginning of its name
+  plimsoll runs prune --keep 50                   all but the newest 50
   PLIMSOLL_RUNS=/srv/runs plimsoll runs           runs in another directory";
 
 const GUIDE_EXAMPLES: &str = "\
@@ -270,6 +273,9 @@ pub struct MeasureCommand {
     #[arg(long, num_args = 2, value_names = ["COMMAND_A", "COMMAND_B"],
         conflicts_with_all = ["against", "destroy", "replay", "hosts", "quick", "depth", "rate", "repetitions"])]
     pub ab: Vec<String>,
+    /// Keep the run under this label, a name for `report`, `compare` and other commands
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["against", "ab"])]
+    pub label: Option<RunLabel>,
     #[command(flatten)]
     pub sweep: SweepArgs,
     #[command(flatten)]
@@ -577,6 +583,41 @@ pub struct OutputArgs {
     /// Print no progress and no report
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `plimsoll runs`
+#[derive(Debug, Args)]
+#[command(mut_arg("json", forms::json_before_names))]
+pub struct RunsArgs {
+    /// Subcommand; by default the list
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+/// Changes of kept runs.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Rename a run to a label
+    Label {
+        /// The run: `last`, `last~1`, or the beginning of its name
+        run: PathBuf,
+        /// The label: letters, digits and hyphens
+        label: RunLabel,
+    },
+    /// Remove runs
+    Delete {
+        /// The runs: `last`, `last~1`, or the beginnings of their names
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<PathBuf>,
+    },
+    /// Remove all but the newest runs
+    Prune {
+        /// Number of runs that stay
+        #[arg(long, value_name = "N")]
+        keep: usize,
+    },
 }
 
 /// `plimsoll nbd-check`

@@ -94,7 +94,7 @@ pub fn main() -> ExitCode {
         Command::NbdCheck(args) => nbd_check::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
-        Command::Runs(forms) => show::list_runs(&forms),
+        Command::Runs(args) => show::manage_runs(&args),
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
         Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { document, name } => {

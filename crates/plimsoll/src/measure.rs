@@ -5,7 +5,7 @@ mod against;
 use std::path::PathBuf;
 
 use plimsoll_catalogue::{Catalogue, Like};
-use plimsoll_measure::{MeasurementRequest, RunContext};
+use plimsoll_measure::{MeasurementRequest, RunContext, RunLabel};
 use plimsoll_record::Curve;
 
 use crate::args::MeasureCommand;
@@ -24,13 +24,13 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     }
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let curve = measure(request, std::env::args().collect(), &mut console)?;
-    finish(&curve, &outputs)?;
+    finish(&curve, args.label.as_ref(), &outputs)?;
     gates::decide(&args.gates, |gate| gate.judge_curve(&curve))
 }
 
 /// Keeps and shows a curve, with products that carry its load.
-fn finish(curve: &Curve, outputs: &Outputs) -> Result<(), CliError> {
-    let kept = store::runs().keep(curve);
+fn finish(curve: &Curve, label: Option<&RunLabel>, outputs: &Outputs) -> Result<(), CliError> {
+    let kept = store::runs().keep(curve, label);
     outputs.write_curves(std::slice::from_ref(curve))?;
     outputs.print_detail(|| matching::short(curve))?;
     report_kept(kept.map(Some), outputs)?;
@@ -43,7 +43,7 @@ pub fn measure_and_keep(
     command: Vec<String>,
     console: &mut Console,
 ) -> Result<PathBuf, CliError> {
-    Ok(store::runs().keep(&measure(request, command, console)?)?)
+    Ok(store::runs().keep(&measure(request, command, console)?, None)?)
 }
 
 fn measure(request: MeasurementRequest, command: Vec<String>, console: &mut Console) -> Result<Curve, CliError> {

@@ -6,7 +6,7 @@ use plimsoll_analyse::share_objective;
 use plimsoll_measure::{BUILT_IN, Kept, LAST, Preset, load_found};
 use plimsoll_report::pages::{self, KeptRun};
 
-use crate::args::{FormArgs, Report};
+use crate::args::{FormArgs, Report, RunsArgs, RunsCommand};
 use crate::cli_error::CliError;
 use crate::output::{Forms, Outputs, print};
 use crate::store;
@@ -40,7 +40,24 @@ pub fn report(args: &Report) -> Result<(), CliError> {
 }
 
 /// `plimsoll runs`
-pub fn list_runs(args: &FormArgs) -> Result<(), CliError> {
+pub fn manage_runs(args: &RunsArgs) -> Result<(), CliError> {
+    let runs = store::runs();
+    let removed = match &args.command {
+        None => return list_runs(&args.forms),
+        Some(RunsCommand::Label { run, label }) => {
+            let path = runs.relabel(run, label)?;
+            return print(format!("Kept as {}\n", path.display()).as_bytes());
+        }
+        Some(RunsCommand::Delete { runs: names }) => runs.remove(names)?,
+        Some(RunsCommand::Prune { keep }) => {
+            let all = runs.list();
+            runs.remove(&all[..all.len().saturating_sub(*keep)])?
+        }
+    };
+    print(removed.iter().map(|name| format!("Removed {name}\n")).collect::<Vec<_>>().concat().as_bytes())
+}
+
+fn list_runs(args: &FormArgs) -> Result<(), CliError> {
     let forms = Forms::new(args)?;
     let of = |path: &PathBuf| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

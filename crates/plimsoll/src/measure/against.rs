@@ -70,7 +70,7 @@ fn finish(measured: InterleavedCurves, commands: &[String], outputs: &Outputs) -
 
 /// Keeps the run of a side. Returns its name, with the side's command.
 fn keep_side(curve: &Curve, command: Option<&String>) -> String {
-    let name = store::runs().keep(curve).map_or_else(
+    let name = store::runs().keep(curve, None).map_or_else(
         |error| {
             crate::output::warn_not_kept(error);
             curve.subject.name.clone()

@@ -499,3 +499,23 @@ fn samples_of_the_repository_are_read() {
     }
     assert!(!text.contains("not used"), "{text}");
 }
+
+#[test]
+fn labels_are_names_of_runs_until_they_are_removed() {
+    let folder = Folder::new("labels");
+    let load = ["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--quiet"];
+    folder.text(&[&load[..], &["--label", "before"]].concat());
+    folder.text(&load);
+    folder.text(&["runs", "label", "last", "after"]);
+    let names = folder.text(&["runs"]);
+    let lines: Vec<&str> = names.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("-before-") && lines[1].contains("-after-"), "{names}");
+    assert!(folder.text(&["compare", "before", "after"]).contains("-after-"), "labels are names");
+    folder.refusal(&["runs", "label", "before", "last"], "a label has");
+    folder.write("own.json", folder.bytes(&format!("runs/{}", folder.names("runs")[0])));
+    folder.refusal(&["runs", "delete", "before", "own.json"], "not a kept run");
+    assert_eq!(folder.names("runs").len(), 2, "none is removed if one is refused");
+    assert!(folder.text(&["runs", "prune", "--keep", "1"]).contains("-before-"));
+    assert!(folder.text(&["runs", "delete", "after"]).contains("-after-"));
+    assert_eq!((folder.names("runs").len(), folder.join("own.json").is_file()), (0, true));
+}
