@@ -503,9 +503,9 @@ fn samples_of_the_repository_are_read() {
 #[test]
 fn labels_are_names_of_runs_until_they_are_removed() {
     let folder = Folder::new("labels");
-    let load = ["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--quiet"];
-    folder.text(&[&load[..], &["--label", "before"]].concat());
-    folder.text(&load);
+    let measure = ["measure", ".", "--size", "16MiB", "--depth", "1", "--duration", "1s", "--quiet"];
+    folder.text(&[&measure[..], &["--label", "before"]].concat());
+    folder.text(&measure);
     folder.text(&["runs", "label", "last", "after"]);
     let names = folder.text(&["runs"]);
     let lines: Vec<&str> = names.lines().collect();

@@ -204,10 +204,10 @@ fn commands_of_the_japanese_readme_are_those_of_the_readme() {
     let bare = |line: &str| line.split("  #").next().unwrap_or_default().trim_end().to_owned();
     let english: Vec<String> = include_str!("../../../../README.md").lines().map(bare).collect();
     let japanese = include_str!("../../../../README.ja.md").lines().map(bare);
-    let commands: Vec<String> = japanese
+    let lines: Vec<String> = japanese
         .filter(|line| line.is_ascii() && (line.starts_with("plimsoll ") || line.starts_with("cargo ")))
         .collect();
-    assert!(commands.len() > 10, "{commands:?}");
-    let others: Vec<&String> = commands.iter().filter(|command| !english.contains(command)).collect();
+    assert!(lines.len() > 10, "{lines:?}");
+    let others: Vec<&String> = lines.iter().filter(|line| !english.contains(line)).collect();
     assert!(others.is_empty(), "{others:?}");
 }
