@@ -157,6 +157,9 @@ pub enum Command {
     /// List kept runs
     #[command(after_help = RUNS_EXAMPLES)]
     Runs(RunsArgs),
+    /// Print the configuration file, which has defaults of options
+    #[command(after_help = CONFIG_EXAMPLES)]
+    Config,
     /// List the guides, or print a guide in Markdown
     #[command(after_help = GUIDE_EXAMPLES)]
     Guide {
@@ -231,6 +234,16 @@ Examples:
   plimsoll runs delete 20261101                   a run by the beginning of its name
   plimsoll runs prune --keep 50                   all but the newest 50
   PLIMSOLL_RUNS=/srv/runs plimsoll runs           runs in another directory";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  plimsoll config                     the file and its path: PLIMSOLL_CONFIG, or ~/.config/plimsoll/config.toml
+
+A file for prices in Japan and the providers of this company:
+  currency = \"JPY\"                  for every command that has --currency
+  details = true
+  [size]                              for one command
+  provider = [\"oci\", \"aws\"]";
 
 const GUIDE_EXAMPLES: &str = "\
 Examples:

@@ -10,6 +10,7 @@ mod collect;
 mod comparing;
 mod console;
 mod database;
+mod defaults;
 mod demand;
 mod diagnose;
 mod explain;
@@ -62,7 +63,11 @@ pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"))
 
 /// Runs the command of the process's arguments.
 pub fn main() -> ExitCode {
-    let cli = args::build_command()
+    let command = match defaults::apply(args::build_command()) {
+        Ok(command) => command,
+        Err(error) => return fail(&error),
+    };
+    let cli = command
         .try_get_matches()
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| usage::explained(error).exit());
@@ -95,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(args) => show::manage_runs(&args),
+        Command::Config => defaults::describe().and_then(|text| output::print(text.as_bytes())),
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
         Command::Presets { name } => show::presets(name.as_deref()),
         Command::Generate { document, name } => {
@@ -103,12 +109,15 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            if !matches!(trouble, CliError::Interrupted | CliError::Ended(_)) {
-                // Nothing can be reported if standard error is closed.
-                let _ = writeln!(std::io::stderr(), "plimsoll: {trouble}");
-            }
-            ExitCode::from(trouble.exit_code())
-        }
+        Err(error) => fail(&error),
     }
+}
+
+/// Reports an error, and returns its exit code.
+fn fail(error: &CliError) -> ExitCode {
+    if !matches!(error, CliError::Interrupted | CliError::Ended(_)) {
+        // Nothing can be reported if standard error is closed.
+        let _ = writeln!(std::io::stderr(), "plimsoll: {error}");
+    }
+    ExitCode::from(error.exit_code())
 }

@@ -12,6 +12,7 @@ use plimsoll_measure::NamedModel;
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
 use crate::price_files;
+use crate::store::config_folder;
 
 /// Environment variable with the directory of the user's product files.
 const PRODUCTS_VARIABLE: &str = "PLIMSOLL_PRODUCTS";
@@ -189,9 +190,7 @@ fn products_folder(args: &TermsArgs) -> Result<Option<PathBuf>, CliError> {
         return Ok(Some(folder.clone()));
     }
     let named = std::env::var_os(PRODUCTS_VARIABLE).map(PathBuf::from);
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
-    let usual = config.or_else(home).map(|config| config.join("plimsoll/products"));
+    let usual = config_folder().map(|config| config.join("products"));
     Ok(named.or(usual).filter(|folder| folder.is_dir()))
 }
 

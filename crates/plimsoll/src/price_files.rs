@@ -8,6 +8,7 @@ use plimsoll_catalogue::ImportedPrices;
 use plimsoll_device::write_whole;
 
 use crate::cli_error::CliError;
+use crate::store::config_folder;
 
 /// Environment variable with the directory of imported prices.
 pub const PRICES_VARIABLE: &str = "PLIMSOLL_PRICES";
@@ -54,7 +55,5 @@ pub fn folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os(PRICES_VARIABLE) {
         return Some(folder.into());
     }
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
-    Some(config.or_else(home)?.join("plimsoll/prices"))
+    Some(config_folder()?.join("prices"))
 }

@@ -1,4 +1,4 @@
-//! The directory of kept runs.
+//! Directories of the user: kept runs, and configuration.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,13 @@ const RUNS_VARIABLE: &str = "PLIMSOLL_RUNS";
 /// The kept runs of the user.
 pub fn runs() -> RunStore {
     RunStore { folder: runs_folder() }
+}
+
+/// `plimsoll` in the user's configuration directory (XDG base directories).
+pub fn config_folder() -> Option<PathBuf> {
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
+    Some(config.or_else(home)?.join("plimsoll"))
 }
 
 /// The directory of kept runs: `PLIMSOLL_RUNS`, or `plimsoll/runs` in the user's state directory (XDG base

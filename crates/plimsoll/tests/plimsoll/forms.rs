@@ -33,7 +33,8 @@ pub fn as_measured(run: &str) -> String {
 #[track_caller]
 fn check(folder: &Folder, command: &[&str], said: &str, format: &str) {
     let form = |flag: &'static str| {
-        let arguments: Vec<&str> = command.iter().copied().chain([flag, "-"]).collect();
+        let option = format!("{flag}=-");
+        let arguments: Vec<&str> = command.iter().copied().chain([option.as_str()]).collect();
         folder.text(&arguments)
     };
     let text = folder.text(command);

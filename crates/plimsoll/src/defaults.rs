@@ -1,0 +1,148 @@
+//! Defaults of options from the user's configuration file.
+//!
+//! Keys at the top of the file are options of every command that has them; a table has those of one command.
+
+use std::path::PathBuf;
+
+use clap::Command;
+use plimsoll_catalogue::{nearest, one_of};
+use toml::{Table, Value};
+
+use crate::cli_error::CliError;
+use crate::store::config_folder;
+
+/// Environment variable with the path of the file.
+const CONFIG_VARIABLE: &str = "PLIMSOLL_CONFIG";
+
+/// The path of the file, which need not exist.
+fn config_path() -> Option<PathBuf> {
+    std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from).or_else(|| Some(config_folder()?.join("config.toml")))
+}
+
+/// The file and its text; `None` without a file.
+fn read() -> Result<Option<(PathBuf, String)>, CliError> {
+    let Some(path) = config_path() else { return Ok(None) };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((path, text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CliError::reading(&path, error)),
+    }
+}
+
+/// The command with the defaults of the file; it must not have been built, which fixes the order of its arguments.
+pub fn apply(command: Command) -> Result<Command, CliError> {
+    let Some((path, text)) = read()? else { return Ok(command) };
+    let refused = |reason: &dyn std::fmt::Display| CliError::usage(format!("{}: {reason}", path.display()));
+    let table: Table = text.parse().map_err(|error: toml::de::Error| refused(&error))?;
+    set_defaults(command, &table).map_err(|reason| refused(&reason))
+}
+
+/// The file with its path.
+pub fn describe() -> Result<String, CliError> {
+    let Some((path, text)) = read()? else {
+        let place =
+            config_path().map_or_else(|| "there is no home directory".into(), |path| path.display().to_string());
+        return Ok(format!("no configuration file: {place}\n"));
+    };
+    Ok(format!("{}:\n{text}", path.display()))
+}
+
+fn set_defaults(mut command: Command, table: &Table) -> Result<Command, String> {
+    for (key, value) in table {
+        command = match value {
+            Value::Table(options) => {
+                if command.find_subcommand(key).is_none() {
+                    return Err(unknown(key, "a command", command.get_subcommands().map(Command::get_name)));
+                }
+                let mut outcome = Ok(());
+                let changed = command.mut_subcommand(key, |sub| {
+                    set_defaults(sub.clone(), options).unwrap_or_else(|reason| {
+                        outcome = Err(reason);
+                        sub
+                    })
+                });
+                outcome.map(|()| changed)?
+            }
+            value => {
+                let values =
+                    texts(value).ok_or_else(|| format!("{key}: use a text, a number, true, or a list of them"))?;
+                let mut count = 0;
+                let changed = set_default(command.clone(), key, &values, &mut count);
+                if count == 0 {
+                    return Err(unknown(key, "an option", options(&command).iter().map(String::as_str)));
+                }
+                changed
+            }
+        };
+    }
+    Ok(command)
+}
+
+/// Sets the default of an option in a command and its subcommands; counts them.
+fn set_default(command: Command, key: &str, values: &[String], count: &mut usize) -> Command {
+    let own = command.get_arguments().find(|arg| arg.get_long() == Some(key)).map(|arg| arg.get_id().clone());
+    let command = match own {
+        Some(id) => {
+            *count += 1;
+            command.mut_arg(id, |arg| arg.default_values(values.iter().cloned()))
+        }
+        None => command,
+    };
+    command.mut_subcommands(|sub| set_default(sub, key, values, count))
+}
+
+/// The options of a command and its subcommands.
+fn options(command: &Command) -> Vec<String> {
+    let own = command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned));
+    own.chain(command.get_subcommands().flat_map(options)).collect()
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Integer(number) => Some(vec![number.to_string()]),
+        Value::Float(number) => Some(vec![number.to_string()]),
+        Value::Boolean(is_set) => Some(vec![is_set.to_string()]),
+        Value::Array(values) => values.iter().map(texts).collect::<Option<Vec<_>>>().map(|all| all.concat()),
+        Value::Datetime(_) | Value::Table(_) => None,
+    }
+}
+
+fn unknown<'n>(key: &str, kind: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let near = nearest(key, names);
+    let mean = if near.is_empty() { String::new() } else { format!(": did you mean {}?", one_of(&near)) };
+    format!("{key} is not {kind}{mean}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(config: &str, arguments: &[&str]) -> Result<clap::ArgMatches, String> {
+        let command = set_defaults(crate::args::build_command(), &config.parse().expect("it is TOML"))?;
+        command.try_get_matches_from(arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_have_the_defaults_of_the_file_unless_they_are_given() {
+        let config = "currency = \"JPY\"\ndetails = true\n[size]\nprovider = [\"oci\", \"aws\"]\n";
+        let size = |arguments: &[&str]| {
+            let all = [&["plimsoll", "size", "awr.html"], arguments].concat();
+            parsed(config, &all).expect("it is valid").subcommand_matches("size").expect("the command").clone()
+        };
+        let by_file = size(&[]);
+        let providers: Vec<&String> = by_file.get_many("provider").expect("providers").collect();
+        assert_eq!(providers, ["oci", "aws"]);
+        assert!(by_file.get_flag("details"));
+        let given: Vec<String> = size(&["--provider", "gcp"]).get_many("provider").expect("one").cloned().collect();
+        assert_eq!(given, ["gcp"]);
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_the_nearest() {
+        let refused = |config: &str| parsed(config, &["plimsoll", "runs"]).expect_err("it is refused");
+        assert_eq!(refused("curency = \"JPY\""), "curency is not an option: did you mean currency?");
+        assert!(refused("[sise]\nprovider = \"oci\"").starts_with("sise is not a command: did you mean size"));
+        assert!(refused("currency = 2024-01-01").contains("use a text"));
+    }
+}
