@@ -244,7 +244,7 @@ impl Offer {
         );
         let Some(model) = &self.volume.product.model else { return doubts };
         let about = |text: String| Doubt { text, cite: Some(Arc::clone(&model.cite)) };
-        doubts.extend(model.cite.status.doubt().map(|doubt| about(format!("when it answers {doubt}"))));
+        doubts.extend(model.cite.status.doubt().map(|doubt| about(format!("its latency {doubt}"))));
         doubts.extend(model.caveats().into_iter().map(about));
         let left_out = self.ceilings.iter().filter(|ceiling| ceiling.access != Access::Any && !ceiling.in_model);
         doubts.extend(left_out.map(|ceiling| Doubt {

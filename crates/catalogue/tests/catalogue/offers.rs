@@ -272,7 +272,7 @@ fn models_are_limits_then_stages() {
 #[test]
 fn doubts_are_named() {
     let show = |offer: &Offer| offer.doubts().into_iter().map(|doubt| doubt.text).collect::<Vec<_>>().join("; ");
-    check("cloud:100GB", "2026", show, "when it answers is inferred from other figures; no latency is published");
+    check("cloud:100GB", "2026", show, "its latency is inferred from other figures; no latency is published");
     check(
         "burst",
         "2026",
@@ -284,7 +284,7 @@ fn doubts_are_named() {
         "2026",
         show,
         "\"paravirtualized attachment\" is inferred from other figures; \"the machine's IOPS\" is known at second hand; \
-         \"the machine's throughput\" is known at second hand; when it answers is inferred from other figures; \
+         \"the machine's throughput\" is known at second hand; its latency is inferred from other figures; \
          no latency is published",
     );
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_catalogue::{Catalogue, Config, ConfigRefusal, Money, Offer, Price, PriceTerms};
 
-use super::{Best, Sizing};
+use super::{Attachment, Best, Sizing};
 use crate::matching::price_of;
 
 /// The configurations of today with their prices.
@@ -85,12 +85,17 @@ impl Sizing {
         }
     }
 
+    /// The recommended machine.
+    pub fn best_machine(&self) -> Option<&Attachment> {
+        match self.best()? {
+            Best::Layout(layout) => layout.machine.as_ref(),
+            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.machine.as_ref(),
+        }
+    }
+
     /// Processors and bytes of memory of the recommended machines; `None` if unknown.
     pub fn best_machines(&self) -> Option<(f64, f64)> {
-        let machine = match self.best()? {
-            Best::Layout(layout) => layout.machine.as_ref()?,
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.machine.as_ref()?,
-        };
+        let machine = self.best_machine()?;
         let shape = machine.offer.machine_shape()?;
         let count = f64::from(machine.count);
         Some((shape.vcpus? * count, shape.memory?.get() as f64 * count))

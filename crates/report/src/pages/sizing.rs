@@ -23,7 +23,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::{offer, sizing as words};
+use crate::words::{clean, offer, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -98,6 +98,9 @@ impl Sized<'_> {
         let demand = &self.sizing.wanted;
         let parts = self.sizing.best_volumes();
         let mut figures: Vec<Fact> = parts.iter().map(|choice| configuration(choice)).collect();
+        figures.extend(self.sizing.best_machine().and_then(|machine| {
+            Some(Fact::new("Machine", clean(&machine.name()?)).with_remark(words::shape(machine)))
+        }));
         if let [choice] = parts[..] {
             figures.push(match choice.total() {
                 Some(total) => Fact::new("Price", format!("{total} a month")).with_remark(words::price_parts(choice)),
@@ -122,7 +125,7 @@ impl Sized<'_> {
             let (moved, measured) = (offer::megabytes(point.bytes_per_second()), number::three(demand.measured.iops));
             let expected = Fact::new("Expected", format!("{} IOPS", number::three(point.iops())));
             let headroom = number::percent(demand.headroom);
-            let remark = format!("{moved} MB/s; measured {measured} IOPS; headroom {headroom} above the expected load");
+            let remark = format!("{moved} MB/s; measured {measured} IOPS; {headroom} headroom");
             figures.push(expected.with_remark(remark));
         }
         figures.push(Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark("at the end of the period"));

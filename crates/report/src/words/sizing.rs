@@ -342,15 +342,21 @@ pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Opti
     Some(format!("{}{machines}: {rule}{}", vcpus(all(machine)?), fewer.unwrap_or_default()))
 }
 
+/// Processors and memory of a machine: `4 vCPUs, 32 GiB`.
+pub(crate) fn shape(machine: &Attachment) -> String {
+    let shape = machine.offer.machine_shape();
+    let processors = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
+    let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
+    processors.into_iter().chain(memory).collect::<Vec<_>>().join(", ")
+}
+
 /// The machine of a choice: `aws/r6i.xlarge, 4 vCPUs, 32 GiB, 183.96 USD a month; IOPS of the instance: 6,000 IOPS
 /// (25 % above the design point); 4 of 28 volumes; 12.5 Gbit/s network`.
 pub(crate) fn machine(machine: &Attachment) -> String {
     let name = machine.name().unwrap_or_default();
     let price = machine.monthly.map_or_else(|| "price unknown".to_owned(), |monthly| format!("{monthly} a month"));
-    let shape = machine.offer.machine_shape();
-    let vcpus = shape.as_ref().and_then(|shape| shape.vcpus).map(vcpus);
-    let memory = shape.and_then(|shape| shape.memory).map(|memory| memory.to_string());
-    let first: Vec<String> = std::iter::once(clean(&name)).chain(vcpus).chain(memory).chain([price]).collect();
+    let first = [clean(&name), shape(machine), price];
+    let first: Vec<String> = first.into_iter().filter(|part| !part.is_empty()).collect();
     let mut parts = vec![first.join(", ")];
     parts.extend(machine.binds.as_ref().map(|binds| format!("{} ({})", limit(binds), margin(binds.over))));
     let max = machine.volumes_max.map(|max| format!("{} of {max} volumes", machine.volumes));
@@ -450,13 +456,14 @@ pub(crate) fn price(choice: &Choice) -> String {
     format!("{monthly}{own}{}{host}{doubt}", machine.unwrap_or_default())
 }
 
-/// Parts of the price of a choice: `storage 95.20 USD (unverified), aws/r6i.xlarge 183.96 USD`.
+/// Parts of the price of a choice: `storage 95.20 USD (unverified), machine 183.96 USD`.
 pub(crate) fn price_parts(choice: &Choice) -> String {
     let doubt = if choice.has_unverified_price() { " (unverified)" } else { "" };
     let storage = choice.price.as_ref().map(|price| format!("storage {}{}{doubt}", price.monthly, own_price(price)));
-    let attached = choice.machine.as_ref().and_then(|machine| {
-        Some(format!("{} {}{}", clean(&machine.name()?), machine.monthly?, machine_price_origin(machine)))
-    });
+    let attached = choice
+        .machine
+        .as_ref()
+        .and_then(|machine| Some(format!("machine {}{}", machine.monthly?, machine_price_origin(machine))));
     storage.into_iter().chain(attached).collect::<Vec<_>>().join(", ")
 }
 

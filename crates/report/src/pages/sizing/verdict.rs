@@ -169,19 +169,12 @@ impl Sized<'_> {
             None => {}
         }
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
-        details.extend(self.best_machine().and_then(words::unpriced_machines));
+        details.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         details.extend(words::processors_without_peaks(&self.sizing.wanted.compute_origin));
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
         details.extend(self.other_providers());
         details
-    }
-
-    fn best_machine(&self) -> Option<&Attachment> {
-        match self.sizing.best()? {
-            Best::Layout(layout) => layout.machine.as_ref(),
-            Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice.machine.as_ref(),
-        }
     }
 
     /// How to rank slower configurations, and the first that is not slower, if any.
