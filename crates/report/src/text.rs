@@ -53,15 +53,19 @@ pub fn page_text(page: &Page, style: &TextStyle) -> String {
 }
 
 /// Renders the result of a page in one screen: at most 24 lines at 80 columns with verdict, key figures, cautions, a plot or
-/// a table, the next command, and `rest`, which shows the page in full. A page without a verdict, and one that fits in a
-/// screen, is rendered in full.
+/// a table, the next command, and `rest`, which shows the page in full. A page without a verdict, one that fits in a
+/// screen, and a description are rendered in full.
 pub fn page_summary(page: &Page, rest: &str, style: &TextStyle) -> String {
     let style = style.at_least_40();
     let full = page_text(page, &style);
     if page.headline.is_none() || full.lines().count() <= summary::LINES_MAX {
         return full;
     }
-    paint::finish(&summary::render_parts(page, rest, &style), &style)
+    match summary::render_parts(page, rest, &style) {
+        // A description has nothing but its title to summarise.
+        parts if parts[1..parts.len() - 1].iter().all(Vec::is_empty) => full,
+        parts => paint::finish(&parts, &style),
+    }
 }
 
 impl TextStyle {

@@ -1,7 +1,7 @@
 //! A run compared with the theoretical figures of a configuration by load, and likely causes of differences.
 
 use plimsoll_catalogue::Status;
-use plimsoll_choose::{Explanation, LoadComparison};
+use plimsoll_choose::{Cause, Explanation, LoadComparison};
 
 use super::limit;
 use crate::latency::LatencyUnit;
@@ -15,9 +15,11 @@ pub fn explanation(explanation: &Explanation) -> Page {
     let mut details = vec![offer.config.to_string()];
     let most = |of: fn(&LoadComparison) -> f64| explanation.rows.iter().map(of).fold(0.0, f64::max);
     let (measured, theory) = (most(|row| row.iops.0), most(|row| row.iops.1));
+    let mut text = format!("Measured against theory: {}", offer.title);
     if let Some(ratio) = format_share(measured, theory) {
         let (measured, theory) = (number::three(measured), number::three(theory));
-        details.push(format!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})."));
+        details.push(std::mem::take(&mut text));
+        text = format!("Maximum throughput: {measured} IOPS measured, {theory} in theory ({ratio})");
     }
     if let Some(binding) = explanation.standing.binding() {
         let status = offer.ceilings[binding.ceiling].cite.status.name();
@@ -25,14 +27,17 @@ pub fn explanation(explanation: &Explanation) -> Page {
     }
     details.extend(offer.model_fit().map(|fit| format!("Theory: {}.", fit.words())));
     details.extend(explanation.extrapolated.as_ref().map(|what| format!("Theory: {what}.")));
-    let text = format!("Measured against theory: {}", offer.title);
+    let cause = |cause: &Cause| Fact::new("Cause", &cause.difference).with_remark(&cause.cause);
+    let mut figures = vec![Fact::new("Theory", words::readable_name(offer))];
+    figures.extend(explanation.causes.iter().map(cause));
     let sections = vec![
         PageSection::bare("Load by load", vec![Block::Table(table(&explanation.rows))]),
         causes(explanation),
         PageSection::bare("Sources", vec![Block::Facts(sources(explanation))]),
     ];
     let headline = Headline { text, grade: "measured against simulated", details, ..Headline::default() };
-    Page { title: "Measured against theory".to_owned(), headline: Some(headline), sections, ..Page::default() }
+    let title = "Measured against theory".to_owned();
+    Page { title, headline: Some(headline), figures, sections, ..Page::default() }
 }
 
 fn table(rows: &[LoadComparison]) -> Table {

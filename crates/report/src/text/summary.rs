@@ -147,7 +147,11 @@ fn fitting(block: &Block, lines: usize, style: &TextStyle) -> Vec<PaintedLine> {
             let mut laid = rows.rev().map(|rows| first_rows(table, rows, style));
             laid.find(|laid| laid.len() <= lines).unwrap_or_default()
         }
-        Block::Listing(text) if text.lines().count() <= lines => text.lines().map(PaintedLine::plain).collect(),
+        Block::Listing(text) => {
+            let fits = |line: &str| line.chars().count() <= style.width;
+            let is_small = text.lines().count() <= lines && text.lines().all(fits);
+            text.lines().filter(|_| is_small).map(PaintedLine::plain).collect()
+        }
         _ => Vec::new(),
     }
 }

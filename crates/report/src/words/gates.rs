@@ -25,6 +25,9 @@ fn format_figure(gate: &Gate, figure: &Estimate) -> String {
     match figure.interval {
         Some((low, high)) if high.is_infinite() => format!("{}{unit} or more", format(low)),
         Some((low, high)) => format!("{}{unit} ({} to {})", format(figure.value), format(low), format(high)),
-        None => format!("{}{unit}", format(figure.value)),
+        None if matches!(gate.figure(), GateFigure::Price | GateFigure::DatabaseTime) => {
+            format!("{}{unit}", format(figure.value))
+        }
+        None => format!("{}{unit}, without an interval", format(figure.value)),
     }
 }
