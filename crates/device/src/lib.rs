@@ -14,6 +14,7 @@ mod content;
 mod disk;
 mod engine;
 mod extents;
+mod facilities;
 mod file;
 mod flush_override;
 mod host;
@@ -54,6 +55,7 @@ pub use content::{
 };
 pub use disk::{LoopBacking, NoDevice, describe as describe_disk, device_below, loop_backing};
 pub use engine::Engine;
+pub use facilities::{Facilities, MemoryLimit, ModuleState};
 pub use file::{
     AccessMode, Caching, OpenHow, Opened, Space, SyncMode, create, is_ours, length, mark_created, open, open_how,
     preallocate, scratch, sync_data, truncate,

@@ -10,9 +10,9 @@ const CEILING_SHARE: f64 = 0.5;
 /// Above this utilisation, operations wait for processors.
 const BUSY_SHARE: f64 = 0.9;
 /// Share of the host's processor time that other processes may use without delaying the generator.
-const OTHER_WORK_SHARE: f64 = 0.3;
+pub(crate) const OTHER_WORK_SHARE: f64 = 0.3;
 /// Share of processor time that a hypervisor may steal without a finding.
-const STOLEN_SHARE: f64 = 0.02;
+pub(crate) const STOLEN_SHARE: f64 = 0.02;
 /// Faster reads of a virtual disk are served by a cache, as flash takes longer.
 const FLASH_READ: Span = Span::from_micros(50);
 /// Faster writes with flush never left a controller cache: flash with protected memory takes longer.

@@ -8,6 +8,7 @@
 pub mod backend;
 pub mod checks;
 mod curve;
+mod doctor;
 mod error;
 mod ground;
 mod hosts;
@@ -29,6 +30,7 @@ pub mod sweep;
 mod words;
 
 pub use backend::{AccessPath, Backend, Storage, Virtual};
+pub use doctor::examine_host;
 pub use error::MeasureError;
 pub use ground::{open_disk, open_export};
 pub use interleave::{InterleavedCurves, measure_interleaved};

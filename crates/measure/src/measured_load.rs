@@ -14,6 +14,9 @@ use crate::request::{EngineChoice, MeasurementRequest};
 use crate::sweep::{self, SweepResult};
 use crate::words::WorkingSet;
 
+/// Minimum size of a scratch file.
+const MIN_FILE: Bytes = Bytes::mib(16);
+
 /// The load.
 #[derive(Debug)]
 pub(crate) enum MeasuredLoad {
@@ -71,6 +74,11 @@ impl MeasuredLoad {
             Self::Generated(plan) => plan.largest(),
             Self::Recorded(replaying) => replaying.recording().reach(),
         }
+    }
+
+    /// Minimum size of a scratch file.
+    pub(crate) fn min_scratch(&self) -> Bytes {
+        MIN_FILE.max(self.min_size())
     }
 
     /// Size of a scratch file for the available space: a part of it, or the extent of a recording.

@@ -17,6 +17,7 @@ mod cloud;
 mod collect;
 mod demand;
 mod diagnose;
+mod doctor;
 mod fio;
 mod forms;
 mod help;
@@ -38,6 +39,8 @@ use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
+use doctor::DOCTOR_EXAMPLES;
+pub use doctor::DoctorArgs;
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
 pub use forms::{FormArgs, GateArgs};
@@ -148,6 +151,9 @@ pub enum Command {
     /// Check an NBD server's conformance to the protocol, and its timing
     #[command(after_help = NBD_CHECK_EXAMPLES)]
     NbdCheck(NbdCheckArgs),
+    /// Check what measurements and emulated volumes need on this host, with remedies
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Show kept runs: one run, or several in a common report
     #[command(after_help = REPORT_EXAMPLES)]
     Report(Report),

@@ -111,7 +111,7 @@ pub fn check_not_system(url: &str) -> Result<(), CliError> {
 }
 
 /// An existing database.
-fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> {
+pub fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> {
     let address: DatabaseAddress = url.parse().map_err(|error: NoAddress| CliError::usage(error.to_string()))?;
     let database = connect(&address).map_err(trouble)?;
     Ok((address, database))

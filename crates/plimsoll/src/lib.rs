@@ -13,6 +13,7 @@ mod database;
 mod defaults;
 mod demand;
 mod diagnose;
+mod doctor;
 mod explain;
 mod fio;
 mod fitting;
@@ -97,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Nbd(args) => nbd::run(&args),
         Command::Iscsi(args) => iscsi::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(args) => show::manage_runs(&args),

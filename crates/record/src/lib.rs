@@ -10,6 +10,7 @@ mod figures;
 mod finding;
 mod histogram;
 mod host;
+mod host_check;
 mod objective;
 mod run;
 mod slot;
@@ -29,6 +30,7 @@ pub use figures::{
 pub use finding::{Finding, Weight};
 pub use histogram::{Bins, Recorder};
 pub use host::{Device, Host};
+pub use host_check::{CheckNeed, CheckStatus, HostCheck};
 pub use objective::{Measure, Objective, ObjectiveError, Scope};
 pub use run::{CpuTime, Run, Slice};
 pub use slot::{HostDelay, LoadSlot, SlotRole};

@@ -27,6 +27,7 @@ mod catalogue;
 mod comparison;
 mod demand;
 mod diagnosis;
+mod doctor;
 mod elapsed;
 mod explanation;
 mod matches;
@@ -47,6 +48,7 @@ use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
+use plimsoll_record::HostCheck;
 use serde::Serialize;
 
 use crate::pages::{CheckedFeature, KeptRun};
@@ -121,6 +123,11 @@ pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
 /// Checked features of an NBD server as `plimsoll.nbd-check/1`, ending in a newline.
 pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
     to_json(&nbd_check::NbdCheck::from((uri, features)))
+}
+
+/// Checks of a host as `plimsoll.doctor/1`, ending in a newline.
+pub fn doctor_json(path: &str, checks: &[HostCheck]) -> Vec<u8> {
+    to_json(&doctor::Doctor::from((path, checks)))
 }
 
 /// A result as it is printed, ending in a newline.

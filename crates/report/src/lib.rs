@@ -32,9 +32,9 @@ pub mod words;
 pub use csv::page_csv;
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
-    checked_products_json, comparison_json, demand_json, diagnoses_json, explanation_json, find_schema, fit_json,
-    matches_json, nbd_check_json, prices_json, product_json, products_json, quotes_json, runs_json, schema_names,
-    schema_of, sizing_json, to_json,
+    checked_products_json, comparison_json, demand_json, diagnoses_json, doctor_json, explanation_json, find_schema,
+    fit_json, matches_json, nbd_check_json, prices_json, product_json, products_json, quotes_json, runs_json,
+    schema_names, schema_of, sizing_json, to_json,
 };
 pub use markdown::page_markdown;
 pub use page::{

@@ -13,6 +13,10 @@ use std::collections::VecDeque;
 use plimsoll_record::{Bins, Recorder};
 use plimsoll_units::{Instant, Span};
 
+/// Maximum of the lateness at each quantile: a percentage of the median response time, or the time if that is longer.
+pub const LATENESS_LIMITS: [(f64, u64, Span); 2] =
+    [(0.5, 2, Span::from_micros(15)), (0.99, 10, Span::from_micros(100))];
+
 /// Length of a window.
 const WINDOW: Span = Span::from_millis(100);
 /// Number of windows in a period.
@@ -226,13 +230,13 @@ fn judge(windows: &[FidelityWindow], lateness: &Bins, response: &Bins, room: Spa
         return FidelityVerdict::Idle;
     }
     let typical = response.quantile(0.5).unwrap_or(Span::ZERO);
-    let beyond = |quantile, share, least: Span| {
+    let beyond = |(quantile, share, least): (f64, u64, Span)| {
         let late = lateness.quantile(quantile).unwrap_or(Span::ZERO);
         late > least.max(typical * share / 100)
     };
-    if beyond(0.5, 2, Span::from_micros(15)) {
+    if beyond(LATENESS_LIMITS[0]) {
         FidelityVerdict::Unfaithful(Breach::Median)
-    } else if beyond(0.99, 10, Span::from_micros(100)) {
+    } else if beyond(LATENESS_LIMITS[1]) {
         FidelityVerdict::Unfaithful(Breach::Tail)
     } else if windows.iter().any(differs) {
         FidelityVerdict::Unfaithful(Breach::Flow)

@@ -24,7 +24,7 @@ mod volumes;
 
 pub use backing::Backing;
 pub use faults::Faults;
-pub use fidelity::{Breach, Fidelity, FidelityVerdict, FidelityWindow, Flow, Period};
+pub use fidelity::{Breach, Fidelity, FidelityVerdict, FidelityWindow, Flow, LATENESS_LIMITS, Period};
 pub use flat::Flat;
 pub use job::{FileId, FileJob, FilePosition, Io, JobId};
 pub use life::{AutotuneState, Detached, IntervalLoad, Ladder, LadderError, LevelModel, Policy};

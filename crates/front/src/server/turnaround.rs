@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use plimsoll_units::{Instant, Span};
-use plimsoll_volume::Lead;
+use plimsoll_volume::{LATENESS_LIMITS, Lead};
 
 use super::Server;
 use super::flight::ClientExport;
@@ -50,6 +50,15 @@ pub struct Floor {
 }
 
 impl Floor {
+    /// The shortest response time whose emulation is faithful: its lateness is within [`LATENESS_LIMITS`], and it is not
+    /// below the round trip.
+    pub fn shortest_faithful(&self) -> Span {
+        let lateness = [self.timer_p50, self.timer_p99].into_iter().zip(LATENESS_LIMITS);
+        let exceeding = lateness.filter(|(late, (_, _, tolerated))| late > tolerated);
+        let shortest = exceeding.map(|(late, (_, percent, _))| late * 100 / percent).max();
+        shortest.unwrap_or(Span::ZERO).max(self.round_trip_p50)
+    }
+
     /// The excess of the response time of an answer that is delayed by `wait`: linear between the measured delays, over
     /// the logarithm of the delay.
     pub fn beyond(&self, wait: Span) -> Span {
@@ -273,6 +282,16 @@ mod tests {
         let came = unfollowed.came(Instant::ZERO + US(525), 1);
         assert_eq!(came, Some((US(25), 4)));
         assert_eq!(unfollowed.came(Instant::ZERO + US(530), 2), None);
+    }
+
+    #[test]
+    fn shortest_faithful_response_follows_from_the_lateness() {
+        let shortest = |p50, p99| {
+            Floor { round_trip_p50: US(20), timer_p50: US(p50), timer_p99: US(p99), ..floor() }.shortest_faithful()
+        };
+        assert_eq!(shortest(15, 100), US(20), "tolerated lateness: only the round trip counts");
+        assert_eq!(shortest(16, 100), US(800));
+        assert_eq!(shortest(16, 300), Span::from_millis(3));
     }
 
     #[test]

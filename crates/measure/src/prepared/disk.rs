@@ -24,8 +24,6 @@ use crate::request::{EngineChoice, MeasurementRequest};
 
 /// Space left free on the filesystem of a scratch file.
 const SPARE: Bytes = Bytes::mib(256);
-/// Minimum size of a scratch file.
-const MIN_FILE: Bytes = Bytes::mib(16);
 
 /// An open file or device.
 #[derive(Debug)]
@@ -165,7 +163,7 @@ fn prepare_fio(disk: &DiskTarget, storage: &Storage, caching: Caching) -> Result
 fn scratch_size(request: &MeasurementRequest, load: &MeasuredLoad, subject: &Subject) -> Result<Bytes, MeasureError> {
     let available = subject.available.unwrap_or_default();
     let path = request.path.display();
-    let min = MIN_FILE.max(load.min_size());
+    let min = load.min_scratch();
     if let Some(size) = request.size {
         if size < min {
             return Err(MeasureError::usage(format!("--size {size} is too small: use at least {min}")));
@@ -179,7 +177,7 @@ fn scratch_size(request: &MeasurementRequest, load: &MeasuredLoad, subject: &Sub
     }
     let (size, spare) = match load {
         MeasuredLoad::Generated(_) => (load.file_size(available), Bytes::default()),
-        MeasuredLoad::Recorded(_) => (load.file_size(available).max(MIN_FILE), SPARE),
+        MeasuredLoad::Recorded(_) => (load.file_size(available).max(min), SPARE),
     };
     if size < min || size.get().saturating_add(spare.get()) > available.get() {
         let size = size.max(min);

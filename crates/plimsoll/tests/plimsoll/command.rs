@@ -438,6 +438,17 @@ fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
 }
 
 #[test]
+fn doctor_fails_where_a_necessary_check_fails() {
+    let folder = Folder::new("doctor-exit");
+    let unready = folder.run(&["doctor", "nowhere"]);
+    let text = stdout(&unready);
+    assert_eq!(unready.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("Not ready") && text.contains("failed: path: nowhere: no such file"), "{text}");
+    assert!(text.lines().count() <= 24, "{text}");
+    folder.refuses_usage(&["doctor", "--database", "db1"], "no database's address");
+}
+
+#[test]
 fn runs_of_different_loads_and_unfinished_runs_are_not_compared() {
     let folder = Folder::new("incomparable");
     simulated(&folder, "1ms", "1", "a.json");

@@ -169,6 +169,16 @@ fn a_check_of_a_data_directory_is_valid() {
 }
 
 #[test]
+fn a_check_of_this_host_is_valid() {
+    let folder = Folder::new("doctor");
+    let checked = check(&folder, "doctor", &["doctor"]);
+    assert!(checked["checks"].as_array().is_some_and(|checks| checks.len() > 15), "{checked}");
+    let unready = check(&folder, "doctor", &["doctor", "nowhere"]);
+    assert_eq!(unready["ready"], false);
+    assert_eq!(unready["checks"][0]["status"], "failed", "{unready}");
+}
+
+#[test]
 fn a_check_of_an_nbd_server_is_valid() {
     let folder = Folder::new("nbd-check");
     let command = format!("'{PROGRAM}' nbd-check \"$uri\" --json={}", folder.file("check.json"));

@@ -1,0 +1,152 @@
+//! Checks of a host.
+
+use plimsoll_record::{CheckNeed, CheckStatus, HostCheck};
+
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Headline, Item, Page, PageSection, Table};
+
+/// Failed checks and cautions in full on a terminal, so that the page fits 24 lines of 80 columns; the table has all.
+const MAX_PROBLEMS: usize = 3;
+
+/// The verdict, the problems with their remedies, and all checks of the host for the storage at `path`.
+pub fn doctor(path: &str, checks: &[HostCheck]) -> Page {
+    let is_problem = |check: &&HostCheck| matches!(check.status, CheckStatus::Failed | CheckStatus::Caution);
+    let problems: Vec<&HostCheck> = checks.iter().filter(|check| is_problem(check) || check.is_blocking()).collect();
+    let (detailed, others) = problems.split_at(problems.len().min(MAX_PROBLEMS));
+    let mut blocks = vec![Block::Items(detailed.iter().map(|check| item(check)).collect())];
+    let lines = [
+        ("more, with remedies in --markdown -", others.to_vec()),
+        ("unknown", unknown(checks)),
+        ("ok", of(checks, CheckStatus::Ok)),
+    ];
+    let lines = lines.into_iter().filter(|(_, checks)| !checks.is_empty());
+    blocks.extend(lines.map(|(label, checks)| Block::Text(format!("{label}: {}", names(&checks)))));
+    let sections = vec![
+        PageSection::bare("Problems", blocks),
+        PageSection::detail("All checks", vec![Block::Table(table(checks))]),
+    ];
+    let is_ready = !checks.iter().any(HostCheck::is_blocking);
+    let (purpose, verb) = if is_ready { ("measure", "measure") } else { ("after a remedy", "doctor") };
+    Page {
+        title: format!("Host and storage at {path}"),
+        headline: Some(Headline::of(verdict(path, checks))),
+        sections,
+        next: vec![(purpose.to_owned(), format!("plimsoll {verb} {path}"))],
+        ..Page::default()
+    }
+}
+
+/// The verdict in a sentence.
+fn verdict(path: &str, checks: &[HostCheck]) -> String {
+    let blocking: Vec<&HostCheck> = checks.iter().filter(|check| check.is_blocking()).collect();
+    if !blocking.is_empty() {
+        return format!("Not ready for measurements at {path} and emulated volumes: {}.", names(&blocking));
+    }
+    let number = |status| of(checks, status).len();
+    let counts = [
+        (number(CheckStatus::Failed), "optional failure"),
+        (number(CheckStatus::Caution), "caution"),
+        (number(CheckStatus::Unknown), "unknown"),
+    ];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}{}", if count == 1 || word == "unknown" { "" } else { "s" }))
+        .collect();
+    let rest = if counts.is_empty() { String::new() } else { format!(", with {}", counts.join(", ")) };
+    format!("Ready for measurements at {path} and emulated volumes{rest}.")
+}
+
+fn of(checks: &[HostCheck], status: CheckStatus) -> Vec<&HostCheck> {
+    checks.iter().filter(|check| check.status == status).collect()
+}
+
+/// Unknown results that are not shown in full.
+fn unknown(checks: &[HostCheck]) -> Vec<&HostCheck> {
+    checks.iter().filter(|check| check.status == CheckStatus::Unknown && !check.is_blocking()).collect()
+}
+
+fn names(checks: &[&HostCheck]) -> String {
+    checks.iter().map(|check| check.name).collect::<Vec<_>>().join(", ")
+}
+
+fn item(check: &HostCheck) -> Item {
+    let HostCheck { name, status, found, remedy, .. } = check;
+    Item::new(format!("{}: {name}: {found}", status.name()), [remedy.clone()])
+}
+
+fn table(checks: &[HostCheck]) -> Table {
+    let emphasis = |check: &HostCheck| match check.status {
+        CheckStatus::Failed => Emphasis::Void,
+        CheckStatus::Caution => Emphasis::Caution,
+        CheckStatus::Unknown => Emphasis::Note,
+        CheckStatus::Ok => Emphasis::Plain,
+    };
+    Table::rows("Checks of the host", checks)
+        .column(Column::new("check", "", ColumnKind::Name, 0), |check| {
+            Cell::text(check.name).with_emphasis(emphasis(check))
+        })
+        .column(Column::text("status", 0), |check| check.status.name())
+        .column(Column::text("necessary", 0), |check| if check.need == CheckNeed::Necessary { "yes" } else { "no" })
+        .column(Column::text("found", 0), |check| check.found.as_str())
+        .column(Column::text("remedy", 0), |check| check.remedy.as_str())
+        .table()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Charset, Color, TextStyle, page_text};
+
+    const STYLE: TextStyle = TextStyle { color: Color::Plain, width: 80, unicode: Charset::Ascii };
+
+    fn check_of(name: &'static str, status: CheckStatus, need: CheckNeed) -> HostCheck {
+        let remedy = if status == CheckStatus::Ok { String::new() } else { "a remedy of many words, ".repeat(6) };
+        HostCheck { name, status, need, found: "an observation, ".repeat(6), remedy }
+    }
+
+    fn text(checks: &[HostCheck]) -> String {
+        page_text(&doctor("/data", checks), &STYLE)
+    }
+
+    #[test]
+    fn text_fits_a_screen_whatever_the_number_of_problems() {
+        for status in CheckStatus::ALL {
+            let mut checks = vec![check_of("free space", status, CheckNeed::Necessary); 4];
+            checks.resize(20, check_of("processor limit", status, CheckNeed::Optional));
+            let text = text(&checks);
+            assert!(text.lines().count() <= 24, "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+    }
+
+    #[test]
+    fn verdict_follows_the_necessary_checks() {
+        use CheckNeed::{Necessary, Optional};
+        use CheckStatus::{Caution, Failed, Ok, Unknown};
+        let first = |checks: &[HostCheck]| text(checks).lines().next().unwrap_or_default().to_owned();
+        let fit = check_of("path", Ok, Necessary);
+        assert_eq!(first(std::slice::from_ref(&fit)), "Ready for measurements at /data and emulated volumes.");
+        let doubtful = [
+            check_of("FUSE", Failed, Optional),
+            check_of("governor", Unknown, Optional),
+            check_of("steal", Caution, Optional),
+        ];
+        let expected = "Ready for measurements at /data and emulated volumes, with 1 optional failure, 1";
+        assert_eq!(first(&doubtful), expected, "the rest is wrapped");
+        for status in [Failed, Unknown] {
+            let unfit = [check_of("io_uring", status, Necessary), fit.clone()];
+            assert!(first(&unfit).starts_with("Not ready"), "{}", first(&unfit));
+            assert!(text(&unfit).contains(&format!("{}: io_uring: an observation", status.name())));
+        }
+    }
+
+    #[test]
+    fn unknown_is_listed_apart_from_ok() {
+        let checks = [
+            check_of("governor", CheckStatus::Unknown, CheckNeed::Optional),
+            check_of("path", CheckStatus::Ok, CheckNeed::Necessary),
+        ];
+        let text = text(&checks);
+        assert!(text.contains("unknown: governor\n") && text.contains("ok: path\n"), "{text}");
+    }
+}
