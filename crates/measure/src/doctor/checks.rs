@@ -18,6 +18,7 @@ const FAST_CLOCKS: [&str; 6] =
 const SLOW_CLOCKS: [&str; 6] = ["hpet", "acpi_pm", "xen", "jiffies", "refined-jiffies", "pit"];
 /// Locked memory that suffices for the registered buffers of a measurement with a deep queue.
 const LOCKED_MEMORY: Bytes = Bytes::mib(8);
+const RAISE_LOCKED: &str = "ulimit -l 8192 (LimitMEMLOCK=8M in a systemd unit)";
 /// Open files that suffice for the default number of clients of a service, and its own files.
 const OPEN_FILES: u64 = 1024;
 /// Response times of network volumes begin here.
@@ -78,7 +79,10 @@ fn check_timers(facts: &HostFacts) -> HostCheck {
     let floor = match &facts.floor {
         Ok(floor) => floor,
         Err(error) => {
-            let remedy = "volumes need a measured host: make io_uring work first".to_owned();
+            let remedy = match locked_memory_below_need(facts) {
+                Some(limit) => format!("servers need more locked memory than {limit}: {RAISE_LOCKED}"),
+                None => "servers of volumes need io_uring: see its check, and the kernel log (dmesg)".to_owned(),
+            };
             return unknown("timers", CheckNeed::Necessary, error.clone(), remedy);
         }
     };
@@ -190,17 +194,21 @@ fn check_realtime(error: Option<&str>) -> HostCheck {
 
 fn check_locked_memory(facts: &HostFacts) -> HostCheck {
     let name = "locked memory";
-    match (facts.locked_bytes_max, facts.facilities.locks_memory) {
-        (None, _) | (_, Some(true)) => ok(name, CheckNeed::Optional, "unlimited".to_owned()),
-        (Some(limit), _) if limit >= LOCKED_MEMORY.get() => {
-            ok(name, CheckNeed::Optional, Bytes::new(limit).to_string())
-        }
-        (Some(limit), _) => caution(
-            name,
-            Bytes::new(limit).to_string(),
-            format!("buffers are not registered, which is slower: ulimit -l {}", LOCKED_MEMORY.get() / 1024),
-        ),
+    if let Some(limit) = locked_memory_below_need(facts) {
+        let found = limit.to_string();
+        return caution(name, found, format!("rings and registered buffers of deep queues need more: {RAISE_LOCKED}"));
     }
+    let found = match (facts.locked_bytes_max, facts.facilities.locks_memory) {
+        (Some(limit), Some(false) | None) => Bytes::new(limit).to_string(),
+        _ => "unlimited".to_owned(),
+    };
+    ok(name, CheckNeed::Optional, found)
+}
+
+/// The limit of locked memory, if it is too low for servers and deep queues.
+fn locked_memory_below_need(facts: &HostFacts) -> Option<Bytes> {
+    let is_limited = facts.facilities.locks_memory != Some(true);
+    facts.locked_bytes_max.map(Bytes::new).filter(|limit| is_limited && *limit < LOCKED_MEMORY)
 }
 
 fn check_open_files(limit: Option<u64>) -> HostCheck {

@@ -93,6 +93,8 @@ fn unmeasured_timers_are_unknown_and_block() {
     check(|facts| facts.floor = Err("refused".into()), "timers", CheckStatus::Unknown, "refused");
     let facts = HostFacts { floor: Err("refused".into()), ..fit() };
     assert!(check_timers(&facts).is_blocking());
+    let low = HostFacts { locked_bytes_max: Some(64 << 10), ..facts };
+    assert!(check_timers(&low).remedy.contains("ulimit -l"), "rings fail for want of locked memory");
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn rights_and_limits_of_the_process_are_judged() {
     use CheckStatus::Caution;
     let refused = "real-time priority is not allowed here: run it as root".to_owned();
     check(|facts| facts.realtime_error = Some(refused), "real-time priority", Caution, "--rt, run it as root");
-    check(|facts| facts.locked_bytes_max = Some(64 << 10), "locked memory", Caution, "64 KiB: buffers");
+    check(|facts| facts.locked_bytes_max = Some(64 << 10), "locked memory", Caution, "64 KiB: rings");
     check(|facts| facts.open_files_max = Some(256), "open files", Caution, "ulimit -Hn 1024");
     let mut facts = fit();
     (facts.locked_bytes_max, facts.facilities.locks_memory) = (Some(0), Some(true));
