@@ -39,8 +39,8 @@ use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;
 pub use diagnose::DiagnoseArgs;
-use doctor::DOCTOR_EXAMPLES;
-pub use doctor::DoctorArgs;
+use doctor::{DOCTOR_EXAMPLES, TRY_EXAMPLES};
+pub use doctor::{DoctorArgs, TryArgs};
 use fio::FIO_EXAMPLES;
 pub use fio::FioArgs;
 pub use forms::{FormArgs, GateArgs};
@@ -151,6 +151,9 @@ pub enum Command {
     /// Check an NBD server's conformance to the protocol, and its timing
     #[command(after_help = NBD_CHECK_EXAMPLES)]
     NbdCheck(NbdCheckArgs),
+    /// Simulate, diagnose, size and emulate with samples, in less than half a minute; leaves nothing behind
+    #[command(after_help = TRY_EXAMPLES)]
+    Try(TryArgs),
     /// Check what measurements and emulated volumes need on this host, with remedies
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),

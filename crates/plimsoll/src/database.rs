@@ -15,6 +15,7 @@ use plimsoll_suite::{DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStor
 use plimsoll_units::Bytes;
 
 pub use data::{Data, check_room};
+pub use stage::{Folders, RunningService};
 
 use self::stage::StagedVolume;
 use crate::args::{DatabaseArgs, MakeArgs};

@@ -45,6 +45,7 @@ mod store;
 mod suite;
 mod systemd;
 mod tls;
+mod trial;
 mod usage;
 mod volumes;
 mod web;
@@ -98,6 +99,7 @@ pub fn main() -> ExitCode {
         Command::Nbd(args) => nbd::run(&args),
         Command::Iscsi(args) => iscsi::run(&args),
         Command::NbdCheck(args) => nbd_check::run(&args),
+        Command::Try(args) => trial::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),

@@ -18,6 +18,7 @@ mod quotes;
 mod runs;
 mod sizing;
 mod suites;
+mod trial;
 mod what_if;
 
 pub use catalogue::{checked_products, product, products};
@@ -39,6 +40,7 @@ pub use quotes::quotes;
 pub use runs::{KeptRun, runs};
 pub use sizing::sizing;
 pub use suites::suites;
+pub use trial::{LevelRate, LevelTrial, Trial, trial};
 
 use crate::page::{Block, Cell, Page, PageSection};
 use crate::words::clean;

@@ -1,4 +1,4 @@
-//! Flags of `plimsoll doctor`.
+//! Flags of `plimsoll doctor` and `plimsoll try`.
 
 use std::path::PathBuf;
 
@@ -26,4 +26,18 @@ pub struct DoctorArgs {
     pub database: Vec<String>,
     #[command(flatten)]
     pub forms: FormArgs,
+}
+
+pub(super) const TRY_EXAMPLES: &str = "\
+Examples:
+  plimsoll try            a simulated volume, a sample report diagnosed and sized, a volume whose level changes
+
+Exit codes: 0, or 1 if this host cannot emulate a volume (plimsoll doctor states the reason).";
+
+/// `plimsoll try`
+#[derive(Debug, Args)]
+pub struct TryArgs {
+    /// Print without colours; the environment variable `NO_COLOR` does the same
+    #[arg(long)]
+    pub no_color: bool,
 }

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Emulate", &["serve", "web", "volume", "instance", "nbd", "nbd-check", "iscsi"]),
     ("Clouds", &["oci-config", "oci-key", "oci-agent", "ec2-key"]),
     ("Choose", &["match", "collect", "demand", "diagnose", "size"]),
-    ("Tools", &["doctor", "config", "guide", "presets", "generate", "help"]),
+    ("Tools", &["try", "doctor", "config", "guide", "presets", "generate", "help"]),
 ];
 
 /// The parser with the layout of its help. Its arguments can be changed, as it is not built.

@@ -18,8 +18,8 @@ use plimsoll_service::client::volume_path;
 use plimsoll_suite::{StorageSample, UnderlyingStorage};
 use plimsoll_units::Span;
 
-use self::folders::Folders;
-use self::service::RunningService;
+pub use self::folders::Folders;
+pub use self::service::RunningService;
 use crate::args::{AttachArgs, MakeArgs, MakeFs};
 use crate::cli_error::CliError;
 use crate::console::Console;

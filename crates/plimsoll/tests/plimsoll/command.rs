@@ -1,8 +1,9 @@
 //! The command line: output, exit codes, and files.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -277,12 +278,8 @@ fn simulation_is_reproducible_and_finds_the_capacity() {
 fn interrupt_keeps_measured_data() {
     let folder = Folder::new("interrupted");
     let measure = ["measure", ".", "--size", "16MiB", "--json", "run.json", "--depth", "1,2,4", "--duration", "60s"];
-    let mut child = folder
-        .command(&measure)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("the command starts");
+    let mut child =
+        folder.command(&measure).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command starts");
     std::thread::sleep(std::time::Duration::from_secs(3));
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
@@ -435,6 +432,23 @@ fn comparison_states_the_verdict_in_its_first_line_and_exit_code() {
     assert_eq!((&json["verdict"], &json["first"][0]), (&"better".into(), &"a.json".into()));
     assert!(json["line"]["ratio"]["value"].as_f64().expect("a ratio") > 1.5, "{json}");
     folder.refuses_usage(&["compare", "a.json"], "give two runs");
+}
+
+#[test]
+fn interrupted_trial_leaves_nothing_behind() {
+    let folder = Folder::short("trial");
+    folder.make("t");
+    let mut command = folder.command(&["try"]);
+    let mut trial = command.env("TMPDIR", folder.join("t")).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(trial.stderr.take().expect("it is piped")).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("3 of 3"))), "it reaches the emulation");
+    while folder.names("t").len() < 2 && matches!(trial.try_wait(), Ok(None)) {
+        std::thread::yield_now();
+    }
+    assert_eq!(folder.names("t").len(), 2, "data and sockets of the service");
+    kill_process(Pid::from_child(&trial), Signal::INT).expect("it runs");
+    assert_eq!(trial.wait().expect("it ends").code(), Some(130));
+    assert!(folder.names("t").is_empty(), "{:?}", folder.names("t"));
 }
 
 #[test]

@@ -1,0 +1,158 @@
+//! `plimsoll try`: a simulation, a sample report diagnosed and sized, and a level change of an emulated volume under load.
+//! Leaves nothing behind.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use plimsoll_catalogue::Ask;
+use plimsoll_choose::diagnosis::{DiagnoseOptions, diagnose};
+use plimsoll_choose::sizing::{Design, Search, Sizing, size, wanted};
+use plimsoll_ingest::{DatabaseDemand, Demand, Ingest, Outcome};
+use plimsoll_measure::{EffortLevel, LoadOptions, MeasurementRequest, SimulationRequest, SweepOptions};
+use plimsoll_report::pages::{self, LevelRate, LevelTrial, Trial};
+use plimsoll_service::api::{Create, Level, Period, Stats, Volume};
+use plimsoll_service::client::{Client, volume_path};
+use plimsoll_units::{Bytes, Span};
+use plimsoll_web::{Observer, Threads};
+
+use crate::args::{TermsArgs, TryArgs};
+use crate::cli_error::CliError;
+use crate::console::Console;
+use crate::database::{Folders, RunningService};
+use crate::measure::run_context;
+use crate::offers::Offers;
+use crate::output;
+use crate::simulate::simulate_one;
+use crate::volumes::fetch;
+
+/// A report of a synthetic workload.
+const REPORT: (&str, &[u8]) =
+    ("a synthetic AWR report (samples/awr.html of the source)", include_bytes!("../../../samples/awr.html"));
+const CAPACITY: Bytes = Bytes::gib(500);
+const PROVIDER: &str = "azure";
+const SIMULATED: &str = "oci:256GB@10vpu";
+/// The volume before and after the change of its level.
+const EMULATED: [&str; 2] = ["oci:50GB@10vpu", "oci:50GB@20vpu"];
+/// Name of the volume.
+const NAME: &str = "trial";
+/// Maximum duration and queue depth of the load on the volume. It is stopped as soon as both rates are known.
+const LOAD: (Span, u32) = (Span::from_secs(20), 16);
+/// Seconds of each rate, after a second in which the load begins or the level has changed.
+const SECONDS: usize = 2;
+
+/// Runs the three parts. Exit code 1 if no volume could be emulated.
+pub fn run(args: &TryArgs) -> Result<(), CliError> {
+    let begun = Instant::now();
+    // Points of curves are progress on a terminal only.
+    let mut console = Console::new(!std::io::stderr().is_terminal()).map_err(anyhow::Error::from)?;
+    console.say(&format!("1 of 3: simulating {SIMULATED}"));
+    let sweep = SweepOptions { effort: EffortLevel::Quick, ..SweepOptions::default() };
+    let curve = simulate_one(SIMULATED, &SimulationRequest { sweep, ..Default::default() }, &mut console)?;
+    check_interrupt(&console)?;
+    console.say(&format!("2 of 3: {}", REPORT.0));
+    let outcomes = read_report();
+    let demand = Demand::of(&outcomes.iter().filter_map(Outcome::reading).collect::<Vec<_>>());
+    let subject = demand.subjects.first().context("the sample report has no storage load")?;
+    let diagnosis = diagnose(subject, &DiagnoseOptions { on: None, misses: None });
+    let sizing = size_subject(subject)?;
+    check_interrupt(&console)?;
+    console.say(&format!("3 of 3: emulating {} under load, for about 10 s", EMULATED[0]));
+    let change = change_level(&console).map_err(|error| error.to_string());
+    check_interrupt(&console)?;
+    let elapsed = Span::from_nanos(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    let (curve, diagnosis, sizing, change) = (&curve, &diagnosis, &sizing, &change);
+    let page = pages::trial(&Trial { curve, report: REPORT.0, diagnosis, sizing, change, elapsed });
+    output::print(plimsoll_report::page_text(&page, &output::style(args.no_color)).as_bytes())?;
+    if change.is_ok() { Ok(()) } else { Err(CliError::Ended(1)) }
+}
+
+fn check_interrupt(console: &Console) -> Result<(), CliError> {
+    if console.interrupted() { Err(CliError::Interrupted) } else { Ok(()) }
+}
+
+fn read_report() -> Vec<Outcome> {
+    let mut ingest = Ingest::new(REPORT.0);
+    ingest.feed(REPORT.1);
+    ingest.finish()
+}
+
+fn size_subject(subject: &DatabaseDemand) -> Result<Sizing, CliError> {
+    let offers = Offers::new(&TermsArgs::default())?;
+    let terms = offers.ranking_terms()?;
+    let among = Search::among(&offers.catalogue, &[PROVIDER.to_owned()]).map_err(anyhow::Error::from)?;
+    let search = Search { pool: Arc::new(Threads::default()), ..among };
+    let required = wanted(subject, &Design::of(CAPACITY)).map_err(anyhow::Error::from)?;
+    Ok(size(&offers.catalogue, &required, &terms, &search))
+}
+
+/// Serves a volume from temporary directories, and changes its level under load.
+fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
+    let folders = Folders::make(&std::env::temp_dir())?;
+    // Dropped before the directories of its data.
+    let service = RunningService::start(&folders.home, &folders.run, None, None, console)?;
+    let create = Create { name: NAME.into(), like: EMULATED[0].into(), ..Create::default() };
+    let volume: Volume = service.client.read(&service.client.post("/v1/volumes", &create)?)?;
+    let uri = volume.uris.first().context("the service has no socket for clients")?;
+    let (duration, depth) = LOAD;
+    let request = MeasurementRequest {
+        path: uri.into(),
+        load: LoadOptions { reads: Some(1.0), ..LoadOptions::default() },
+        sweep: SweepOptions {
+            effort: EffortLevel::Within(duration),
+            depths: Some(vec![depth]),
+            ..SweepOptions::default()
+        },
+        ..MeasurementRequest::default()
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut monitor = Console::observed(Observer::new(|_| (), Arc::clone(&stop)));
+    let (rates, load) = std::thread::scope(|scope| {
+        let load = scope.spawn(|| plimsoll_measure::measure(request, &run_context(Vec::new()), &mut monitor));
+        let rates = measure_levels(&service.client, &|| load.is_finished() || console.interrupted());
+        stop.store(true, Ordering::Relaxed);
+        (rates, load.join())
+    });
+    let rates = match (rates, load) {
+        (Ok(rates), _) => rates,
+        (Err(_), Ok(Err(error))) => return Err(error.into()),
+        (Err(error), _) => return Err(error),
+    };
+    let limits = [find_limit(EMULATED[0])?, find_limit(EMULATED[1])?];
+    Ok(LevelTrial { configurations: EMULATED, rates, limits })
+}
+
+/// IOPS of 8 KiB random reads that a configuration sustains.
+fn find_limit(config: &str) -> Result<Option<f64>, CliError> {
+    let offer = Offers::new(&TermsArgs::default())?.offer(config)?;
+    let ask = Ask { block: Bytes::kib(8), reads: 1.0, sequential: false };
+    Ok(offer.standing(&ask).binding().map(|limit| limit.iops))
+}
+
+/// The rates before and after the change.
+fn measure_levels(client: &Client, is_over: &dyn Fn() -> bool) -> Result<[LevelRate; 2], CliError> {
+    let before = measure_rate(client, is_over)?;
+    client.post(&volume_path(NAME, "level"), &Level { to: EMULATED[1].into(), force_detach: false })?;
+    Ok([before, measure_rate(client, is_over)?])
+}
+
+/// The rate of the next complete seconds under load.
+fn measure_rate(client: &Client, is_over: &dyn Fn() -> bool) -> Result<LevelRate, CliError> {
+    let path = volume_path(NAME, "stats");
+    let from_s = fetch::<Stats>(client, &path)?.now_s + 1;
+    while !is_over() {
+        let stats: Stats = fetch(client, &path)?;
+        let is_under_load = |period: &&Period| (from_s..stats.now_s).contains(&period.start_s) && period.ops > 0;
+        // The load begins, or settles at the new level, in the first of them.
+        let seconds: Vec<&Period> = stats.periods.iter().filter(is_under_load).skip(1).collect();
+        if seconds.len() >= SECONDS {
+            let operations: u64 = seconds.iter().map(|second| second.ops).sum();
+            let is_faithful = seconds.iter().all(|second| second.verdict == "faithful");
+            return Ok(LevelRate { iops: operations as f64 / seconds.len() as f64, is_faithful });
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Err(CliError::Failed(anyhow!("the load ended before its rate was known, as this host is busy")))
+}
