@@ -26,6 +26,7 @@ pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without
 pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChange, Unusual, WindowTime};
 pub use pinned::Pinned;
 pub use response::{Response, ResponsePoint};
+pub(crate) use split::is_below_resolution;
 pub use split::{Commits, Slice, Split, TimePart};
 pub use verdict::DiagnosisVerdict;
 

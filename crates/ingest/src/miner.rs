@@ -197,14 +197,23 @@ struct Instance {
     seconds: f64,
     line: u64,
     figures: Vec<(Class, Measure, Statistic, f64, &'static str)>,
-    /// Mean active sessions, and those on a processor.
-    sessions: Option<f64>,
+    /// Mean active sessions, with half of the last digit of their column, and those on a processor.
+    sessions: Option<ActiveSessions>,
     on_processor: Option<f64>,
     commits_s: Option<f64>,
     /// Mean number of processors in the highest minute, and the columns that it comes from.
     peak_processors: Option<(f64, &'static str)>,
     /// Busy share of the host's processors in their highest minute, 0 to 1.
     host_peak: Option<f64>,
+}
+
+/// Mean active sessions of an instance.
+#[derive(Clone, Copy)]
+struct ActiveSessions {
+    mean: f64,
+    /// Half of the last digit of the column: a printed 0 is any value below it.
+    rounding: f64,
+    column: &'static str,
 }
 
 /// Waits for an event.
@@ -301,7 +310,7 @@ impl MinerHistory {
             seconds: minutes * 60.0,
             line: row.line,
             figures: found.collect(),
-            sessions: row.number("aas"),
+            sessions: active_sessions(row),
             on_processor: row.number("cpu_per_s"),
             commits_s: row.number("commits_s"),
             peak_processors: peak_processors(row),
@@ -358,7 +367,7 @@ impl Snapshot {
 
     /// Total seconds of sessions of all instances.
     fn database_s(&self) -> Option<f64> {
-        self.instances.iter().map(|instance| Some(instance.sessions? * instance.seconds)).sum()
+        self.instances.iter().map(|instance| Some(instance.sessions?.mean * instance.seconds)).sum()
     }
 }
 
@@ -366,6 +375,16 @@ impl Instance {
     fn begin(&self) -> Option<DateTime> {
         timestamp::later(self.end, -self.seconds)
     }
+}
+
+/// Mean active sessions. `aas` has one decimal; newer versions also have `db_time`, in hundredths of a second a second,
+/// which has a hundred times its resolution.
+fn active_sessions(row: &NamedRow<'_>) -> Option<ActiveSessions> {
+    const HALF_DIGIT: f64 = 0.05;
+    let of = |column: &'static str, unit: f64| {
+        Some(ActiveSessions { mean: row.number(column)? * unit, rounding: HALF_DIGIT * unit, column })
+    };
+    of("db_time", 0.01).or_else(|| of("aas", 1.0))
 }
 
 /// Processors of the database in the highest minute; in versions without that column, their mean times the ratio of the
@@ -410,6 +429,16 @@ fn make(history: &MinerHistory, out: &mut Builder) {
         );
         out.caution(None, text);
     }
+    let instances = history.snapshots.values().flat_map(|snapshot| &snapshot.instances);
+    let rates = instances.flat_map(|instance| &instance.figures).filter(|figure| figure.1 == Measure::Throughput);
+    let zeros = rates.filter(|figure| figure.3 == 0.0).count();
+    if zeros > 0 {
+        let text = format!(
+            "{zeros} rates of bytes are printed as 0, which is less than 0.05 MB/s: reads and writes are estimated as \
+             operations of a block each, redo is left out"
+        );
+        out.caution(None, text);
+    }
     if estimated {
         let text = "the time of waits that are not among the first is estimated from their histograms, at three \
                     quarters of each bound";
@@ -450,17 +479,22 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
     let of_all = snapshot.classes.get("DB CPU").filter(|_| snapshot.instances.len() == 1).map(|(on, _)| *on);
     for (class, measure, statistic, value, column) in &instance.figures {
         let origin = out.origin(instance.line, "MAIN-METRICS", column);
-        let (class, measure, statistic, value) = (*class, *measure, *statistic, *value);
+        let (class, measure, statistic) = (*class, *measure, *statistic);
+        let is_rounded = measure == Measure::Throughput && *value == 0.0;
+        let estimate =
+            if is_rounded { bytes_below_resolution(history, instance, (class, statistic)) } else { Some(*value) };
+        let Some(value) = estimate else { continue };
         out.figure(Figure { scope, window, class, measure, statistic, value, origin });
     }
     if let Some(sessions) = instance.sessions {
         let cores = history.processors.get(&instance.name).and_then(|(processors, _)| *processors);
         let processors = cores.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count));
-        let origin = out.origin(instance.line, "MAIN-METRICS", "aas");
+        let origin = out.origin(instance.line, "MAIN-METRICS", sessions.column);
         out.time(DatabaseTime {
             scope,
             window,
-            database_s: sessions * instance.seconds,
+            database_s: sessions.mean * instance.seconds,
+            rounding_s: sessions.rounding * instance.seconds,
             processor_s: instance.on_processor.or(of_all).map(|on| on * instance.seconds),
             processors: processors.map(|count| count as u32),
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
@@ -468,6 +502,22 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
         });
     }
     processors_used(history, snapshot, instance, (scope, window), out);
+}
+
+/// Bytes per second of operations whose column rounds them to 0: a block each, at most half of the last digit. `None` if
+/// the operations are not counted, or if there are none.
+fn bytes_below_resolution(
+    history: &MinerHistory,
+    instance: &Instance,
+    (class, statistic): (Class, Statistic),
+) -> Option<f64> {
+    const HALF_DIGIT: f64 = 0.05 * MIB;
+    const USUAL_BLOCK: f64 = 8192.0;
+    let block = history.numbers.get("db_block_size").map_or(USUAL_BLOCK, |(bytes, _)| *bytes);
+    let is_rate = |figure: &&(Class, Measure, Statistic, f64, &str)| {
+        (figure.0, figure.1, figure.2) == (class, Measure::Iops, statistic)
+    };
+    instance.figures.iter().find(is_rate).map(|figure| (figure.3 * block).min(HALF_DIGIT))
 }
 
 /// Emits the processors that an instance used. Older versions have only those of all instances, which are divided by
@@ -484,7 +534,8 @@ fn processors_used(
     // No more than were busy.
     let busy = hosts.zip(instance.host_peak).map_or(f64::INFINITY, |(processors, share)| processors * share);
     let of_all = || {
-        let share = instance.sessions? / snapshot.instances.iter().filter_map(|one| one.sessions).sum::<f64>();
+        let share = instance.sessions?.mean
+            / snapshot.instances.iter().filter_map(|one| one.sessions).map(|one| one.mean).sum::<f64>();
         let (on_processor, line) = snapshot.classes.get("DB CPU").filter(|_| share.is_finite())?;
         Some((on_processor * share, *line, "AVERAGE-ACTIVE-SESSIONS", "DB CPU"))
     };
@@ -537,10 +588,10 @@ fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool
             origin,
         });
     }
-    // The remainder of each class is in no event.
+    // The remainder of each class is in no event, unless it is less than the rounding of the class.
     for (class, (sessions, line)) in snapshot.classes.iter().filter(|(class, _)| *class != "DB CPU") {
         let total_s = sessions * first.seconds - by_class.get(class.as_str()).copied().unwrap_or(0.0);
-        if total_s > 0.0 {
+        if total_s > CLASS_ROUNDING * first.seconds {
             let origin = out.origin(*line, "AVERAGE-ACTIVE-SESSIONS", class);
             let (event, count) = (format!("wait class {class}"), assumed_waits(class, snapshot));
             let foreground = class != BACKGROUND;
@@ -550,6 +601,9 @@ fn whole(history: &MinerHistory, snapshot: &Snapshot, out: &mut Builder) -> bool
     }
     estimated
 }
+
+/// Half of the last digit of mean sessions by wait class, which have two decimals.
+const CLASS_ROUNDING: f64 = 0.005;
 
 /// The wait class of background processes.
 const BACKGROUND: &str = "System I/O";

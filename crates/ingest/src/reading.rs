@@ -127,6 +127,8 @@ pub struct DatabaseTime {
     pub window: u32,
     /// Seconds of sessions, working or waiting.
     pub database_s: f64,
+    /// Seconds by which `database_s` may be off, as the input rounds it; 0 if it is exact.
+    pub rounding_s: f64,
     /// Seconds of these on a processor.
     pub processor_s: Option<f64>,
     /// Processors of the host.

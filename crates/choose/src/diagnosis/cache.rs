@@ -33,10 +33,7 @@ pub(crate) fn steps(account: &Account, misses: Option<&[(f64, f64)]>) -> Vec<Cac
     let default: Vec<&CacheCurve> = account.caches.iter().filter(|curve| is_default(&curve.pool)).collect();
     let present = account.cache_bytes.filter(|_| traced.is_some());
     let present = present.unwrap_or_else(|| default.iter().map(|curve| curve.size_bytes).sum());
-    let all_s = all_s(spent);
-    if all_s <= 0.0 || present <= 0.0 {
-        return Vec::new();
-    }
+    let Some(all_s) = all_s(spent).filter(|_| present > 0.0) else { return Vec::new() };
     let step = |factor: f64| {
         let reads = match &traced {
             Some(points) => interpolated(points, factor)?,

@@ -99,10 +99,7 @@ fn scaled(
     }
     *by_class.entry(Class::RedoWrite).or_default() += followers_s(spent, writes);
     by_class.retain(|_, seconds| *seconds > 0.0);
-    let before_s = all_s(spent);
-    if before_s <= 0.0 {
-        return None;
-    }
+    let before_s = all_s(spent)?;
     let (mut parts, mut kept) = (Vec::new(), Vec::new());
     for (class, before_s) in by_class {
         let operation_s = spent.operation_s(class);

@@ -6,7 +6,7 @@ mod works;
 
 use plimsoll_ingest::{Class, DatabaseDemand, WaitCause};
 
-use super::split::{Split, TimePart};
+use super::split::{Split, TimePart, is_below_resolution};
 use super::verdict::DiagnosisVerdict;
 use super::{Diagnosis, History, ceilings};
 
@@ -40,7 +40,7 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
             verdicts.extend(commits::verdicts(split, diagnosis));
             verdicts.extend(elsewhere(split));
         }
-        None => verdicts.push(untold(diagnosis)),
+        None => verdicts.push(below_resolution(subject).unwrap_or_else(|| untold(diagnosis))),
     }
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
@@ -74,6 +74,12 @@ fn history(history: &History) -> Vec<DiagnosisVerdict> {
         })
     });
     unusual.into_iter().chain(changed).collect()
+}
+
+fn below_resolution(subject: &DatabaseDemand) -> Option<DiagnosisVerdict> {
+    let spent = &subject.account.as_ref()?.whole;
+    let active_max = (spent.database_s + spent.rounding_s) / spent.seconds;
+    is_below_resolution(spent).then_some(DiagnosisVerdict::BelowResolution { active_max })
 }
 
 fn untold(diagnosis: &Diagnosis) -> DiagnosisVerdict {

@@ -161,8 +161,9 @@ impl Split {
     }
 }
 
-/// Divides a database's time; none if it is zero.
+/// Divides a database's time; none if it is zero, or below the resolution of the inputs.
 pub(super) fn split(spent: &SessionTime) -> Option<Split> {
+    let all = all_s(spent)?;
     let commits = split_commits(spent);
     let mut slices: Vec<Slice> = Vec::new();
     for part in TimePart::ALL {
@@ -173,10 +174,6 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
         slices.push(Slice { part, seconds, share: 0.0, events });
     }
     let known: f64 = slices.iter().map(|slice| slice.seconds).sum();
-    let all = all_s(spent);
-    if all <= 0.0 {
-        return None;
-    }
     for slice in &mut slices {
         if slice.part == TimePart::Unaccounted {
             slice.seconds = (all - known).max(0.0);
@@ -202,10 +199,17 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
 }
 
 /// Total seconds of sessions. Waits and total are not sampled at the same time: if waits and processor time exceed the
-/// total, their sum is used.
-pub(super) fn all_s(spent: &SessionTime) -> f64 {
+/// total, their sum is used. None if it is zero, or below the resolution of the inputs.
+pub(super) fn all_s(spent: &SessionTime) -> Option<f64> {
     let known = spent.processor_s.unwrap_or(0.0) + spent.waited_s(|_| true);
-    known.max(spent.database_s)
+    Some(known.max(spent.database_s)).filter(|all| *all > 0.0 && !is_below_resolution(spent))
+}
+
+/// True if the database's time is rounded so much that its parts have no meaningful share of it.
+pub(crate) fn is_below_resolution(spent: &SessionTime) -> bool {
+    /// Larger shares of the time that may be due to rounding change the answer.
+    const MAX_ROUNDING: f64 = 0.2;
+    spent.rounding_s > MAX_ROUNDING * spent.database_s
 }
 
 /// Seconds of a part outside of its own events.

@@ -88,6 +88,11 @@ pub enum DiagnosisVerdict {
         /// Mean active sessions.
         active: f64,
     },
+    /// The database's time is below the resolution of the inputs: shares of it are unknown.
+    BelowResolution {
+        /// Upper bound of the mean active sessions.
+        active_max: f64,
+    },
     /// The hosts' processors are nearly saturated.
     ProcessorsFull {
         /// Busy share, 0 to 1.
@@ -391,6 +396,7 @@ impl DiagnosisVerdict {
             Self::StorageAtLeast { .. } => "storage-at-least",
             Self::NoSessionTimes { .. } => "untold",
             Self::Quiet { .. } => "quiet",
+            Self::BelowResolution { .. } => "below-resolution",
             Self::ProcessorsFull { .. } => "processors-full",
             Self::ProcessorQueue { .. } => "processor-queue",
             Self::Unaccounted { .. } => "unsaid",

@@ -1,10 +1,13 @@
 //! Comparison of choices with today's storage: waiting sessions, and the best of the choices that are slower for some
 //! class of operations.
 
-use plimsoll_ingest::Class;
+use std::collections::BTreeMap;
+
+use plimsoll_ingest::{Class, EventTime, WaitCause};
 use plimsoll_units::Span;
 
 use super::frontier::by_rank;
+use super::objective::total_of;
 use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, Slower, VolumeLayout, Wanted};
 use crate::diagnosis::{DatabaseEffect, Latencies, PartEffect, effect};
 
@@ -51,10 +54,13 @@ impl Wanted {
     }
 
     /// Effect of storage with these mean response times on the database's time, at the mean load of the input; `None` if
-    /// the input does not split that time, or no wait is changed.
+    /// the input does not split that time, or no wait is changed. A class without simulated operations is compared through
+    /// the total that contains it.
     pub fn effect<'l>(&self, usual: impl IntoIterator<Item = &'l ClassLatency>) -> Option<DatabaseEffect> {
         let account = self.account.as_ref()?;
-        let then = usual.into_iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
+        let own: BTreeMap<Class, f64> = usual.into_iter().map(|one| (one.class, one.mean.as_secs_f64())).collect();
+        let mean = |class: Class| own.get(&class).or_else(|| own.get(&total_of(class))).copied();
+        let then = Class::ALL.into_iter().filter_map(|class| Some((class, mean(class)?))).collect();
         let today = self.today.iter().map(|(class, mean)| (*class, mean.as_secs_f64())).collect();
         effect(account, &Latencies(then), &Latencies(today)).filter(|effect| !effect.parts.is_empty())
     }
@@ -114,6 +120,32 @@ impl Wanted {
             then / today
         };
         choice.effect.as_ref().map_or_else(of_sessions, |effect| 1.0 - effect.saved()).max(1.0)
+    }
+}
+
+impl Choice {
+    /// True if `class` is `row`, or has no simulated operations and is compared through `row`, the total that contains it.
+    fn compares(&self, class: Class, row: Class) -> bool {
+        class == row || (total_of(class) == row && self.usual.iter().all(|one| one.class != class))
+    }
+
+    /// Mean response time today of a simulated class: of its operations, or of the waits that are compared through it.
+    pub fn today(&self, required: &Wanted, row: Class) -> Option<Span> {
+        let waits = required.account.iter().flat_map(|account| account.whole.foreground());
+        let is_compared =
+            |wait: &&EventTime| matches!(wait.cause, WaitCause::Storage(class) if self.compares(class, row));
+        let timed = waits.filter(is_compared).filter(|wait| wait.count > 0.0);
+        let (count, seconds) = timed.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
+        let of_class = required.today.iter().find(|(class, _)| *class == row).map(|(_, mean)| *mean);
+        // Sessions do not wait for most writes: the waits of a few are not their time.
+        let is_read = total_of(row) == Class::Read;
+        of_class.or_else(|| (is_read && seconds > 0.0).then(|| Span::from_secs_f64(seconds / count)))
+    }
+
+    /// Seconds that sessions wait for a simulated class, and for those compared through it: today and then.
+    pub fn waits(&self, effect: &DatabaseEffect, row: Class) -> Option<[f64; 2]> {
+        let parts = effect.parts.iter().filter(|part| self.compares(part.class, row));
+        parts.map(|part| [part.before_s, part.after_s]).reduce(|sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 }
 

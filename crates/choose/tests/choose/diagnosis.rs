@@ -483,6 +483,7 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
     let whole = SessionTime {
         seconds: 3_600.0,
         database_s: waited + processor_s + unsaid_s,
+        rounding_s: 0.0,
         processor_s: Some(processor_s),
         processors: None,
         host_busy: None,
@@ -654,6 +655,22 @@ fn a_change_between_two_periods_has_its_cause() {
 }
 
 /// A part of a subject's work: reads, writes and tallies of an hour.
+#[test]
+fn a_time_below_the_resolution_has_no_shares() {
+    let with = |rounding_s: f64| {
+        let mut idle = account(&[(0, 1_000.0, 9.0)], 1.0, 0.0);
+        (idle.whole.seconds, idle.whole.rounding_s) = (3_600.0, rounding_s);
+        check(&DatabaseDemand { account: Some(idle), ..disk(&[(300.0, 0.001)], 1.0) })
+    };
+    // 10 s of sessions in an hour, which are printed as 0.0 active sessions.
+    let found = with(0.05 * 3_600.0);
+    let DiagnosisVerdict::BelowResolution { active_max } = found.verdicts[0] else { panic!("{:?}", found.verdicts) };
+    near(active_max, 190.0 / 3_600.0, 1e-9);
+    assert!(found.split.is_none() && found.ten_times.is_none() && found.at_most.is_none() && found.cache.is_empty());
+    assert!(!ids(&found).contains(&"storage"), "{:?}", ids(&found));
+    assert_eq!(ids(&with(0.5))[..2], ["quiet", "storage"], "a twentieth is no obstacle");
+}
+
 fn work(part: &str, reads: f64, writes: f64, tallies: &[(&'static str, f64)]) -> PartWork {
     PartWork {
         part: part.to_owned(),

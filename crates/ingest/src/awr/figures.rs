@@ -598,6 +598,7 @@ fn time(page: &mut Page<'_>) {
         scope,
         window,
         database_s: stated.value,
+        rounding_s: 0.0,
         processor_s: on_processor,
         processors,
         commits: page.statistic("user commits").map(|stated| stated.value),

@@ -119,6 +119,7 @@ impl Risen<'_> {
                 scope,
                 window,
                 database_s,
+                rounding_s: 0.0,
                 processor_s: value(&Counted::ProcessorSeconds),
                 processors: None,
                 commits: value(&Counted::Commits),

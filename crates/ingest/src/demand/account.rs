@@ -32,6 +32,8 @@ pub struct SessionTime {
     pub seconds: f64,
     /// Seconds of sessions, working or waiting.
     pub database_s: f64,
+    /// Seconds by which `database_s` may be off, as the inputs round it; 0 if it is exact.
+    pub rounding_s: f64,
     /// Seconds of these on a processor; none if missing in any window.
     pub processor_s: Option<f64>,
     /// Processors of all hosts; the maximum over windows.
@@ -216,6 +218,7 @@ pub(super) fn account(
                 (sum.place, sum.longest_s) = (Some(place(&time.origin)), time.database_s);
             }
             sum.database_s += time.database_s;
+            sum.rounding_s += time.rounding_s;
             sum.processor_s.add(time.processor_s);
             sum.commits.add(time.commits);
             sum.processors(reading, time.scope, time.processors.map(f64::from));
@@ -286,6 +289,7 @@ impl Total {
 struct WindowTotals {
     seconds: f64,
     database_s: f64,
+    rounding_s: f64,
     longest_s: f64,
     place: Option<InputPosition>,
     processor_s: Total,
@@ -342,12 +346,13 @@ impl WindowTotals {
 
     fn spent(mut self) -> Option<SessionTime> {
         // Waits beyond the session time are idle waits of another name.
-        let left_s = self.database_s - self.processor_s.value().unwrap_or(0.0);
+        let left_s = self.database_s + self.rounding_s - self.processor_s.value().unwrap_or(0.0);
         self.waits.drop_longer(left_s * Self::SLACK);
         let (busy, all) = self.hosts.values().fold((0.0, 0.0), |(busy, all), host| (busy + host.0, all + host.1));
         Some(SessionTime {
             seconds: self.seconds,
             database_s: self.database_s,
+            rounding_s: self.rounding_s,
             processor_s: self.processor_s.value(),
             processors: (!self.processors.is_empty()).then(|| self.processors.values().sum()),
             host_busy: (all > 0.0).then(|| busy / all),
@@ -427,6 +432,7 @@ fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
         }
         sum.seconds += slot.seconds;
         sum.database_s += slot.database_s;
+        sum.rounding_s += slot.rounding_s;
         sum.processor_s = sum.processor_s.zip(slot.processor_s).map(|(a, b)| a + b);
         sum.commits = sum.commits.zip(slot.commits).map(|(a, b)| a + b);
         sum.processors = [sum.processors, slot.processors].into_iter().flatten().max_by(f64::total_cmp);

@@ -186,17 +186,17 @@ impl Sized<'_> {
         ];
         let rows = volumes.iter().flat_map(|choice| choice.latency.iter().map(move |one| (*choice, one)));
         let row = |(choice, one): (&Choice, &ClassLatency)| {
-            let today = self.sizing.wanted.today.iter().find(|(class, _)| *class == one.class);
+            let today = choice.today(&self.sizing.wanted, one.class);
             let usual = choice.usual.iter().find(|usual| usual.class == one.class);
-            let part = effect.and_then(|effect| effect.parts.iter().find(|part| part.class == one.class));
+            let waits = effect.and_then(|effect| choice.waits(effect, one.class));
             vec![
                 Cell::text(one.class.name()),
-                Cell::or_unknown(today, |(_, mean)| Cell::text(mean.to_string())),
+                Cell::or_unknown(today, |mean| Cell::text(mean.to_string())),
                 Cell::or_unknown(usual, mean),
                 mean(one),
                 Cell::or_unknown(one.p99, |p99| Cell::text(p99.to_string())),
-                Cell::or_unknown(part, |part| Cell::three(part.before_s)),
-                Cell::or_unknown(part, |part| Cell::three(part.after_s)),
+                Cell::or_unknown(waits, |[today, _]| Cell::three(today)),
+                Cell::or_unknown(waits, |[_, then]| Cell::three(then)),
             ]
         };
         Table::of("Response times by class", columns, rows, row).without_unknown().with_notes([

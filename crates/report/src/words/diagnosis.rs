@@ -44,7 +44,7 @@ pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str>
         DiagnosisVerdict::NotStorage { .. } => "Storage is not the problem",
         DiagnosisVerdict::StorageAtLeast { .. } => "Storage cannot be ruled out",
         DiagnosisVerdict::NoSessionTimes { .. } => "Undetermined from these inputs",
-        DiagnosisVerdict::Quiet { .. } => "The database is nearly idle",
+        DiagnosisVerdict::Quiet { .. } | DiagnosisVerdict::BelowResolution { .. } => "The database is nearly idle",
         DiagnosisVerdict::ProcessorsFull { .. } => "The processors are full",
         _ => return None,
     })
@@ -177,6 +177,25 @@ fn at_least([all, at_most]: [f64; 2], unaccounted: f64, are_processors_free: boo
     (text, remedy)
 }
 
+/// Text and remedy of an idle database.
+fn idle(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
+    Some(match *verdict {
+        DiagnosisVerdict::Quiet { active } => (
+            format!("The database is nearly idle: {} active sessions on average.", number::three(active)),
+            "Use reports of a busy period, if any.",
+        ),
+        DiagnosisVerdict::BelowResolution { active_max } => (
+            format!(
+                "The database is nearly idle: at most {} active sessions on average, which the input rounds, so shares of \
+                 its time and the effect of faster storage are unknown.",
+                number::three(active_max)
+            ),
+            "Use reports of a busy period, or an AWR report of this one, which has the time in seconds.",
+        ),
+        _ => return None,
+    })
+}
+
 fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match *verdict {
         DiagnosisVerdict::Storage { share: all, part, part_share, saved } => (
@@ -234,10 +253,7 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
                 "Add an AWR or Statspack report, or wait events of the database; for latencies, iostat -x of the host."
             },
         ),
-        DiagnosisVerdict::Quiet { active } => (
-            format!("The database is nearly idle: {} active sessions on average.", number::three(active)),
-            "Use reports of a busy period, if any.",
-        ),
+        DiagnosisVerdict::Quiet { .. } | DiagnosisVerdict::BelowResolution { .. } => idle(verdict)?,
         _ => return None,
     };
     let word = if matches!(verdict, DiagnosisVerdict::Quiet { .. }) { "note" } else { "answer" };

@@ -25,6 +25,7 @@ fn waiting(events: &[(&str, f64)]) -> DatabaseDemand {
     let whole = SessionTime {
         seconds: 3600.0,
         database_s: 1000.0,
+        rounding_s: 0.0,
         processor_s: None,
         processors: None,
         host_busy: None,

@@ -12,8 +12,8 @@ use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
 };
 use plimsoll_ingest::{
-    Account, CacheCurve, DatabaseDemand, EventTime, InputPosition, InstanceResource, MissCurve, Origin, Resource,
-    SessionTime, WaitCause,
+    Account, CacheCurve, Class, DatabaseDemand, EventTime, InputPosition, InstanceResource, MissCurve, Origin,
+    Resource, SessionTime, WaitCause,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -77,6 +77,7 @@ pub fn account() -> Account {
     let whole = SessionTime {
         seconds: 3_600.0,
         database_s: 7_200.0,
+        rounding_s: 0.0,
         processor_s: Some(1_000.0),
         processors: Some(8.0),
         host_busy: None,
@@ -275,6 +276,22 @@ fn all_data_in_memory_is_evaluated_without_an_estimate() {
     assert_eq!((found.by, found.reads), (EstimateSource::AllData, 0.0));
     assert!((found.more_bytes / f64::from(1_u32 << 30) - 100.0).abs() < 1e-6, "{}", found.more_bytes);
     assert!(memory(20.0, None).is_none(), "few reads are not worth memory");
+}
+
+#[test]
+fn waits_for_uncounted_classes_are_compared_through_their_total() {
+    // The input counts reads only; sessions wait for single-block reads of 10 ms.
+    let mut half = reading(0.5);
+    let waited_s = half.whole.waits[0].total_s;
+    half.whole.waits[0].count = waited_s / 0.01;
+    let subject = DatabaseDemand { account: Some(half), ..day(|_| 100.0) };
+    let sizing = sized(&subject, &plain(), &among(&["aws/gp3"]));
+    let choice = &sizing.choices[0];
+    assert_eq!(choice.today(&sizing.wanted, Class::Read), Some(Span::from_millis(10)));
+    let effect = choice.effect.as_ref().expect("reads are simulated");
+    let [before_s, after_s] = choice.waits(effect, Class::Read).expect("sessions wait for reads");
+    let then_s = choice.usual.iter().find(|one| one.class == Class::Read).unwrap().mean.as_secs_f64();
+    assert!((before_s - waited_s).abs() < 1e-9 && (after_s - waited_s * then_s / 0.01).abs() < 1e-6, "{after_s}");
 }
 
 #[test]

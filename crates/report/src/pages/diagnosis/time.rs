@@ -125,7 +125,7 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
         let place = Some(origins::event_id(case.index, index));
         vec![
             Cell::text(&event.event).with_link(place.clone()),
-            Cell::three(event.count),
+            Cell::or_unknown(Some(event.count).filter(|count| *count > 0.0), Cell::three),
             Cell::or_unknown(event.mean_s(), |mean| Cell::three(mean / 1e-3)).with_link(place.clone()),
             Cell::text(within),
             Cell::three(event.total_s).with_link(place.clone()),
