@@ -17,7 +17,7 @@ use crate::reading::{
     CapKind, Class, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow, Statistic, WaitCause,
 };
 
-pub use account::{Account, CacheCurve, EventTime, InputPosition, SessionTime};
+pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
 pub use resources::InstanceResource;
 pub use work::PartWork;
 

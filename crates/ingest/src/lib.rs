@@ -49,8 +49,8 @@ mod wide;
 pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
-    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, InputPosition, InstanceResource, MeasureSeries,
-    PartWork, SessionTime, Slot, Summary,
+    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostWaiting, InputPosition, InstanceResource,
+    MeasureSeries, PartWork, SessionTime, Slot, Summary,
 };
 pub use distribution::ValueDistribution;
 pub use events::is_through_cache;
@@ -60,7 +60,7 @@ pub use reading::{
     CacheAdvice, CapEvidence, CapKind, Caution, Class, Count, Counted, Database, DatabaseTime, Fate, Figure,
     FormatName, HostTime, InputPart, JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading,
     ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure, Setting, Snapshot,
-    Statistic, Wait, WaitCause, WindowCount,
+    Statistic, TimeCounters, Wait, WaitCause, WindowCount,
 };
 pub use refusal::Refusal;
 pub use requests::{Requests, TraceFault, TraceRequest};

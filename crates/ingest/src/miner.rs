@@ -12,7 +12,7 @@ use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
     Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Resource,
-    ResourceFigure, Statistic, Wait, WaitCause,
+    ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::text::table::Ruler;
@@ -498,6 +498,7 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
             processor_s: instance.on_processor.or(of_all).map(|on| on * instance.seconds),
             processors: processors.map(|count| count as u32),
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
+            counters: TimeCounters::default(),
             origin,
         });
     }

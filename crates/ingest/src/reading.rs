@@ -135,8 +135,34 @@ pub struct DatabaseTime {
     pub processors: Option<u32>,
     /// Transactions committed.
     pub commits: Option<f64>,
+    /// Counters that explain it.
+    pub counters: TimeCounters,
     /// Its place in the input.
     pub origin: Origin,
+}
+
+/// Counters of Oracle Database that explain its time, over a window, where known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimeCounters {
+    /// Statements that were parsed without a cursor to share (`parse count (hard)`).
+    pub hard_parses: Option<f64>,
+    /// Seconds of sessions in these (`hard parse elapsed time`), including their waits.
+    pub hard_parse_s: Option<f64>,
+    /// Requests of reads of all kinds (`physical read total IO requests`).
+    pub read_requests: Option<f64>,
+    /// Those answered by flash or memory of storage cells (`physical read requests optimized`).
+    pub flash_reads: Option<f64>,
+}
+
+impl TimeCounters {
+    /// Adds those of another window or instance; a counter that either lacks is unknown.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
+        self.hard_parses = sum(self.hard_parses, other.hard_parses);
+        self.hard_parse_s = sum(self.hard_parse_s, other.hard_parse_s);
+        self.read_requests = sum(self.read_requests, other.read_requests);
+        self.flash_reads = sum(self.flash_reads, other.flash_reads);
+    }
 }
 
 /// Processor time of a host in a window.
@@ -150,6 +176,10 @@ pub struct HostTime {
     pub busy_s: f64,
     /// Idle seconds, summed over all processors, including those of waiting for storage.
     pub idle_s: f64,
+    /// Idle seconds with I/O in flight, summed over all processors; part of `idle_s`.
+    pub io_wait_s: Option<f64>,
+    /// Seconds that runnable processes waited for a processor, summed over all processes.
+    pub queue_s: Option<f64>,
     /// Its place in the input.
     pub origin: Origin,
 }

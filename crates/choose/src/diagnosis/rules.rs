@@ -37,6 +37,8 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
             verdicts.extend(full);
             verdicts.extend(answer(split, diagnosis));
             verdicts.extend(other);
+            verdicts.extend(io_wait(split));
+            verdicts.extend(hard_parses(split));
             verdicts.extend(commits::verdicts(split, diagnosis));
             verdicts.extend(elsewhere(split));
         }
@@ -159,10 +161,16 @@ fn quiet(split: &Split) -> Option<DiagnosisVerdict> {
 fn processors(split: &Split) -> Option<DiagnosisVerdict> {
     /// Above this share of all processors queueing is likely at any time.
     const FULL: f64 = 0.85;
+    /// From this number of waiting processes per processor on, waits of all kinds are longer by the queue.
+    const QUEUED: f64 = 0.5;
+    let waiting = split.host.processes;
+    let is_queued = waiting.zip(split.processors).is_some_and(|(waiting, count)| waiting >= QUEUED * count);
     let unaccounted = split.share(TimePart::Unaccounted);
     let is_large = split.has_processor_time && split.has_waits && unaccounted >= LARGE;
     match split.processors_busy() {
-        Some(busy) if busy >= FULL => Some(DiagnosisVerdict::ProcessorsFull { busy, processors: split.processors }),
+        Some(busy) if busy >= FULL || (busy >= FREE && is_queued) => {
+            Some(DiagnosisVerdict::ProcessorsFull { busy, waiting, processors: split.processors })
+        }
         Some(busy) if is_large && busy < FREE => Some(DiagnosisVerdict::Unaccounted { share: unaccounted }),
         busy if is_large => Some(DiagnosisVerdict::ProcessorQueue { share: unaccounted, busy }),
         _ => None,
@@ -171,7 +179,22 @@ fn processors(split: &Split) -> Option<DiagnosisVerdict> {
 
 /// True if processors are full and sessions queue for them.
 fn is_overloaded(split: &Split, verdict: &DiagnosisVerdict) -> bool {
-    matches!(verdict, DiagnosisVerdict::ProcessorsFull { .. }) && split.share(TimePart::Unaccounted) >= LARGE
+    /// From this number of waiting processes on, as many wait as run on average.
+    const AS_MANY: f64 = 1.0;
+    let DiagnosisVerdict::ProcessorsFull { waiting, processors: present, .. } = verdict else { return false };
+    let is_queued = waiting.zip(*present).is_some_and(|(waiting, count)| waiting >= AS_MANY * count);
+    is_queued || split.share(TimePart::Unaccounted) >= LARGE
+}
+
+/// I/O wait of the host, a second source on whether storage is waited for.
+fn io_wait(split: &Split) -> Option<DiagnosisVerdict> {
+    let share = split.host.io_wait.filter(|share| *share >= NOTABLE)?;
+    split.has_waits.then(|| DiagnosisVerdict::HostIoWait { share, storage: split.storage() })
+}
+
+fn hard_parses(split: &Split) -> Option<DiagnosisVerdict> {
+    let (share, a_second) = split.hard_parses.filter(|(share, _)| *share >= LARGE)?;
+    Some(DiagnosisVerdict::HardParses { share, a_second })
 }
 
 /// Large parts other than storage and processors.

@@ -1,6 +1,6 @@
 //! A database's time, divided by activity and wait.
 
-use plimsoll_ingest::{Class, EventTime, InputPosition, SessionTime, WaitCause};
+use plimsoll_ingest::{Class, EventTime, HostWaiting, InputPosition, SessionTime, WaitCause};
 
 /// A part of the database's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,6 +104,11 @@ pub struct Split {
     pub processors: Option<f64>,
     /// Busy share of them, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
+    /// Waiting on the hosts.
+    pub host: HostWaiting,
+    /// Share of the time in hard parses with their waits, 0 to 1, and their rate per second, where known. It is a part of
+    /// other slices.
+    pub hard_parses: Option<(f64, Option<f64>)>,
     /// The origin of the database's time.
     pub place: InputPosition,
 }
@@ -194,6 +199,11 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
         has_waits: spent.foreground().next().is_some(),
         processors: spent.processors,
         host_busy: spent.host_busy,
+        host: spent.host.clone(),
+        hard_parses: spent
+            .counters
+            .hard_parse_s
+            .map(|parse_s| ((parse_s / all).min(1.0), spent.counters.hard_parses.map(|count| count / spent.seconds))),
         place: spent.place.clone(),
     })
 }

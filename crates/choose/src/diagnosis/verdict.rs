@@ -97,6 +97,8 @@ pub enum DiagnosisVerdict {
     ProcessorsFull {
         /// Busy share, 0 to 1.
         busy: f64,
+        /// Mean number of processes that wait for a processor, if known.
+        waiting: Option<f64>,
         /// Number of processors, if known.
         processors: Option<f64>,
     },
@@ -111,6 +113,20 @@ pub enum DiagnosisVerdict {
     Unaccounted {
         /// Its share.
         share: f64,
+    },
+    /// The hosts' processors are idle with I/O in flight for a notable share of the time.
+    HostIoWait {
+        /// The share, 0 to 1.
+        share: f64,
+        /// Share of storage in the database's time.
+        storage: f64,
+    },
+    /// A large part of the time is spent on hard parses, including their waits.
+    HardParses {
+        /// Its share.
+        share: f64,
+        /// Hard parses per second, if known.
+        a_second: Option<f64>,
     },
     /// Commits take much longer than log writes.
     CommitsElsewhere {
@@ -400,6 +416,8 @@ impl DiagnosisVerdict {
             Self::ProcessorsFull { .. } => "processors-full",
             Self::ProcessorQueue { .. } => "processor-queue",
             Self::Unaccounted { .. } => "unsaid",
+            Self::HostIoWait { .. } => "host-io-wait",
+            Self::HardParses { .. } => "hard-parses",
             Self::CommitsElsewhere { .. } => "commits-elsewhere",
             Self::CommitsForLog { .. } => "commits-for-log",
             Self::WritersBehind { .. } => "writers-behind",

@@ -56,8 +56,8 @@ pub struct Cluster {
 pub struct Exadata {
     /// Share of the read time in smart scans, which the cells filter, 0 to 1.
     pub smart_scans: f64,
-    /// Share of single-block reads from flash or memory of the cells, 0 to 1; `None` if the event names do not contain
-    /// it.
+    /// Share of reads from flash or memory of the cells, 0 to 1: of all requests by their counter, otherwise of single-block
+    /// reads by the names of their events; `None` if the input has neither.
     pub flash: Option<f64>,
 }
 
@@ -121,6 +121,9 @@ fn exadata(account: &Account) -> Option<Exadata> {
     let single = || account.whole.waits.iter().filter(|wait| wait.event.starts_with("cell single block"));
     let count = |is: &dyn Fn(&&EventTime) -> bool| single().filter(is).map(|wait| wait.count).sum::<f64>();
     let from_flash = count(&|wait| FLASH.iter().any(|end| wait.event.ends_with(end)));
-    let flash = (from_flash > 0.0).then(|| from_flash / count(&|_| true));
+    let by_name = || (from_flash > 0.0).then(|| from_flash / count(&|_| true));
+    let counters = account.whole.counters;
+    let counted = counters.flash_reads.zip(counters.read_requests).filter(|(_, all)| *all > 0.0);
+    let flash = counted.map(|(optimized, all)| (optimized / all).min(1.0)).or_else(by_name);
     (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash })
 }

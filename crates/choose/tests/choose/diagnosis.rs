@@ -9,8 +9,8 @@ use plimsoll_choose::diagnosis::{
     diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
-    Account, Cap, CapKind, Class, DatabaseDemand, Demand, EventTime, Ingest, InputPosition, Measure, MeasureSeries,
-    Origin, Outcome, PartWork, SessionTime, Slot, Statistic, WaitCause, WindowCount,
+    Account, Cap, CapKind, Class, DatabaseDemand, Demand, EventTime, HostWaiting, Ingest, InputPosition, Measure,
+    MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot, Statistic, TimeCounters, WaitCause, WindowCount,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -487,7 +487,9 @@ fn account(waits: &[(usize, f64, f64)], processor_s: f64, unsaid_s: f64) -> Acco
         processor_s: Some(processor_s),
         processors: None,
         host_busy: None,
+        host: HostWaiting::default(),
         commits: None,
+        counters: TimeCounters::default(),
         waits: events,
         place: place(),
     };
@@ -595,6 +597,27 @@ fn full_processors_precede_the_waits_that_they_lengthen() {
     let found = busy(3_000.0, 3_000.0, 4_000.0, Some(0.95));
     assert_eq!(ids(&found)[..2], ["processors-full", "storage-in-part"], "{:?}", found.verdicts);
     assert_eq!(ids(&busy(3_000.0, 7_000.0, 0.0, Some(0.95)))[0], "storage-in-part");
+}
+
+/// [`busy`] with three tenths of the time in storage, on a host with this waiting.
+fn on_host(host_busy: f64, io_wait: f64, processes: f64, hard_parse_s: f64) -> Vec<&'static str> {
+    let mut spent = account(&[(0, 1_000_000.0, 3_000.0)], 7_000.0, 0.0);
+    let sum = &mut spent.whole;
+    sum.seconds = sum.database_s / 10.0;
+    (sum.processors, sum.host_busy) = (Some(8.0), Some(host_busy));
+    sum.host = HostWaiting { io_wait: Some(io_wait), processes: Some(processes), place: None };
+    sum.counters.hard_parse_s = Some(hard_parse_s);
+    ids(&check(&DatabaseDemand { account: Some(spent), ..disk(&[(300.0, 0.001)], 1.0) }))
+}
+
+#[test]
+fn waiting_on_the_host_is_evidence() {
+    assert_eq!(on_host(0.6, 0.01, 9.0, 0.0)[..2], ["processors-full", "storage-in-part"]);
+    let free = on_host(0.2, 0.01, 9.0, 0.0);
+    assert!(!free.contains(&"processors-full") && !free.contains(&"host-io-wait"), "{free:?}");
+    assert!(on_host(0.2, 0.2, 0.0, 0.0).contains(&"host-io-wait"));
+    assert!(on_host(0.2, 0.0, 0.0, 2_000.0).contains(&"hard-parses"));
+    assert!(!free.contains(&"hard-parses"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::section::AwrSection;
 use crate::builder::Builder;
 use crate::reading::{
     CacheAdvice, Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow,
-    Resource, ResourceFigure, Statistic, Wait, WaitCause,
+    Resource, ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
 use crate::text::MIB;
@@ -297,17 +297,46 @@ fn kinds_of_reads(page: &mut Page<'_>) {
         }
         return;
     };
-    let single = reads - several;
+    let temp = temp_reads(page, block);
+    // The counter lacks direct reads of few blocks, so that it may be below those of temporary files.
+    let uncounted = (temp.several - several).max(0.0);
+    let single = (reads - several - temp.single - uncounted).max(0.0);
+    let large_s = (large(several) - temp.large_s).max(0.0);
+    let several = (several - temp.several).max(0.0);
     page.put(Class::RandomRead, Measure::Iops, single, section, total);
     page.put(Class::RandomRead, Measure::Throughput, single * block, section, total);
     if single > 0.0 {
         page.put(Class::RandomRead, Measure::Size, block, section, total);
     }
     page.put(Class::SequentialRead, Measure::Iops, several, section, multiple);
-    page.put(Class::SequentialRead, Measure::Throughput, large(several).max(0.0), section, bytes);
+    page.put(Class::SequentialRead, Measure::Throughput, large_s, section, bytes);
     // The remainder of few reads is not significant.
-    if several > 0.001 * reads && large(several) > 0.0 {
-        page.put(Class::SequentialRead, Measure::Size, large(several) / several, section, bytes);
+    if several > 0.001 * reads && large_s > 0.0 {
+        page.put(Class::SequentialRead, Measure::Size, large_s / several, section, bytes);
+    }
+}
+
+/// Reads of temporary files per second, which the statistics of reads include and which are a class of their own.
+#[derive(Default)]
+struct TempReads {
+    /// Of a block each.
+    single: f64,
+    /// Of several blocks.
+    several: f64,
+    /// Bytes of those of several blocks.
+    large_s: f64,
+}
+
+/// The reads of temporary files, all of one kind by their mean size.
+fn temp_reads(page: &Page<'_>, block: f64) -> TempReads {
+    let [Some(iops), Some(bytes_s)] = row(page, "Temp File").map(Traffic::reads).unwrap_or_default() else {
+        return TempReads::default();
+    };
+    let (iops, bytes_s) = (iops.value, bytes_s.value);
+    if bytes_s < 2.0 * block * iops {
+        TempReads { single: iops, ..TempReads::default() }
+    } else {
+        TempReads { single: 0.0, several: iops, large_s: bytes_s }
     }
 }
 
@@ -321,10 +350,14 @@ fn direct_reads(page: &mut Page<'_>) -> bool {
     let are_direct = cached.value <= MOST_CACHED * reads.value && direct.value >= 2.0 * requests;
     if are_direct {
         let section = page.statistics();
-        let bytes = direct.value * block;
-        page.put(Class::SequentialRead, Measure::Iops, requests / page.seconds, section, reads);
-        page.put(Class::SequentialRead, Measure::Throughput, bytes / page.seconds, section, direct);
-        page.put(Class::SequentialRead, Measure::Size, bytes / requests, section, direct);
+        let temp = temp_reads(page, block);
+        let iops = (requests / page.seconds - temp.single - temp.several).max(0.0);
+        let bytes_s = (direct.value * block / page.seconds - temp.single * block - temp.large_s).max(0.0);
+        page.put(Class::SequentialRead, Measure::Iops, iops, section, reads);
+        page.put(Class::SequentialRead, Measure::Throughput, bytes_s, section, direct);
+        if iops > 0.0 {
+            page.put(Class::SequentialRead, Measure::Size, bytes_s / iops, section, direct);
+        }
     }
     are_direct
 }
@@ -332,7 +365,7 @@ fn direct_reads(page: &mut Page<'_>) -> bool {
 /// Share of reads into the cache up to which the size of the others is known.
 const MOST_CACHED: f64 = 0.05;
 
-/// Emits the reads of backups: all reads but those of the database, if they are large. Those of control files are small.
+/// Emits the reads of backups: all reads but those of the database, of control files and of other files, if they are large.
 fn backup_reads(page: &mut Page<'_>) {
     let pairs = [
         ("physical read total IO requests", "physical read IO requests"),
@@ -344,6 +377,8 @@ fn backup_reads(page: &mut Page<'_>) {
     }) else {
         return;
     };
+    let [other_requests, other_bytes] = other_reads(page);
+    let (more_requests, more_bytes) = (more_requests - other_requests, more_bytes - other_bytes);
     let is_notable = more_bytes * page.seconds > LEAST_BACKUP * bytes.value;
     if is_notable && more_requests > 0.0 && more_bytes / more_requests >= COPY_SIZE {
         let section = page.statistics();
@@ -351,6 +386,20 @@ fn backup_reads(page: &mut Page<'_>) {
         page.put(Class::BackupRead, Measure::Throughput, more_bytes, section, bytes);
         page.put(Class::BackupRead, Measure::Size, more_bytes / more_requests, section, bytes);
     }
+}
+
+/// Reads per second of control files and of other files that are neither data nor logs nor backups, and their bytes. Without
+/// the table of file types, those of control files by their waits.
+fn other_reads(page: &Page<'_>) -> [f64; 2] {
+    const CONTROL_FILE_BLOCK: f64 = 16_384.0;
+    let report = page.report;
+    if report.file_types.is_empty() {
+        let of_control = report.events.iter().filter(|event| is_named(event, "control file sequential read"));
+        let reads = of_control.map(|event| event.waits).sum::<f64>() / page.seconds;
+        return [reads, reads * CONTROL_FILE_BLOCK];
+    }
+    let others = || report.file_types.iter().filter(|row| FileGroup::of(&row.name) == Some(FileGroup::Other));
+    [0, 1].map(|of| others().filter_map(|row| row.reads()[of]).map(|stated| stated.value).sum())
 }
 
 /// Share of all bytes read below which other reads are those of control files and headers.
@@ -369,6 +418,27 @@ fn large_reads_aside(rows: &[Traffic]) -> f64 {
     large.filter(|(iops, bytes_s)| *bytes_s > iops * 32_768.0).map(|(iops, _)| iops).sum()
 }
 
+/// Files that are neither data nor log.
+#[derive(Clone, Copy, PartialEq)]
+enum FileGroup {
+    Archive,
+    Backup,
+    Other,
+}
+
+impl FileGroup {
+    /// The group of a row of file types; none for data, logs and totals.
+    fn of(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        match name.as_str() {
+            "total" | "total:" | "data file" | "temp file" | "log file" => None,
+            "archive log" => Some(Self::Archive),
+            name if name.contains("backup") => Some(Self::Backup),
+            _ => Some(Self::Other),
+        }
+    }
+}
+
 /// Emits writes by file type, and everything that is neither data nor log.
 fn file_types(page: &mut Page<'_>) {
     if let Some(data) = row(page, "Data File") {
@@ -381,14 +451,9 @@ fn file_types(page: &mut Page<'_>) {
     let mut groups: [(Class, Vec<&Traffic>); 3] =
         [(Class::Archive, Vec::new()), (Class::Backup, Vec::new()), (Class::Other, Vec::new())];
     for row in &page.report.file_types {
-        let name = row.name.to_ascii_lowercase();
-        let group = match name.as_str() {
-            "total" | "total:" | "data file" | "temp file" | "log file" => continue,
-            "archive log" => 0,
-            name if name.contains("backup") => 1,
-            _ => 2,
-        };
-        groups[group].1.push(row);
+        if let Some(group) = FileGroup::of(&row.name) {
+            groups[group as usize].1.push(row);
+        }
     }
     let section = file_section(page);
     for (class, rows) in groups {
@@ -602,17 +667,40 @@ fn time(page: &mut Page<'_>) {
         processor_s: on_processor,
         processors,
         commits: page.statistic("user commits").map(|stated| stated.value),
+        counters: counters(page),
         origin,
     });
 }
 
-/// The host's own counters, which are in hundredths of a second.
+fn counters(page: &Page<'_>) -> TimeCounters {
+    let statistic = |name: &str| page.statistic(name).map(|stated| stated.value);
+    TimeCounters {
+        hard_parses: statistic("parse count (hard)"),
+        hard_parse_s: page.report.time_model.get("hard parse elapsed time").map(|stated| stated.value),
+        read_requests: statistic("physical read total IO requests"),
+        flash_reads: statistic("physical read requests optimized"),
+    }
+}
+
+/// The host's own counters, which are in hundredths of a second; without them the shares of the front page.
 fn host(page: &mut Page<'_>) {
+    const HUNDREDTH: f64 = 0.01;
     let systems = &page.report.systems;
-    let (Some(busy), Some(idle)) = (systems.get("BUSY_TIME"), systems.get("IDLE_TIME")) else { return };
-    let origin = page.origin(AwrSection::OperatingSystem, busy);
     let (scope, window) = page.at;
-    page.out.host(HostTime { scope, window, busy_s: busy.value / 100.0, idle_s: idle.value / 100.0, origin });
+    let seconds = |name: &str| systems.get(name).map(|stated| stated.value * HUNDREDTH);
+    if let (Some(busy), Some(idle_s)) = (systems.get("BUSY_TIME"), seconds("IDLE_TIME")) {
+        let (io_wait_s, queue_s) = (seconds("IOWAIT_TIME"), seconds("OS_CPU_WAIT_TIME"));
+        let origin = page.origin(AwrSection::OperatingSystem, busy);
+        let busy_s = busy.value * HUNDREDTH;
+        page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s, origin });
+    } else if let (Some(idle), io_wait) = (systems.get("%idle"), systems.get("%wio")) {
+        let all_s = page.seconds * processors(page).map_or(1.0, |stated| stated.value);
+        let share = |percent: f64| all_s * percent / 100.0;
+        let (busy_s, idle_s) = (share((100.0 - idle.value).max(0.0)), share(idle.value));
+        let io_wait_s = io_wait.map(|percent| share(percent.value));
+        let origin = page.origin(AwrSection::HostProcessors, idle);
+        page.out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s, queue_s: None, origin });
+    }
 }
 
 /// Processors as counted by the operating system, otherwise by the host's table.

@@ -32,6 +32,7 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
             by_name(report, table, table.column("value").or(table.column("total")), |report| &mut report.systems)
         }
         AwrSection::Histogram => histogram(report, table),
+        AwrSection::HostProcessors => host_processors(report, table),
         AwrSection::ClusterTimeModel => cluster_time_model(report, table),
         AwrSection::ClusterSystems => cluster_systems(report, table),
         AwrSection::ForegroundWaits | AwrSection::BackgroundWaits | AwrSection::AllWaits | AwrSection::ClusterWaits => {
@@ -368,6 +369,7 @@ fn cluster_time_model(report: &mut Report, table: &NamedTable) -> u32 {
         ("db cpu (s)", "DB CPU"),
         ("bg time (s)", "background elapsed time"),
         ("bg cpu (s)", "background cpu time"),
+        ("hard parse ela (s)", "hard parse elapsed time"),
     ];
     for row in table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some()) {
         let seconds = |column: &str| cells.found(row, row.cell(0), table.column(column));
@@ -380,10 +382,44 @@ fn cluster_time_model(report: &mut Report, table: &NamedTable) -> u32 {
     names.into_iter().map(|(column, name)| sum(&mut report.time_model, cells, column, name)).sum()
 }
 
+/// Processors and their times over all instances, the latter in hundredths of a second, as in reports of an instance.
 fn cluster_systems(report: &mut Report, table: &NamedTable) -> u32 {
+    const HUNDREDTHS: f64 = 100.0;
     let cells = Cells::of(report, table);
-    sum(&mut report.systems, cells, "cpu #cpus", "NUM_CPUS")
-        + sum(&mut report.systems, cells, "cpu #cores", "NUM_CPU_CORES")
+    let [busy, idle, io_wait] = ["time (s) busy", "time (s) idle", "% cpu % wio"].map(|name| table.column(name));
+    let instances = || table.rows.iter().filter(|row| cells.numerals.number(row.cell(0)).is_some());
+    let waited = |row: &Row| {
+        let all_s = cells.found(row, "", busy)?.value + cells.found(row, "", idle)?.value;
+        let percent = cells.found(row, row.cell(0), io_wait)?;
+        Some(percent.times(all_s / 100.0 * HUNDREDTHS))
+    };
+    let waits: Vec<StatedValue> = instances().filter_map(waited).collect();
+    if let Some(first) = waits.first().filter(|_| waits.len() == instances().count()) {
+        let value = waits.iter().map(|stated| stated.value).sum();
+        report.systems.insert("IOWAIT_TIME".to_owned(), StatedValue { value, ..first.clone() });
+    }
+    let times = sum(&mut report.systems, cells, "time (s) busy", "BUSY_TIME")
+        + sum(&mut report.systems, cells, "time (s) idle", "IDLE_TIME");
+    for name in ["BUSY_TIME", "IDLE_TIME"] {
+        if let Some(stated) = report.systems.get_mut(name) {
+            stated.value *= HUNDREDTHS;
+        }
+    }
+    let processors = sum(&mut report.systems, cells, "cpu #cpus", "NUM_CPUS")
+        + sum(&mut report.systems, cells, "cpu #cores", "NUM_CPU_CORES");
+    processors + times + waits.len() as u32
+}
+
+/// Shares of the processors' time on the front page.
+fn host_processors(report: &mut Report, table: &NamedTable) -> u32 {
+    let cells = Cells::of(report, table);
+    let Some(row) = table.rows.first() else { return 0 };
+    let shares = ["%user", "%system", "%wio", "%idle"];
+    let found = shares.map(|name| Some((name, cells.found(row, name, table.column(name))?)));
+    let found: Vec<(&str, StatedValue)> = found.into_iter().flatten().collect();
+    let count = found.len() as u32;
+    report.systems.extend(found.into_iter().map(|(name, stated)| (name.to_owned(), stated)));
+    count
 }
 
 fn sum(numbers: &mut Numbers, cells: Cells<'_>, column: &str, name: &str) -> u32 {

@@ -18,6 +18,8 @@ pub(super) enum AwrSection {
     IoProfile,
     TimeModel,
     OperatingSystem,
+    /// The processors of the host on the front page.
+    HostProcessors,
     ForegroundWaits,
     BackgroundWaits,
     /// Waits of all processes together, in releases before 11.1 and in Statspack.
@@ -56,6 +58,7 @@ const KEYS: &[(AwrSection, &[&str])] = &[
     (AwrSection::IoProfile, &["statistic", "read+write/s", "reads/s", "writes/s"]),
     (AwrSection::TimeModel, &["statistic name", "time (s)", "% of db time"]),
     (AwrSection::OperatingSystem, &["statistic", "value", "end value"]),
+    (AwrSection::HostProcessors, &["%user", "%system", "%wio", "%idle"]),
     (AwrSection::Histogram, &["event", "% of waits <"]),
     (AwrSection::Histogram, &["event", "% of total waits <"]),
     (AwrSection::ForegroundWaits, &["event", "waits", "total wait time (s)", "% db time"]),
@@ -161,6 +164,7 @@ impl AwrSection {
             Self::IoProfile => "IO Profile",
             Self::TimeModel | Self::ClusterTimeModel => "Time Model Statistics",
             Self::OperatingSystem | Self::ClusterSystems => "Operating System Statistics",
+            Self::HostProcessors => "Host CPU",
             Self::ForegroundWaits => "Foreground Wait Events",
             Self::BackgroundWaits => "Background Wait Events",
             Self::AllWaits => "Wait Events",

@@ -8,7 +8,7 @@ use plimsoll_units::Span;
 
 use super::Builder;
 use crate::reading::{
-    Count, Counted, DatabaseTime, Measure, Origin, ReadingWindow, Snapshot, Wait, WaitCause, WindowCount,
+    Count, Counted, DatabaseTime, Measure, Origin, ReadingWindow, Snapshot, TimeCounters, Wait, WaitCause, WindowCount,
 };
 use crate::text::timestamp;
 
@@ -123,6 +123,7 @@ impl Risen<'_> {
                 processor_s: value(&Counted::ProcessorSeconds),
                 processors: None,
                 commits: value(&Counted::Commits),
+                counters: TimeCounters::default(),
                 origin: origin.clone(),
             });
         }

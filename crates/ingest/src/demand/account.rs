@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Placed;
-use crate::reading::{CacheAdvice, Class, Database, Origin, Reading, Wait, WaitCause};
+use crate::reading::{CacheAdvice, Class, Database, HostTime, Origin, Reading, TimeCounters, Wait, WaitCause};
 
 /// Time of a database's sessions.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,12 +40,27 @@ pub struct SessionTime {
     pub processors: Option<f64>,
     /// Busy share of the hosts' processors, 0 to 1, including other programs.
     pub host_busy: Option<f64>,
+    /// Waiting on the hosts, where known.
+    pub host: HostWaiting,
     /// Committed transactions; none if missing in any window.
     pub commits: Option<f64>,
+    /// Counters that explain the time, of all windows and instances.
+    pub counters: TimeCounters,
     /// Waits of sessions and background processes, the longest first, without idle ones.
     pub waits: Vec<EventTime>,
     /// The place of the database's time; that of the busiest window.
     pub place: InputPosition,
+}
+
+/// Waiting on the hosts of a database, where known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostWaiting {
+    /// Share of the processors' time that they were idle with I/O in flight, 0 to 1.
+    pub io_wait: Option<f64>,
+    /// Mean number of runnable processes that waited for a processor.
+    pub processes: Option<f64>,
+    /// The place of the hosts' processor time; that of the first window.
+    pub place: Option<InputPosition>,
 }
 
 /// Waits for an event.
@@ -198,7 +213,7 @@ pub(super) fn account(
     placed: &Placed,
     is_meant: impl Fn(&Reading, u32) -> bool,
 ) -> Option<Account> {
-    let mut sums: Vec<WindowTotals> =
+    let mut sums: Vec<WindowTotals<'_>> =
         placed.slots.iter().map(|slot| WindowTotals::new(slot.length.as_secs_f64())).collect();
     let mut inputs: BTreeMap<usize, Arc<str>> = BTreeMap::new();
     let mut curves: BTreeMap<CurveKey, (InputPosition, Vec<&CacheAdvice>)> = BTreeMap::new();
@@ -222,11 +237,15 @@ pub(super) fn account(
             sum.processor_s.add(time.processor_s);
             sum.commits.add(time.commits);
             sum.processors(reading, time.scope, time.processors.map(f64::from));
+            match &mut sum.counters {
+                Some(counters) => counters.add(&time.counters),
+                none => *none = Some(time.counters),
+            }
         }
         for host in &reading.hosts {
             let Some(slot) = slot(host.scope, host.window) else { continue };
-            let name = who(reading, host.scope);
-            sums[slot].hosts.insert(name, (host.busy_s, host.busy_s + host.idle_s));
+            sums[slot].host_place.get_or_insert_with(|| place(&host.origin));
+            sums[slot].hosts.insert(who(reading, host.scope), host);
         }
         for database in &reading.databases {
             let Some(slot) = slot(database.scope, database.window) else { continue };
@@ -245,7 +264,7 @@ pub(super) fn account(
             curves.entry(key).or_insert_with(|| (place(&advice.origin), Vec::new())).1.push(advice);
         }
     }
-    let last = |of: fn(&WindowTotals) -> &BTreeMap<String, f64>| {
+    let last = |of: for<'w> fn(&'w WindowTotals<'_>) -> &'w BTreeMap<String, f64>| {
         sums.iter().rev().map(of).find(|by_name| !by_name.is_empty()).map(|by_name| by_name.values().sum())
     };
     let stored_bytes = sums.iter().rev().find_map(|sum| sum.stored);
@@ -286,7 +305,7 @@ impl Total {
 
 /// A window under construction.
 #[derive(Default)]
-struct WindowTotals {
+struct WindowTotals<'a> {
     seconds: f64,
     database_s: f64,
     rounding_s: f64,
@@ -295,15 +314,16 @@ struct WindowTotals {
     processor_s: Total,
     commits: Total,
     processors: BTreeMap<String, f64>,
-    /// Busy and total seconds of processors, by host.
-    hosts: BTreeMap<String, (f64, f64)>,
+    hosts: BTreeMap<String, &'a HostTime>,
+    host_place: Option<InputPosition>,
+    counters: Option<TimeCounters>,
     caches: BTreeMap<String, f64>,
     memories: BTreeMap<String, f64>,
     stored: Option<f64>,
     waits: Waits,
 }
 
-impl WindowTotals {
+impl WindowTotals<'_> {
     /// Tolerance for counters that are read at different times, and for waits that include work.
     const SLACK: f64 = 1.25;
 
@@ -348,15 +368,24 @@ impl WindowTotals {
         // Waits beyond the session time are idle waits of another name.
         let left_s = self.database_s + self.rounding_s - self.processor_s.value().unwrap_or(0.0);
         self.waits.drop_longer(left_s * Self::SLACK);
-        let (busy, all) = self.hosts.values().fold((0.0, 0.0), |(busy, all), host| (busy + host.0, all + host.1));
+        let sum = |of: fn(&HostTime) -> Option<f64>| self.hosts.values().map(|host| of(host)).sum::<Option<f64>>();
+        let all_s = sum(|host| Some(host.busy_s + host.idle_s)).filter(|seconds| *seconds > 0.0);
+        let share = |of: fn(&HostTime) -> Option<f64>| Some(sum(of)? / all_s?);
+        let host = HostWaiting {
+            io_wait: share(|host| host.io_wait_s),
+            processes: all_s.and_then(|_| Some(sum(|host| host.queue_s)? / self.seconds)),
+            place: self.host_place,
+        };
         Some(SessionTime {
             seconds: self.seconds,
             database_s: self.database_s,
             rounding_s: self.rounding_s,
             processor_s: self.processor_s.value(),
             processors: (!self.processors.is_empty()).then(|| self.processors.values().sum()),
-            host_busy: (all > 0.0).then(|| busy / all),
+            host_busy: share(|host| Some(host.busy_s)),
+            host,
             commits: self.commits.value(),
+            counters: self.counters.unwrap_or_default(),
             waits: self.waits.sorted(),
             place: self.place?,
         })
@@ -416,12 +445,9 @@ fn both(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
 fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
     let mut waits = Waits::default();
     let mut whole: Option<SessionTime> = None;
-    let (mut busy, mut longest_s) = ((0.0, 0.0), 0.0);
+    let mut longest_s = 0.0;
     for slot in slots.iter().flatten() {
         slot.waits.iter().for_each(|wait| waits.add(wait));
-        if let Some(share) = slot.host_busy {
-            busy = (busy.0 + share * slot.seconds, busy.1 + slot.seconds);
-        }
         let Some(sum) = &mut whole else {
             whole = Some(SessionTime { waits: Vec::new(), ..slot.clone() });
             longest_s = slot.database_s;
@@ -434,13 +460,24 @@ fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
         sum.database_s += slot.database_s;
         sum.rounding_s += slot.rounding_s;
         sum.processor_s = sum.processor_s.zip(slot.processor_s).map(|(a, b)| a + b);
+        sum.counters.add(&slot.counters);
+        sum.host.place = sum.host.place.take().or_else(|| slot.host.place.clone());
         sum.commits = sum.commits.zip(slot.commits).map(|(a, b)| a + b);
         sum.processors = [sum.processors, slot.processors].into_iter().flatten().max_by(f64::total_cmp);
     }
     let mut whole = whole?;
-    whole.host_busy = (busy.1 > 0.0).then(|| busy.0 / busy.1);
+    whole.host_busy = mean_over_time(slots, |slot| slot.host_busy);
+    whole.host.io_wait = mean_over_time(slots, |slot| slot.host.io_wait);
+    whole.host.processes = mean_over_time(slots, |slot| slot.host.processes);
     whole.waits = waits.sorted();
     Some(whole)
+}
+
+/// Mean of a quantity over the windows that have it.
+fn mean_over_time(slots: &[Option<SessionTime>], of: impl Fn(&SessionTime) -> Option<f64>) -> Option<f64> {
+    let timed = slots.iter().flatten().filter_map(|slot| Some((of(slot)?, slot.seconds)));
+    let (sum, seconds) = timed.fold((0.0, 0.0), |sum, (value, seconds)| (sum.0 + value * seconds, sum.1 + seconds));
+    (seconds > 0.0).then(|| sum / seconds)
 }
 
 fn without_histograms(mut spent: SessionTime) -> SessionTime {

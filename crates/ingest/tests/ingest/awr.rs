@@ -91,6 +91,80 @@ fn reads_of_backups_are_separate() {
     assert!(!has_backup(&read(&report)));
 }
 
+/// Inserts a row above the one that begins with `above`.
+fn insert_row(report: &str, above: &str, cells: &[&str]) -> String {
+    let at = report.find(&format!(">{above}<")).expect("the row");
+    let at = report[..at].rfind("<tr>").expect("its begin");
+    let row = cells.join("</td><td class='awrc'>");
+    format!("{}<tr><td class='awrc'>{row}</td></tr>\n{}", &report[..at], &report[at..])
+}
+
+#[test]
+fn each_read_counts_once() {
+    // Beside 1,000 single-block and 100 multi-block reads per second of the database, 10 of the latter of temporary files:
+    // 20 reads of control files of 16 KiB and 50 of a backup of 1 MiB.
+    let seconds = 3_600;
+    let report = workload(9, 3_600_000).awr_html();
+    let database_bytes = (3_600_000 + 360_000 * 64) * 8_192;
+    let aside = seconds * (20 * 16_384 + (50 << 20));
+    let report = restate(&report, "physical read total IO requests", 3_960_000 + seconds * 70);
+    let report = restate(&report, "physical read total bytes", database_bytes + aside);
+    let control = ["Control File", "1.1G", "20.00", ".3125M", "0M", "0.00", "0M", "", ""];
+    let temp = ["Temp File", "17.6G", "10.00", "5M", "0M", "0.00", "0M", "", ""];
+    let reading = read(&insert_row(&insert_row(&report, "TOTAL:", &control), "TOTAL:", &temp));
+    let iops = |class: Class| value(&reading, class, Measure::Iops);
+    near(iops(Class::BackupRead), 50.0, 1e-9);
+    near(value(&reading, Class::BackupRead, Measure::Size), 1_048_576.0, 1e-9);
+    near(iops(Class::SequentialRead), 90.0, 1e-9);
+    near(value(&reading, Class::SequentialRead, Measure::Throughput), 100.0 * 524_288.0 - 5.0 * 1_048_576.0, 1e-9);
+    let classes = [Class::RandomRead, Class::SequentialRead, Class::TempRead, Class::BackupRead, Class::Other];
+    near(classes.into_iter().map(iops).sum(), iops(Class::Read), 1e-9);
+    // Sorts of single blocks are random reads, and control files alone are no backup.
+    let small = ["Temp File", "280M", "10.00", ".078125M", "0M", "0.00", "0M", "", ""];
+    let aside = restate(&report, "physical read total IO requests", 3_960_000 + seconds * 20);
+    let aside = restate(&aside, "physical read total bytes", database_bytes + seconds * 20 * 16_384);
+    let reading = read(&insert_row(&insert_row(&aside, "TOTAL:", &control), "TOTAL:", &small));
+    near(value(&reading, Class::RandomRead, Measure::Iops), 990.0, 1e-9);
+    near(value(&reading, Class::SequentialRead, Measure::Iops), 100.0, 1e-9);
+    assert!(!reading.figures.iter().any(|figure| figure.class == Class::BackupRead));
+}
+
+#[test]
+fn waiting_on_the_host_and_hard_parses_are_read() {
+    let work = workload(9, 3_600_000);
+    let report = insert_row(&work.awr_html(), "NUM_CPUS", &["IOWAIT_TIME", "72,000", ""]);
+    let report = insert_row(&report, "NUM_CPUS", &["OS_CPU_WAIT_TIME", "1,440,000", ""]);
+    let report = insert_row(&report, "redo size", &["parse count (hard)", "360,000", "100.00", ""]);
+    let report = insert_row(&report, "redo size", &["physical read requests optimized", "990,000", "275.00", ""]);
+    let report = insert_row(&report, "DB time", &["hard parse elapsed time", "806.00", "10.00"]);
+    let demand = Demand::of(&[&read(&report)]);
+    let spent = &demand.subjects[0].account.as_ref().unwrap().whole;
+    let all_s = 3_600.0 * f64::from(work.processors);
+    near(spent.host.io_wait.unwrap(), 720.0 / all_s, 1e-9);
+    near(spent.host.processes.unwrap(), 4.0, 1e-9);
+    let origin = &spent.host.place.as_ref().unwrap().origin;
+    assert_eq!(origin.table.as_deref(), Some("Operating System Statistics"));
+    let counters = spent.counters;
+    assert_eq!((counters.hard_parses, counters.hard_parse_s), (Some(360_000.0), Some(806.0)));
+    near(counters.flash_reads.unwrap() / counters.read_requests.unwrap(), 0.25, 1e-9);
+    let absent = Demand::of(&[&read(&work.awr_html())]);
+    let spent = &absent.subjects[0].account.as_ref().unwrap().whole;
+    assert_eq!((spent.host.io_wait, spent.host.processes, spent.counters.flash_reads), (None, None, None));
+}
+
+#[test]
+fn shares_of_the_front_page_replace_missing_counters_of_the_host() {
+    let table = "<table summary=\"This table displays system load statistics\"><tr><th>Load Average Begin</th>\
+                 <th>%User</th><th>%System</th><th>%WIO</th><th>%Idle</th></tr>\n\
+                 <tr><td>2.00</td><td>20.0</td><td>5.0</td><td>18.46</td><td>75.0</td></tr></table>\n";
+    let report = workload(9, 3_600_000).awr_html().replace("BUSY_TIME", "OTHER_TIME");
+    let at = report.find("<table").expect("a table");
+    let demand = Demand::of(&[&read(&format!("{}{table}{}", &report[..at], &report[at..]))]);
+    let spent = &demand.subjects[0].account.as_ref().unwrap().whole;
+    near(spent.host_busy.unwrap(), 0.25, 1e-9);
+    near(spent.host.io_wait.unwrap(), 0.1846, 1e-9);
+}
+
 #[test]
 fn direct_reads_without_a_counter_of_multi_block_reads_are_sequential() {
     let work = workload(9, 3_600_000);

@@ -187,6 +187,16 @@ view! {
         processors: Option<f64> = split.processors,
         /// Busy share of the processors, 0 to 1; null if unknown.
         host_busy_share: Option<f64> = split.host_busy,
+        /// Share of the processors' time that they were idle with I/O in flight, 0 to 1; null if unknown.
+        host_io_wait_share: Option<f64> = split.host.io_wait,
+        /// Mean number of runnable processes that waited for a processor; null if unknown.
+        host_waiting_processes: Option<f64> = split.host.processes,
+        /// Place of the hosts' processor time; null if unknown.
+        host_from: Option<Origin> = view(split.host.place.as_ref()),
+        /// Share of the time in hard parses with their waits, 0 to 1, which is a part of other parts; null if unknown.
+        hard_parses_share: Option<f64> = split.hard_parses.map(|(share, _)| share),
+        /// Hard parses per second; null if unknown.
+        hard_parses_per_second: Option<f64> = split.hard_parses.and_then(|(_, rate)| rate),
         /// Place of the database's time.
         from: Origin = (&split.place).into(),
         /// Parts, largest first.

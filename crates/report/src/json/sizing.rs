@@ -199,7 +199,8 @@ view! {
     struct Exadata from exadata: &sized::Exadata {
         /// Share of the time of reads in smart scans, 0 to 1.
         smart_scans_share: f64 = exadata.smart_scans,
-        /// Share of the reads of single blocks that flash or memory answered, 0 to 1; null if unknown.
+        /// Share of the reads that flash or memory answered, 0 to 1: of all requests by the counter `physical read requests
+        /// optimized`, otherwise of single-block reads by the names of their events; null if the reports have neither.
         flash_share: Option<f64> = exadata.flash,
     }
 

@@ -371,9 +371,15 @@ pub(crate) fn machine(machine: &Attachment) -> String {
 
 /// Caution that the figures of Exadata do not transfer to other storage.
 pub(crate) fn exadata(exadata: &Exadata) -> String {
-    let flash = exadata.flash.map_or_else(String::new, |share| {
-        format!(", and flash or memory of the cells served {} of the single-block reads", number::percent(share))
-    });
+    let flash = exadata.flash.map_or_else(
+        || ", and the reports do not count the reads that flash served (physical read requests optimized)".to_owned(),
+        |share| {
+            format!(
+                ", and flash or memory of the cells served {} of the reads",
+                number::percent((share * 1e3).round() / 1e3)
+            )
+        },
+    );
     let scans = if exadata.smart_scans < 0.005 {
         "The reports have hardly any smart scans".to_owned()
     } else {

@@ -2,7 +2,9 @@
 
 use plimsoll_catalogue::{Catalogue, Config};
 use plimsoll_choose::sizing::{ClassObjective, Platform, Search, VolumeContent, VolumeLayout, Wanted, layouts, size};
-use plimsoll_ingest::{Account, DatabaseDemand, EventTime, InputPosition, Origin, SessionTime, WaitCause};
+use plimsoll_ingest::{
+    Account, DatabaseDemand, EventTime, HostWaiting, InputPosition, Origin, SessionTime, TimeCounters, WaitCause,
+};
 use plimsoll_units::Bytes;
 
 use super::support::{database, subject, terms};
@@ -29,7 +31,9 @@ fn waiting(events: &[(&str, f64)]) -> DatabaseDemand {
         processor_s: None,
         processors: None,
         host_busy: None,
+        host: HostWaiting::default(),
         commits: None,
+        counters: TimeCounters::default(),
         waits: waits.collect(),
         place: place(),
     };
@@ -61,6 +65,11 @@ fn waits_for_cells_show_exadata() {
     let exadata = Platform::of(&waiting(&events)).exadata.unwrap();
     assert!((exadata.smart_scans - 0.3).abs() < 1e-9, "{exadata:?}");
     assert!((exadata.flash.unwrap() - 60.0 / 70.0).abs() < 1e-9, "{exadata:?}");
+    let mut counted = waiting(&events[..2]);
+    assert_eq!(Platform::of(&counted).exadata.unwrap().flash, None, "neither names nor a counter");
+    let counters = &mut counted.account.as_mut().unwrap().whole.counters;
+    (counters.read_requests, counters.flash_reads) = (Some(1_000.0), Some(988.0));
+    assert_eq!(Platform::of(&counted).exadata.unwrap().flash, Some(0.988));
 }
 
 fn laid_out(wanted: &Wanted, names: &[&str]) -> Vec<VolumeLayout> {

@@ -12,8 +12,8 @@ use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
 };
 use plimsoll_ingest::{
-    Account, CacheCurve, Class, DatabaseDemand, EventTime, InputPosition, InstanceResource, MissCurve, Origin,
-    Resource, SessionTime, WaitCause,
+    Account, CacheCurve, Class, DatabaseDemand, EventTime, HostWaiting, InputPosition, InstanceResource, MissCurve,
+    Origin, Resource, SessionTime, TimeCounters, WaitCause,
 };
 use plimsoll_units::{Bytes, Span};
 
@@ -81,7 +81,9 @@ pub fn account() -> Account {
         processor_s: Some(1_000.0),
         processors: Some(8.0),
         host_busy: None,
+        host: HostWaiting::default(),
         commits: None,
+        counters: TimeCounters::default(),
         waits: Vec::new(),
         place: place(),
     };

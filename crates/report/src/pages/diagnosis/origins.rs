@@ -138,6 +138,9 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
     if let Some(split) = &case.found.split {
         let seconds = format!("{} s", number::three(split.database_s));
         rows.push(place(Some(time_id(case.index)), "database time", &seconds, &split.place));
+        if let (Some(host), Some(busy)) = (&split.host.place, split.host_busy) {
+            rows.push(place(None, "busy processors of the host", &number::percent((busy * 1e3).round() / 1e3), host));
+        }
     }
     for (row, event) in list_events(case).into_iter().enumerate() {
         let value = format!("{} s, {} waits", number::three(event.total_s), number::three(event.count));

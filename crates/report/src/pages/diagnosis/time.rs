@@ -65,8 +65,9 @@ fn plain_bars(split: &Split) -> Table {
     };
     let processors = split.processors.map_or(String::new(), |count| format!("; processors: {}", number::whole(count)));
     let busy = split.host_busy.map_or(String::new(), |busy| format!(", busy {} of the time", share(busy)));
+    let waiting = split.host.io_wait.map_or(String::new(), |idle| format!(", idle in I/O wait {}", share(idle)));
     let notes = [
-        format!("{} sessions active on average{processors}{busy}", number::three(split.active)),
+        format!("{} sessions active on average{processors}{busy}{waiting}", number::three(split.active)),
         "\u{25aa} shortened by faster storage; \u{25ab} unaffected by storage".to_owned(),
     ];
     let seen = split.slices.iter().filter(|slice| slice.share >= SHARE_MIN);

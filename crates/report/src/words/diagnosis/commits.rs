@@ -5,18 +5,11 @@ use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
 use super::{VerdictText, event, of_all, seconds, share, spent};
 use crate::number;
 
+/// Share of storage in the database's time from which I/O wait of the host confirms it.
+const MINOR_STORAGE: f64 = 0.15;
+
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
     let (text, remedy) = match verdict {
-        DiagnosisVerdict::ProcessorsFull { busy, processors } => {
-            let of = processors.map_or(String::new(), |processors| format!(" {}", number::whole(processors)));
-            (
-                format!(
-                    "The{of} processors are busy {} of the time: sessions queue for them, which inflates measured storage waits.",
-                    share(*busy)
-                ),
-                "Add processors or reduce the work before judging the storage.",
-            )
-        }
         DiagnosisVerdict::ProcessorQueue { share: part, busy } => {
             let busy = busy.map_or(String::new(), |busy| format!(" (they are busy {} of the time)", share(busy)));
             (
@@ -59,9 +52,55 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             let name = name.as_ref().map_or(String::new(), |name| format!(", mostly \"{}\"", event(name)));
             (format!("{} is spent on {}{name}.", of_all(*share), spent(*part)), elsewhere(*part))
         }
-        _ => return None,
+        of_host => host_text(of_host)?,
     };
     Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
+}
+
+/// Text and remedy of verdicts about the host's processors and the work on them.
+fn host_text(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
+    Some(match verdict {
+        DiagnosisVerdict::ProcessorsFull { busy, waiting, processors } => {
+            let of = processors.map_or(String::new(), |processors| format!(" {}", number::whole(processors)));
+            let queue = waiting.map_or(String::new(), |waiting| {
+                format!(", and {} processes wait for one on average (OS_CPU_WAIT_TIME)", number::three(waiting))
+            });
+            (
+                format!(
+                    "The{of} processors are busy {} of the time{queue}: sessions queue for them, which inflates measured storage waits.",
+                    share(*busy)
+                ),
+                "Add processors or reduce the work before judging the storage.",
+            )
+        }
+        DiagnosisVerdict::HostIoWait { share: idle, storage } => (
+            format!(
+                "The host's processors were idle with I/O in flight for {} of the time (I/O wait): {}.",
+                share(*idle),
+                if *storage >= MINOR_STORAGE {
+                    "this confirms that storage is waited for".to_owned()
+                } else {
+                    format!(
+                        "sessions wait for storage in {}, so it is I/O of others, or not counted as waits",
+                        of_all(*storage)
+                    )
+                }
+            ),
+            if *storage >= MINOR_STORAGE {
+                "Compare the latencies of its devices (iostat -xt) in the same period."
+            } else {
+                "Check background processes, backups and other programs on the host."
+            },
+        ),
+        DiagnosisVerdict::HardParses { share: part, a_second } => {
+            let rate = a_second.map_or(String::new(), |rate| format!(", {} per second", number::three(rate)));
+            (
+                format!("Hard parses with their waits take {}{rate} (hard parse elapsed time).", of_all(*part)),
+                "Use bind variables and shared cursors; storage has no effect on parsing itself.",
+            )
+        }
+        _ => return None,
+    })
 }
 
 const fn elsewhere(part: TimePart) -> &'static str {
