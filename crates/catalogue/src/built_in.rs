@@ -9,22 +9,32 @@ macro_rules! file {
 
 /// Product files.
 pub(crate) const FILES: &[(&str, &str)] = &[
+    file!("catalogue/aws/aurora.toml"),
     file!("catalogue/aws/fsx-ontap.toml"),
     file!("catalogue/aws/gp2.toml"),
     file!("catalogue/aws/gp3.toml"),
     file!("catalogue/aws/instances.toml"),
     file!("catalogue/aws/io1.toml"),
     file!("catalogue/aws/io2.toml"),
+    file!("catalogue/aws/rds-mysql.toml"),
+    file!("catalogue/aws/rds-oracle.toml"),
+    file!("catalogue/aws/rds-postgres.toml"),
+    file!("catalogue/aws/rds-sqlserver.toml"),
     file!("catalogue/aws/sc1.toml"),
     file!("catalogue/aws/st1.toml"),
     file!("catalogue/aws/standard.toml"),
     file!("catalogue/azure/2014.toml"),
     file!("catalogue/azure/machines.toml"),
+    file!("catalogue/azure/mysql-flexible.toml"),
+    file!("catalogue/azure/postgres-flexible.toml"),
     file!("catalogue/azure/premium-ssd-v2.toml"),
     file!("catalogue/azure/premium-ssd.toml"),
+    file!("catalogue/azure/sql.toml"),
     file!("catalogue/azure/standard-hdd.toml"),
     file!("catalogue/azure/standard-ssd.toml"),
     file!("catalogue/azure/ultra.toml"),
+    file!("catalogue/gcp/alloydb.toml"),
+    file!("catalogue/gcp/cloud-sql.toml"),
     file!("catalogue/gcp/hyperdisk-balanced-ha.toml"),
     file!("catalogue/gcp/hyperdisk-balanced.toml"),
     file!("catalogue/gcp/hyperdisk-extreme.toml"),
@@ -48,8 +58,10 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/netapp/aff-c400.toml"),
     file!("catalogue/netapp/aff-c800.toml"),
     file!("catalogue/netapp/hdd-array.toml"),
+    file!("catalogue/oci/base-database.toml"),
     file!("catalogue/oci/block-volume.toml"),
     file!("catalogue/oci/boot-volume.toml"),
+    file!("catalogue/oci/exadata.toml"),
     file!("catalogue/oci/machines.toml"),
     file!("catalogue/sakura/intel-320-120.toml"),
     file!("catalogue/sakura/intel-320-600.toml"),
@@ -67,11 +79,15 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/sakura/server.toml"),
 ];
 
-/// Tables that lie beside them.
-pub(crate) const TABLES: &[(&str, &str)] =
-    &[file!("catalogue/aws/instances.csv"), file!("catalogue/azure/machines.csv"), file!("catalogue/gcp/machines.csv")];
+/// Tables and shared texts that lie beside them.
+pub(crate) const TABLES: &[(&str, &str)] = &[
+    file!("catalogue/aws/instances.csv"),
+    file!("catalogue/aws/rds.shared"),
+    file!("catalogue/azure/machines.csv"),
+    file!("catalogue/gcp/machines.csv"),
+];
 
-/// The text of the table `csv` in the folder of `file`.
+/// The text of the table or shared text `csv` in the folder of `file`.
 pub(crate) fn beside(file: &str, csv: &str) -> Option<String> {
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let path = format!("{folder}/{csv}");

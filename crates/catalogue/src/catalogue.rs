@@ -20,6 +20,7 @@ use crate::offer::{Offer, PriceTerms};
 use crate::own_price::OwnPrice;
 use crate::price_list::Meters;
 use crate::product::{Kinds, PriceList, Product, ProductKind};
+use crate::product_text::ProductText;
 use crate::read::{self, Loaded};
 use crate::refusal::{ConfigRefusal, UnknownProduct};
 use crate::resolve::{Context, Resolved, ResolvedSubject, resolve};
@@ -53,7 +54,8 @@ impl Catalogue {
     pub fn built_in() -> Self {
         let mut catalogue = Self::default();
         for (file, text) in built_in::FILES {
-            match read::parse_product(file, text, &|csv| built_in::beside(file, csv)) {
+            let beside = |name: &str| built_in::beside(file, name);
+            match read::parse_product(&ProductText::read(file, text, &beside), &beside) {
                 Ok(loaded) => catalogue.insert(file, loaded.product),
                 Err(complaints) => panic!("built-in product file: {}", complaints[0]),
             }
@@ -62,11 +64,12 @@ impl Catalogue {
     }
 
     /// Adds a product file. `file` is its name in complaints, and an additional name of the product; `csv` reads a file
-    /// in the same folder. Adds nothing if there are complaints.
+    /// in the same folder: a table, or the shared text of several products. Adds nothing if there are complaints.
     pub fn add(&mut self, file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Result<(), Vec<Complaint>> {
-        let loaded = read::parse_product(file, text, csv)?;
-        let mut to = Complaints::new(file, text);
-        self.check_names(&loaded.product, &mut to, text);
+        let source = ProductText::read(file, text, csv);
+        let loaded = read::parse_product(&source, csv)?;
+        let mut to = Complaints::new(&source);
+        self.check_names(&loaded.product, &mut to, &source.text);
         if to.is_empty() {
             let before = self.clone();
             let Loaded { product, of_machines } = loaded;
@@ -153,6 +156,7 @@ impl Catalogue {
     /// What a configuration offers under these terms.
     pub fn offer(&self, config: &Config, terms: &PriceTerms) -> Result<Offer, ConfigRefusal> {
         let subject = self.subject(&config.volume.product)?;
+        check_managed(subject.product, config)?;
         let volume = Some(&subject.product.name).filter(|_| subject.product.kind != ProductKind::Machine);
         let members = config.wraps.iter().map(|wrap| f64::from(wrap.members())).product();
         let context = Context { as_of: terms.as_of, machine: None, volume, members };
@@ -206,7 +210,7 @@ impl Catalogue {
 
     /// Defects of a file, as a replacement of the product with its name.
     fn check(&self, file: &str, text: &str, csv: &dyn Fn(&str) -> Option<String>) -> Vec<Complaint> {
-        match read::parse_product(file, text, csv) {
+        match read::parse_product(&ProductText::read(file, text, csv), csv) {
             Ok(loaded) => self.without(&loaded.product).add(file, text, csv).err().unwrap_or_default(),
             Err(complaints) => complaints,
         }
@@ -259,6 +263,21 @@ impl Catalogue {
         Arc::make_mut(&mut kept.names).retain(|_, place| !gone[place.product]);
         kept
     }
+}
+
+/// Refuses arrays and caches of a managed database, and its attachment to a machine.
+fn check_managed(product: &Product, config: &Config) -> Result<(), ConfigRefusal> {
+    let usage = match (&config.machine, config.wraps.is_empty()) {
+        (Some(_), _) => "attached to a machine",
+        (None, false) => "striped, mirrored or cached",
+        (None, true) => return Ok(()),
+    };
+    if product.kind != ProductKind::Managed {
+        return Ok(());
+    }
+    let tiers = product.tiers.iter().flat_map(|tiers| &tiers.rows);
+    let class = tiers.map(|row| row.name.to_string()).next();
+    Err(ConfigRefusal::Managed { product: product.name.to_string(), usage, class })
 }
 
 /// Usable bytes of the whole configuration.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::product_text::ProductText;
+
 /// A defect of a product file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complaint {
@@ -28,24 +30,25 @@ impl std::error::Error for Complaint {}
 
 /// Defects of a text.
 pub(crate) struct Complaints<'t> {
-    file: &'t str,
-    text: &'t str,
+    source: &'t ProductText<'t>,
     list: Vec<Complaint>,
 }
 
 impl<'t> Complaints<'t> {
-    pub(crate) const fn new(file: &'t str, text: &'t str) -> Self {
-        Self { file, text, list: Vec::new() }
+    pub(crate) const fn new(source: &'t ProductText<'t>) -> Self {
+        Self { source, list: Vec::new() }
     }
 
     /// Adds a defect at a byte offset.
     pub(crate) fn at(&mut self, byte: usize, what: impl Into<String>, allowed: impl Into<String>) {
-        let end = (0..=byte.min(self.text.len())).rev().find(|end| self.text.is_char_boundary(*end)).unwrap_or(0);
-        let before = &self.text[..end];
+        let text = &self.source.text;
+        let end = (0..=byte.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let before = &text[..end];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (file, line) = self.source.locate(before.matches('\n').count() as u32 + 1);
         self.list.push(Complaint {
-            file: self.file.to_owned(),
-            line: before.matches('\n').count() as u32 + 1,
+            file: file.to_owned(),
+            line,
             column: before[line_start..].chars().count() as u32 + 1,
             what: what.into(),
             allowed: allowed.into(),
@@ -58,7 +61,8 @@ impl<'t> Complaints<'t> {
 
     /// All defects in order of position.
     pub(crate) fn into_sorted(mut self) -> Vec<Complaint> {
-        self.list.sort_by_key(|complaint| (complaint.line, complaint.column));
+        let own_first = |complaint: &Complaint| complaint.file != self.source.file;
+        self.list.sort_by_key(|complaint| (own_first(complaint), complaint.line, complaint.column));
         self.list.dedup();
         self.list
     }

@@ -10,6 +10,9 @@ use crate::expression::Expression;
 use crate::offer::Offer;
 use crate::product::{Machines, ProductKind};
 
+/// Bytes of a GiB.
+const GIB: f64 = 1_073_741_824.0;
+
 /// The shape of a machine. A figure that the catalogue does not have is `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MachineShape {
@@ -31,8 +34,12 @@ pub struct MachineShape {
 }
 
 impl Offer {
-    /// The machine that the volume is attached to, or that is offered itself. `None` without a machine.
+    /// The machine that the volume is attached to, or that is offered itself; the instance class of a managed database.
+    /// `None` without a machine or class.
     pub fn machine_shape(&self) -> Option<MachineShape> {
+        if self.product().managed().is_some() {
+            return self.class_shape();
+        }
         let is_machine = self.volume.product.kind == ProductKind::Machine;
         let machine = self.machine.as_ref().or_else(|| is_machine.then_some(&self.volume))?;
         let Machines { vcpus, sustained_vcpus, memory_gib, network_gbps, volumes, arm, .. } =
@@ -42,10 +49,27 @@ impl Offer {
             name: Arc::clone(&machine.name),
             vcpus: number(vcpus),
             sustained_vcpus: number(sustained_vcpus).or_else(|| number(vcpus)),
-            memory: number(memory_gib).map(|gib| Bytes::new((gib * 1_073_741_824.0).round() as u64)),
+            memory: number(memory_gib).map(|gib| Bytes::new((gib * GIB).round() as u64)),
             network_bits_per_second: number(network_gbps).map(|gbps| gbps * 1e9),
             volumes: number(volumes).map(|volumes| volumes as u32),
             arm: number(arm) == Some(1.0),
+        })
+    }
+
+    /// The shape of the instance class: the columns `vcpus`, `memory_gib` and `arm` of the tiers.
+    fn class_shape(&self) -> Option<MachineShape> {
+        let tiers = self.product().tiers.as_ref()?;
+        let row = &tiers.rows[self.volume.tier?];
+        let number = |name: &str| row.cells[tiers.columns.iter().position(|column| column == name)?].as_number();
+        let vcpus = number("vcpus");
+        Some(MachineShape {
+            name: Arc::clone(&row.name),
+            vcpus,
+            sustained_vcpus: vcpus,
+            memory: number("memory_gib").map(|gib| Bytes::new((gib * GIB).round() as u64)),
+            network_bits_per_second: None,
+            volumes: None,
+            arm: number("arm") == Some(1.0),
         })
     }
 }

@@ -15,6 +15,7 @@ use crate::durability::Durability;
 use crate::expression::{Expression, Type, Value};
 use crate::imported::ImportedPrices;
 use crate::iscsi::IscsiRule;
+use crate::managed::ManagedDatabase;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
 use crate::service_level::ServiceLevel;
@@ -35,11 +36,13 @@ pub enum ProductKind {
     Drive,
     /// A server with drives inside.
     Server,
+    /// A managed database with its storage.
+    Managed,
 }
 
 impl ProductKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Volume, Self::Machine, Self::Array, Self::Drive, Self::Server];
+    pub const ALL: [Self; 6] = [Self::Volume, Self::Machine, Self::Array, Self::Drive, Self::Server, Self::Managed];
 
     /// Name in product files.
     pub const fn name(self) -> &'static str {
@@ -49,6 +52,7 @@ impl ProductKind {
             Self::Array => "array",
             Self::Drive => "drive",
             Self::Server => "server",
+            Self::Managed => "managed",
         }
     }
 }
@@ -68,6 +72,7 @@ pub struct Product {
     pub(crate) variables: Vec<Variable>,
     pub(crate) options: Vec<OptionRule>,
     pub(crate) tiers: Option<Tiers>,
+    pub(crate) managed: Option<ManagedDatabase>,
     pub(crate) machines: Option<Machines>,
     pub(crate) figures: Vec<NamedNumber>,
     pub(crate) limits: Vec<Limit>,
@@ -634,6 +639,11 @@ impl Product {
     pub fn machines(&self) -> impl Iterator<Item = String> {
         let rows = self.machines.iter().flat_map(|machines| &machines.rows);
         rows.map(|row| format!("{}/{}", self.name, row.name))
+    }
+
+    /// The engines of a managed database, and who does what; `None` for other kinds.
+    pub const fn managed(&self) -> Option<&ManagedDatabase> {
+        self.managed.as_ref()
     }
 
     /// The annual failure rate of a volume; `None` when the vendor states none.

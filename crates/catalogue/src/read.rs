@@ -6,6 +6,7 @@ mod billing;
 mod cites;
 mod facts;
 mod limits;
+mod managed;
 mod names;
 mod options;
 mod prices;
@@ -25,6 +26,7 @@ use crate::config::Config;
 use crate::expression::{Expression, ParseError, Type, parse};
 use crate::nearest;
 use crate::product::{Autotune, Product, ProductKind, Unit, Validity, Warning};
+use crate::product_text::{ProductText, SHARED};
 use cites::Cites;
 use names::Names;
 use section::{Section, SpannedText, SpannedValue};
@@ -46,11 +48,12 @@ struct PartReader<'t> {
     cites: Cites,
     names: Names,
     beside: &'t Beside<'t>,
+    lacks_shared: bool,
 }
 
 /// Parses a product file.
-pub(crate) fn parse_product(file: &str, text: &str, beside: &Beside) -> Result<Loaded, Vec<Complaint>> {
-    let mut to = Complaints::new(file, text);
+pub(crate) fn parse_product(source: &ProductText, beside: &Beside) -> Result<Loaded, Vec<Complaint>> {
+    let (mut to, text) = (Complaints::new(source), &*source.text);
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         to.at(error.span().map_or(0, |span| span.start), error.message(), "TOML");
@@ -60,7 +63,7 @@ pub(crate) fn parse_product(file: &str, text: &str, beside: &Beside) -> Result<L
     }
     let head = Section::new(document.get_ref(), 0, "the file");
     let cites = Cites::read(&head, &mut to);
-    let mut reader = PartReader { to, text, cites, names: Names::new(), beside };
+    let mut reader = PartReader { to, text, cites, names: Names::new(), beside, lacks_shared: source.lacks_shared };
     let product = reader.product(head);
     let PartReader { to, names, .. } = reader;
     if to.is_empty() { Ok(Loaded { product, of_machines: names.of_machines }) } else { Err(to.into_sorted()) }
@@ -72,6 +75,10 @@ impl PartReader<'_> {
         let kind = kind.and_then(|text| self.word(text, "kind", &ProductKind::ALL, ProductKind::name));
         let kind = kind.unwrap_or(ProductKind::Volume);
         let name = self.product_name(&head, kind);
+        // Its text was added to that of the file.
+        if let Some(name) = head.text(SHARED, &mut self.to).filter(|_| self.lacks_shared) {
+            self.to.at(name.at, format!("{:?} cannot be read", name.text), "a file in the same folder");
+        }
         let unit = self.unit(&head, kind);
         // Declarations first: arithmetic may refer to later names.
         self.declare_options(&head);
@@ -88,6 +95,7 @@ impl PartReader<'_> {
             unit,
             options: self.options(&head, kind),
             limits: self.limits(&head, kind),
+            managed: self.managed(&head, kind),
             latency: self.latency(&head),
             rules: self.rules(&head, kind),
             prices: self.prices(&head, tiers.as_ref()),

@@ -42,6 +42,16 @@ pub enum ConfigRefusal {
         /// Name of the product.
         product: String,
     },
+    /// A managed database as part of a configuration of the user's own.
+    #[error("{product} is a managed database and runs on the provider's machines: it cannot be {usage}{}", instead(class.as_deref()))]
+    Managed {
+        /// Name of the product.
+        product: String,
+        /// The refused use.
+        usage: &'static str,
+        /// An instance class that may be chosen instead, if there are any.
+        class: Option<String>,
+    },
     /// Unknown option.
     #[error("{product} has no option {option:?}: it has {}", nearest::one_of(known))]
     UnknownOption {
@@ -198,6 +208,10 @@ fn alternatives(known: &[(String, Vec<String>)]) -> String {
     }
     let one = |(name, values): &(String, Vec<String>)| format!("{name} can be {}", nearest::one_of(values));
     known.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn instead(class: Option<&str>) -> String {
+    class.map_or_else(String::new, |class| format!("; choose an instance class, such as {class}"))
 }
 
 fn noted(note: &str) -> String {

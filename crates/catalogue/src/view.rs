@@ -291,6 +291,7 @@ impl Product {
         cites.extend(self.latency.iter().map(|(latency, _)| &latency.cite));
         cites.extend(self.model.iter().map(|model| &model.cite));
         cites.extend(self.rules.iter().map(|rule| &rule.cite));
+        cites.extend(self.managed.iter().map(|managed| &managed.cite));
         cites.extend(self.durability.iter().map(|durability| &durability.cite));
         cites.extend(self.service_levels.iter().map(|rule| &rule.level.cite));
         cites.extend(self.sharing.iter().map(|rule| &rule.cite));

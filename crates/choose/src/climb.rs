@@ -71,7 +71,7 @@ pub(crate) fn offers(goal: &Goal<'_>, product: &Product) -> Result<Vec<Offer>, S
         offers.filter(|offer| seen.insert(offer.config.to_string())).collect::<Vec<Offer>>()
     };
     let single = plain(of_width(goal, product, 1)?);
-    if !single.is_empty() || matches!(product.kind(), ProductKind::Server | ProductKind::Array) {
+    if !single.is_empty() || matches!(product.kind(), ProductKind::Server | ProductKind::Array | ProductKind::Managed) {
         return Ok(single);
     }
     for members in STRIPES {

@@ -1,6 +1,6 @@
 //! Products whose curves are nearest to a measured curve.
 
-use plimsoll_catalogue::{Catalogue, Config, Part, PriceTerms, ProductKind, Setting};
+use plimsoll_catalogue::{Catalogue, Config, Part, PriceTerms, Product, ProductKind, Setting};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_model::analytic::{Offered, solve};
 use plimsoll_record::Curve;
@@ -39,7 +39,9 @@ pub fn resembling(
         return Vec::new();
     }
     let mut near: Vec<Resemblance> = Vec::new();
-    for product in catalogue.products().filter(|product| product.kind() != ProductKind::Machine) {
+    // A measured device is not the storage of a managed database.
+    let measurable = |product: &&Product| !matches!(product.kind(), ProductKind::Machine | ProductKind::Managed);
+    for product in catalogue.products().filter(measurable) {
         let mut volume = Part { product: product.name().into(), settings: Vec::new() };
         let size = product
             .smallest_size(capacity)

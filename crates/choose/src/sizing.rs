@@ -328,11 +328,14 @@ impl Choice {
 
     /// Order of preference: the completeness of the price, then the total in units of the currency, with an unverified
     /// price of the storage raised by a quarter. Choices without a total are ordered by their excess over the load: the
-    /// smallest sufficient class is probably the cheapest.
+    /// smallest sufficient class is probably the cheapest. Those of a managed database lack the price of the same
+    /// instance, and are ordered by the rest.
     pub fn rank(&self) -> (PriceDoubt, f64) {
+        let managed = self.price.as_ref().filter(|_| self.offer.product().managed().is_some());
         let excess = || self.binds.as_ref().map_or(f64::INFINITY, |limit| limit.over);
+        let without_total = || managed.map_or_else(excess, |price| price.monthly.as_f64());
         let raised = |total: Money| total.as_f64() + self.unverified_excess();
-        (self.price_doubt().completeness(), self.total().map_or_else(excess, raised))
+        (self.price_doubt().completeness(), self.total().map_or_else(without_total, raised))
     }
 
     /// What an unverified price of the storage may be too low, in units of the currency; 0 for a verified one.

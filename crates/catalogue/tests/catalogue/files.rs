@@ -43,6 +43,43 @@ fn sound_files_have_no_complaints() {
 }
 
 #[test]
+fn defects_of_a_shared_file_are_located_there() {
+    let (own, shared) = CLOUD.split_once("[[price]]").expect("the file has prices");
+    let own = own.replacen("kind = ", "shared = \"cloud.shared\"\nkind = ", 1);
+    let shared = format!("[[price]]{shared}");
+    let check = |text: &str, shared: Option<&str>| {
+        let mut catalogue = Catalogue::default();
+        catalogue.add("folder/machines.toml", MACHINES, &csv).expect("the test's machines are sound");
+        let beside = |name: &str| shared.filter(|_| name == "cloud.shared").map(str::to_owned);
+        let found = catalogue.add("folder/it.toml", text, &beside).err().unwrap_or_default();
+        found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(check(&own, Some(&shared)), "");
+    let at = shared.find("per = ").expect("a part of the price");
+    let line = shared[..at].matches('\n').count() + 1;
+    let found = check(&own, Some(&shared.replacen("per = ", "pre = ", 1)));
+    let expected = format!("folder/cloud.shared:{line}:1: [[price.part]] has no key \"pre\"; did you mean per?");
+    assert!(found.contains(&expected), "{found}");
+    let found = check(&own.replacen("step = 1\n", "stap = 1\n", 1), Some(&shared));
+    assert!(found.starts_with("folder/it.toml:"), "{found}");
+    let found = check(&own, None);
+    assert!(found.contains("\"cloud.shared\" cannot be read: a file in the same folder"), "{found}");
+}
+
+#[test]
+fn a_managed_database_says_its_engines_and_who_does_what() {
+    let managed = "[managed]\nengines = [\"oracle\"]\nprovides = \"it works\"\nleaves = \"the rest\"\n\n[[limit]]";
+    let text = BURST.replacen("kind = \"volume\"", "kind = \"managed\"", 1).replacen("[[limit]]", managed, 1);
+    assert_eq!(complaints("it.toml", &text), "");
+    let check = |from: &str, to: &str, expected: &str| check_changed(&text, from, to, expected);
+    check("\"oracle\"", "\"orakle\"", "LINE:12: engines is \"orakle\"; did you mean oracle?: db2, mariadb,");
+    let without = complaints("it.toml", &text.replacen("engines = [\"oracle\"]\n", "", 1));
+    assert!(without.contains("[managed] has no engines: db2"), "{without}");
+    check("kind = \"managed\"", "kind = \"volume\"", "1:1: [managed] in a product of another kind");
+    check_changed(BURST, "kind = \"volume\"", "kind = \"managed\"", "1:1: no [managed]: [managed] in a file of kind");
+}
+
+#[test]
 fn keys_and_words_are_known_ones() {
     let check = |from: &str, to: &str, expected: &str| check_changed(CLOUD, from, to, expected);
     check("step = 1\n", "stap = 1\n", "LINE:1: [options.NAME] has no key \"stap\"; did you mean step?: choices, date,");

@@ -3,6 +3,7 @@
 mod built_in;
 mod facts;
 mod files;
+mod managed;
 mod offers;
 mod page;
 mod price_lists;

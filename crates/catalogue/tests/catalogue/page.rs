@@ -78,6 +78,7 @@ fn every_key_is_described() {
                    status = \"verified\"\ncolumns = [\"name\"]\nrows = [[\"a\"]]";
     describes("`[machines]`", &known_keys(|key| format!("{machine}\n{key}\n[sources.s]\ntitle = \"s\"\n")));
     for (heading, keys) in [
+        ("`[managed]`", "[managed]\nPLANTED\nengines = [\"oracle\"]\nprovides = \"it works\"\nleaves = \"the rest\""),
         ("`[durability]`", "[durability]\nPLANTED\nannual_failure_rate = 0.001"),
         ("`[[service_level]]`", "[[service_level]]\nPLANTED\nof = \"availability\"\nshare = 0.999"),
         ("`[[sharing]]`", "[[sharing]]\nPLANTED\nhosts = 2\nmode = \"read-only\""),

@@ -66,6 +66,12 @@ fn is_lowest_level(offer: &Offer) -> bool {
     levels.any(|(option, values)| present(option).is_some_and(|present| present == values.value(1)))
 }
 
+/// True unless the instance class of a managed database is known to have less than the load needs.
+fn fits(assessor: &Assessor<'_>, offer: &Offer) -> bool {
+    let shape = offer.machine_shape();
+    shape.is_none_or(|shape| assessor.wanted.compute.fits(shape.vcpus, shape.memory))
+}
+
 /// The cheapest sufficient offers of a product for each headroom and group, by price; the nearest miss if there is none.
 pub(super) fn find_candidates(
     assessor: &Assessor<'_>,
@@ -87,8 +93,8 @@ pub(super) fn find_candidates(
         monthly_operations: Some(assessor.wanted.mean_iops * MONTH),
         settings: &settings,
     };
-    // A stripe over arrays would be several of them.
-    let is_whole = matches!(product.kind(), ProductKind::Server | ProductKind::Array);
+    // A stripe over arrays would be several of them, and a managed database has its volumes.
+    let is_whole = matches!(product.kind(), ProductKind::Server | ProductKind::Array | ProductKind::Managed);
     let widest = if is_whole { 1 } else { search.widest.max(1) };
     let (mut found, mut reason) = (ClimbResult::default(), None);
     for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
@@ -98,9 +104,18 @@ pub(super) fn find_candidates(
         }
     }
     let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();
+    let lacks_shape = |offer: &Offer| product.managed().is_some() && !fits(assessor, offer);
     // The rate without a stall is an estimate, and the lowest level has no room for an error.
     let avoids_lowest = assessor.wanted.censored.is_some();
     for ((room, level), offer) in found.offers {
+        if offer.ceilings.is_empty() {
+            reason = Some("the catalogue has no limits of it: whether it carries the load is unknown".to_owned());
+            continue;
+        }
+        if lacks_shape(&offer) {
+            reason = Some("its instance class has too few processors or too little memory".to_owned());
+            continue;
+        }
         if avoids_lowest && is_lowest_level(&offer) {
             reason =
                 Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());

@@ -1,14 +1,25 @@
 //! Durability and sharing of volumes, and the support of clusters.
 
-use plimsoll_catalogue::{Offer, Product, ProductKind, Wrap};
+use plimsoll_catalogue::{DatabaseEngine, Offer, Product, ProductKind, Wrap};
+
+use super::platform::Platform;
 
 /// Whether several machines can write to the storage concurrently: never to drives inside of a machine, always to arrays.
 pub(super) fn is_shareable(product: &Product) -> bool {
     match product.kind() {
-        ProductKind::Volume => product.shareable(),
+        ProductKind::Volume | ProductKind::Managed => product.shareable(),
         ProductKind::Drive | ProductKind::Server => false,
         ProductKind::Array | ProductKind::Machine => true,
     }
+}
+
+/// The reason why a managed database cannot run the database of the input; `None` for other products, and if the
+/// input does not show its engine.
+pub(super) fn excluded_engine(product: &Product, platform: &Platform) -> Option<String> {
+    let managed = product.managed()?;
+    let is_oracle = platform.oracle_release.is_some();
+    (is_oracle && !managed.engines.contains(&DatabaseEngine::Oracle))
+        .then(|| format!("it runs {}, and the reports are of Oracle Database", managed.engine_titles()))
 }
 
 /// The reason why Oracle does not support RAC on the volumes of a product; `None` if it may be supported. Sources: Azure

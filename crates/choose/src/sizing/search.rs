@@ -6,8 +6,9 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Config, ConfigError, Part, Product, ProductKind, Setting};
 use thiserror::Error;
 
+use super::platform::Platform;
 use super::pool::{InOrder, Pool};
-use super::product_facts::{is_shareable, unsupported_rac};
+use super::product_facts::{excluded_engine, is_shareable, unsupported_rac};
 
 /// Default maximum width of stripes.
 const DEFAULT_WIDTH: u32 = 4;
@@ -126,8 +127,15 @@ impl Search {
         Self { products: products.collect(), machine: None, ..self.clone() }
     }
 
+    /// The reason why a product is excluded for the database of this platform.
+    pub(super) fn excludes(&self, product: &Product, platform: &Platform) -> Option<String> {
+        let engine = || excluded_engine(product, platform);
+        let cluster = || platform.cluster.as_ref().and_then(|_| self.excludes_cluster(product)).map(str::to_owned);
+        engine().or_else(cluster)
+    }
+
     /// The reason why a product is excluded for a cluster of instances.
-    pub(super) fn excludes(&self, product: &Product) -> Option<&'static str> {
+    fn excludes_cluster(&self, product: &Product) -> Option<&'static str> {
         let single = "only a single machine can write to it, while RAC shares volumes among instances";
         let unsupported = || unsupported_rac(product).filter(|_| !self.has_unsupported);
         if is_shareable(product) { unsupported() } else { Some(single) }
@@ -150,13 +158,15 @@ impl Search {
 fn given_options(product: &Product, text: &str) -> Result<Vec<(String, String)>, ScopeError> {
     let failed = |reason: String| ScopeError::Options { text: text.to_owned(), reason };
     let config: Config = text.parse().map_err(|error: ConfigError| failed(error.to_string()))?;
+    let has_tiers = !product.tiers().is_empty();
     let option = |setting: Setting| match setting {
         Setting::Option { name, value } if name != "size" && product.has_option(&name) => Ok((name, value)),
         Setting::Option { name, .. } if name != "size" => Err(failed(format!(
             "{} has no option {name:?}; plimsoll catalogue show {0} lists its options",
             product.name()
         ))),
-        Setting::Word(tier) if product.has_option("tier") => Ok(("tier".to_owned(), tier)),
+        Setting::Option { name, value } if name == "tier" && has_tiers => Ok((name, value)),
+        Setting::Word(tier) if has_tiers => Ok(("tier".to_owned(), tier)),
         Setting::Word(word) => Err(failed(format!("{word:?} is no option: write option=value"))),
         Setting::Size { .. } | Setting::Option { .. } => {
             Err(failed("the size follows from --capacity: give other options only".to_owned()))

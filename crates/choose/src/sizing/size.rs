@@ -60,9 +60,8 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
 
 /// The cheapest configuration of a product, and the cheapest of each of its levels.
 fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found {
-    let excluded = assessor.wanted.platform.cluster.as_ref().and_then(|_| search.excludes(product));
-    if let Some(reason) = excluded {
-        let reason = RejectionReason::Refused(reason.to_owned());
+    if let Some(reason) = search.excludes(product, &assessor.wanted.platform) {
+        let reason = RejectionReason::Refused(reason);
         return Found::rejected(Rejection { name: product.name().to_owned(), reason });
     }
     match find_candidates(assessor, search, product, &ROOMIER) {
@@ -92,8 +91,10 @@ pub(super) fn cheapest_of_each(
     search: &Search,
     below: impl Fn(&str) -> Option<f64>,
 ) -> BTreeMap<String, Choice> {
-    let is_allowed =
-        |product: &&Product| assessor.wanted.platform.cluster.is_none() || search.excludes(product).is_none();
+    // A managed database keeps all of its data on its own volumes.
+    let is_allowed = |product: &&Product| {
+        product.managed().is_none() && search.excludes(product, &assessor.wanted.platform).is_none()
+    };
     let mut by_provider: BTreeMap<&str, Vec<&Product>> = BTreeMap::new();
     for product in assessor.catalogue.products().filter(|product| search.has(product)).filter(is_allowed) {
         by_provider.entry(provider(product.name())).or_default().push(product);

@@ -65,6 +65,45 @@ fn every_product_is_chosen_or_rejected_once() {
 }
 
 #[test]
+fn managed_databases_are_ranked_beside_volumes_only_if_named() {
+    let is_managed = |choice: &Choice| choice.offer.product().managed().is_some();
+    let demand = || database(5_000.0, Bytes::gib(500));
+    let unnamed = sized(&demand(), &[]);
+    assert!(!unnamed.choices.iter().chain(&unnamed.nearly).chain(&unnamed.slower).any(is_managed));
+    assert!(!unnamed.rejected.iter().any(|rejection| rejection.name.contains("rds")));
+
+    let named = sized(&demand(), &["aws/gp3", "aws/rds-oracle:db.r6i.xlarge", "aws/aurora"]);
+    let oracle = named.choices.iter().find(|choice| is_managed(choice)).expect("RDS carries the load");
+    // 12,000 IOPS are included; the storage is 57.50, the class 340.18. No machine is added.
+    assert_eq!(short(oracle), "aws/rds-oracle:500GiB,db.r6i.xlarge");
+    assert_eq!(oracle.price.as_ref().map(|price| price.monthly.exact()).as_deref(), Some("397.68"));
+    assert!(oracle.machine.is_none());
+    assert!(named.choices.iter().any(|choice| !is_managed(choice)));
+    // Whether storage without limits carries a load is unknown.
+    let aurora = named.rejected.iter().find(|rejection| rejection.name.contains("aurora")).expect("no limits");
+    let RejectionReason::Refused(reason) = &aurora.reason else { panic!("{:?}", aurora.reason) };
+    assert!(reason.contains("no limits of it"), "{reason}");
+}
+
+#[test]
+fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
+    let reason = |demand: &Wanted, name: &str| match sized(demand, &[name]).rejected.pop().expect("rejected").reason {
+        RejectionReason::Refused(reason) => reason,
+        other => panic!("{other:?}"),
+    };
+    let mut oracle = database(1_000.0, Bytes::gib(500));
+    oracle.platform.oracle_release = Some("19.0.0.0.0".to_owned());
+    let engine = "it runs PostgreSQL, and the reports are of Oracle Database";
+    assert_eq!(reason(&oracle, "aws/rds-postgres:db.t3.large"), engine);
+    assert!(!sized(&oracle, &["aws/rds-oracle:db.r6i.xlarge"]).choices.is_empty());
+    oracle.compute = Compute { processors: Some(8.0), memory: None };
+    assert!(reason(&oracle, "aws/rds-oracle:db.r6i.xlarge").contains("too few processors"));
+    // Without a class the price is partial and comes after complete ones.
+    let partial = sized(&database(1_000.0, Bytes::gib(500)), &["aws/rds-postgres"]);
+    assert_eq!(partial.choices[0].price_doubt(), PriceDoubt::Partial);
+}
+
+#[test]
 fn a_rejection_has_the_ceiling_and_its_distance() {
     let sizing = sized(&database(50_000.0, Bytes::gib(500)), &["aws/st1"]);
     assert!(sizing.choices.is_empty());
