@@ -1,7 +1,7 @@
 //! The cheapest choice of each cloud, or its layout of several volumes, as a Terraform fragment with the provider's
 //! attribute names.
 //!
-//! Covers volumes only, not machines, attachments or file systems. Locations are variables.
+//! Covers volumes, RDS instances and Azure SQL databases, not machines, attachments or file systems. Locations are variables.
 
 use plimsoll_catalogue::{Offer, OptionValue, Wrap};
 use plimsoll_choose::sizing::{Choice, Sizing, VolumeContent};
@@ -133,7 +133,10 @@ fn optional<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> 
     names.into_iter().filter_map(|(attribute, name)| Some((attribute, option(offer, name)?))).collect()
 }
 
-fn aws(offer: &Offer, _: &str) -> Option<ResourceBlock> {
+fn aws(offer: &Offer, name: &str) -> Option<ResourceBlock> {
+    if kind(offer).starts_with("rds-") {
+        return aws_database(offer, name);
+    }
     if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
         return None;
     }
@@ -144,7 +147,77 @@ fn aws(offer: &Offer, _: &str) -> Option<ResourceBlock> {
     Some(ResourceBlock { resource: "aws_ebs_volume", attributes, variables })
 }
 
+/// An RDS instance; `None` without an instance class.
+fn aws_database(offer: &Offer, name: &str) -> Option<ResourceBlock> {
+    let is = |name: &str, value: &str| option(offer, name).as_deref() == Some(value);
+    let edition = option(offer, "edition");
+    let engine = match (kind(offer), edition.as_deref()) {
+        ("rds-postgres", _) => text("postgres"),
+        ("rds-mysql", _) => text("mysql"),
+        ("rds-oracle", _) if is("licence", "own") => "var.aws_oracle_engine".to_owned(),
+        ("rds-oracle", _) => text("oracle-se2"),
+        ("rds-sqlserver", Some("express")) => text("sqlserver-ex"),
+        ("rds-sqlserver", Some("web")) => text("sqlserver-web"),
+        ("rds-sqlserver", Some("enterprise")) => text("sqlserver-ee"),
+        ("rds-sqlserver", _) => text("sqlserver-se"),
+        _ => return None,
+    };
+    let has_own_engine = engine.starts_with("var.");
+    let mut attributes =
+        vec![("identifier", text(name)), ("engine", engine), ("instance_class", text(&option(offer, "tier")?))];
+    attributes.extend(optional(offer, [("allocated_storage", "size"), ("max_allocated_storage", "max_storage")]));
+    attributes.push(("storage_type", text(&option(offer, "storage")?)));
+    // RDS refuses the included IOPS of gp3, and those of gp2 follow from the size.
+    let is_raised = |name: &str| {
+        let chosen = offer.options.iter().find(|chosen| &*chosen.name == name);
+        chosen.is_some_and(|chosen| chosen.value.as_ref() != chosen.low.map(OptionValue::Number).as_ref())
+    };
+    let has_iops = is("storage", "io1") || is("storage", "io2") || is("storage", "gp3") && is_raised("iops");
+    let has_throughput = is("storage", "gp3") && is_raised("throughput");
+    attributes.extend(optional(offer, [("iops", "iops")]).into_iter().filter(|_| has_iops || has_throughput));
+    attributes.extend(optional(offer, [("storage_throughput", "throughput")]).into_iter().filter(|_| has_throughput));
+    attributes.push(("multi_az", is("deployment", "multi-az").to_string()));
+    let licence = if is("licence", "own") { "bring-your-own-license" } else { "license-included" };
+    attributes.extend(option(offer, "licence").map(|_| ("license_model", text(licence))));
+    attributes
+        .extend([("username", "var.aws_database_user".to_owned()), ("manage_master_user_password", "true".to_owned())]);
+    let variables: &[(&str, &str)] = &[
+        ("aws_database_user", "Name of the database's first user"),
+        ("aws_oracle_engine", "Engine with its edition, such as oracle-ee or oracle-se2"),
+    ];
+    let variables = if has_own_engine { variables } else { &variables[..1] };
+    Some(ResourceBlock { resource: "aws_db_instance", attributes, variables })
+}
+
+/// An Azure SQL database.
+fn azure_database(offer: &Offer, name: &str) -> Option<ResourceBlock> {
+    let (vcores, tier) = (option(offer, "vcores")?, option(offer, "tier")?);
+    let sku = match tier.as_str() {
+        "general-purpose" => "GP_Gen5",
+        "business-critical" => "BC_Gen5",
+        "business-critical-m" => "BC_M",
+        "hyperscale" => "HS_Gen5",
+        "hyperscale-premium" => "HS_PRMS",
+        "hyperscale-premium-memory" => "HS_MOPRMS",
+        _ => return None,
+    };
+    let mut attributes = vec![
+        ("name", text(name)),
+        ("server_id", "var.azure_sql_server_id".to_owned()),
+        ("sku_name", text(&format!("{sku}_{vcores}"))),
+    ];
+    let size = optional(offer, [("max_size_gb", "size")]);
+    attributes.extend(size.into_iter().filter(|_| !tier.starts_with("hyperscale")));
+    let licence = if option(offer, "licence").as_deref() == Some("own") { "BasePrice" } else { "LicenseIncluded" };
+    attributes.push(("license_type", text(licence)));
+    let variables = &[("azure_sql_server_id", "Identifier of the logical server")];
+    Some(ResourceBlock { resource: "azurerm_mssql_database", attributes, variables })
+}
+
 fn azure(offer: &Offer, name: &str) -> Option<ResourceBlock> {
+    if kind(offer) == "sql" {
+        return azure_database(offer, name);
+    }
     let sort = match kind(offer) {
         "premium-ssd" => "Premium_LRS",
         "premium-ssd-v2" => "PremiumV2_LRS",

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{
-    Autotune, Catalogue, Complaint, Deviation, Durability, LatencyStatement, LimitView, ModelView, NamedFigure,
-    OptionView, PriceView, Product, ProductKind, RuleView, ServiceLevel, SharingView, Status, TypicalRates, Warning,
+    Autotune, Catalogue, Complaint, Deviation, Durability, LatencyStatement, LimitView, ManagedDatabase, ModelView,
+    NamedFigure, OptionView, PriceView, Product, ProductKind, RuleView, ServiceLevel, SharingView, Status,
+    TypicalRates, Warning,
 };
 use plimsoll_units::Bytes;
 
@@ -67,6 +68,8 @@ view! {
         figures: Vec<NamedFigure> = product.figures(),
         /// Rates of the published drives that it stands for, in some configuration.
         typical: Vec<TypicalRates> = product.typical().into_iter().cloned().collect(),
+        /// Engines and division of work of a managed database; null for other products.
+        managed: Option<ManagedDatabase> = product.managed().cloned(),
         /// Annual failure rate of a volume; null if the vendor states none.
         durability: Option<Durability> = product.durability().cloned(),
         /// Service levels, whatever their condition.

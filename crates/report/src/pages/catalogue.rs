@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_catalogue::{
-    Access, COMPARED_BLOCKS, Catalogue, Cite, Complaint, Deviation, Kinds, LimitView, Often, OptionValue, OptionView,
-    PartView, Product, ProductKind, Status,
+    Access, COMPARED_BLOCKS, Catalogue, Cite, Complaint, Deviation, Kinds, LimitView, ManagedDatabase, Often,
+    OptionValue, OptionView, PartView, Product, ProductKind, Status,
 };
 
 use crate::number;
@@ -125,6 +125,7 @@ fn letter(status: Status) -> &'static str {
 pub fn product(product: &Product) -> Page {
     let mut sources = Sources::default();
     let mut sections = vec![
+        list("Managed database", managed(product, &mut sources)),
         list("Options", options(product, &mut sources)),
         PageSection::new("Tiers", tiers(product).into_iter().map(Block::Table).collect()),
         PageSection::new(
@@ -171,6 +172,16 @@ fn describe_product(product: &Product) -> Vec<String> {
 /// An entry with the note of its source.
 fn noted(text: String, cite: &Cite) -> Item {
     Item::new(text, [cite.note.clone()])
+}
+
+/// Engines, and who does what.
+fn managed(product: &Product, sources: &mut Sources) -> Vec<Item> {
+    let service = product.managed().into_iter();
+    let entry = |managed: &ManagedDatabase| {
+        let text = format!("{}: {} {}", managed.engine_titles(), managed.provides, sources.mark(&managed.cite));
+        Item::new(text, [format!("it leaves to you {}", managed.leaves)])
+    };
+    service.map(entry).collect()
 }
 
 fn options(product: &Product, sources: &mut Sources) -> Vec<Item> {

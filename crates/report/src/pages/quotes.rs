@@ -146,7 +146,7 @@ fn section(quote: &Quote) -> PageSection {
     PageSection::new(offer.short().to_string(), vec![Block::Text(title), Block::Facts(facts)])
 }
 
-/// Durability, sharing, service levels and the price of snapshots.
+/// Durability, sharing, service levels, the work of a managed service, and the price of snapshots.
 pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(durability) = offer.durability() {
@@ -164,6 +164,11 @@ pub(super) fn safety(offer: &Offer) -> Vec<Fact> {
     }
     let levels: Vec<String> = offer.service_levels().iter().map(words::service_level).collect();
     facts.extend((!levels.is_empty()).then(|| Fact::new("service", levels.join("; "))));
+    if let Some(managed) = offer.product().managed() {
+        let status = managed.cite.status.name();
+        facts.push(Fact::new("managed", format!("{}: {} ({status})", managed.engine_titles(), managed.provides)));
+        facts.push(Fact::new("leaves", format!("{} ({status})", managed.leaves)));
+    }
     facts.extend(offer.snapshot_price().map(|price| Fact::new("snapshot", words::snapshots(&price))));
     facts
 }

@@ -242,6 +242,7 @@ impl Sized<'_> {
         let mut table = table("Choices, cheapest first", choices);
         table.notes.extend((more > 0).then(|| format!("and {more} more expensive choices: --most shows more")));
         table.notes.extend(unpriced_machines(choices));
+        table.notes.extend(words::notes_on_managed(choices));
         table.notes.extend(offer::note_regions(choices.iter().filter_map(|choice| choice.price.as_ref())));
         let blocks = self.picture().map(Block::Chart).into_iter().chain([Block::Table(table), self.data()]);
         PageSection::new(heading, blocks.collect())

@@ -732,6 +732,24 @@ pub(crate) const fn risk(sort: RiskKind) -> &'static str {
     }
 }
 
+/// What each managed database leaves to the user, and what the other choices beside it do; none without one.
+pub(crate) fn notes_on_managed(choices: &[Choice]) -> Vec<String> {
+    let (managed, own): (Vec<&Choice>, Vec<&Choice>) =
+        choices.iter().partition(|choice| choice.offer.product().managed().is_some());
+    let mut notes: Vec<String> = Vec::new();
+    for product in managed.iter().map(|choice| choice.offer.product()) {
+        let of_service = product.managed().map(|service| {
+            let (name, engines) = (product.name(), service.engine_titles());
+            format!("{name} is managed ({engines}): {}. It leaves to you {}", service.provides, service.leaves)
+        });
+        notes.extend(of_service);
+    }
+    let beside = "the other choices are storage for a database of your own: they also leave to you the machine, its \
+                  operating system, installation and patches, backups, restores and failover";
+    notes.extend((!managed.is_empty() && !own.is_empty()).then(|| beside.to_owned()));
+    notes
+}
+
 /// First limit of a choice.
 pub(crate) fn first_limit(choice: &Choice) -> String {
     let bound = |binds: &DesignLimit| format!("first limit: {} ({})", limit(binds), margin(binds.over));

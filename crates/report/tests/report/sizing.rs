@@ -119,6 +119,40 @@ fn verdict_without_a_choice_names_the_nearest() {
 }
 
 #[test]
+fn a_managed_database_is_ranked_with_what_it_leaves_to_the_user() {
+    let sizing = sized(5_000.0, "", &["aws/gp3", "aws/rds-oracle:db.r6i.xlarge"]);
+    let text = check(&sizing).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("aws/rds-oracle is managed (Oracle Database): AWS runs the machine"), "{text}");
+    assert!(
+        text.contains("the other choices are storage for a database of your own: they also leave to you"),
+        "{text}"
+    );
+    let without = check(&sized(5_000.0, "", &["aws/gp3"]));
+    assert!(!without.contains("is managed") && !without.contains("of your own"), "{without}");
+}
+
+#[test]
+fn managed_databases_have_their_resources_in_terraform() {
+    let written = |product: &str| terraform(&sized(5_000.0, "", &[product])).unwrap_or_default();
+    let attribute = |text: &str, name: &str| {
+        let mut lines = text.lines().filter_map(|line| line.trim().split_once('='));
+        lines.find(|(own, _)| own.trim() == name).map(|(_, value)| value.trim().to_owned())
+    };
+    let oracle = written("aws/rds-oracle:db.r6i.8xlarge");
+    assert!(oracle.contains("resource \"aws_db_instance\" \"data\" {"), "{oracle}");
+    let has = |name: &str, value: &str| assert_eq!(attribute(&oracle, name).as_deref(), Some(value), "{oracle}");
+    has("instance_class", "\"db.r6i.8xlarge\"");
+    has("storage_type", "\"gp3\"");
+    has("multi_az", "false");
+    has("license_model", "\"bring-your-own-license\"");
+    // The included 12,000 IOPS must not be given.
+    assert_eq!(attribute(&oracle, "iops"), None, "{oracle}");
+    let azure = written("azure/sql:business-critical");
+    assert_eq!(attribute(&azure, "sku_name").as_deref(), Some("\"BC_Gen5_2\""), "{azure}");
+    assert_eq!(attribute(&azure, "license_type").as_deref(), Some("\"LicenseIncluded\""), "{azure}");
+}
+
+#[test]
 fn rejections_have_reasons() {
     let text = check(&sized(100_000.0, "", &["aws/st1"]));
     assert!(text.contains("Do not carry the load, nearest first: 1"), "{text}");
