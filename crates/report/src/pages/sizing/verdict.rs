@@ -30,12 +30,14 @@ impl Sized<'_> {
         if let Some(memory) = self.memory {
             let text = words::memory_first(memory);
             match self.sizing.best_total() {
-                _ if memory.is_paid => details.push(format!("A larger cache at no price: {text}")),
+                _ if memory.is_paid => cautions.push(format!("A larger cache at no price: {text}")),
                 Some(best) if !is_less(memory.total, best) => details.push(format!("More memory instead: {text}")),
                 _ => cautions.push(format!("Memory first: {text}")),
             }
         }
         cautions.extend(self.slower_than_today());
+        cautions.extend(words::processors_without_peaks(&demand.compute_origin));
+        cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
         let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
         if is_other { &mut cautions } else { &mut details }.extend(diagnosed);
@@ -119,7 +121,7 @@ impl Sized<'_> {
     fn no_choice(&self, meets: &str) -> String {
         let Sizing { nearly, evaluated, .. } = self.sizing;
         if *evaluated == 0 {
-            return "No configuration is eligible: the reasons are below, for each product".to_owned();
+            return "No configuration is eligible: --details has the reason for each product".to_owned();
         }
         let near = nearly.iter().min_by_key(|choice| choice.reached.iter().map(|one| one.time).max());
         let near = near.map_or_else(String::new, |near| {
@@ -169,8 +171,6 @@ impl Sized<'_> {
             None => {}
         }
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
-        details.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
-        details.extend(words::processors_without_peaks(&self.sizing.wanted.compute_origin));
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
         details.extend(self.other_providers());
