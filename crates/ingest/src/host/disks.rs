@@ -357,6 +357,8 @@ struct Take {
     /// The columns of its operations per second, which add up.
     operations: [Option<usize>; 2],
     name: Arc<str>,
+    /// For a printed size: bytes over operations, which replace it if it contradicts them.
+    derived: Option<Box<Take>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -446,11 +448,13 @@ impl Heading {
             let again = twice || (of_all && (measure == Measure::Size || (measure == Measure::Latency && split)));
             if !again {
                 let name = Arc::from(self.names[index].as_str());
-                takes.push(Take { from: From::Column(index, factor), class, measure, operations, name });
+                let derived = self.size(class).filter(|_| measure == Measure::Size).map(Box::new);
+                takes.push(Take { from: From::Column(index, factor), class, measure, operations, name, derived });
             }
         }
         takes.extend(self.all_operations());
-        takes.extend(self.sizes());
+        let sizes: Vec<Take> = self.sizes().collect();
+        takes.extend(sizes);
         takes.sort_by_key(|take| take.measure != Measure::Iops);
         self.takes = takes;
     }
@@ -463,23 +467,23 @@ impl Heading {
             && self.at(Class::All, Measure::Iops).is_none();
         let name = Arc::from(format!("{} + {}", self.names[reads], self.names[writes]));
         let from = From::Sum(reads, writes);
-        needed.then_some(Take { from, class: Class::All, measure: Measure::Iops, operations: [None; 2], name })
+        let (class, measure) = (Class::All, Measure::Iops);
+        needed.then_some(Take { from, class, measure, operations: [None; 2], name, derived: None })
     }
 
     /// Sizes that the table lacks, from bytes and operations.
-    fn sizes(&self) -> Vec<Take> {
-        let mut takes = Vec::new();
-        for class in [Class::Read, Class::Write, Class::Discard, Class::All] {
-            let (bytes, operations) = (self.at(class, Measure::Throughput), self.at(class, Measure::Iops));
-            let (Some(bytes), Some(operations)) = (bytes, operations) else { continue };
-            if self.at(class, Measure::Size).is_none() {
-                let factor = self.columns[bytes].map_or(1.0, |column| column.factor);
-                let name = Arc::from(format!("{} over {}", self.names[bytes], self.names[operations]));
-                let from = From::Ratio(bytes, operations, factor);
-                takes.push(Take { from, class, measure: Measure::Size, operations: [Some(operations), None], name });
-            }
-        }
-        takes
+    fn sizes(&self) -> impl Iterator<Item = Take> {
+        let classes = [Class::Read, Class::Write, Class::Discard, Class::All].into_iter();
+        classes.filter(|class| self.at(*class, Measure::Size).is_none()).filter_map(|class| self.size(class))
+    }
+
+    /// The size of a class from its bytes and operations, if the table has both.
+    fn size(&self, class: Class) -> Option<Take> {
+        let (bytes, operations) = (self.at(class, Measure::Throughput)?, self.at(class, Measure::Iops)?);
+        let factor = self.columns[bytes].map_or(1.0, |column| column.factor);
+        let name = Arc::from(format!("{} over {}", self.names[bytes], self.names[operations]));
+        let from = From::Ratio(bytes, operations, factor);
+        Some(Take { from, class, measure: Measure::Size, operations: [Some(operations), None], name, derived: None })
     }
 
     /// Splits a row into the device's name and its numbers. Names of groups keep their leading blank.
@@ -552,6 +556,7 @@ impl Heading {
     fn put(&self, mut target: SampleTarget<'_>, values: &[f64], sums: &mut Sums, out: &mut Builder) -> u32 {
         let mut count = 0;
         for take in &self.takes {
+            let take = take.consistent(values);
             let operations: f64 = take.operations.iter().flatten().map(|column| values[*column]).sum();
             let Some(value) = take.value(values, operations) else { continue };
             let is_rate = take.measure == Measure::Iops;
@@ -579,6 +584,22 @@ impl Heading {
 }
 
 impl Take {
+    /// This figure, or for a size that contradicts the bytes and operations of its row, their quotient: some versions print
+    /// the mean size of all operations, or half of it, for reads and for writes.
+    fn consistent(&self, values: &[f64]) -> &Self {
+        const TOLERANCE: f64 = 0.1;
+        let Some(derived) = self.derived.as_deref() else { return self };
+        let (From::Column(printed, unit), From::Ratio(bytes, operations, factor)) = (self.from, derived.from) else {
+            return self;
+        };
+        // Half of the last printed digit, which whole numbers may have before the point.
+        let rounding = |value: f64| if value.fract() == 0.0 { 0.5 / value } else { 0.05 / value };
+        let slack = TOLERANCE + rounding(values[bytes]) + rounding(values[operations]);
+        let ratio = values[bytes] * factor / values[operations];
+        let is_other = (values[printed] * unit / ratio - 1.0).abs() > slack;
+        if is_other && values[bytes] > 0.0 && values[operations] >= ENOUGH { derived } else { self }
+    }
+
     /// The figure of a row, if present: latencies need operations.
     fn value(&self, values: &[f64], operations: f64) -> Option<f64> {
         let value = match self.from {

@@ -172,7 +172,7 @@ fn a_report_in_several_tables_is_one_window() {
         /nvme0n1 -+1 flushes Iops 1 (line 22, nvme0n1: f/s)
         /nvme0n1 -+1 reads Throughput 819200 (line 22, nvme0n1: rkB/s)
         /nvme0n1 -+1 reads Latency 0.5 ms (line 22, nvme0n1: r_await)
-        /nvme0n1 -+1 reads Size 8192 (line 22, nvme0n1: rareq-sz)
+        /nvme0n1 -+1 reads Size 4096 (line 22, nvme0n1: rkB/s over r/s)
         /nvme0n1 -+1 writes Throughput 1048576 (line 22, nvme0n1: wkB/s)
         /nvme0n1 -+1 writes Latency 0.25 ms (line 22, nvme0n1: w_await)
         /nvme0n1 -+1 writes Size 20992 (line 22, nvme0n1: wareq-sz)
@@ -358,4 +358,27 @@ fn other_outputs_are_refused_by_name() {
     let cpu =
         "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n  1.19    0.00    4.40    0.00    0.00   94.41\n";
     assert!(refusal(cpu.as_bytes()).contains("run it without -c"));
+}
+
+#[test]
+fn a_size_that_contradicts_bytes_and_operations_is_derived() {
+    // Some versions print half of the mean size of all operations for reads and for writes.
+    let report = |reads: &str| {
+        format!(
+            "Device            r/s     w/s     rMB/s     wMB/s   rrqm/s   wrqm/s r_await w_await aqu-sz rareq-sz wareq-sz  %util\n\
+             sdb           {reads} 1076.67     18.82     10.27    74.67   134.00    0.26    0.38   1.28     3.41     9.77  28.13\n\n"
+        )
+    };
+    let text = ["3292.33", "3292.33", "3292.33"].map(report).concat();
+    let found = reading(&text);
+    let sizes: Vec<(f64, &str)> = found
+        .figures
+        .iter()
+        .filter(|figure| figure.measure == plimsoll_ingest::Measure::Size)
+        .map(|figure| (figure.value, &*figure.origin.field))
+        .take(2)
+        .collect();
+    let derived = 18.82 * 1_048_576.0 / 3_292.33;
+    assert!((sizes[0].0 - derived).abs() < 1e-6 && sizes[0].1 == "rMB/s over r/s", "{sizes:?}");
+    assert!((sizes[1].0 - 9.77 * 1_024.0).abs() < 1e-6 && sizes[1].1 == "wareq-sz", "{sizes:?}");
 }
