@@ -9,6 +9,7 @@ use jiff::civil::{Date, DateTime};
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::text::table::cells;
@@ -67,6 +68,12 @@ fn column(group: &str, name: &str) -> Option<(String, CounterQuantity)> {
     Some((if device == "total" { String::new() } else { device.to_owned() }, quantity))
 }
 
+/// True for a percentage of all processors without programs.
+fn is_idle_column(group: &str, name: &str) -> bool {
+    let is_total = matches!(group, "total cpu usage" | "total-cpu-usage" | "total usage" | "total-usage");
+    is_total && matches!(name, "idl" | "wai" | "stl")
+}
+
 /// The part that both forms share.
 #[derive(Default)]
 struct DstatSamples {
@@ -81,6 +88,9 @@ struct DstatSamples {
     /// The first sample is a mean since boot.
     is_since_boot: bool,
     last: Option<DateTime>,
+    /// Columns of percentages of all processors without programs.
+    idle: Vec<usize>,
+    used: UsedProcessors,
     untimed: u32,
     has_operations: bool,
     line: u64,
@@ -95,10 +105,13 @@ impl DstatSamples {
     fn names(&mut self, groups: &[String], names: &[Vec<String>], out: &mut Builder) {
         let mut columns = Vec::new();
         let mut index = 0;
+        self.idle.clear();
         for (group, names) in groups.iter().zip(names) {
             for name in names {
                 if matches!(name.as_str(), "time" | "date/time" | "epoch") {
                     self.time = Some(index);
+                } else if is_idle_column(group, name) {
+                    self.idle.push(index);
                 } else if let Some((part, quantity)) = column(group, name) {
                     self.has_operations |= quantity.1 == Measure::Iops;
                     let scope = ReadingScope { host: self.host.clone(), part, ..ReadingScope::default() };
@@ -124,7 +137,11 @@ impl DstatSamples {
             out.part("first sample, since boot", Fate::Ignored);
             return samples.begin(at);
         }
+        let idle: Option<f64> = self.idle.iter().map(|index| values.get(*index).copied().flatten()).sum();
         samples.row(WideRow { at, line: number, values }, out);
+        if let (Some(idle), Some(length)) = (idle.filter(|_| !self.idle.is_empty()), out.latest_length()) {
+            self.used.add((1.0 - idle / 100.0).clamp(0.0, 1.0), length.as_secs_f64(), number);
+        }
     }
 
     /// The time of a sample: from its column, or by the caller's interval.
@@ -172,6 +189,7 @@ impl DstatSamples {
             return Err(out.unusable("it has no columns of disks: record it with dstat --time -dr"));
         };
         let rows = samples.finish(None, out);
+        self.used.emit_share(&self.host, "total cpu usage", None, out);
         if rows > 0 && !self.has_operations {
             let text = "it has bytes without operations: record it with -r as well (dstat --time -dr)";
             out.caution(None, text);

@@ -228,7 +228,7 @@ impl Reports {
 
     /// Begins a run on a host with a number of processors.
     fn run(&mut self, host: &str, processors: Option<f64>, out: &mut Builder) {
-        self.used.emit(&self.host, "avg-cpu", out);
+        self.used.emit_share(&self.host, "avg-cpu", self.processors, out);
         host.clone_into(&mut self.host);
         self.processors = processors;
         self.disks.go_on(host, out);
@@ -246,7 +246,7 @@ impl Reports {
         }
         self.count += 1;
         let (line, seconds) = (self.disks.line(), self.disks.seconds());
-        let used = self.used_share.take().zip(self.processors).map(|((share, line), all)| (share * all, line));
+        let used = self.used_share.take();
         if self.count > 1 {
             let window = self.timeline.sample(at, seconds, line, out);
             self.disks.close(window, absent, out);
@@ -265,7 +265,7 @@ impl Reports {
 
     /// Lists the reports.
     fn end(&mut self, out: &mut Builder) {
-        self.used.emit(&self.host, "avg-cpu", out);
+        self.used.emit_share(&self.host, "avg-cpu", self.processors, out);
         self.disks.end("devices", out);
         if self.left_out > 0 {
             out.part("first report, since boot", Fate::Ignored);

@@ -5,12 +5,15 @@
 //! head may have their distance from UTC in minutes, to be added. A rate covers the time since the preceding row, so that
 //! the first row is blank. Names are those of the system's language: English, German and French ones are known.
 
+use std::collections::BTreeMap;
+
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::text::table::cells;
@@ -106,6 +109,8 @@ struct CounterPath<'a> {
     host: &'a str,
     object: String,
     instance: &'a str,
+    /// In lower case.
+    counter: String,
     quantity: Option<CounterQuantity>,
 }
 
@@ -120,7 +125,13 @@ impl<'a> CounterPath<'a> {
         let (object, instance) = object.split_once('(')?;
         let counter = counter.trim().to_lowercase().replace('\u{2019}', "'");
         let found = COUNTERS.iter().chain([&IDLE]).find(|(names, _)| names.contains(&counter.as_str()));
-        Some(Self { host, object: object.to_lowercase(), instance, quantity: found.map(|(_, quantity)| *quantity) })
+        let (object, quantity) = (object.to_lowercase(), found.map(|(_, quantity)| *quantity));
+        Some(Self { host, object, instance, counter, quantity })
+    }
+
+    /// True for the busy percentage of one of these objects.
+    fn is_busy(&self, objects: &[&str]) -> bool {
+        objects.contains(&self.object.as_str()) && BUSY.contains(&self.counter.as_str())
     }
 }
 
@@ -145,6 +156,76 @@ fn columns(paths: &[(usize, &str)]) -> Vec<WideColumn> {
     OBJECTS.iter().map(|objects| of(objects)).find(|columns| has_rates(columns)).unwrap_or_default()
 }
 
+/// Objects of processors, in the order of preference, and their counters of the busy percentage.
+const PROCESSORS: [&[&str]; 3] = [
+    &["processor information", "prozessorinformationen", "informations sur le processeur"],
+    &["processor", "prozessor", "processeur"],
+    &["physical cpu"],
+];
+const BUSY: [&str; 4] = ["% processor time", "prozessorzeit (%)", "% temps processeur", "% util time"];
+
+/// The busy percentages of a host's processors.
+struct ProcessorColumns {
+    host: String,
+    /// The path of a column.
+    name: String,
+    total: Option<usize>,
+    each: Vec<usize>,
+    used: UsedProcessors,
+}
+
+impl ProcessorColumns {
+    /// The columns of each host among paths of counters.
+    fn of(paths: &[(usize, &str)]) -> Vec<Self> {
+        let of_object = |objects: &[&str]| {
+            let mut hosts: BTreeMap<String, Self> = BTreeMap::new();
+            for (index, path) in paths {
+                let Some(parts) = CounterPath::of(path).filter(|parts| parts.is_busy(objects)) else { continue };
+                let host = hosts.entry(parts.host.to_owned()).or_insert_with(|| Self {
+                    host: parts.host.to_owned(),
+                    name: path.trim().to_owned(),
+                    total: None,
+                    each: Vec::new(),
+                    used: UsedProcessors::default(),
+                });
+                // `0,_Total` is the total of a group.
+                match parts.instance.to_lowercase().as_str() {
+                    "_total" => host.total = Some(*index),
+                    instance if instance.ends_with("_total") => {}
+                    _ => host.each.push(*index),
+                }
+            }
+            hosts.into_values().collect::<Vec<Self>>()
+        };
+        PROCESSORS.iter().map(|objects| of_object(objects)).find(|hosts| !hosts.is_empty()).unwrap_or_default()
+    }
+
+    /// Busy share of all processors in a row, 0 to 1.
+    fn share(&self, values: &[Option<f64>]) -> Option<f64> {
+        let value = |index: &usize| values.get(*index).copied().flatten();
+        let mean = || Some(self.each.iter().map(value).sum::<Option<f64>>()? / self.each.len() as f64);
+        let percent = self.total.as_ref().and_then(value).or_else(|| mean().filter(|_| !self.each.is_empty()))?;
+        Some((percent / 100.0).clamp(0.0, 1.0))
+    }
+
+    fn emit(&mut self, out: &mut Builder) {
+        let count = self.each.len() as f64;
+        self.used.emit_share(&self.host, &self.name, (count > 0.0).then_some(count), out);
+    }
+}
+
+/// Adds a row of samples, with the use of processors in its window.
+fn add_row(samples: &mut WideSamples, processors: &mut [ProcessorColumns], row: WideRow, out: &mut Builder) {
+    let shares: Vec<Option<f64>> = processors.iter().map(|columns| columns.share(&row.values)).collect();
+    let line = row.line;
+    samples.row(row, out);
+    for (columns, share) in processors.iter_mut().zip(shares) {
+        if let (Some(share), Some(length)) = (share, out.latest_length()) {
+            columns.used.add(share, length.as_secs_f64(), line);
+        }
+    }
+}
+
 const NO_DISKS: &str = "none of its counters is a rate of disks with an English, German or French name: record \
                         \\PhysicalDisk(*)\\Disk Reads/sec, Disk Writes/sec, Disk Read Bytes/sec, Disk Write Bytes/sec, \
                         Avg. Disk sec/Read and Avg. Disk sec/Write";
@@ -157,7 +238,10 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
     let names: Vec<_> = cells(head, separator).collect();
     let paths: Vec<_> = names.iter().enumerate().skip(1).map(|(index, name)| (index, name.as_ref())).collect();
     let of_disks = columns(&paths);
-    let others = names.len().saturating_sub(1 + of_disks.len());
+    let mut processors = ProcessorColumns::of(&paths);
+    let of_processors: usize =
+        processors.iter().map(|columns| columns.each.len() + usize::from(columns.total.is_some())).sum();
+    let others = names.len().saturating_sub(1 + of_disks.len() + of_processors);
     let bias = bias_minutes(&names[0]);
     let mut samples = WideSamples::new(of_disks, input.interval, out);
     out.require(!samples.is_empty(), NO_DISKS)?;
@@ -182,11 +266,14 @@ fn read_log(input: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(
             last = number;
             continue;
         }
-        samples.row(WideRow { at, line: number, values }, out);
+        add_row(&mut samples, &mut processors, WideRow { at, line: number, values }, out);
         last = number;
     }
     out.end_at(last);
     let rows = samples.finish(None, out);
+    for columns in &mut processors {
+        columns.emit(out);
+    }
     out.require(rows > 0, "it has no two rows with times and values: record several samples, or specify the interval")
 }
 
@@ -282,13 +369,17 @@ impl LineFormat for CounterList {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let paths: Vec<_> = self.paths.iter().map(String::as_str).enumerate().collect();
         let of_disks = columns(&paths);
+        let mut processors = ProcessorColumns::of(&paths);
         let mut samples = WideSamples::new(of_disks, self.input.interval, out);
         out.require(!samples.is_empty(), NO_DISKS)?;
         for row in std::mem::take(&mut self.rows) {
-            samples.row(row, out);
+            add_row(&mut samples, &mut processors, row, out);
         }
         // The default of Get-Counter.
         let rows = samples.finish(Some(Span::from_secs(1)), out);
+        for columns in &mut processors {
+            columns.emit(out);
+        }
         out.require(rows > 0, "no counter has a readable value and time: provide the whole output of Get-Counter")
     }
 }

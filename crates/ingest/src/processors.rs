@@ -6,7 +6,7 @@ use crate::reading::{Origin, ReadingScope, Resource, ResourceFigure};
 /// Seconds of the means of which the highest counts: shorter ones have peaks that a queue for processors hides.
 const HOUR: f64 = 3600.0;
 
-/// Processors in use by all programs of a host: the highest hourly mean, or the mean of a shorter input.
+/// Processors in use by all programs of a host, or their busy share: the highest hourly mean, or the mean of a shorter input.
 #[derive(Debug, Default)]
 pub(crate) struct UsedProcessors {
     /// Of the present hour.
@@ -41,9 +41,26 @@ impl UsedProcessors {
 
     /// Emits the figure of a host, if there is one, and begins anew.
     pub(crate) fn emit(&mut self, host: &str, field: &str, out: &mut Builder) {
+        emit(Resource::UsedProcessors, self.take(), (host, field), out);
+    }
+
+    /// The same where shares of all processors, 0 to 1, were added: processors in use if their number is known, otherwise
+    /// the share.
+    pub(crate) fn emit_share(&mut self, host: &str, field: &str, processors: Option<f64>, out: &mut Builder) {
+        let share = self.take();
+        match processors.filter(|count| *count >= 1.0) {
+            Some(count) => {
+                let used = share.map(|(share, line)| (share * count, line));
+                emit(Resource::UsedProcessors, used, (host, field), out);
+            }
+            None => emit(Resource::BusyShare, share, (host, field), out),
+        }
+    }
+
+    /// The value and its line.
+    fn take(&mut self) -> Option<(f64, u64)> {
         let Self { seconds, processor_seconds, highest, line } = std::mem::take(self);
-        let value = highest.or((seconds > 0.0).then(|| processor_seconds / seconds));
-        emit(Resource::UsedProcessors, value.zip(line), (host, field), out);
+        highest.or((seconds > 0.0).then(|| processor_seconds / seconds)).zip(line)
     }
 }
 

@@ -10,8 +10,9 @@ use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{Layer, Layers};
+use crate::processors::{self, UsedProcessors};
 use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
-use crate::reading::{Class, Count, Counted, Fate, Origin, ReadingScope, Snapshot};
+use crate::reading::{Class, Count, Counted, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot};
 use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
 use crate::text::{lists, timestamp};
@@ -127,6 +128,65 @@ fn metric(name: &str, direction: Option<&str>) -> Option<Metric> {
     };
     let (_, counted, class, unit) = counters.iter().find(|(names, ..)| lists(names, rest))?;
     Some(Metric { family: *family, counted: counted(class.unwrap_or(labelled)), unit: *unit })
+}
+
+/// Seconds of the processors of each host, for those in use.
+#[derive(Debug, Default)]
+struct ProcessorSeconds {
+    hosts: BTreeMap<String, HostSeconds>,
+}
+
+#[derive(Debug, Default)]
+struct HostSeconds {
+    /// Seconds in which programs ran, over all processors since boot, with their line, by time.
+    busy: BTreeMap<DateTime, (f64, u64)>,
+    processors: BTreeSet<String>,
+}
+
+/// The processor and mode of a counter of processor seconds.
+fn processor_mode<'a>(name: &str, label: impl Fn(&str) -> Option<&'a str>) -> Option<(&'a str, &'a str)> {
+    let processor = match name {
+        "node_cpu_seconds_total" | "node_cpu" => label("cpu"),
+        "windows_cpu_time_total" => label("core"),
+        _ => None,
+    };
+    processor.zip(label("mode"))
+}
+
+impl ProcessorSeconds {
+    /// Adds a counter's value at a time.
+    fn add(&mut self, host: &str, (processor, mode): (&str, &str), at: DateTime, seconds: f64, line: u64) {
+        let host = self.hosts.entry(host.to_owned()).or_default();
+        if !host.processors.contains(processor) {
+            host.processors.insert(processor.to_owned());
+        }
+        if !matches!(mode, "idle" | "iowait" | "steal") {
+            host.busy.entry(at).or_insert((0.0, line)).0 += seconds;
+        }
+    }
+
+    /// Emits processors in use and their number, for hosts with at least two times; `host` is used for those without name.
+    fn emit(self, host: &str, out: &mut Builder) {
+        for (name, HostSeconds { busy, processors }) in self.hosts {
+            let name = if name.is_empty() { host } else { &name };
+            let (Some(first), Some(last)) = (busy.first_key_value(), busy.last_key_value()) else { continue };
+            let length = last.0.duration_since(*first.0).as_secs_f64();
+            if length <= 0.0 {
+                continue;
+            }
+            let line = first.1.1;
+            let mut used = UsedProcessors::default();
+            for (before, after) in busy.iter().zip(busy.iter().skip(1)) {
+                let seconds = after.0.duration_since(*before.0).as_secs_f64();
+                // Counters that fell were reset, which `add` skips.
+                used.add((after.1.0 - before.1.0) / seconds, seconds, line);
+            }
+            out.window(ReadingWindow { begin: Some(*first.0), length: Span::from_secs_f64(length) });
+            used.emit(name, "modes but idle, iowait and steal", out);
+            let count = processors.len() as f64;
+            processors::emit(Resource::HostProcessors, Some((count, line)), (name, "processors of the modes"), out);
+        }
+    }
 }
 
 /// The owner of counters.
@@ -341,6 +401,9 @@ struct PrometheusText {
     /// The current exposition.
     counts: BTreeMap<Owner, Vec<Count>>,
     times: Times,
+    /// Seconds of processors of the current exposition, by host, processor and mode, with their line.
+    processors: BTreeMap<(String, String, String), (f64, u64)>,
+    processor_seconds: ProcessorSeconds,
     host: String,
     /// Number of emitted counters, by owner.
     read: BTreeMap<Owner, u32>,
@@ -376,6 +439,7 @@ impl LineFormat for PrometheusText {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.hand_over(out);
+        std::mem::take(&mut self.processor_seconds).emit(&self.host, out);
         out.require(self.count > 0, "it has no counters of disks: enable the diskstats collector")?;
         self.chosen.arrays(&self.host, out);
         self.chosen.list(self.read.iter().map(|(owner, counters)| (owner, *counters)), out);
@@ -403,6 +467,16 @@ impl PrometheusText {
             label(sample.labels, "nodename").unwrap_or_default().clone_into(&mut self.host);
             return;
         }
+        if let Some((processor, mode)) = processor_mode(sample.name, |name| label(sample.labels, name)) {
+            let host = Owner::new(Family::Node, |name| label(sample.labels, name)).host;
+            let key = (host, processor.to_owned(), mode.to_owned());
+            if self.processors.contains_key(&key) {
+                self.hand_over(out);
+            }
+            self.times.at = sample.at.or(self.times.at);
+            self.processors.insert(key, (sample.value, number));
+            return;
+        }
         let Some(metric) = metric(sample.name, label(sample.labels, "direction")) else { return };
         if !sample.value.is_finite() {
             return out.caution(Some(Origin::line(number)), "no number: skipped");
@@ -428,12 +502,18 @@ impl PrometheusText {
     /// Emits the current exposition.
     fn hand_over(&mut self, out: &mut Builder) {
         let times = std::mem::take(&mut self.times);
+        let processors = std::mem::take(&mut self.processors);
         if self.counts.is_empty() {
             return;
         }
         let counts = std::mem::take(&mut self.counts);
         let at = times.at.or_else(|| times.now.and_then(timestamp::of_unix));
         let (at, paced) = self.pace.time(at);
+        if let Some(at) = at {
+            for ((host, processor, mode), (seconds, line)) in processors {
+                self.processor_seconds.add(&host, (&processor, &mode), at, seconds, line);
+            }
+        }
         let boot = times.boot.and_then(timestamp::of_unix);
         let uptime = at.zip(boot).map(|(at, boot)| at.duration_since(boot).as_secs_f64());
         let uptime = uptime.filter(|age| *age > 0.0).map(Span::from_secs_f64);
@@ -483,6 +563,7 @@ struct DiskSeries {
 #[derive(Default)]
 struct DiskSeriesSet {
     series: Vec<DiskSeries>,
+    processors: ProcessorSeconds,
     nameless: usize,
     others: BTreeMap<String, u64>,
 }
@@ -496,6 +577,7 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
         found.take_document(&value, line);
     }
     found.check(out)?;
+    std::mem::take(&mut found.processors).emit("", out);
     let chosen = Chosen::of(found.series.iter().map(|series| &series.owner));
     let mut read: BTreeMap<&Owner, u32> = BTreeMap::new();
     for series in &found.series {
@@ -551,6 +633,13 @@ impl DiskSeriesSet {
             self.nameless += 1;
             return;
         };
+        if let Some(place) = processor_mode(full, label) {
+            let host = Owner::new(Family::Node, label).host;
+            for (at, value) in json::list(result, &["values"]).iter().chain(result.get("value")).filter_map(point) {
+                self.processors.add(&host, place, at, value, line);
+            }
+            return;
+        }
         let (name, is_rate) = match full.split(':').collect::<Vec<_>>().as_slice() {
             [_, name, operation] => (*name, operation.contains("rate")),
             _ => (full, false),

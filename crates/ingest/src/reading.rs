@@ -241,6 +241,8 @@ pub enum Resource {
     Instances,
     /// Mean number of processors of the host on which any program ran, in its busiest hour.
     UsedProcessors,
+    /// Busy share of the host's processors, 0 to 1, in its busiest hour; their number is unknown.
+    BusyShare,
     /// Processors of the host.
     HostProcessors,
     /// Cores of the host, each with one or more processors.

@@ -50,6 +50,8 @@ pub enum ProcessorOrigin {
     Busy(f64),
     /// Those of the present host, whose use is unknown.
     Host(InstanceResource),
+    /// Only their busy share is known, and not their number.
+    Share(InstanceResource),
 }
 
 /// Origin of the required memory.
@@ -79,13 +81,14 @@ impl Compute {
             .filter(|_| !matches!(processors, Some(ProcessorOrigin::Host(_))));
         let steady = used.map(|used: f64| used * growth / UTILISATION);
         let needed = steady.map(|steady| steady.max(peak.map_or(0.0, |peak| peak.value * growth)));
+        let share = || highest(subject, Resource::BusyShare).cloned().map(ProcessorOrigin::Share);
         let by_peak = peak.filter(|peak| Some(peak.value * growth) > steady).cloned().map(ProcessorOrigin::Database);
         let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
         let compute = Self {
             processors: needed.map(|needed| needed.ceil().max(LEAST_PROCESSORS)),
             memory: bytes.map(|bytes: f64| Bytes::new(bytes.ceil() as u64).max(LEAST_MEMORY)),
         };
-        (compute, ComputeOrigin { processors: by_peak.or(processors), memory })
+        (compute, ComputeOrigin { processors: by_peak.or(processors).or_else(share), memory })
     }
 
     /// These values, and those of `other` where they are absent.

@@ -58,6 +58,8 @@ struct JsonSamples {
     tables: Tables,
     timeline: Timeline,
     used: UsedProcessors,
+    /// Processors with rows of their own.
+    listed_processors: usize,
     columns: Vec<String>,
 }
 
@@ -69,6 +71,7 @@ impl JsonSamples {
             tables: Tables::default(),
             timeline: Timeline::new(input),
             used: UsedProcessors::default(),
+            listed_processors: 0,
             columns: Vec::new(),
         }
     }
@@ -77,8 +80,8 @@ impl JsonSamples {
         match found {
             JsonPiece::Host(name) => {
                 self.reports.close(self.at.take(), Absent::Idle, Follows::End, out);
+                self.emit_used(out);
                 self.reports.run(name, None, out);
-                self.used.emit(self.tables.disks.host(), "cpu-load", out);
                 self.tables.go_on(name, out);
             }
             JsonPiece::Processors(count) => self.reports.processors = Some(count),
@@ -104,10 +107,12 @@ impl JsonSamples {
         let zone = if is_utc { " UTC" } else { "" };
         let at = timestamp::parse(&format!("{} {}{zone}", text("date"), text("time"))).map(|at| out.instant(at));
         let window = self.timeline.sample(at, time["interval"].as_f64(), line, out);
-        let loads = sample["cpu-load"].as_array().into_iter().flatten();
-        let share = loads.filter(|load| load["cpu"] == "all").find_map(used_share);
-        if let (Some(share), Some(count), Some(length)) = (share, self.reports.processors, out.latest_length()) {
-            self.used.add(share * count, length.as_secs_f64(), line);
+        let loads = || sample["cpu-load"].as_array().into_iter().flatten();
+        let (of_all, each): (Vec<&Value>, Vec<&Value>) = loads().partition(|load| load["cpu"] == "all");
+        self.listed_processors = self.listed_processors.max(each.len());
+        let share = of_all.into_iter().find_map(used_share);
+        if let (Some(share), Some(length)) = (share, out.latest_length()) {
+            self.used.add(share, length.as_secs_f64(), line);
         }
         let transfers = flat(&sample["io"]);
         let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -124,9 +129,15 @@ impl JsonSamples {
 
     fn end(&mut self, out: &mut Builder) {
         self.reports.close(self.at, Absent::Idle, Follows::End, out);
+        self.emit_used(out);
         self.reports.end(out);
-        self.used.emit(self.tables.disks.host(), "cpu-load", out);
         self.tables.end(out);
+    }
+
+    fn emit_used(&mut self, out: &mut Builder) {
+        let listed = std::mem::take(&mut self.listed_processors) as f64;
+        let processors = self.reports.processors.or((listed > 0.0).then_some(listed));
+        self.used.emit_share(self.tables.disks.host(), "cpu-load", processors, out);
     }
 
     fn verdict(&self, broken: Option<(Origin, String)>, out: &mut Builder) -> Result<(), Refusal> {

@@ -9,6 +9,7 @@ use plimsoll_units::Span;
 use super::iostat::banner;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Class, Fate, Measure, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::text::{self, KIB, timestamp};
@@ -31,6 +32,9 @@ struct Pidstat {
     names: Vec<String>,
     /// Bytes read and written per second, by command, with the line of the first task.
     tasks: BTreeMap<String, ([f64; 2], u64)>,
+    /// Processors in use by all tasks in the current sample, with the line of the first task.
+    processors: Option<(f64, u64)>,
+    used: UsedProcessors,
     samples: u32,
     last: u64,
 }
@@ -74,6 +78,10 @@ impl Pidstat {
         self.at = Some(at);
         let words: Vec<&str> = rest.split_whitespace().collect();
         let place = |name: &str| self.names.iter().position(|known| known == name);
+        if let Some(percent) = place("%CPU").and_then(|place| text::decimal(words.get(place)?)) {
+            let (sum, _) = self.processors.get_or_insert((0.0, number));
+            *sum += percent / 100.0;
+        }
         let (Some(read), Some(written), Some(command)) = (place("kB_rd/s"), place("kB_wr/s"), place("Command")) else {
             return;
         };
@@ -90,7 +98,12 @@ impl Pidstat {
 
     /// Emits the current sample.
     fn flush(&mut self, out: &mut Builder) {
+        if self.tasks.is_empty() {
+            // The table of processors precedes that of bytes.
+            return;
+        }
         let tasks = std::mem::take(&mut self.tasks);
+        let processors = self.processors.take();
         let (Some(at), false) = (self.at, tasks.is_empty()) else { return };
         let from = self.from.replace(at);
         let seconds = from.map_or(0.0, |from| at.duration_since(from).as_secs_f64());
@@ -99,6 +112,9 @@ impl Pidstat {
             return out.caution_once(None, text);
         }
         self.samples += 1;
+        if let Some((used, line)) = processors {
+            self.used.add(used, seconds, line);
+        }
         let length = Span::from_secs_f64(seconds);
         let is_dated = at.year() > super::UNDATED.year();
         let until = if is_dated { out.local(at) } else { at };
@@ -134,11 +150,12 @@ impl LineFormat for Pidstat {
         self.last = number;
         if let Some((host, _)) = banner(line) {
             self.flush(out);
+            self.used.emit(&self.host, "%CPU", out);
             host.clone_into(&mut self.host);
             let date = line.split_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
             self.date = date.and_then(timestamp::date).map(|(date, _)| date);
             (self.from, self.at) = (None, None);
-        } else if line.contains("kB_rd/s") {
+        } else if line.contains("kB_rd/s") || (line.contains("%CPU") && line.contains("PID")) {
             let unmarked = line.trim_start_matches(['#', ' ']);
             let timed = self.time(unmarked);
             let rest = timed.map_or(unmarked, |(_, rest)| rest);
@@ -158,6 +175,7 @@ impl LineFormat for Pidstat {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.flush(out);
+        self.used.emit(&self.host, "%CPU", out);
         out.end_at(self.last);
         out.require(self.samples > 0, "it has no sample of an interval: run pidstat -d 10 360")?;
         let text = "it has bytes of tasks without operations, and counts writes when pages become dirty: for operations and \

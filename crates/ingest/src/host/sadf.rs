@@ -1,13 +1,15 @@
 //! `sadf -d` for databases: lines of fields below a comment with their names, each with time and length.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::DateTime;
 
 use super::disks::{Heading, NameAt};
+use super::iostat::used_share;
 use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::{self, timestamp};
@@ -26,6 +28,9 @@ struct SadfHost {
     tables: Tables,
     /// The end of the current rows of devices, and their seconds.
     sample: Option<(DateTime, f64)>,
+    used: UsedProcessors,
+    /// Numbers of processors with rows of their own.
+    processors: BTreeSet<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +60,7 @@ impl Sadf {
         self.table = match names.as_slice() {
             [] => In::Other,
             [first, ..] if *first == "DEV" => In::Disks,
+            [first, rest @ ..] if *first == "CPU" && rest.contains(&"%idle") => In::Processors,
             names if names.contains(&"rtps") && !names.contains(&"DEV") => In::Transfers,
             _ => In::Other,
         };
@@ -92,10 +98,21 @@ impl Sadf {
                 self.noted.note("hosts beyond the first thousand", Fate::Ignored);
                 return Some(());
             }
-            let host = SadfHost { tables: Tables::of(name), sample: None };
+            let (used, processors) = (UsedProcessors::default(), BTreeSet::new());
+            let host = SadfHost { tables: Tables::of(name), sample: None, used, processors };
             self.hosts.insert(name.to_owned(), host);
         }
         let host = self.hosts.get_mut(name)?;
+        if self.table == In::Processors {
+            let columns: Vec<String> = self.heading.split(' ').skip(1).map(str::to_owned).collect();
+            let (processor, values) = rest.split_once(char::from(self.separator))?;
+            let values = values.replace(char::from(self.separator), " ");
+            match processor.parse() {
+                Ok(processor) => drop(host.processors.insert(processor)),
+                Err(_) => host.used.add(used_share(&columns, &values)?, seconds, number),
+            }
+            return Some(());
+        }
         let (device, rest) = match self.table {
             In::Disks => rest.split_once(char::from(self.separator))?,
             _ => ("", rest),
@@ -164,8 +181,10 @@ impl LineFormat for Sadf {
 
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         self.close(out);
-        for host in self.hosts.values() {
+        for (name, host) in &mut self.hosts {
             host.tables.end(out);
+            let listed = host.processors.len() as f64;
+            host.used.emit_share(name, "CPU -1", (listed > 0.0).then_some(listed), out);
         }
         self.noted.list(out);
         let has_given = self.hosts.values().any(|host| host.tables.has_given());

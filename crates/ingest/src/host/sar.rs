@@ -202,17 +202,17 @@ impl Sar {
             let total = number_of("kbmemused").zip(number_of("%memused"));
             self.memory = self.memory.or(total.map(|(used, percent)| (used * KIB / (percent / 100.0), number)));
         } else if let Some(values) = text.strip_prefix("all ")
-            && let (Some(from), Some(count)) = (self.from.replace(at), self.processors)
+            && let Some(from) = self.from.replace(at)
             && let Some(share) = used_share(&self.columns[1..], values)
         {
-            self.used.add(share * count, at.duration_since(from).as_secs_f64(), number);
+            self.used.add(share, at.duration_since(from).as_secs_f64(), number);
         }
     }
 
     /// Emits processors and memory of the host.
     fn emit_host(&mut self, out: &mut Builder) {
         let host = self.tables.disks.host();
-        self.used.emit(host, "CPU all", out);
+        self.used.emit_share(host, "CPU all", self.processors, out);
         processors::emit(Resource::HostMemory, self.memory.take(), (host, "%memused"), out);
     }
 

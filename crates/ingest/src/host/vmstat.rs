@@ -9,6 +9,7 @@ use jiff::civil::DateTime;
 use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::processors::UsedProcessors;
 use crate::reading::{Class, Counted, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
@@ -30,6 +31,8 @@ struct Columns {
     count: usize,
     read: usize,
     written: usize,
+    /// `id`, `wa` and `st`: percentages without programs.
+    idle: [Option<usize>; 3],
 }
 
 impl Columns {
@@ -42,7 +45,8 @@ impl Columns {
         let others = ["in", "cs", "us", "sy", "id", "wa", "st", "gu"];
         let known = |word: &&str| numbers.contains(word) || others.contains(word);
         let count = line.split_whitespace().take_while(known).count();
-        (read < count && written < count).then_some(Self { count, read, written })
+        let idle = ["id", "wa", "st"].map(|name| at(name).filter(|at| *at < count));
+        (read < count && written < count).then_some(Self { count, read, written, idle })
     }
 }
 
@@ -57,6 +61,7 @@ struct Vmstat {
     numbers: Vec<f64>,
     names: [Arc<str>; 2],
     scope: Option<u32>,
+    used: UsedProcessors,
     counters: Counters,
 }
 
@@ -79,6 +84,7 @@ impl Vmstat {
             numbers: Vec::new(),
             names: [Arc::from("bi"), Arc::from("bo")],
             scope: None,
+            used: UsedProcessors::default(),
             counters: Counters::new(input),
         }
     }
@@ -92,6 +98,8 @@ impl Vmstat {
         }
         let at = timestamp::parse(&text[end..]).map(|at| out.instant(at));
         let bytes_s = [self.numbers[columns.read] * KIB, self.numbers[columns.written] * KIB];
+        let idle: f64 = columns.idle.iter().flatten().map(|column| self.numbers[*column]).sum();
+        let busy = (1.0 - idle / 100.0).clamp(0.0, 1.0);
         let sample = VmstatSample { line: number, at, bytes_s };
         self.rows += 1;
         if self.rows == 1 {
@@ -104,6 +112,9 @@ impl Vmstat {
         }
         let window = self.timeline.sample(at, None, number, out);
         self.put(sample, window, out);
+        if let Some(length) = out.latest_length() {
+            self.used.add(busy, length.as_secs_f64(), number);
+        }
         true
     }
 
@@ -161,7 +172,8 @@ impl LineFormat for Vmstat {
         }
         if self.given > 0 {
             out.part("io", Fate::Read(self.given));
-            out.part("procs, memory, swap, system, cpu", Fate::Ignored);
+            out.part("procs, memory, swap, system", Fate::Ignored);
+            self.used.emit_share("", "us + sy", None, out);
             let text = "vmstat counts bytes, not operations: provide iostat -xt 10 of the same time for both";
             out.caution(None, text);
         }

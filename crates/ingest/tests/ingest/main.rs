@@ -23,6 +23,7 @@ mod nmon;
 mod packed;
 mod partial_awr;
 mod postgres;
+mod processors;
 mod prometheus;
 mod read;
 mod round_trip;

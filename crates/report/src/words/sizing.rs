@@ -246,6 +246,11 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
              are unknown), for a utilisation of 70 %",
             number::three(*busy)
         ),
+        ProcessorOrigin::Share(share) => format!(
+            "processors: {} busy in the busiest hour, number unknown: give --vcpus ({})",
+            super::diagnosis::share(share.value),
+            place(share)
+        ),
         ProcessorOrigin::Host(host) => format!(
             "processors: as many as the present host has, since their use is unknown ({})",
             place(host)

@@ -124,7 +124,6 @@ host1;10;2025-03-24 10:00:30 UTC;nvme0n1;10.00
         host1/nvme0n1 2025-03-24T10:00:10+10 all Latency 4 ms (line 6, nvme0n1: await)
         host1/nvme0n1 2025-03-24T10:00:10+10 all Busy 0.05 (line 6, nvme0n1: %util)
         devices: Read(14)
-        other tables: Ignored
         lines: Broken
         ! line 7: an unreadable line: skipped",
     );

@@ -21,7 +21,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
         / 2025-03-24T10:00:00+5 reads Throughput 10240 (line 4, bi)
         / 2025-03-24T10:00:00+5 writes Throughput 20480 (line 4, bo)
         io: Read(2)
-        procs, memory, swap, system, cpu: Ignored
+        procs, memory, swap, system: Ignored
         first line, since boot: Ignored
         rows: Broken
         ! line 5: an unreadable row: skipped
