@@ -94,7 +94,6 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::ProcessorsFull { busy: 0.9, waiting: Some(14.0), processors: Some(8.0) },
         Verdict::BelowResolution { active_max: 0.05 },
         Verdict::HostIoWait { share: 0.1, storage: 0.3 },
-        Verdict::HostIoWait { share: 0.1, storage: 0.01 },
         Verdict::HardParses { share: 0.2, a_second: Some(190.0) },
         Verdict::ProcessorQueue { share: 0.2, busy: None },
         Verdict::Unaccounted { share: 0.2 },
@@ -202,6 +201,13 @@ fn waits_for_background_writes_are_no_reason_for_other_storage() {
         |behind: f64| Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Lock, main_share: 0.4, behind };
     assert!(words::diagnosis::verdict_text(&of(0.19)).remedy.contains("enlarge the log files"));
     assert!(words::diagnosis::verdict_text(&of(0.05)).remedy.starts_with("Faster storage reduces this part only"));
+}
+
+#[test]
+fn io_wait_of_the_host_confirms_storage_only_if_sessions_wait_for_it() {
+    let text = |storage: f64| words::diagnosis::verdict_text(&Verdict::HostIoWait { share: 0.18, storage }).text;
+    assert!(text(0.3).contains("18 % of the time") && text(0.3).contains("confirms"), "{}", text(0.3));
+    assert!(text(0.01).contains("I/O of others, or not counted as waits"), "{}", text(0.01));
 }
 
 #[test]
