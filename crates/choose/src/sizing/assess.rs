@@ -291,7 +291,14 @@ fn find_risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Ve
 fn platform_risks(wanted: &Wanted, offer: &Offer) -> Vec<Risk> {
     let note = wanted.platform.cluster.as_ref().and_then(|_| rac_note(offer.product()));
     let risk = |text: &str| Risk { kind: RiskKind::Safety, text: text.to_owned(), cite: None };
-    note.map(risk).into_iter().chain(sector_risk(wanted, offer)).collect()
+    note.map(risk).into_iter().chain(sector_risk(wanted, offer)).chain(engine_risk(&wanted.platform, offer)).collect()
+}
+
+/// A managed database, where the input does not show the engine.
+fn engine_risk(platform: &super::Platform, offer: &Offer) -> Option<Risk> {
+    let managed = offer.product().managed().filter(|_| platform.oracle_release.is_none())?;
+    let text = format!("the reports do not show the engine of the database: it runs {} only", managed.engine_titles());
+    Some(Risk { kind: RiskKind::Needs, text, cite: None })
 }
 
 /// A volume whose sectors are larger than an Oracle Database of unknown release may accept.

@@ -98,6 +98,13 @@ fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
     assert!(!sized(&oracle, &["aws/rds-oracle:db.r6i.xlarge"]).choices.is_empty());
     oracle.compute = Compute { processors: Some(8.0), memory: None };
     assert!(reason(&oracle, "aws/rds-oracle:db.r6i.xlarge").contains("too few processors"));
+    // Only reports of Oracle Database show the engine.
+    let needs = |demand: &Wanted| {
+        let risks = sized(demand, &["aws/rds-oracle:db.r6i.xlarge"]).choices.remove(0).risks;
+        risks.iter().any(|risk| risk.text.contains("do not show the engine"))
+    };
+    oracle.compute = Compute::default();
+    assert!(needs(&database(1_000.0, Bytes::gib(500))) && !needs(&oracle));
     // Without a class the price is partial and comes after complete ones.
     let partial = sized(&database(1_000.0, Bytes::gib(500)), &["aws/rds-postgres"]);
     assert_eq!(partial.choices[0].price_doubt(), PriceDoubt::Partial);
