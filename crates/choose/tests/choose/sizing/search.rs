@@ -111,6 +111,31 @@ fn a_managed_database_has_the_engine_and_the_class_that_the_load_needs() {
 }
 
 #[test]
+fn a_log_rate_counts_for_commits() {
+    let with_redo = |bytes_per_second: f64| {
+        let mut demand = database(500.0, Bytes::gib(500));
+        let redo = ClassLoad {
+            class: Class::RedoWrite,
+            iops: bytes_per_second / 50_000.0,
+            bytes_per_second,
+            reads: 0.0,
+            sequential: true,
+            durable: true,
+        };
+        demand.points[0].classes.retain(|load| load.class != Class::RedoWrite);
+        demand.points[0].classes.push(redo);
+        sized(&demand, &["azure/sql:general-purpose"])
+    };
+    // 30 MB/s and a fifth of headroom are 8 times 4.5 MB/s; the IOPS alone would need 4 vCores.
+    let sizing = with_redo(30e6);
+    assert_eq!(short(&sizing.choices[0]), "azure/sql:500GB,general-purpose,vcores=8");
+    assert_eq!(sizing.choices[0].binds.as_ref().map(|limit| limit.name.to_string()).as_deref(), Some("log rate"));
+    // General Purpose ends at 50 MB/s.
+    let RejectionReason::Ceiling(limit) = &with_redo(60e6).rejected[0].reason else { panic!("it has a limit") };
+    assert_eq!(&*limit.name, "log rate");
+}
+
+#[test]
 fn a_rejection_has_the_ceiling_and_its_distance() {
     let sizing = sized(&database(50_000.0, Bytes::gib(500)), &["aws/st1"]);
     assert!(sizing.choices.is_empty());
