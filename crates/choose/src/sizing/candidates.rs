@@ -104,7 +104,6 @@ pub(super) fn find_candidates(
         }
     }
     let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();
-    let lacks_shape = |offer: &Offer| product.managed().is_some() && !fits(assessor, offer);
     // The rate without a stall is an estimate, and the lowest level has no room for an error.
     let avoids_lowest = assessor.wanted.censored.is_some();
     for ((room, level), offer) in found.offers {
@@ -112,7 +111,7 @@ pub(super) fn find_candidates(
             reason = Some("the catalogue has no limits of it: whether it carries the load is unknown".to_owned());
             continue;
         }
-        if lacks_shape(&offer) {
+        if product.managed().is_some() && !fits(assessor, &offer) {
             reason = Some("its instance class has too few processors or too little memory".to_owned());
             continue;
         }

@@ -15,7 +15,7 @@ pub(super) fn is_shareable(product: &Product) -> bool {
 
 /// The reason why a managed database cannot run the database of the input; `None` for other products, and if the
 /// input does not show its engine.
-pub(super) fn excluded_engine(product: &Product, platform: &Platform) -> Option<String> {
+pub(super) fn find_engine_conflict(product: &Product, platform: &Platform) -> Option<String> {
     let managed = product.managed()?;
     let is_oracle = platform.oracle_release.is_some();
     (is_oracle && !managed.engines.contains(&DatabaseEngine::Oracle))

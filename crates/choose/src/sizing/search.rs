@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::platform::Platform;
 use super::pool::{InOrder, Pool};
-use super::product_facts::{excluded_engine, is_shareable, unsupported_rac};
+use super::product_facts::{find_engine_conflict, is_shareable, unsupported_rac};
 
 /// Default maximum width of stripes.
 const DEFAULT_WIDTH: u32 = 4;
@@ -129,14 +129,17 @@ impl Search {
 
     /// The reason why a product is excluded for the database of this platform.
     pub(super) fn excludes(&self, product: &Product, platform: &Platform) -> Option<String> {
-        let engine = || excluded_engine(product, platform);
+        let engine = || find_engine_conflict(product, platform);
         let cluster = || platform.cluster.as_ref().and_then(|_| self.excludes_cluster(product)).map(str::to_owned);
         engine().or_else(cluster)
     }
 
     /// The reason why a product is excluded for a cluster of instances.
     fn excludes_cluster(&self, product: &Product) -> Option<&'static str> {
-        let single = "only a single machine can write to it, while RAC shares volumes among instances";
+        let single = match product.managed() {
+            None => "only a single machine can write to it, while RAC shares volumes among instances",
+            Some(_) => "a single instance of it writes, while the database is a cluster of several",
+        };
         let unsupported = || unsupported_rac(product).filter(|_| !self.has_unsupported);
         if is_shareable(product) { unsupported() } else { Some(single) }
     }
