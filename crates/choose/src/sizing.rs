@@ -38,7 +38,7 @@ use crate::diagnosis::DatabaseEffect;
 
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
-pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
+pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
 pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, Growth, GrowthStep, Measured, Wanted};
 pub use frontier::ProviderFrontier;
 pub use hits::HitAssumption;

@@ -3,7 +3,7 @@
 use plimsoll_ingest::{DatabaseDemand, InstanceResource, Resource, SessionTime};
 use plimsoll_units::Bytes;
 
-use super::design::{GrowthStep, Wanted};
+use super::design::{Burst, GrowthStep, Wanted};
 
 /// The smallest machine for a database: operating system, log writer and sessions share less than two processors
 /// badly, and 8 GiB are the least that vendors of databases recommend.
@@ -37,6 +37,27 @@ pub struct ComputeOrigin {
     pub processors: Option<ProcessorOrigin>,
     /// Of the memory; `None` if it is unknown.
     pub memory: Option<MemoryOrigin>,
+    /// Peaks of the processors; `None` without hidden peaks, or if those of the processors are known.
+    pub peaks: Option<ProcessorPeaks>,
+}
+
+/// Processors in peaks that the mean of a window hides, if they rise as the operations do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProcessorPeaks {
+    /// Operations in peaks as a multiple of those in the busiest window, above 1.
+    pub times: f64,
+    /// Processors in use then, with growth; at most those of the present host, with growth.
+    pub processors: f64,
+    /// They are required: the ratio was given. Measured ratios of other databases are of operations only.
+    pub is_required: bool,
+}
+
+/// Ratio of hidden peaks of the operations, above 1 if there are any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct HiddenPeaks {
+    pub(super) times: f64,
+    /// By the caller, for the load as a whole.
+    pub(super) is_given: bool,
 }
 
 /// Origin of the required processors.
@@ -70,25 +91,47 @@ pub enum MemoryOrigin {
     Host(InstanceResource),
 }
 
+impl HiddenPeaks {
+    /// Those of the step of peaks within windows, if there is one.
+    pub(super) fn of(step: Option<&GrowthStep>, burst: Burst) -> Self {
+        Self { times: step.map_or(1.0, |step| step.small), is_given: matches!(burst, Burst::Times(_)) }
+    }
+}
+
 impl Compute {
     /// The need of one instance when the load has grown by a factor. Processors: those that the instance used in its
-    /// busiest window, times that factor, at 70 % utilisation, and at least those of its busiest minute. Memory: that
-    /// in use by the instance. The host's figures only where the database's are unknown, or where its page cache answers
-    /// reads.
-    pub(super) fn of(subject: &DatabaseDemand, growth: f64, reads_from_page_cache: bool) -> (Self, ComputeOrigin) {
+    /// busiest window, times that factor, at 70 % utilisation, and at least those of its busiest minute; without that
+    /// minute, at least those of given peaks. Memory: that in use by the instance. The host's figures only where the
+    /// database's are unknown, or where its page cache answers reads.
+    pub(super) fn of(
+        subject: &DatabaseDemand,
+        growth: f64,
+        hidden: HiddenPeaks,
+        reads_from_page_cache: bool,
+    ) -> (Self, ComputeOrigin) {
         let (used, processors) = find_processors(subject).unzip();
-        let peak = highest(subject, Resource::PeakProcessors)
-            .filter(|_| !matches!(processors, Some(ProcessorOrigin::Host(_))));
+        let is_of_host = matches!(processors, Some(ProcessorOrigin::Host(_)));
+        let peak = highest(subject, Resource::PeakProcessors).filter(|_| !is_of_host);
         let steady = used.map(|used: f64| used * growth / UTILISATION);
-        let needed = steady.map(|steady| steady.max(peak.map_or(0.0, |peak| peak.value * growth)));
         let share = || highest(subject, Resource::BusyShare).cloned().map(ProcessorOrigin::Share);
+        // The present host has no more, whatever the peaks.
+        let host = highest(subject, Resource::HostProcessors).map_or(f64::INFINITY, |host| host.value);
+        let in_peaks = |used: f64| ProcessorPeaks {
+            times: hidden.times,
+            processors: (used * hidden.times).min(host.max(used)) * growth,
+            is_required: hidden.is_given,
+        };
+        let peaks = used.map(in_peaks).filter(|_| hidden.times > 1.0 && peak.is_none() && !is_of_host);
+        let required = peaks.filter(|peaks| peaks.is_required).map(|peaks| peaks.processors);
+        let peak_processors = peak.map(|peak| peak.value * growth).or(required);
+        let needed = steady.map(|steady| steady.max(peak_processors.unwrap_or(0.0)));
         let by_peak = peak.filter(|peak| Some(peak.value * growth) > steady).cloned().map(ProcessorOrigin::Database);
         let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
         let compute = Self {
             processors: needed.map(|needed| needed.ceil().max(LEAST_PROCESSORS)),
             memory: bytes.map(|bytes: f64| Bytes::new(bytes.ceil() as u64).max(LEAST_MEMORY)),
         };
-        (compute, ComputeOrigin { processors: by_peak.or(processors).or_else(share), memory })
+        (compute, ComputeOrigin { processors: by_peak.or(processors).or_else(share), memory, peaks })
     }
 
     /// These values, and those of `other` where they are absent.

@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::backlog::{Allowance, lowest_limit};
 use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
-use super::compute::{self, Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin};
+use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
@@ -116,8 +116,8 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let often = (often(Busiest::Operations), often(Busiest::Bytes));
     let (answer, censored) = diagnosed(subject);
     let without_stall = censored.as_ref().filter(|_| design.burst != Burst::None).map_or(1.0, Censored::factor);
-    let mut steps = Vec::new();
-    steps.extend(burst(&all, (&windows, &slots), design, &measured, often));
+    let mut steps = Vec::from_iter(burst(&all, (&windows, &slots), design, &measured, often));
+    let hidden_peaks = HiddenPeaks::of(steps.first(), design.burst);
     steps.extend(stall(without_stall, censored.as_ref()));
     steps.extend(growth(design));
     let mut points = vec![point(&windows, Busiest::Operations, Level::At(measured.iops), &steps)];
@@ -139,7 +139,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
-    let (compute, compute_origin) = required_compute(subject, design, reads_from_page_cache);
+    let (compute, compute_origin) = required_compute(subject, design, hidden_peaks, reads_from_page_cache);
     assumptions.extend(single_threaded_cores(subject, &compute_origin));
     Ok(Wanted {
         subject: subject.name.clone(),
@@ -176,11 +176,13 @@ const fn is_write(class: Class) -> bool {
 fn required_compute(
     subject: &DatabaseDemand,
     design: &Design,
+    hidden: HiddenPeaks,
     reads_from_page_cache: bool,
 ) -> (Compute, ComputeOrigin) {
-    let (of_input, origin) = Compute::of(subject, design.growth.times(), reads_from_page_cache);
+    let (of_input, origin) = Compute::of(subject, design.growth.times(), hidden, reads_from_page_cache);
     let given = design.compute;
     let origin = ComputeOrigin {
+        peaks: origin.peaks.filter(|_| given.processors.is_none()),
         processors: given.processors.map(|_| ProcessorOrigin::Given).or(origin.processors),
         memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
     };

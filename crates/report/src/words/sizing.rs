@@ -271,7 +271,15 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
             place(host)
         ),
     });
-    processors.into_iter().chain(memory).collect()
+    let peaks = origin.peaks.filter(|peaks| peaks.is_required).map(|peaks| {
+        format!(
+            "processors in peaks: {}, for {} times as many operations as in the busiest window, as given; no more than the \
+             present host has, where that is known",
+            number::three(peaks.processors),
+            number::three(peaks.times)
+        )
+    });
+    processors.into_iter().chain(peaks).chain(memory).collect()
 }
 
 const fn memory_name(resource: Resource) -> &'static str {
@@ -511,9 +519,22 @@ pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
     )
 }
 
-/// Processors from a mean over hours: shorter peaks are unknown. `None` for other origins and shorter windows.
-pub(crate) fn processors_without_peaks(origin: &ComputeOrigin) -> Option<String> {
+/// Processors from the mean of a window: shorter peaks are unknown. `None` if the required ones suffice for as many more as
+/// operations, and for other origins and windows of up to two hours without peaks of operations.
+pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
     const LONG_S: f64 = 2.0 * 3_600.0;
+    let origin = &demand.compute_origin;
+    let required = demand.compute.processors.unwrap_or(0.0);
+    if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required) {
+        return Some(format!(
+            "Peaks of {} times the operations are expected, those of processors are unknown and not required: with as many more \
+             they would be {} instead of {}; --burst {} or --vcpus requires them",
+            number::three(peaks.times),
+            vcpus(peaks.processors),
+            vcpus(required),
+            number::three(peaks.times)
+        ));
+    }
     let Some(ProcessorOrigin::Database(used)) = &origin.processors else { return None };
     let seconds = used.window.as_secs_f64();
     (used.resource != Resource::PeakProcessors && seconds > LONG_S).then(|| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::{Catalogue, Money};
 use plimsoll_choose::hours::Rule;
 use plimsoll_choose::sizing::{
-    Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, judge, size, wanted,
+    Burst, Compute, Design, Growth, MemoryOrigin, ProcessorOrigin, Search, Sizing, judge, size, wanted,
 };
 use plimsoll_choose::what_if::{
     CacheWhatIf, EstimateSource, HORIZON_MONTHS, MemoryFirst, Tuning, cache, growth, memory_first, replay_levels,
@@ -308,6 +308,37 @@ fn processors_grow_unless_they_are_given() {
     assert_eq!(processors(&design), Some(29.0));
     let given = Compute { processors: Some(8.0), memory: None };
     assert_eq!(processors(&Design { compute: given, ..design }), Some(8.0));
+}
+
+#[test]
+fn given_peaks_need_processors_and_assumed_ones_are_stated() {
+    let demand = |burst: Burst, more: Option<(Resource, f64)>| {
+        let own = [(Resource::Processors, 4.0)].into_iter().chain(more);
+        let resources = own.map(|(kind, value)| resource("", kind, value)).collect();
+        let subject = DatabaseDemand { resources, ..subject("08:00 3600 reads iops mean 100") };
+        wanted(&subject, &Design { burst, ..plain() }).unwrap()
+    };
+    let processors = |burst: Burst, more| demand(burst, more).compute.processors;
+    // Four in use: six at 70 % utilisation, sixteen in peaks of four times the load.
+    assert_eq!(processors(Burst::None, None), Some(6.0));
+    assert_eq!(processors(Burst::Times(4.0), None), Some(16.0));
+    assert_eq!(processors(Burst::Times(1.2), None), Some(6.0), "the allowed utilisation leaves room for it");
+    // The present host has no more than twelve, and a minute in which nine ran is known.
+    assert_eq!(processors(Burst::Times(4.0), Some((Resource::HostProcessors, 12.0))), Some(12.0));
+    assert_eq!(processors(Burst::Times(4.0), Some((Resource::PeakProcessors, 9.0))), Some(9.0));
+    // Ratios of other databases are of operations: processors stay, and the peak is stated.
+    let assumed = demand(Burst::Auto, None);
+    let peaks = assumed.compute_origin.peaks.expect("an hour hides peaks");
+    assert_eq!(assumed.compute.processors, Some(6.0));
+    assert!(
+        !peaks.is_required && (peaks.processors - 4.0 * peaks.times).abs() < 1e-9 && peaks.times > 3.0,
+        "{peaks:?}"
+    );
+    // Processors that were given have no peaks.
+    let compute = Compute { processors: Some(8.0), memory: None };
+    let subject = DatabaseDemand { resources: vec![resource("", Resource::Processors, 4.0)], ..day(|_| 100.0) };
+    let given = wanted(&subject, &Design { compute, burst: Burst::Times(4.0), ..plain() }).unwrap();
+    assert_eq!((given.compute.processors, given.compute_origin.peaks), (Some(8.0), None));
 }
 
 /// A resource of an instance in a window of an hour.

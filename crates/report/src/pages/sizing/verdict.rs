@@ -36,7 +36,7 @@ impl Sized<'_> {
             }
         }
         cautions.extend(self.slower_than_today());
-        cautions.extend(words::processors_without_peaks(&demand.compute_origin));
+        cautions.extend(words::processors_without_peaks(demand));
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
         let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
