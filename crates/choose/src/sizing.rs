@@ -49,7 +49,7 @@ pub use platform::{Cluster, Exadata, ForeignPlatform, Platform};
 pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;
-pub use product_facts::unsupported_rac;
+pub use product_facts::{unclear_rac, unsupported_rac};
 pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
 pub use today::Best;

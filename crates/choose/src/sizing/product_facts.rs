@@ -36,13 +36,20 @@ pub fn unsupported_rac(product: &Product) -> Option<&'static str> {
     }
 }
 
-/// A note on Oracle's support of RAC on the volumes of a product, where it is not refused; `None` if there is none.
-/// Source: Oracle Block Volume documents (2025 and 2026).
-pub(super) fn rac_note(product: &Product) -> Option<&'static str> {
+/// Where it is unknown whether Oracle supports RAC on the volumes of a product; `None` for others. Documents of Oracle
+/// describe RAC at OCI in DB systems and Exadata services (2018), and volumes that several machines write to (Block Volume,
+/// 2026); a statement about RAC on own machines was not found in either direction.
+pub fn unclear_rac(product: &Product) -> Option<&'static str> {
     let is_oci = product.kind() == ProductKind::Volume && product.name().starts_with("oci/");
-    let oci =
-        is_oci.then_some("RAC is supported in DB systems and Exadata services; for RAC on own machines, ask Oracle");
-    unsupported_rac(product).or(oci)
+    is_oci.then_some(
+        "at OCI, RAC is documented for DB systems and Exadata services, which are not priced here; whether Oracle supports it \
+         on own machines is unknown: ask Oracle",
+    )
+}
+
+/// A note on Oracle's support of RAC on the volumes of a product; `None` if there is none.
+pub(super) fn rac_note(product: &Product) -> Option<&'static str> {
+    unsupported_rac(product).or_else(|| unclear_rac(product))
 }
 
 /// Probability of losing the data of an offer in a year: the upper bound of the vendor's range.

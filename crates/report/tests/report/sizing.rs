@@ -361,6 +361,12 @@ fn platforms_without_support_are_refused_in_the_headline() {
     assert!(choice.contains("oci/block-volume") && choice.contains("2 x oci/"), "{headline:?}");
     let refused = "Refused, as Oracle does not support RAC there: aws, azure (--unsupported includes them)";
     assert!(headline.cautions[0].contains(refused), "{headline:?}");
+    // The recommended platform is neither supported nor refused by a document.
+    let unclear = &headline.cautions[1];
+    assert!(unclear.starts_with("Support unknown: at OCI") && unclear.contains("ask Oracle"), "{headline:?}");
+    let alone = Wanted { platform: Platform::default(), ..cluster_wanted.clone() };
+    let single = page(&size(&Catalogue::built_in(), &alone, &terms, &search)).headline.unwrap();
+    assert!(!single.cautions.iter().any(|caution| caution.contains("Support unknown")), "{single:?}");
     let search = Search { products: vec!["aws/io2".to_owned()], ..Search::default() };
     let headline = page(&size(&Catalogue::built_in(), &cluster_wanted, &terms, &search)).headline.unwrap();
     assert!(headline.text.contains("No configuration is eligible"), "{headline:?}");

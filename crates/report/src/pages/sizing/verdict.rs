@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use plimsoll_catalogue::Money;
 use plimsoll_choose::diagnosis::DiagnosisVerdict;
 use plimsoll_choose::sizing::{
-    Attachment, Best, Choice, Cluster, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unsupported_rac,
+    Attachment, Best, Choice, Cluster, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unclear_rac,
+    unsupported_rac,
 };
 
 use super::Sized;
@@ -51,7 +52,7 @@ impl Sized<'_> {
         let cluster = platform.cluster.iter().filter(|cluster| is_part(cluster)).map(words::cluster);
         let foreign = platform.foreign.iter().map(words::foreign_platform);
         let first = words::smaller_than_stored(&self.sizing.wanted).into_iter();
-        let support = self.unsupported().into_iter().chain(self.refused());
+        let support = self.unsupported().into_iter().chain(self.refused()).chain(self.unclear_support());
         first.chain(support).chain(platform.exadata.iter().map(words::exadata)).chain(cluster).chain(foreign).collect()
     }
 
@@ -135,6 +136,13 @@ impl Sized<'_> {
         self.sizing.wanted.platform.cluster.as_ref()?;
         let volume = self.sizing.best_volumes().into_iter().next()?;
         unsupported_rac(volume.offer.product()).map(|why| format!("Not supported by the vendor: {why}"))
+    }
+
+    /// A recommended platform for a cluster whose support by the vendor is unknown.
+    fn unclear_support(&self) -> Option<String> {
+        self.sizing.wanted.platform.cluster.as_ref()?;
+        let volume = self.sizing.best_volumes().into_iter().next()?;
+        unclear_rac(volume.offer.product()).map(|why| format!("Support unknown: {why}"))
     }
 
     /// The platforms that are refused, as the vendor of the database does not support them.
