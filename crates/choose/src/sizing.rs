@@ -43,7 +43,7 @@ pub use design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, G
 pub use frontier::ProviderFrontier;
 pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
-pub use licences::fewer_processors;
+pub use licences::{ProcessorLicences, fewer_processors};
 pub use objective::{ClassObjective, Reached};
 pub use platform::{Cluster, Exadata, ForeignPlatform, Platform};
 pub(crate) use pool::map;

@@ -4,8 +4,8 @@ use plimsoll_catalogue::{Counts, Money, Price, ProductKind, Status};
 use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
-    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorOrigin,
-    Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
+    DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorLicences,
+    ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
 use plimsoll_ingest::{InstanceResource, Resource};
@@ -342,17 +342,57 @@ pub(crate) fn accepted_by(wanted: &Wanted, choice: &Choice) -> String {
     format!("--slower {percent}% accepts it{by_class}")
 }
 
-/// Processors of all machines, which Oracle licenses, and a machine with fewer of them: `16 vCPUs in 2 machines; ...`.
+/// Processors of all machines, which Oracle licenses, and a machine with fewer of them: `16 vCPUs in 2 machines: ...`.
 pub(crate) fn licences(machine: &Attachment, fewer: Option<&Attachment>) -> Option<String> {
-    let all = |machine: &Attachment| Some(machine.offer.machine_shape()?.vcpus? * f64::from(machine.count));
+    let of_one = |machine: &Attachment| machine.offer.machine_shape()?.vcpus;
+    let all = |machine: &Attachment| Some(of_one(machine)? * f64::from(machine.count));
     let machines = if machine.count > 1 { format!(" in {} machines", machine.count) } else { String::new() };
-    let rule = "the vendor's rules for the platform state how many licences they need";
-    let fewer = fewer.and_then(|fewer| {
-        let more = fewer.monthly?.millionths - machine.monthly?.millionths;
-        let more = Money { millionths: more, ..fewer.monthly? };
-        Some(format!("; {} has {} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?)))
-    });
-    Some(format!("{}{machines}: {rule}{}", vcpus(all(machine)?), fewer.unwrap_or_default()))
+    let mut text = format!("{}{machines}: {}", vcpus(all(machine)?), licence_rule(machine));
+    if ProcessorLicences::of(machine).is_some() && of_one(machine)? > MAX_STANDARD_VCPUS {
+        text += "; Standard Edition 2 is not allowed on more than 8 vCPUs";
+    }
+    let more_money = |fewer: &Attachment| {
+        let millionths = fewer.monthly?.millionths - machine.monthly?.millionths;
+        Some(Money { millionths, ..fewer.monthly? })
+    };
+    if let Some((fewer, more)) = fewer.and_then(|fewer| Some((fewer, more_money(fewer)?))) {
+        let count = ProcessorLicences::of(fewer).map_or_else(String::new, |counted| {
+            format!(" ({} or {} licences)", number::three(counted.of_threads), number::three(counted.of_cores))
+        });
+        text += &format!("; {} has {}{count} for {more} a month more", clean(&fewer.name()?), vcpus(all(fewer)?));
+    }
+    if [Some(machine), fewer].into_iter().flatten().any(has_constrained_cores) {
+        text += "; of sizes with constrained cores, sources differ on whether all vCPUs or the active ones count: ask Oracle";
+    }
+    Some(text)
+}
+
+/// Maximum vCPUs of a machine with Standard Edition 2 on AWS, Azure and Google Cloud. Source: as [`ProcessorLicences::of`].
+const MAX_STANDARD_VCPUS: f64 = 8.0;
+
+/// How many licences the machines need, as far as a rule is known.
+fn licence_rule(machine: &Attachment) -> String {
+    if let Some(counted) = ProcessorLicences::of(machine) {
+        return format!(
+            "{} processor licences of Enterprise Edition if two vCPUs share a core, {} if each is a core, without a core factor \
+             (Oracle's policy for AWS, Azure and Google Cloud, read at second hand, 2024-07; a contract may differ)",
+            number::three(counted.of_threads),
+            number::three(counted.of_cores)
+        );
+    }
+    let is_oci = machine.offer.machine_shape().is_some_and(|own| own.name.starts_with("oci/"));
+    let rule = if is_oci {
+        "at OCI, licences are counted by OCPUs, and sources differ on how many one covers: ask Oracle"
+    } else {
+        "the vendor's rules for the platform state how many licences they need"
+    };
+    rule.to_owned()
+}
+
+/// True for sizes of Azure whose name has the active vCPUs behind those of the full size: `Standard_E16-4s_v5`.
+fn has_constrained_cores(machine: &Attachment) -> bool {
+    let name = machine.offer.machine_shape().map(|shape| shape.name);
+    name.is_some_and(|name| name.starts_with("azure/") && name.contains('-'))
 }
 
 /// Processors and memory of a machine: `4 vCPUs, 32 GiB`.

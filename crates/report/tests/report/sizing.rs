@@ -3,8 +3,8 @@
 
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
 use plimsoll_choose::sizing::{
-    Busiest, ClassLoad, Cluster, DesignPoint, Exadata, GrowthStep, Measured, Platform, Search, Sizing, Wanted, layouts,
-    size,
+    Busiest, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, Measured, Platform, Search, Sizing, Wanted,
+    fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::Class;
@@ -345,6 +345,33 @@ fn oracle_before_12_2_has_the_sector_size_in_terraform() {
     };
     assert_eq!(attribute(&of("11.2.0.4.0")).as_deref(), Some("logical_sector_size = 512"));
     assert_eq!(attribute(&of("19.0.0.0.0")), None);
+}
+
+#[test]
+fn licences_are_counted_by_the_rule_of_the_provider() {
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let of = |name: &str, processors: f64, gib: u64| {
+        let platform = Platform { oracle_release: Some("19.0.0.0.0".to_owned()), ..Platform::default() };
+        let compute = Compute { processors: Some(processors), memory: Some(Bytes::gib(gib)) };
+        let wanted = Wanted { platform, compute, ..wanted(3_000.0, "") };
+        let search = Search { products: vec![name.to_owned()], ..Search::default() };
+        let mut sizing = size(&Catalogue::built_in(), &wanted, &terms, &search);
+        sizing.fewer_processors = fewer_processors(&Catalogue::built_in(), &terms, &sizing);
+        check(&sizing)
+    };
+    let aws = of("aws/io2", 16.0, 64);
+    assert!(
+        aws.contains("16 vCPUs: 8 processor licences of Enterprise Edition if two vCPUs share a core, 16 if"),
+        "{aws}"
+    );
+    assert!(aws.contains("without a core factor") && aws.contains("Standard Edition 2 is not allowed"), "{aws}");
+    let small = of("aws/io2", 4.0, 16);
+    assert!(small.contains("4 vCPUs: 2 processor licences") && !small.contains("Standard Edition 2"), "{small}");
+    // Fewer vCPUs are not fewer licences if they are cores: both numbers are stated, and constrained cores are disputed.
+    let azure = of("azure/premium-ssd", 4.0, 200);
+    assert!(azure.contains("has 8 vCPUs (4 or 8 licences) for") && azure.contains("constrained cores"), "{azure}");
+    let oci = of("oci/block-volume", 8.0, 64);
+    assert!(oci.contains("counted by OCPUs, and sources differ") && !oci.contains("processor licences"), "{oci}");
 }
 
 #[test]
