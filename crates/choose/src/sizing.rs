@@ -61,9 +61,9 @@ const UNVERIFIED_EXCESS: f64 = 0.25;
 /// Completeness of a price, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceDoubt {
-    /// All parts have a price, and that of the storage was read in a document.
+    /// All parts have a price that was read in a document.
     Firm,
-    /// The price of the storage was inferred or recalled.
+    /// The price of the storage or of the machine was inferred or recalled.
     Unverified,
     /// The storage has a price, the machine has none.
     Partial,
@@ -322,7 +322,10 @@ impl Choice {
         match &self.price {
             None => PriceDoubt::Unpriced,
             Some(_) if self.total().is_none() => PriceDoubt::Partial,
-            Some(price) => price_doubt(price),
+            Some(price) => {
+                let machine = self.machine.as_ref().and_then(|machine| machine.price.as_ref());
+                machine.map_or(PriceDoubt::Firm, price_doubt).max(price_doubt(price))
+            }
         }
     }
 

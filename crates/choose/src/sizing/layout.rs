@@ -95,7 +95,7 @@ impl VolumeLayout {
     }
 
     /// Completeness of its price.
-    fn price_doubt(&self) -> PriceDoubt {
+    pub fn price_doubt(&self) -> PriceDoubt {
         let machine = match &self.machine {
             Some(Attachment { monthly: None, .. }) => PriceDoubt::Partial,
             _ => PriceDoubt::Firm,

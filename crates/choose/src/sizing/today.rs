@@ -76,6 +76,11 @@ impl Wanted {
         effect.after_s - effect.before_s > limit_s || effect.parts.iter().any(is_decisive)
     }
 
+    /// True if a choice is slower than today's storage by more than the tolerance.
+    pub fn is_slower_than_today(&self, choice: &Choice) -> bool {
+        self.exceeds_tolerance(choice.effect.as_ref(), &choice.slower)
+    }
+
     /// The tolerance with which a choice is not slower, as a share of the database's time; `None` without a split of that
     /// time.
     pub fn tolerance_for(&self, choice: &Choice) -> Option<f64> {

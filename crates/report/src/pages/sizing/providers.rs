@@ -14,6 +14,34 @@ use crate::words::{clean, offer, sizing as words};
 const OF_EACH: usize = 3;
 const OF_ONLY: usize = 6;
 
+/// A price of a provider in the summary.
+struct ProviderPrice<'a> {
+    choice: Option<&'a Choice>,
+    /// Monthly, with the machine.
+    total: Money,
+    /// Of separate volumes instead of a choice.
+    suffix: &'static str,
+    /// Reasons not to rely on it.
+    doubts: Vec<&'static str>,
+}
+
+impl ProviderPrice<'_> {
+    /// Its place in the order of preference: those without doubts first, then the cheapest.
+    fn rank(&self) -> (bool, i128) {
+        (!self.doubts.is_empty(), self.total.millionths)
+    }
+}
+
+impl std::fmt::Display for ProviderPrice<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}{}", self.total, self.suffix, in_brackets(&self.doubts))
+    }
+}
+
+fn in_brackets(doubts: &[&str]) -> String {
+    if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join(", ")) }
+}
+
 /// A configuration of the summary.
 struct CheapestRow {
     name: String,
@@ -77,25 +105,22 @@ impl Sized<'_> {
     pub(super) fn cheapest_by_provider(&self) -> Option<Table> {
         let volumes = self.sizing.best_volumes();
         let own = provider_of(volumes.first()?.offer.product().name());
-        let cheapest = |frontier: &ProviderFrontier| {
-            let total = |choice: &&Choice| (choice.price_doubt(), choice.total().map(|total| total.millionths));
-            frontier.choices.iter().min_by_key(total).cloned()
-        };
         let others = self.sizing.providers.iter().filter(|other| other.provider != own);
-        let mut others: Vec<Choice> = others.filter_map(cheapest).collect();
-        others.sort_by_key(|choice| (choice.price_doubt(), choice.total().map(|total| total.millionths)));
+        let cheapest = |other| self.choice_prices(other).into_iter().min_by_key(ProviderPrice::rank);
+        let mut others: Vec<ProviderPrice<'_>> = others.filter_map(cheapest).collect();
+        others.sort_by_key(ProviderPrice::rank);
+        let others = others.into_iter().filter_map(|price| Some((price.choice?, price.doubts)));
         let mut rows = vec![CheapestRow {
             name: volumes.iter().map(|choice| offer::product(&choice.offer)).collect::<Vec<_>>().join(" and "),
             total: self.sizing.best_total(),
             effect: self.sizing.best_effect(),
             doubts: volumes.iter().map(|choice| words::doubts(choice)).max_by_key(String::len).unwrap_or_default(),
         }];
-        rows.extend(others.into_iter().map(|choice| CheapestRow {
-            name: offer::product(&choice.offer)
-                + if choice.has_unverified_price() { " (unverified price)" } else { "" },
+        rows.extend(others.map(|(choice, doubts)| CheapestRow {
+            name: offer::product(&choice.offer) + &in_brackets(&doubts),
             total: choice.total(),
-            doubts: words::doubts(&choice),
-            effect: choice.effect,
+            doubts: words::doubts(choice),
+            effect: choice.effect.clone(),
         }));
         let table = Table::rows("Cheapest of each provider", rows)
             .column(Column::text("cheapest of each provider", 0), |row| row.name.clone())
@@ -188,35 +213,52 @@ impl Sized<'_> {
     pub(super) fn other_providers(&self) -> Option<String> {
         let best =
             self.sizing.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()).to_owned());
-        let of_layout = |name: &str| self.sizing.layouts.iter().find(|layout| layout.provider == name)?.total;
         let others =
             self.sizing.providers.iter().filter(|other| !other.is_slower && best.as_ref() != Some(&other.provider));
-        let mut others: Vec<(f64, String)> =
-            others.filter_map(|other| from_price(other, of_layout(&other.provider))).collect();
-        others.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut others: Vec<((bool, i128), String)> = others.filter_map(|other| self.from_price(other)).collect();
+        others.sort();
         let list = others.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
         (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
     }
+
+    /// The lowest price of a provider without doubts about it and the speed, otherwise with these; a lower one follows with
+    /// its doubts.
+    fn from_price(&self, other: &ProviderFrontier) -> Option<((bool, i128), String)> {
+        let mut prices = self.choice_prices(other);
+        let separate = self.sizing.layouts.iter().filter(|layout| layout.provider == other.provider);
+        prices.extend(separate.filter_map(|layout| {
+            let is_doubtful = layout.price_doubt() > PriceDoubt::Firm;
+            let doubts = is_doubtful.then_some(UNVERIFIED).into_iter().collect();
+            Some(ProviderPrice { choice: None, total: layout.total?, suffix: " with separate volumes", doubts })
+        }));
+        let first = prices.iter().min_by_key(|price| price.rank())?;
+        let lowest = prices.iter().min_by_key(|price| price.total.millionths)?;
+        let name = &other.provider;
+        let text = if lowest.total.millionths < first.total.millionths {
+            format!("{name} from {first}, or {lowest}")
+        } else {
+            format!("{name} from {first}")
+        };
+        Some((first.rank(), text))
+    }
+
+    /// Prices of a provider's frontier and ranking: the frontier omits verified prices above an unverified one of a faster
+    /// configuration.
+    fn choice_prices<'s>(&'s self, frontier: &'s ProviderFrontier) -> Vec<ProviderPrice<'s>> {
+        let ranked = self.sizing.choices.iter();
+        let ranked = ranked.filter(|choice| provider_of(choice.offer.product().name()) == frontier.provider);
+        let price = |choice: &'s Choice| {
+            let unverified = (choice.price_doubt() > PriceDoubt::Firm).then_some(UNVERIFIED);
+            let slower = self.sizing.wanted.is_slower_than_today(choice).then_some("slower than today");
+            let doubts = unverified.into_iter().chain(slower).collect();
+            Some(ProviderPrice { choice: Some(choice), total: choice.total()?, suffix: "", doubts })
+        };
+        frontier.choices.iter().chain(ranked).filter_map(price).collect()
+    }
 }
 
-/// The lowest total of a provider in units of the currency, and as text: that with a complete, verified price, and a lower
-/// one with its doubt. `separate` is the total of separate volumes, if they are cheaper than a single one.
-fn from_price(other: &ProviderFrontier, separate: Option<Money>) -> Option<(f64, String)> {
-    let lowest = |worst: PriceDoubt| {
-        let of = other.choices.iter().filter(|choice| choice.price_doubt() <= worst);
-        of.filter_map(Choice::total).min_by(|a, b| a.as_f64().total_cmp(&b.as_f64()))
-    };
-    let (firm, any) = (lowest(PriceDoubt::Firm), lowest(PriceDoubt::Unpriced)?);
-    let name = &other.provider;
-    if let Some(separate) = separate.filter(|separate| separate.as_f64() < any.as_f64()) {
-        return Some((separate.as_f64(), format!("{name} from {separate} with separate volumes")));
-    }
-    Some(match firm {
-        Some(firm) if firm.as_f64() <= any.as_f64() => (firm.as_f64(), format!("{name} from {firm}")),
-        Some(firm) => (firm.as_f64(), format!("{name} from {firm} ({any} with an unverified price)")),
-        None => (any.as_f64(), format!("{name} from {any} (unverified price)")),
-    })
-}
+/// An amount of the price was inferred or recalled.
+const UNVERIFIED: &str = "unverified price";
 
 /// The provider in the name of a product or configuration: `aws` of `stripe(4,64KiB) of aws/gp3:100GiB`.
 fn provider_of(name: &str) -> &str {
