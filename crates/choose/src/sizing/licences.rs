@@ -20,7 +20,7 @@ impl ProcessorLicences {
     /// factor does not apply.
     ///
     /// Source: Oracle, "Licensing Oracle Software in the Cloud Computing Environment" (2024-06), at second hand
-    /// (SoftwareOne, 2024-07-11): two vCPUs count as a licence with multi-threading, one without.
+    /// (`SoftwareOne`, 2024-07-11): two vCPUs count as a licence with multi-threading, one without.
     pub fn of(machine: &Attachment) -> Option<Self> {
         let shape = machine.offer.machine_shape()?;
         let (provider, _) = shape.name.split_once('/')?;

@@ -226,7 +226,7 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
         pages::sizing(&sizing, &what_ifs, &[], 12).headline.unwrap()
     };
     let dearer = headline(with_total(present));
-    assert!(dearer.cautions.is_empty(), "{dearer:?}");
+    assert!(dearer.cautions.iter().all(|text| !text.contains("cache")), "{dearer:?}");
     assert!(dearer.details.iter().any(|text| text.starts_with("More memory instead: a cache of 48 GiB")), "{dearer:?}");
     let headline = headline(with_total(Money { millionths: present.millionths - 1_000_000, ..present }));
     let said = "Memory first: a cache of 48 GiB, 16 GiB more, leaves 30 % of the reads (the database's own estimate), reduces \
@@ -239,7 +239,7 @@ fn more_memory_precedes_storage_in_the_headline_if_it_costs_less() {
 fn figures_of_a_part_or_of_exadata_are_the_headline() {
     let mut sizing = sized(6_000.0, "", &["aws/io2"]);
     let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
-    assert!(headline(&sizing).cautions.is_empty());
+    assert!(headline(&sizing).cautions.iter().all(|text| !text.contains("cluster")));
     let instances = vec!["sales1".to_owned()];
     sizing.wanted.platform =
         Platform { cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12 }), ..Platform::default() };
@@ -353,9 +353,9 @@ fn licences_are_counted_by_the_rule_of_the_provider() {
     let of = |name: &str, processors: f64, gib: u64| {
         let platform = Platform { oracle_release: Some("19.0.0.0.0".to_owned()), ..Platform::default() };
         let compute = Compute { processors: Some(processors), memory: Some(Bytes::gib(gib)) };
-        let wanted = Wanted { platform, compute, ..wanted(3_000.0, "") };
+        let demand = Wanted { platform, compute, ..wanted(3_000.0, "") };
         let search = Search { products: vec![name.to_owned()], ..Search::default() };
-        let mut sizing = size(&Catalogue::built_in(), &wanted, &terms, &search);
+        let mut sizing = size(&Catalogue::built_in(), &demand, &terms, &search);
         sizing.fewer_processors = fewer_processors(&Catalogue::built_in(), &terms, &sizing);
         check(&sizing)
     };

@@ -215,7 +215,8 @@ impl Sized<'_> {
             self.sizing.best_volumes().first().map(|choice| provider_of(choice.offer.product().name()).to_owned());
         let others =
             self.sizing.providers.iter().filter(|other| !other.is_slower && best.as_ref() != Some(&other.provider));
-        let mut others: Vec<((bool, i128), String)> = others.filter_map(|other| self.from_price(other)).collect();
+        let mut others: Vec<((bool, i128), String)> =
+            others.filter_map(|other| self.format_from_price(other)).collect();
         others.sort();
         let list = others.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ");
         (!others.is_empty()).then(|| format!("Other providers, with machine: {list} a month"))
@@ -223,7 +224,7 @@ impl Sized<'_> {
 
     /// The lowest price of a provider without doubts about it and the speed, otherwise with these; a lower one follows with
     /// its doubts.
-    fn from_price(&self, other: &ProviderFrontier) -> Option<((bool, i128), String)> {
+    fn format_from_price(&self, other: &ProviderFrontier) -> Option<((bool, i128), String)> {
         let mut prices = self.choice_prices(other);
         let separate = self.sizing.layouts.iter().filter(|layout| layout.provider == other.provider);
         prices.extend(separate.filter_map(|layout| {
