@@ -19,14 +19,11 @@ fn config_path() -> Option<PathBuf> {
     std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from).or_else(|| Some(config_folder()?.join("config.toml")))
 }
 
-/// The file and its text; `None` without a file.
+/// The file and its text; `None` without a file, or if its directory is that of another user, as after `setpriv`.
 fn read() -> Result<Option<(PathBuf, String)>, CliError> {
-    let Some(path) = config_path() else { return Ok(None) };
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((path, text))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CliError::reading(&path, error)),
-    }
+    let Some(path) = config_path().filter(|path| path.exists()) else { return Ok(None) };
+    let text = std::fs::read_to_string(&path).map_err(|error| CliError::reading(&path, error))?;
+    Ok(Some((path, text)))
 }
 
 /// The command with the defaults of the file; it must not have been built, which fixes the order of its arguments.
