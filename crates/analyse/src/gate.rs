@@ -1,7 +1,7 @@
 //! Gates: conditions on a result that make a pipeline fail, such as `line < 20k` or `p99@5000 > 10ms`.
 //!
-//! A condition holds if the whole interval of the figure meets it, and is refuted if the whole interval contradicts it.
-//! Between the two the figures do not tell.
+//! A condition holds if the complete interval of the figure meets it, and is refuted if the complete interval contradicts
+//! it. Otherwise it is undetermined.
 
 use core::fmt;
 use std::str::FromStr;
@@ -67,7 +67,7 @@ pub enum GateOutcome {
     Passed(Estimate),
     /// Proved: the result fails.
     Failed(Estimate),
-    /// The figures do not tell, with the reason.
+    /// Undetermined, with the reason.
     Unknown(String),
 }
 
@@ -106,7 +106,7 @@ impl Gate {
         }
     }
 
-    /// Judges a figure without an interval; an absent one does not tell.
+    /// Judges a figure without an interval; an absent one is undetermined.
     pub fn judge_exact(&self, figure: Option<f64>) -> GateOutcome {
         let unknown = || GateOutcome::Unknown("the result does not have this figure".to_owned());
         figure.map_or_else(unknown, |figure| self.judge(Estimate::bare(figure)))

@@ -63,7 +63,7 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
     let last = sides.each_ref().map(|side| side.curves.last().cloned());
     show(sides, &comparison, &outputs)?;
     if let [Some(a), Some(b)] = &last {
-        gates::decide(&args.gates, |gate| gate.judge_change(&comparison, [a, b]))?;
+        gates::decide(&args.gates, &[[a, b]], |gate, curves| gate.judge_change(&comparison, *curves))?;
     }
     if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }
 }

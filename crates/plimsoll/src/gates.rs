@@ -11,9 +11,10 @@ use crate::cli_error::CliError;
 const FAILED: u8 = 1;
 const UNKNOWN: u8 = 3;
 
-/// Prints the outcome of each condition on standard error. Fails with the exit code of the gravest.
-pub fn decide(gates: &GateArgs, judge: impl Fn(&Gate) -> GateOutcome) -> Result<(), CliError> {
-    let outcomes: Vec<(&Gate, GateOutcome)> = gates.fail_if.iter().map(|gate| (gate, judge(gate))).collect();
+/// Prints the outcome of each condition on each result on standard error. Fails with the exit code of the gravest.
+pub fn decide<T>(gates: &GateArgs, results: &[T], judge: impl Fn(&Gate, &T) -> GateOutcome) -> Result<(), CliError> {
+    let of_result = |result| gates.fail_if.iter().map(|gate| (gate, judge(gate, result))).collect::<Vec<_>>();
+    let outcomes: Vec<(&Gate, GateOutcome)> = results.iter().flat_map(of_result).collect();
     for (gate, outcome) in &outcomes {
         // The exit code has the result if standard error is closed.
         let _ = writeln!(std::io::stderr(), "plimsoll: {}", gate_outcome(gate, outcome));

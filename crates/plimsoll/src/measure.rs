@@ -4,6 +4,7 @@ mod against;
 
 use std::path::PathBuf;
 
+use plimsoll_analyse::Gate;
 use plimsoll_catalogue::{Catalogue, Like};
 use plimsoll_measure::{MeasurementRequest, RunContext, RunLabel};
 use plimsoll_record::Curve;
@@ -25,7 +26,7 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let curve = measure(request, std::env::args().collect(), &mut console)?;
     finish(&curve, args.label.as_ref(), &outputs)?;
-    gates::decide(&args.gates, |gate| gate.judge_curve(&curve))
+    gates::decide(&args.gates, &[curve], Gate::judge_curve)
 }
 
 /// Keeps and shows a curve, with products that carry its load.

@@ -49,5 +49,5 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
         GateFigure::Maximum => quote.standing.binding().map(|bound| bound.iops),
         _ => None,
     };
-    quotes.iter().try_for_each(|quote| gates::decide(&args.gates, |gate| gate.judge_exact(judge(gate, quote))))
+    gates::decide(&args.gates, &quotes, |gate, quote| gate.judge_exact(judge(gate, quote)))
 }

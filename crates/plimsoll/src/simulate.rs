@@ -1,6 +1,6 @@
 //! `plimsoll simulate`: the same loads and reports for products or models, in virtual time.
 
-use plimsoll_analyse::share_objective;
+use plimsoll_analyse::{Gate, share_objective};
 use plimsoll_catalogue::Price;
 use plimsoll_measure::{NamedModel, SimulationRequest};
 use plimsoll_record::Curve;
@@ -27,7 +27,7 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
     let context = run_context(std::env::args().collect());
     let curves = plimsoll_measure::simulate(&models, &args.request(), &context, &mut console)?;
     let curves = finish(curves, &prices, &outputs)?;
-    curves.iter().try_for_each(|curve| gates::decide(&args.gates, |gate| gate.judge_curve(curve)))
+    gates::decide(&args.gates, &curves, Gate::judge_curve)
 }
 
 /// Simulates a load on a configuration or stages.

@@ -47,7 +47,7 @@ pub struct Headline {
     pub text: String,
     /// Grade of doubt in a word or two, such as `simulated` or `fair confidence`. Terminals print it among the notes.
     pub grade: &'static str,
-    /// What limits the verdict, a sentence each.
+    /// Limitations of the verdict, a sentence each.
     pub cautions: Vec<String>,
     /// Sentences that complete the verdict.
     pub details: Vec<String>,

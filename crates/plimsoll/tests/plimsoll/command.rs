@@ -544,3 +544,17 @@ fn labels_are_names_of_runs_until_they_are_removed() {
     assert!(folder.text(&["runs", "delete", "after"]).contains("-after-"));
     assert_eq!((folder.names("runs").len(), folder.join("own.json").is_file()), (0, true));
 }
+
+#[test]
+fn conditions_on_several_results_have_the_gravest_exit_code() {
+    let folder = Folder::new("gates");
+    let quote = ["quote", "aws/gp3:100GiB", "aws/gp3:500GiB", "--as-of", "2026-11-21"];
+    let code = |conditions: &[&str]| {
+        let output = folder.run(&[&quote[..], conditions].concat());
+        (output.status.code(), stderr(&output).matches("price > 20").count())
+    };
+    assert_eq!(code(&["--fail-if", "price > 20"]), (Some(1), 2), "the second costs more");
+    assert_eq!(code(&["--fail-if", "knee < 10", "--fail-if", "price > 20"]), (Some(1), 2), "no knee is less grave");
+    assert_eq!(code(&["--fail-if", "knee < 10"]), (Some(3), 0));
+    assert_eq!(code(&["--fail-if", "price > 500"]), (Some(0), 0));
+}

@@ -725,7 +725,7 @@ pub(crate) fn limit(limit: &DesignLimit) -> String {
     format!("{}: {}", clean(&limit.name), limit_rate(limit))
 }
 
-/// What a limit allows: `12,000 IOPS`.
+/// The rate of a limit: `12,000 IOPS`.
 fn limit_rate(limit: &DesignLimit) -> String {
     match limit.counts {
         Counts::Operations => format!("{} IOPS", number::rate(limit.iops)),
@@ -733,7 +733,7 @@ fn limit_rate(limit: &DesignLimit) -> String {
     }
 }
 
-/// What a limit allows, and its distance from the design point.
+/// The rate of a limit, and its distance from the design point.
 pub(crate) fn limit_rate_and_room(limit: &DesignLimit) -> String {
     format!("{} ({})", limit_rate(limit), margin(limit.over))
 }

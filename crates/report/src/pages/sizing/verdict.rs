@@ -20,7 +20,7 @@ use crate::words::{clean, offer, sizing as words};
 const MUCH_CHEAPER: f64 = 0.8;
 
 impl Sized<'_> {
-    /// The recommended configuration, and what limits the recommendation: the platform, a stalled system, a larger cache
+    /// The recommended configuration, and the limitations of the recommendation: the platform, a stalled system, a larger cache
     /// that costs less, response times above today's, or a bottleneck other than storage.
     pub(super) fn headline(&self) -> Headline {
         let demand = &self.sizing.wanted;
@@ -46,7 +46,7 @@ impl Sized<'_> {
         Headline { text: self.answer(), grade: "simulated", cautions, details }
     }
 
-    /// What keeps the figures from being those of the whole database on other storage.
+    /// Reasons why the figures are not valid for the whole database on other storage.
     fn platform_cautions(&self) -> Vec<String> {
         let platform = &self.sizing.wanted.platform;
         let cluster = platform.cluster.iter().filter(|cluster| is_part(cluster)).map(words::cluster);
