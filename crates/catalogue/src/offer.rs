@@ -17,7 +17,7 @@ use crate::expression::Expression;
 use crate::iscsi::IscsiFacts;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
-use crate::product::{Access, Kinds, LatencyStatement, Product, Scope};
+use crate::product::{Access, Kinds, LatencyRule, LatencyStatement, Product, Scope};
 use crate::resolve::{Chosen, Resolved};
 use crate::service_level::{ServiceLevel, ServiceSubject};
 use crate::sharing::Sharing;
@@ -113,8 +113,16 @@ pub struct Doubt {
 impl Offer {
     /// Statements of the vendor about latency.
     pub fn latency(&self) -> Vec<LatencyStatement> {
-        let said = self.volume.product.latency.iter().filter(|(_, validity)| validity.holds(self.terms.as_of));
-        said.map(|(latency, _)| latency.clone()).collect()
+        let is_valid = |rule: &&LatencyRule| {
+            let holds = rule.when.as_ref().is_none_or(|when| when.truth(&self.volume.values) == Some(true));
+            holds && rule.validity.holds(self.terms.as_of)
+        };
+        self.volume.product.latency.iter().filter(is_valid).map(|rule| rule.statement.clone()).collect()
+    }
+
+    /// The statement of the vendor that the latency is worse than that of the model, if any.
+    pub fn worse_latency(&self) -> Option<LatencyStatement> {
+        self.latency().into_iter().find(|statement| statement.is_worse)
     }
 
     /// Rates of the published drives that this configuration stands for.

@@ -76,7 +76,7 @@ pub struct Product {
     pub(crate) machines: Option<Machines>,
     pub(crate) figures: Vec<NamedNumber>,
     pub(crate) limits: Vec<Limit>,
-    pub(crate) latency: Vec<(LatencyStatement, Validity)>,
+    pub(crate) latency: Vec<LatencyRule>,
     pub(crate) model: Option<ModelText>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) prices: Vec<PriceList>,
@@ -340,9 +340,20 @@ impl Access {
 pub struct LatencyStatement {
     /// Text of the vendor.
     pub text: Arc<str>,
+    /// True if the vendor states that the latency is worse than that of the model, by an unknown amount.
+    pub is_worse: bool,
     /// Its source.
     #[serde(rename = "source")]
     pub cite: Arc<Cite>,
+}
+
+/// A statement about latency, and the offers to which it applies.
+#[derive(Clone, Debug)]
+pub(crate) struct LatencyRule {
+    pub statement: LatencyStatement,
+    /// All offers if `None`.
+    pub when: Option<Expression>,
+    pub validity: Validity,
 }
 
 /// A ceiling.

@@ -211,7 +211,7 @@ impl Product {
 
     /// Statements of the vendor about latency, at any time.
     pub fn latency(&self) -> Vec<LatencyStatement> {
-        self.latency.iter().map(|(latency, _)| latency.clone()).collect()
+        self.latency.iter().map(|rule| rule.statement.clone()).collect()
     }
 
     /// Columns and cells of the tiers; empty cells are unknown.
@@ -288,7 +288,7 @@ impl Product {
         cites.extend(self.tiers.iter().map(|tiers| &tiers.cite));
         cites.extend(self.figures.iter().map(|figure| &figure.cite));
         cites.extend(self.limits.iter().map(|limit| &limit.cite));
-        cites.extend(self.latency.iter().map(|(latency, _)| &latency.cite));
+        cites.extend(self.latency.iter().map(|rule| &rule.statement.cite));
         cites.extend(self.model.iter().map(|model| &model.cite));
         cites.extend(self.rules.iter().map(|rule| &rule.cite));
         cites.extend(self.managed.iter().map(|managed| &managed.cite));

@@ -3,7 +3,9 @@
 use super::PartReader;
 use super::section::Section;
 use crate::expression::{Expression, Type};
-use crate::product::{Access, Kinds, LatencyStatement, Limit, NamedNumber, Origin, ProductKind, Rule, Scope, Validity};
+use crate::product::{
+    Access, Kinds, LatencyRule, LatencyStatement, Limit, NamedNumber, Origin, ProductKind, Rule, Scope, Validity,
+};
 
 impl Scope {
     const ALL: [Self; 9] = [
@@ -156,13 +158,15 @@ impl PartReader<'_> {
         rules
     }
 
-    pub(super) fn latency(&mut self, head: &Section) -> Vec<(LatencyStatement, Validity)> {
+    pub(super) fn latency(&mut self, head: &Section) -> Vec<LatencyRule> {
         let sections = head.sections("latency", "[[latency]]", &mut self.to);
         let mut read = |section: Section| {
             let text = section.required("text", &mut self.to).map_or("", |text| text.text).into();
+            let is_worse = section.truth("worse", &mut self.to);
+            let when = self.expression(&section, "when", Type::Number);
             let (validity, cite) = (self.validity(&section), self.cites.cite(&section, &mut self.to));
             section.finish(&mut self.to);
-            (LatencyStatement { text, cite }, validity)
+            LatencyRule { statement: LatencyStatement { text, is_worse, cite }, when, validity }
         };
         sections.into_iter().map(&mut read).collect()
     }

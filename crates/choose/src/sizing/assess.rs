@@ -279,6 +279,12 @@ fn find_risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Ve
     let of_model = offer.doubts().into_iter().skip(of_ceilings);
     risks.extend(of_model.map(|doubt| Risk { kind: RiskKind::Latency, text: doubt.text, cite: doubt.cite }));
     risks.extend(price.into_iter().flat_map(of_price));
+    let worse = offer.worse_latency();
+    risks.extend(worse.map(|statement| Risk {
+        kind: RiskKind::Latency,
+        text: statement.text.to_string(),
+        cite: Some(statement.cite),
+    }));
     let needs = offer.needs().into_iter();
     risks.extend(needs.map(|text| Risk { kind: RiskKind::Needs, text: text.to_string(), cite: None }));
     let members = members(offer);

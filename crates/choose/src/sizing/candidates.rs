@@ -72,6 +72,24 @@ fn fits(assessor: &Assessor<'_>, offer: &Offer) -> bool {
     shape.is_none_or(|shape| assessor.wanted.compute.fits(shape.vcpus, shape.memory))
 }
 
+/// The reason why an offer with sufficient ceilings is no candidate.
+fn find_exclusion(assessor: &Assessor<'_>, search: &Search, offer: &Offer) -> Option<String> {
+    let product = offer.product();
+    if offer.ceilings.is_empty() {
+        return Some("the catalogue has no limits of it: whether it carries the load is unknown".to_owned());
+    }
+    if product.managed().is_some() && !fits(assessor, offer) {
+        return Some("its instance class has too few processors or too little memory".to_owned());
+    }
+    // The rate without a stall is an estimate, and the lowest level has no room for an error.
+    if assessor.wanted.censored.is_some() && is_lowest_level(offer) {
+        return Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());
+    }
+    let is_fixed = !search.settings(product).is_empty();
+    let worse = offer.worse_latency().filter(|_| assessor.wanted.needs_latency() && !is_fixed);
+    worse.map(|statement| statement.text.to_string())
+}
+
 /// The cheapest sufficient offers of a product for each headroom and group, by price; the nearest miss if there is none.
 pub(super) fn find_candidates(
     assessor: &Assessor<'_>,
@@ -104,20 +122,9 @@ pub(super) fn find_candidates(
         }
     }
     let mut cheapest: BTreeMap<(usize, Group), Candidate> = BTreeMap::new();
-    // The rate without a stall is an estimate, and the lowest level has no room for an error.
-    let avoids_lowest = assessor.wanted.censored.is_some();
     for ((room, level), offer) in found.offers {
-        if offer.ceilings.is_empty() {
-            reason = Some("the catalogue has no limits of it: whether it carries the load is unknown".to_owned());
-            continue;
-        }
-        if product.managed().is_some() && !fits(assessor, &offer) {
-            reason = Some("its instance class has too few processors or too little memory".to_owned());
-            continue;
-        }
-        if avoids_lowest && is_lowest_level(&offer) {
-            reason =
-                Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());
+        if let Some(excluded) = find_exclusion(assessor, search, &offer) {
+            reason = Some(excluded);
             continue;
         }
         let group = Group { level, is_striped: !offer.config.wraps.is_empty() };

@@ -37,6 +37,12 @@ impl Wanted {
         self.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered)
     }
 
+    /// True if response times decide: configurations whose vendor states no figure, but a worse one than others, are excluded.
+    pub fn needs_latency(&self) -> bool {
+        let is_bounded = [&self.objectives, &self.peak_bounds].iter().any(|bounds| !bounds.is_empty());
+        !self.may_be_slower && (is_bounded || !self.today.is_empty())
+    }
+
     /// The mean load of the input, at which choices are compared with today's storage.
     pub fn usual(&self) -> &DesignPoint {
         self.usual.as_ref().unwrap_or(&self.points[0])

@@ -207,12 +207,15 @@ fn slower_classes_count_by_their_share_of_the_databases_time() {
 }
 
 #[test]
-fn a_slow_level_is_replaced_by_a_faster_level() {
-    let slow = Wanted { objectives: vec!["p99<=10ms".parse().unwrap()], ..database(300.0, Bytes::gib(1000)) };
-    let fast = Wanted { objectives: vec!["p99<=2500us".parse().unwrap()], ..slow.clone() };
-    let level = |wanted: &Wanted| sized(wanted, &["oci"]).choices[0].offer.config.to_string();
-    assert!(level(&slow).contains("vpu=0"), "{}", level(&slow));
-    assert!(!level(&fast).contains("vpu=0"), "{}", level(&fast));
+fn a_level_of_worse_latency_than_the_model_is_excluded_where_latency_matters() {
+    let counted = database(300.0, Bytes::gib(1000));
+    let bounded = Wanted { objectives: vec!["p99<=10ms".parse().unwrap()], ..counted.clone() };
+    let compared = Wanted { today: vec![(Class::RandomRead, Span::from_millis(20))], ..counted.clone() };
+    let accepted = Wanted { may_be_slower: true, ..compared.clone() };
+    let is_lower_cost = |wanted: &Wanted, scope: &str| short(&sized(wanted, &[scope]).choices[0]).contains("vpu=0");
+    assert!(is_lower_cost(&counted, "oci") && is_lower_cost(&accepted, "oci"));
+    assert!(!is_lower_cost(&bounded, "oci") && !is_lower_cost(&compared, "oci"));
+    assert!(is_lower_cost(&bounded, "oci/block-volume:vpu=0"), "a given option is not varied");
 }
 
 #[test]

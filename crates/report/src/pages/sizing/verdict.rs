@@ -37,6 +37,7 @@ impl Sized<'_> {
             }
         }
         cautions.extend(self.slower_than_today());
+        cautions.extend(self.worse_latency());
         cautions.extend(words::processors_without_peaks(demand));
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
@@ -179,6 +180,7 @@ impl Sized<'_> {
             None => {}
         }
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
+        details.extend(self.excluded_by_latency());
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
         details.extend(self.other_providers());
@@ -203,6 +205,21 @@ impl Sized<'_> {
             Best::Slower(_) => Some("No configuration with a complete price is as fast as today".to_owned()),
             Best::Layout(_) | Best::Single(_) => None,
         }
+    }
+
+    /// A recommended volume whose vendor states that its response times are worse than the simulated ones.
+    fn worse_latency(&self) -> Option<String> {
+        let statement = self.sizing.best_volumes().into_iter().find_map(|volume| volume.offer.worse_latency())?;
+        Some(format!("Response times are not those of the model: {}", statement.text))
+    }
+
+    /// Cheaper configurations of the recommended product that were not considered for that reason.
+    fn excluded_by_latency(&self) -> Option<String> {
+        let volume = self.sizing.best_volumes().into_iter().next()?;
+        let is_needed = self.sizing.wanted.needs_latency() && volume.offer.worse_latency().is_none();
+        let statements = volume.offer.product().latency();
+        let statement = statements.iter().find(|statement| statement.is_worse).filter(|_| is_needed)?;
+        Some(format!("Not considered: {} (--may-be-slower includes it)", statement.text))
     }
 
     /// Why a choice that appears slower is preferred to the first, which costs more.
