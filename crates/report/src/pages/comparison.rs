@@ -137,7 +137,7 @@ fn tabulate_figures(comparison: &Comparison) -> Table {
     let note = "intervals are widened for the number of comparisons; a change has to pass what runs that follow each \
                 other differ by";
     let has_interval = changes.iter().any(|change| number::interval(&change.ratio).is_some());
-    Table::rows("Figures of both sides", changes)
+    let table = Table::rows("Figures of both sides", changes)
         .column(Column::text("figure", 0), |change| quantity(change))
         .column(Column::text("first", 0), |change| value(change, change.a))
         .column(Column::text("second", 0), |change| value(change, change.b))
@@ -147,10 +147,13 @@ fn tabulate_figures(comparison: &Comparison) -> Table {
                 Some((low, high)) => ratio.with_interval(format!("{} to {}", signed(low), signed(high))),
                 None => ratio,
             }
-        })
-        .column(Column::text("verdict", 0), |change| judgement(&change.verdict))
-        .table()
-        .with_notes(has_interval.then(|| note.to_owned()))
+        });
+    // Runs that are not comparable have no better figures.
+    let table = match comparison.verdict {
+        Verdict::NotComparable(_) => table,
+        _ => table.column(Column::text("verdict", 0), |change| judgement(&change.verdict)),
+    };
+    table.table().with_notes(has_interval.then(|| note.to_owned()))
 }
 
 fn quantity(change: &Change) -> String {

@@ -68,7 +68,10 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: u
     sections.push(sized.in_full());
     sections.extend(sized.sources());
     let next = sizing.best_volumes().first().map(|choice| {
-        let command = ["plimsoll", "quote", &offer::configuration(&choice.offer)].map(str::to_owned);
+        // With its machine, so that limits and price are those of the recommendation.
+        let machine = choice.machine.as_ref().filter(|machine| machine.count == 1);
+        let offer = machine.map_or(&choice.offer, |machine| &machine.offer);
+        let command = ["plimsoll", "quote", &offer::configuration(offer)].map(str::to_owned);
         ("Its limits and price".to_owned(), crate::words::command(&command))
     });
     Page {
