@@ -63,7 +63,8 @@ pub fn run(args: &Compare) -> Result<(), CliError> {
     let last = sides.each_ref().map(|side| side.curves.last().cloned());
     show(sides, &comparison, &outputs)?;
     if let [Some(a), Some(b)] = &last {
-        gates::decide(&args.gates, &[[a, b]], |gate, curves| gate.judge_change(&comparison, *curves))?;
+        let named = [(format!("{} and {}", a.subject.name, b.subject.name), [a, b])];
+        gates::decide(&args.gates, &named, |gate, curves| gate.judge_change(&comparison, *curves))?;
     }
     if args.exit_code { exit_code(&comparison.verdict) } else { Ok(()) }
 }

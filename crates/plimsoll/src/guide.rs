@@ -20,6 +20,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "loadline",
     "models",
     "nbd",
+    "pipelines",
     "prices",
     "sizing",
     "suites",

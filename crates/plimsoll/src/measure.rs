@@ -26,7 +26,7 @@ pub fn run(args: &MeasureCommand) -> Result<(), CliError> {
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let curve = measure(request, std::env::args().collect(), &mut console)?;
     finish(&curve, args.label.as_ref(), &outputs)?;
-    gates::decide(&args.gates, &[curve], Gate::judge_curve)
+    gates::decide(&args.gates, &[(curve.subject.name.clone(), curve)], Gate::judge_curve)
 }
 
 /// Keeps and shows a curve, with products that carry its load.

@@ -49,5 +49,7 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
         GateFigure::Maximum => quote.standing.binding().map(|bound| bound.iops),
         _ => None,
     };
-    gates::decide(&args.gates, &quotes, |gate, quote| gate.judge_exact(judge(gate, quote)))
+    let named: Vec<(String, Quote)> =
+        quotes.into_iter().map(|quote| (quote.offer.short().to_string(), quote)).collect();
+    gates::decide(&args.gates, &named, |gate, quote| gate.judge_exact(judge(gate, quote)))
 }

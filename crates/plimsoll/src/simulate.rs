@@ -27,7 +27,8 @@ pub fn run(args: &Simulate) -> Result<(), CliError> {
     let context = run_context(std::env::args().collect());
     let curves = plimsoll_measure::simulate(&models, &args.request(), &context, &mut console)?;
     let curves = finish(curves, &prices, &outputs)?;
-    gates::decide(&args.gates, &curves, Gate::judge_curve)
+    let named: Vec<(String, Curve)> = curves.into_iter().map(|curve| (curve.subject.name.clone(), curve)).collect();
+    gates::decide(&args.gates, &named, Gate::judge_curve)
 }
 
 /// Simulates a load on a configuration or stages.

@@ -78,7 +78,8 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
             "no configuration carries the demand: widen --provider or --stripe, relax --objective or --headroom, use --percentile, or --burst none if the load is constant"
         )));
     }
-    gates::decide(&args.gates, &[sizing], |gate, sizing| {
+    let named = [(sizing.wanted.subject.clone(), sizing)];
+    gates::decide(&args.gates, &named, |gate, sizing| {
         gate.judge_exact(match gate.figure() {
             GateFigure::Price => sizing.best_total().map(Money::as_f64),
             GateFigure::DatabaseTime => sizing.best_effect().map(|effect| -effect.saved()),

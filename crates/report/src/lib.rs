@@ -11,6 +11,7 @@ mod csv;
 mod findings;
 mod html;
 mod json;
+mod junit;
 mod latency;
 mod markdown;
 mod money;
@@ -36,6 +37,7 @@ pub use json::{
     fit_json, matches_json, nbd_check_json, prices_json, product_json, products_json, quotes_json, runs_json,
     schema_names, schema_of, sizing_json, to_json,
 };
+pub use junit::{JudgedGate, junit};
 pub use markdown::page_markdown;
 pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,

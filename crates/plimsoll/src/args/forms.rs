@@ -37,6 +37,9 @@ pub struct GateArgs {
     /// `price > 500`; a change relative to the first run with `compare`: `line < -10%`. Repeatable
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Gate>,
+    /// Also write the outcome of each `--fail-if` as XML of `JUnit`, which CI servers show as tests
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    pub junit: Option<PathBuf>,
 }
 
 /// `--json[=FILE]` for commands with names behind the option: `volume delete --json a b` must not take `a` for the file.

@@ -7,27 +7,36 @@ use std::process::{Command, Stdio};
 
 use plimsoll_analyse::compare_turns;
 use plimsoll_drive::Fault;
-use plimsoll_measure::{InterleavedCurves, MeasurementRequest, measure_interleaved, stem};
+use plimsoll_measure::{EffortLevel, InterleavedCurves, MeasurementRequest, measure_interleaved, stem};
 use plimsoll_record::{Curve, EndReason};
+use plimsoll_units::Span;
 
 use super::{check_path, run_context};
 use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
 use crate::comparing::{self, Side};
 use crate::console::Console;
+use crate::gates;
 use crate::output::{Outputs, ended};
 use crate::store;
 
 /// Measures both sides, keeps both runs, and shows the comparison.
 pub(super) fn run(args: &MeasureCommand, path: &Path, outputs: &Outputs) -> Result<(), CliError> {
     outputs.spare(path)?;
-    let requests = [args.request(), MeasurementRequest { path: path.to_owned(), ..args.request() }];
+    let mut request = args.request();
+    if request.sweep.effort == EffortLevel::Quick {
+        request.sweep.effort = EffortLevel::Within(QUICK);
+    }
+    let requests = [request.clone(), MeasurementRequest { path: path.to_owned(), ..request }];
     requests.iter().try_for_each(check_path)?;
     let mut console = Console::new(args.output.quiet).map_err(|error| CliError::Failed(error.into()))?;
     let before_pass = |side: usize| args.ab.get(side).map_or(Ok(()), |command| run_in_shell(command));
     let context = run_context(std::env::args().collect());
-    finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, &args.ab, outputs)
+    finish(measure_interleaved(requests, &before_pass, &context, &mut console)?, args, outputs)
 }
+
+/// Duration of a quick measurement of both sides: the passes of a slow one are too few in less.
+const QUICK: Span = Span::from_secs(20);
 
 /// Maximum length of quoted command output.
 const MAX_QUOTE: usize = 500;
@@ -47,9 +56,9 @@ fn run_in_shell(command: &str) -> Result<(), Fault> {
 }
 
 /// Keeps both runs, and prints and writes the comparison.
-fn finish(measured: InterleavedCurves, commands: &[String], outputs: &Outputs) -> Result<(), CliError> {
+fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs) -> Result<(), CliError> {
     let InterleavedCurves { curves, fault } = measured;
-    let names = [0, 1].map(|side| keep_side(&curves[side], commands.get(side)));
+    let names = [0, 1].map(|side| keep_side(&curves[side], args.ab.get(side)));
     if let Some(fault) = fault {
         return Err(CliError::Failed(anyhow::anyhow!("{fault} (the runs until then were kept)")));
     }
@@ -63,9 +72,11 @@ fn finish(measured: InterleavedCurves, commands: &[String], outputs: &Outputs) -
         )));
     };
     let comparison = compare_turns(&curves[0], &curves[1], objective);
+    let subject = names.join(" and ");
     let mut names = names.into_iter();
-    let sides = curves.map(|curve| Side { names: names.by_ref().take(1).collect(), curves: vec![curve] });
-    comparing::show(sides, &comparison, outputs)
+    let sides = curves.clone().map(|curve| Side { names: names.by_ref().take(1).collect(), curves: vec![curve] });
+    comparing::show(sides, &comparison, outputs)?;
+    gates::decide(&args.gates, &[(subject, curves)], |gate, [a, b]| gate.judge_change(&comparison, [a, b]))
 }
 
 /// Keeps the run of a side. Returns its name, with the side's command.

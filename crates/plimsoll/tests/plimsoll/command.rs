@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::folder::{Folder, stderr, stdout};
+use crate::folder::{Folder, PROGRAM, stderr, stdout};
 
 #[test]
 fn invalid_arguments_are_refused_in_one_line() {
@@ -557,4 +557,37 @@ fn conditions_on_several_results_have_the_gravest_exit_code() {
     assert_eq!(code(&["--fail-if", "knee < 10", "--fail-if", "price > 20"]), (Some(1), 2), "no knee is less grave");
     assert_eq!(code(&["--fail-if", "knee < 10"]), (Some(3), 0));
     assert_eq!(code(&["--fail-if", "price > 500"]), (Some(0), 0));
+}
+
+/// The step of the GitHub action, with the files that GitHub gives it.
+#[test]
+fn the_action_writes_summary_tests_and_exit_code() {
+    let folder = Folder::new("action");
+    let step = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/action.sh");
+    let programs = Path::new(PROGRAM).parent().expect("it is in a directory");
+    let path = std::env::join_paths(
+        std::iter::once(programs.to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").expect("there is a path"))),
+    );
+    let run = |conditions: &str| {
+        let mut command = Command::new("bash");
+        command.arg(step).current_dir(folder.path()).env("PATH", path.as_ref().expect("paths without colons"));
+        command.env("COMMAND", "quote aws/gp3:500GiB --as-of 2026-11-21").env("FAIL_IF", conditions);
+        command.env("UNDETERMINED", "warn").env("NAME", "gate");
+        command.env("GITHUB_OUTPUT", folder.join("output")).env("GITHUB_STEP_SUMMARY", folder.join("summary"));
+        command.output()
+    };
+    let Ok(failed) = run("max < 10\nprice > 20\n") else {
+        eprintln!("skipped: the step of the GitHub action needs bash");
+        return;
+    };
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    assert_eq!(folder.read("output"), "exit-code=1\n");
+    assert!(folder.read("summary").contains("aws/gp3:500GiB"), "the result is in the summary");
+    let xml = folder.read("gate.xml");
+    assert!(xml.contains(r#"tests="2" failures="1" errors="0""#), "{xml}");
+    assert!(xml.contains(r#"<failure message="failed, price &gt; 20: 40 a month">"#), "{xml}");
+    let undetermined = run("knee < 10").expect("bash is there");
+    assert_eq!(undetermined.status.code(), Some(0), "a warning: {}", stdout(&undetermined));
+    assert!(stdout(&undetermined).contains("::warning title=plimsoll::"));
 }

@@ -17,7 +17,9 @@ pub fn gate_outcome(gate: &Gate, outcome: &GateOutcome) -> String {
 /// A figure in its unit, with its 95 % interval.
 fn format_figure(gate: &Gate, figure: &Estimate) -> String {
     let (format, unit): (fn(f64) -> String, &str) = match gate.figure() {
-        _ if gate.is_change() => (|share| format!("{:+.1} %", share * 100.0), ""),
+        figure if gate.is_change() || figure == GateFigure::DatabaseTime => {
+            (|share| format!("{:+.1} %", share * 100.0), "")
+        }
         GateFigure::Line | GateFigure::Knee | GateFigure::Maximum => (number::three, " IOPS"),
         GateFigure::Latency(..) => (number::time, ""),
         GateFigure::Price | GateFigure::DatabaseTime => (number::exact, " a month"),

@@ -1,0 +1,65 @@
+//! Outcomes of gates as XML of `JUnit`, which CI servers show as tests.
+
+use maud::html;
+use plimsoll_analyse::{Gate, GateOutcome};
+
+use crate::words::gate_outcome;
+
+/// A condition on a result, and its outcome.
+#[derive(Clone, Debug)]
+pub struct JudgedGate<'a> {
+    /// The result: a run, a comparison or a configuration.
+    pub subject: String,
+    /// The condition.
+    pub gate: &'a Gate,
+    /// Its outcome.
+    pub outcome: GateOutcome,
+}
+
+/// Renders XML of `JUnit`: a failed condition is a failure, an undetermined one an error.
+pub fn junit(judged: &[JudgedGate<'_>]) -> String {
+    let count = |is: fn(&GateOutcome) -> bool| judged.iter().filter(|one| is(&one.outcome)).count();
+    let failures = count(|outcome| matches!(outcome, GateOutcome::Failed(_)));
+    let errors = count(|outcome| matches!(outcome, GateOutcome::Unknown(_)));
+    let text = |one: &JudgedGate<'_>| gate_outcome(one.gate, &one.outcome);
+    let suites = html! {
+        testsuites {
+            testsuite name="plimsoll" tests=(judged.len()) failures=(failures) errors=(errors) {
+                @for one in judged {
+                    testcase classname=(one.subject) name={ "not " (one.gate) } {
+                        @match one.outcome {
+                            GateOutcome::Passed(_) => system-out { (text(one)) },
+                            GateOutcome::Failed(_) => failure message=(text(one)) {},
+                            GateOutcome::Unknown(_) => error message=(text(one)) {},
+                        }
+                    }
+                }
+            }
+        }
+    };
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", suites.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::Estimate;
+
+    use super::*;
+
+    #[test]
+    fn failures_and_errors_are_counted_and_escaped() {
+        let gate: Gate = "line < 20k".parse().expect("it is a condition");
+        let outcomes = [
+            GateOutcome::Failed(Estimate::bare(18_300.0)),
+            GateOutcome::Unknown("no line".into()),
+            GateOutcome::Passed(Estimate::bare(21_000.0)),
+        ];
+        let judged = outcomes.map(|outcome| JudgedGate { subject: "a & b".into(), gate: &gate, outcome });
+        let xml = junit(&judged);
+        assert!(xml.contains(r#"tests="3" failures="1" errors="1""#), "{xml}");
+        let failed =
+            r#"<testcase classname="a &amp; b" name="not line &lt; 20k"><failure message="failed, line &lt; 20k: "#;
+        assert!(xml.contains(failed), "{xml}");
+        assert!(xml.contains(r#"<error message="undetermined, line &lt; 20k: no line"></error>"#), "{xml}");
+    }
+}
