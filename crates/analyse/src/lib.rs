@@ -12,6 +12,7 @@ mod drift;
 mod estimate;
 mod fit;
 mod gate;
+mod history;
 pub mod interval;
 mod knee;
 mod load_line;
@@ -37,6 +38,7 @@ pub use estimate::{
 };
 pub use fit::{Alternative, Fitted, FittedRange, Misfit, NotFitted, Parameter, StatedLimits, fit};
 pub use gate::{Gate, GateError, GateFigure, GateOutcome, Percentile};
+pub use history::{LineChange, MIN_SERIES, find_changes};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};

@@ -193,15 +193,28 @@ impl RunStore {
         LineHistory::of(&lines.take(MAX_HISTORY).collect::<Vec<_>>())
     }
 
+    /// The complete runs with the subject and load of `like`, oldest first, with their names.
+    pub fn series(&self, like: &Curve) -> Vec<(String, Curve)> {
+        let is_like = |(_, run): &(String, Curve)| different_load(like, run).is_none();
+        let mut runs: Vec<(String, Curve)> = self.named_runs_of(&like.subject.name).filter(is_like).collect();
+        runs.sort_by(|a, b| a.1.started.cmp(&b.1.started));
+        runs
+    }
+
     /// The complete runs that were kept of a subject, newest first.
     fn complete_runs_of(&self, subject: &str) -> impl Iterator<Item = Curve> {
+        self.named_runs_of(subject).map(|(_, run)| run)
+    }
+
+    /// The same with their names.
+    fn named_runs_of(&self, subject: &str) -> impl Iterator<Item = (String, Curve)> {
         let name = file_name(subject).trim_matches('-').to_owned();
         // Names are truncated.
         let begin = name.get(..LEAST_NAME).unwrap_or(&name).to_owned();
         let named = move |path: &PathBuf| path.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(&begin));
         self.list().into_iter().rev().filter(named).filter_map(move |path| match load_found(&path) {
             Ok(Kept::Curve(curve)) if curve.ended == EndReason::Complete && curve.subject.name == subject => {
-                Some(*curve)
+                Some((stem(&path), *curve))
             }
             _ => None,
         })

@@ -166,6 +166,9 @@ pub enum Command {
     /// List kept runs
     #[command(after_help = RUNS_EXAMPLES)]
     Runs(RunsArgs),
+    /// Show the load line of the runs of a target over time, and when it changed
+    #[command(after_help = HISTORY_EXAMPLES)]
+    History(HistoryArgs),
     /// Print the configuration file, which has defaults of options
     #[command(after_help = CONFIG_EXAMPLES)]
     Config,
@@ -243,6 +246,12 @@ Examples:
   plimsoll runs delete 20261101                   a run by the beginning of its name
   plimsoll runs prune --keep 50                   all but the newest 50
   PLIMSOLL_RUNS=/srv/runs plimsoll runs           runs in another directory";
+
+const HISTORY_EXAMPLES: &str = "\
+Examples:
+  plimsoll history                                kept runs of the target and load of the last run
+  plimsoll history nightly --html history.html    those of the run `nightly`, with a chart
+  plimsoll history runs/*.json                    these runs, in the order of their start";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -614,6 +623,16 @@ pub struct RunsArgs {
     /// Subcommand; by default the list
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+/// `plimsoll history`
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// A run, for the kept runs of its target and load, or several runs; by default the last run
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
     #[command(flatten)]
     pub forms: FormArgs,
 }

@@ -104,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => show::report(&args),
         Command::Compare(args) => comparing::run(&args),
         Command::Runs(args) => show::manage_runs(&args),
+        Command::History(args) => show::history(&args),
         Command::Config => defaults::describe().and_then(|text| output::print(text.as_bytes())),
         Command::Guide { name } => output::print(guide::text(name.as_deref()).as_bytes()),
         Command::Presets { name } => show::presets(name.as_deref()),

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use plimsoll_analyse::share_objective;
+use plimsoll_analyse::{different_load, share_objective};
 use plimsoll_measure::{BUILT_IN, Kept, LAST, Preset, load_found};
-use plimsoll_report::pages::{self, KeptRun};
+use plimsoll_record::Curve;
+use plimsoll_report::pages::{self, HistoryRun, KeptRun};
 
-use crate::args::{FormArgs, Report, RunsArgs, RunsCommand};
+use crate::args::{FormArgs, HistoryArgs, Report, RunsArgs, RunsCommand};
 use crate::cli_error::CliError;
 use crate::output::{Forms, Outputs, print};
 use crate::store;
@@ -69,6 +70,36 @@ fn list_runs(args: &FormArgs) -> Result<(), CliError> {
     };
     let runs: Vec<KeptRun> = store::runs().list().iter().map(of).collect();
     forms.write(&pages::runs(&runs), || plimsoll_report::runs_json(&runs))
+}
+
+/// `plimsoll history`
+pub fn history(args: &HistoryArgs) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
+    let runs = match args.runs.as_slice() {
+        [] => store::runs().series(&store::runs().load_generated(None)?),
+        [name] => store::runs().series(&store::runs().load_generated(Some(name))?),
+        names => load_series(names)?,
+    };
+    let newest = runs.last().map(|(_, curve)| curve);
+    let Some((newest, line)) = newest.and_then(|curve| Some((curve, curve.load_line?))) else {
+        return Err(CliError::usage("the newest run has no load line: measure without --depth and --rate"));
+    };
+    let objective = line.objective();
+    let entries = HistoryRun::series(&runs, objective);
+    let target = &newest.subject.name;
+    let page = pages::history(target, objective, newest.source.word(), &entries);
+    forms.write(&page, || plimsoll_report::history_json(target, objective, &entries))
+}
+
+/// Runs of the same load in the order of their start.
+fn load_series(names: &[PathBuf]) -> Result<Vec<(String, Curve)>, CliError> {
+    let mut runs = names.iter().map(|name| store::runs().load_named(name)).collect::<Result<Vec<_>, _>>()?;
+    let first = runs[0].1.clone();
+    if let Some((name, what)) = runs.iter().find_map(|(name, run)| Some((name, different_load(&first, run)?))) {
+        return Err(CliError::usage(format!("{name}: its load differs from that of {} ({what})", runs[0].0)));
+    }
+    runs.sort_by(|a, b| a.1.started.cmp(&b.1.started));
+    Ok(runs)
 }
 
 /// `plimsoll presets`

@@ -30,6 +30,7 @@ mod diagnosis;
 mod doctor;
 mod elapsed;
 mod explanation;
+mod history;
 mod matches;
 mod nbd_check;
 mod offer;
@@ -48,10 +49,10 @@ use plimsoll_choose::sizing::Sizing;
 use plimsoll_choose::what_if::WhatIfs;
 use plimsoll_choose::{Explanation, Matches, Need, Quote, Resemblance};
 use plimsoll_ingest::{Demand, Outcome};
-use plimsoll_record::HostCheck;
+use plimsoll_record::{HostCheck, Objective};
 use serde::Serialize;
 
-use crate::pages::{CheckedFeature, KeptRun};
+use crate::pages::{CheckedFeature, HistoryRun, KeptRun};
 
 pub use schema::{find_schema, schema_names, schema_of};
 
@@ -128,6 +129,11 @@ pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
 /// Checks of a host as `plimsoll.doctor/1`, ending in a newline.
 pub fn doctor_json(path: &str, checks: &[HostCheck]) -> Vec<u8> {
     to_json(&doctor::Doctor::from((path, checks)))
+}
+
+/// The load line of a series of runs as `plimsoll.history/1`, ending in a newline.
+pub fn history_json(target: &str, objective: Objective, runs: &[HistoryRun]) -> Vec<u8> {
+    to_json(&history::History::from((target, objective, runs)))
 }
 
 /// A result as it is printed, ending in a newline.

@@ -591,3 +591,25 @@ fn the_action_writes_summary_tests_and_exit_code() {
     assert_eq!(undetermined.status.code(), Some(0), "a warning: {}", stdout(&undetermined));
     assert!(stdout(&undetermined).contains("::warning title=plimsoll::"));
 }
+
+/// Ten runs of a model, then six of one with fewer servers.
+#[test]
+fn a_history_names_the_run_since_which_storage_is_slower() {
+    let folder = Folder::new("history");
+    for run in 0..16 {
+        let model = format!("station({}, 80us, exponential)", if run < 10 { 8 } else { 6 });
+        let (seed, file) = (run.to_string(), format!("run-{run:02}.json"));
+        let objective = ["--objective", "p99<=1ms", "--quick", "--quiet"];
+        folder.text(&[&["simulate", &model, "--seed", &seed, "--json", &file][..], &objective].concat());
+    }
+    let names: Vec<String> = (0..16).map(|run| format!("run-{run:02}.json")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let text = folder.text(&[&["history"][..], &names, &["--html", "page.html"]].concat());
+    assert!(text.starts_with("Worse since run-10.json: "), "{text}");
+    assert!(folder.read("page.html").contains("Load line over the runs"));
+    let equal = folder.text(&[&["history"][..], &names[..10]].concat());
+    assert!(equal.starts_with("No change in 10 runs"), "{equal}");
+    let few = folder.text(&[&["history"][..], &names[..3]].concat());
+    assert!(few.starts_with("No statement: 3 runs"), "{few}");
+    folder.refuses_usage(&["history"], "no complete runs yet");
+}

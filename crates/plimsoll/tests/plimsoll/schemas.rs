@@ -156,6 +156,7 @@ fn runs_and_their_results_are_valid() {
     let need = ["--iops", "1000", "--objective", "p99<=20ms", "--capacity", "100GiB"];
     folder.text(&["simulate", "oci:256GB@20vpu", "--quick", "--json", "s.json"]);
     check(&folder, "match", &[&["match", "s.json", "--all"], &need[..]].concat());
+    check(&folder, "history", &["history", "s.json", "s.json"]);
     check(&folder, "explanation", &["explain", "s.json", "--as", "oci:256GB@50vpu"]);
     let suite = check(&folder, "suite", &["suite", "dd", "station(1, 1ms)", "--bs", "1MiB", "--count", "8"]);
     assert_eq!(suite["format"], "plimsoll.suite/1");

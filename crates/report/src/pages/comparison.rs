@@ -106,7 +106,7 @@ fn line_sentence(line: &LineComparison, verdict: &Verdict) -> String {
 }
 
 /// A ratio as a change without sign: `21 % (12 to 31 %)`.
-fn share_and_range(ratio: &Estimate) -> String {
+pub(super) fn share_and_range(ratio: &Estimate) -> String {
     let sign = if ratio.value < 1.0 { -1.0 } else { 1.0 };
     let change = |ratio: f64| {
         let change = (ratio - 1.0) * sign;
