@@ -16,7 +16,7 @@ mod totals;
 mod verdict;
 
 use plimsoll_catalogue::Offer;
-use plimsoll_ingest::{Class, DatabaseDemand, Slot};
+use plimsoll_ingest::{Cap, CapBasis, Class, DatabaseDemand, Slot};
 
 pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
@@ -65,6 +65,8 @@ pub struct Diagnosis {
     pub history: Option<History>,
     /// The demand in relation to the ceilings of the given configuration.
     pub on: Option<OfferUse>,
+    /// Limits of volumes and machines by the provider's metrics, reached or not.
+    pub caps: Vec<Cap>,
     /// The reason why the measured rates are below the demand, if any.
     pub censored: Option<Censored>,
     /// Conclusions, the main answer first.
@@ -99,6 +101,7 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
         pinned: pinned::pinned(subject),
         history: history::history(subject),
         on: options.on.map(|offer| ceilings::on(subject, offer)),
+        caps: subject.caps.clone(),
         censored: None,
         verdicts: Vec::new(),
         split,
@@ -106,7 +109,10 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
     diagnosis.verdicts = rules::find_verdicts(subject, &diagnosis);
     diagnosis.censored = censored::censored(subject, &diagnosis);
     // Figures of a stalled system are not its demand, which matters for each other verdict.
-    diagnosis.verdicts.splice(0..0, diagnosis.censored.clone().map(DiagnosisVerdict::Censored));
+    let limits = diagnosis.censored.clone().map(DiagnosisVerdict::Censored);
+    let is_stall = |cap: &&Cap| cap.limit.basis == CapBasis::Stalled && cap.points > 0;
+    let stalls = subject.caps.iter().filter(is_stall).cloned().map(DiagnosisVerdict::ProviderStall);
+    diagnosis.verdicts.splice(0..0, stalls.chain(limits));
     diagnosis
 }
 

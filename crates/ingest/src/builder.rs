@@ -3,8 +3,8 @@
 mod distributions;
 mod rates;
 
-use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::civil::DateTime;
@@ -16,9 +16,9 @@ pub(crate) use self::rates::{Risen, between};
 use crate::coarsen::{Coarsening, coarsen};
 use crate::layers::Layer;
 use crate::reading::{
-    CacheAdvice, CapEvidence, Caution, Class, Counted, Database, DatabaseTime, Fate, Figure, FormatName, HostTime,
-    InputPart, Measure, MissCurve, Multipath, Origin, Reading, ReadingEvidence, ReadingScope, ReadingWindow,
-    ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
+    CacheAdvice, CapEvidence, CapLimit, Caution, Class, Counted, Database, DatabaseTime, Fate, Figure, FormatName,
+    HostTime, InputPart, LatencyBin, LatencyHistogram, Measure, MissCurve, Multipath, Origin, Reading, ReadingEvidence,
+    ReadingScope, ReadingWindow, ResourceFigure, Snapshot, Statistic, Wait, WindowCount,
 };
 use crate::refusal::Refusal;
 use crate::text::timestamp::{self, Stamp};
@@ -31,6 +31,8 @@ pub struct Builder {
     texts: BTreeSet<Arc<str>>,
     /// The first and the last snapshot of each scope.
     kept: BTreeMap<u32, (usize, Option<usize>)>,
+    /// Indices of metrics of limits that count time.
+    caps: HashMap<(u32, CapLimit), usize>,
     /// Time and age of the snapshots at the end of the last window.
     until: (Option<DateTime>, Option<Span>),
     /// Indices of windows by begin, once they are out of order.
@@ -68,7 +70,10 @@ impl Builder {
 
     fn with(reading: Reading) -> Self {
         let scopes = reading.scopes.iter().cloned().zip(0..).collect();
+        let counted = reading.caps.iter().enumerate().filter(|(_, cap)| cap.time.is_some());
+        let caps = counted.map(|(index, cap)| ((cap.scope, cap.limit), index)).collect();
         Self {
+            caps,
             reading,
             scopes,
             texts: BTreeSet::new(),
@@ -520,6 +525,51 @@ impl Builder {
         }
     }
 
+    /// Seconds above a limit in a window of `seconds`, by a counter of the provider.
+    pub(crate) fn exceeded(
+        &mut self,
+        (scope, window): (u32, u32),
+        (limit, metric): (CapLimit, &str),
+        [above, seconds]: [f64; 2],
+        origin: &Origin,
+    ) {
+        let ReadingWindow { begin, length } = self.reading.windows[window as usize];
+        let is_reached = above > 0.0;
+        let index = self.caps.get(&(scope, limit)).copied().unwrap_or_else(|| {
+            let index = self.reading.caps.len();
+            let metric = metric.to_owned();
+            let (reached, time) = (Vec::new(), Some([Span::ZERO; 2]));
+            let (each, origin) = (Some(length), origin.clone());
+            self.cap(CapEvidence { scope, metric, limit, reached, points: 0, of: 0, each, time, origin });
+            self.caps.insert((scope, limit), index);
+            index
+        });
+        let Some(cap) = self.reading.caps.get_mut(index) else { return };
+        cap.of += 1;
+        cap.points += usize::from(is_reached);
+        cap.reached.extend(begin.filter(|_| is_reached && cap.reached.len() < CapEvidence::MAX_REACHED));
+        cap.each = cap.each.filter(|each| is_similar(*each, length));
+        let [before, all] = cap.time.unwrap_or_default();
+        // Counter and clock are not read at the same instant.
+        cap.time = Some([before + Span::from_secs_f64(above.min(seconds)), all + Span::from_secs_f64(seconds)]);
+        if is_reached {
+            let part = self.reading.scopes[scope as usize].part.clone();
+            let text = cap_caution(&part, &cap.metric, "rises");
+            self.caution_once(Some(origin.clone()), &text);
+        }
+    }
+
+    /// Operations of a class in a bin of latencies.
+    pub(crate) fn latencies(&mut self, scope: u32, class: Class, (bin, count): (LatencyBin, f64)) {
+        let all = &mut self.reading.latencies;
+        let known = all.iter().position(|histogram| (histogram.scope, histogram.class) == (scope, class));
+        let index = known.unwrap_or_else(|| {
+            all.push(LatencyHistogram { scope, class, bins: BTreeMap::new() });
+            all.len() - 1
+        });
+        *all[index].bins.entry(bin).or_default() += count;
+    }
+
     /// A disk over several paths.
     pub fn multipath(&mut self, multipath: Multipath) {
         if self.reading.multipaths.len() < Self::MAX_PARTS {
@@ -637,6 +687,17 @@ impl Builder {
         }
         Ok(self.reading)
     }
+}
+
+/// The doubt about the figures of a part whose limit was reached.
+pub(crate) fn cap_caution(part: &str, metric: &str, how: &str) -> String {
+    let whose = if part.is_empty() || metric.contains(part) { "the storage" } else { part };
+    format!("{whose} was throttled at times: {metric} {how}, and the demand exceeds these figures")
+}
+
+/// True for lengths of windows that differ by the jitter of a clock only.
+fn is_similar(a: Span, b: Span) -> bool {
+    (a.as_secs_f64() / b.as_secs_f64() - 1.0).abs() < 0.05
 }
 
 /// True for a plausible quantity of storage, a database or a host.

@@ -14,7 +14,8 @@ use plimsoll_units::Span;
 
 use crate::distribution::ValueDistribution;
 use crate::reading::{
-    CapKind, Class, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow, Statistic, WaitCause,
+    CapLimit, Class, LatencyBin, Measure, Multipath, Reading, ReadingDistribution, ReadingScope, ReadingWindow,
+    Statistic, WaitCause,
 };
 
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
@@ -55,6 +56,8 @@ pub struct DatabaseDemand {
     pub works: Vec<PartWork>,
     /// Limits of its volumes and machines, by the provider's metrics.
     pub caps: Vec<Cap>,
+    /// Latencies of single reads and writes of its volumes, by class: operations by bin.
+    pub latencies: BTreeMap<Class, BTreeMap<LatencyBin, f64>>,
     /// The disks of its hosts that have several paths.
     pub multipaths: Vec<Multipath>,
     /// Reasons to doubt the combination.
@@ -68,14 +71,28 @@ pub struct Cap {
     pub part: String,
     /// Its name in the input.
     pub metric: String,
-    /// The limited quantity.
-    pub kind: CapKind,
+    /// The limit.
+    pub limit: CapLimit,
     /// Points of the metric at the limit.
     pub points: usize,
     /// Number of all points.
     pub of: usize,
+    /// Length of the window of each point, if they are equally long.
+    pub each: Option<Span>,
+    /// Time above the limit, and all time of the metric, where the provider counts time.
+    pub time: Option<[Span; 2]>,
     /// Slots with such a point.
     pub slots: Vec<usize>,
+}
+
+impl Cap {
+    /// Share of the time, or otherwise of the points, at the limit: 0 to 1.
+    pub fn share(&self) -> f64 {
+        match self.time {
+            Some([above, all]) if !all.is_zero() => above.as_secs_f64() / all.as_secs_f64(),
+            _ => self.points as f64 / self.of.max(1) as f64,
+        }
+    }
 }
 
 /// A measure of a class over all windows.
@@ -172,6 +189,7 @@ impl DatabaseDemand {
             find_distribution((Class::All, measure, Statistic::Mean), readings, &sources)
         });
         let caps = collect_caps(readings, &placed.slots, is_own);
+        let latencies = collect_latencies(readings, is_own);
         let of_hosts = |reading: &&Reading| {
             let own = reading.multipaths.iter().filter(|multipath| is_own(reading, multipath.scope));
             own.cloned().collect::<Vec<_>>()
@@ -189,6 +207,7 @@ impl DatabaseDemand {
             resources,
             works,
             caps,
+            latencies,
             multipaths,
             doubts,
         }
@@ -274,13 +293,33 @@ fn collect_caps(readings: &[&Reading], slots: &[Slot], is_own: impl Fn(&Reading,
         Cap {
             part: reading.scopes[cap.scope as usize].part.clone(),
             metric: cap.metric.clone(),
-            kind: cap.kind,
-            points: cap.reached.len(),
+            limit: cap.limit,
+            points: cap.points,
             of: cap.of,
+            each: cap.each,
+            time: cap.time,
             slots: reached.into_iter().collect(),
         }
     });
     own.collect()
+}
+
+/// Latencies of operations of all volumes of a subject.
+fn collect_latencies(
+    readings: &[&Reading],
+    is_own: impl Fn(&Reading, u32) -> bool,
+) -> BTreeMap<Class, BTreeMap<LatencyBin, f64>> {
+    let mut all: BTreeMap<Class, BTreeMap<LatencyBin, f64>> = BTreeMap::new();
+    let own = readings
+        .iter()
+        .flat_map(|reading| reading.latencies.iter().filter(|histogram| is_own(reading, histogram.scope)));
+    for histogram in own {
+        let bins = all.entry(histogram.class).or_default();
+        for (bin, count) in &histogram.bins {
+            *bins.entry(*bin).or_default() += count;
+        }
+    }
+    all
 }
 
 fn scope_name(readings: &[&Reading], at: (usize, usize)) -> String {

@@ -41,6 +41,8 @@ pub(crate) enum FormatReader {
     Lines(fn(&FormatInput) -> Box<dyn LineFormat>),
     /// A whole text.
     Document(ReadDocument),
+    /// A whole file of bytes.
+    Bytes(ReadDocument),
     /// A trace of single operations.
     Trace(Takes, fn() -> Box<dyn Dialect>),
     /// The format is recognised only in order to name the remedy.
@@ -77,6 +79,16 @@ impl Form {
         Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Document(read) }
     }
 
+    /// A binary format that is read as a whole.
+    pub(crate) const fn bytes(
+        id: &'static str,
+        name: &'static str,
+        resembles: fn(&Head<'_>) -> Resemblance,
+        read: ReadDocument,
+    ) -> Self {
+        Self { kind: FormatName { id, name }, resembles, reader: FormatReader::Bytes(read) }
+    }
+
     /// A format that is recognised but not read. `remedy` names the command that creates a readable input.
     pub(crate) const fn refused(
         id: &'static str,
@@ -102,6 +114,7 @@ impl Form {
     pub(crate) const fn takes(&self) -> Takes {
         match self.reader {
             FormatReader::Trace(takes, _) => takes,
+            FormatReader::Bytes(_) => Takes::Bytes,
             _ => Takes::Text,
         }
     }

@@ -8,8 +8,8 @@ use crate::reading::Origin;
 use crate::refusal::Refusal;
 use crate::text::lines::{LineBuffer, without_return};
 use crate::{
-    atop, awr, bench, clouds, diskstats, dstat, fio, host, miner, mysql, nmon, pdh, postgres, prometheus, snapshots,
-    sqlserver, table_series, trace,
+    atop, awr, bench, clouds, diskstats, dstat, ebs, fio, host, miner, mysql, nmon, pdh, postgres, prometheus,
+    snapshots, sqlserver, table_series, trace,
 };
 
 /// All formats. Among formats that match an input, the first with the most marks is selected.
@@ -27,6 +27,8 @@ pub(crate) static FORMS: &[Form] = &[
     clouds::CONSOLE,
     clouds::GOOGLE,
     clouds::INSIGHTS,
+    ebs::TEXT,
+    ebs::PAGE,
     miner::FORM,
     bench::BONNIE,
     bench::CRYSTALDISKMARK,
@@ -98,7 +100,9 @@ pub(crate) static FORMS: &[Form] = &[
 pub(crate) fn create_reader(form: &Form, input: &FormatInput) -> Box<dyn Format> {
     match form.reader {
         FormatReader::Lines(open) => Box::new(Lines { format: open(input), lines: LineBuffer::default() }),
-        FormatReader::Document(read) => Box::new(Document { read, input: input.clone(), bytes: Vec::new() }),
+        FormatReader::Document(read) | FormatReader::Bytes(read) => {
+            Box::new(Document { read, input: input.clone(), bytes: Vec::new() })
+        }
         FormatReader::Trace(_, open) => Box::new(trace::TraceCounting::new(open(), input)),
         FormatReader::Refused(remedy) => Box::new(RefusedInput(remedy)),
     }
@@ -143,7 +147,7 @@ fn check_length(line: &[u8], number: u64, out: &Builder) -> Result<(), Refusal> 
     Err(out.unusable_at(Origin::line(number), reason))
 }
 
-/// Collects the bytes of a document.
+/// Collects the bytes of a document or of a binary file.
 struct Document {
     read: ReadDocument,
     input: FormatInput,

@@ -16,6 +16,7 @@ mod dialect;
 mod diskstats;
 mod distribution;
 mod dstat;
+mod ebs;
 mod events;
 mod fio;
 mod form;
@@ -53,14 +54,15 @@ pub use demand::{
     MeasureSeries, PartWork, SessionTime, Slot, Summary,
 };
 pub use distribution::ValueDistribution;
+pub use ebs::{EBS_PAGE_BYTES, EbsStatistics, NotEbsPage};
 pub use events::is_through_cache;
 pub use form::{Form, FormatInput, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{
-    CacheAdvice, CapEvidence, CapKind, Caution, Class, Count, Counted, Database, DatabaseTime, Fate, Figure,
-    FormatName, HostTime, InputPart, JoinedWindow, Measure, MissCurve, Multipath, Offering, Origin, Reading,
-    ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow, Resource, ResourceFigure, Setting, Snapshot,
-    Statistic, TimeCounters, Wait, WaitCause, WindowCount,
+    CacheAdvice, CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Caution, Class, Count, Counted, Database,
+    DatabaseTime, Fate, Figure, FormatName, HostTime, InputPart, JoinedWindow, LatencyBin, LatencyHistogram, Measure,
+    MissCurve, Multipath, Offering, Origin, Reading, ReadingDistribution, ReadingEvidence, ReadingScope, ReadingWindow,
+    Resource, ResourceFigure, Setting, Snapshot, Statistic, TimeCounters, Wait, WaitCause, WindowCount,
 };
 pub use refusal::Refusal;
 pub use requests::{Requests, TraceFault, TraceRequest};

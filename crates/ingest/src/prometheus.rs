@@ -7,12 +7,15 @@ use plimsoll_units::Span;
 use serde_json::Value;
 
 use crate::builder::Builder;
+use crate::ebs::exceeded;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{Layer, Layers};
 use crate::processors::{self, UsedProcessors};
 use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
-use crate::reading::{Class, Count, Counted, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot};
+use crate::reading::{
+    CapKind, CapOwner, Class, Count, Counted, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot,
+};
 use crate::refusal::Refusal;
 use crate::sampled::{Edge, Meaning, Points, SampleInterval, Spacing};
 use crate::text::{lists, timestamp};
@@ -26,6 +29,8 @@ enum Family {
     WindowsPhysical,
     WindowsLogical,
     Container,
+    EbsDriver,
+    EbsAgent,
 }
 
 /// A counter: the rest of its name in each version, quantity, class and unit. Without a class, a label contains it.
@@ -33,7 +38,9 @@ type Counter = (&'static str, fn(Class) -> Counted, Option<Class>, f64);
 
 impl Family {
     /// Each family with the prefix of its metrics, and its counters.
-    const TABLE: [(&'static str, Self, &'static [Counter]); 6] = [
+    const TABLE: [(&'static str, Self, &'static [Counter]); 8] = [
+        ("aws_ebs_csi_", Self::EbsDriver, &EBS_DRIVER),
+        ("diskio_ebs_", Self::EbsAgent, &EBS_AGENT),
         ("node_disk_", Self::Node, &NODE),
         ("system_disk_", Self::Otel, &OTEL),
         ("diskio_", Self::Telegraf, &TELEGRAF),
@@ -107,6 +114,74 @@ const CONTAINER: [Counter; 8] = [
     ("io_time_weighted_seconds", QueueSeconds, ALL, 1.0),
 ];
 
+/// Node metrics of the CSI driver of EBS: `pkg/metrics/nvme.go` and `docs/metrics.md` of
+/// kubernetes-sigs/aws-ebs-csi-driver.
+const EBS_DRIVER: [Counter; 10] = [
+    ("read_ops", Operations, READ, 1.0),
+    ("write_ops", Operations, WRITE, 1.0),
+    ("read_bytes", Bytes, READ, 1.0),
+    ("write_bytes", Bytes, WRITE, 1.0),
+    ("read_seconds", OperationSeconds, READ, 1.0),
+    ("write_seconds", OperationSeconds, WRITE, 1.0),
+    (
+        "exceeded_iops_seconds",
+        |_| exceeded(CapOwner::Volume, CapKind::Operations, "aws_ebs_csi_exceeded_iops_seconds_total"),
+        ALL,
+        1.0,
+    ),
+    (
+        "exceeded_tp_seconds",
+        |_| exceeded(CapOwner::Volume, CapKind::Bytes, "aws_ebs_csi_exceeded_tp_seconds_total"),
+        ALL,
+        1.0,
+    ),
+    (
+        "ec2_exceeded_iops_seconds",
+        |_| exceeded(CapOwner::Machine, CapKind::Operations, "aws_ebs_csi_ec2_exceeded_iops_seconds_total"),
+        ALL,
+        1.0,
+    ),
+    (
+        "ec2_exceeded_tp_seconds",
+        |_| exceeded(CapOwner::Machine, CapKind::Bytes, "aws_ebs_csi_ec2_exceeded_tp_seconds_total"),
+        ALL,
+        1.0,
+    ),
+];
+/// The same counters from the receiver `awsebsnvmereceiver` of the CloudWatch agent, times in microseconds.
+const EBS_AGENT: [Counter; 10] = [
+    ("total_read_ops", Operations, READ, 1.0),
+    ("total_write_ops", Operations, WRITE, 1.0),
+    ("total_read_bytes", Bytes, READ, 1.0),
+    ("total_write_bytes", Bytes, WRITE, 1.0),
+    ("total_read_time", OperationSeconds, READ, 1e-6),
+    ("total_write_time", OperationSeconds, WRITE, 1e-6),
+    (
+        "volume_performance_exceeded_iops",
+        |_| exceeded(CapOwner::Volume, CapKind::Operations, "diskio_ebs_volume_performance_exceeded_iops"),
+        ALL,
+        1e-6,
+    ),
+    (
+        "volume_performance_exceeded_tp",
+        |_| exceeded(CapOwner::Volume, CapKind::Bytes, "diskio_ebs_volume_performance_exceeded_tp"),
+        ALL,
+        1e-6,
+    ),
+    (
+        "ec2_instance_performance_exceeded_iops",
+        |_| exceeded(CapOwner::Machine, CapKind::Operations, "diskio_ebs_ec2_instance_performance_exceeded_iops"),
+        ALL,
+        1e-6,
+    ),
+    (
+        "ec2_instance_performance_exceeded_tp",
+        |_| exceeded(CapOwner::Machine, CapKind::Bytes, "diskio_ebs_ec2_instance_performance_exceeded_tp"),
+        ALL,
+        1e-6,
+    ),
+];
+
 /// A disk metric of an exporter.
 #[derive(Clone, Debug, PartialEq)]
 struct Metric {
@@ -128,6 +203,11 @@ fn metric(name: &str, direction: Option<&str>) -> Option<Metric> {
     };
     let (_, counted, class, unit) = counters.iter().find(|(names, ..)| lists(names, rest))?;
     Some(Metric { family: *family, counted: counted(class.unwrap_or(labelled)), unit: *unit })
+}
+
+/// Times above limits do not add to operations that another exporter counts.
+const fn is_limit(counted: &Counted) -> bool {
+    matches!(counted, Counted::ExceededSeconds(..))
 }
 
 /// Seconds of the processors of each host, for those in use.
@@ -211,6 +291,7 @@ impl Owner {
             Family::Telegraf => first(&["name", "device"]),
             Family::WindowsPhysical => first(&["disk"]),
             Family::WindowsLogical => first(&["volume"]),
+            Family::EbsDriver | Family::EbsAgent => first(&["volume_id", "VolumeId"]),
             _ => first(&["device"]),
         };
         let (mut container, mut is_group) = (String::new(), false);
@@ -222,7 +303,7 @@ impl Owner {
         }
         Self {
             family,
-            host: first(&["instance", "node", "nodename", "host", "hostname"]).to_owned(),
+            host: first(&["instance", "node", "nodename", "host", "hostname", "instance_id", "InstanceId"]).to_owned(),
             container,
             is_group,
             device: device.strip_prefix("/dev/").unwrap_or(device).to_owned(),
@@ -422,10 +503,10 @@ struct Times {
 
 impl LineFormat for PrometheusText {
     fn line(&mut self, line: &str, number: u64, out: &mut Builder) -> Result<(), Refusal> {
-        if !line.starts_with(['n', 's', 'd', 'w', 'c']) {
+        if !line.starts_with(['n', 's', 'd', 'w', 'c', 'a']) {
             return Ok(());
         }
-        let known = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_"];
+        let known = ["node_", "system_disk_", "diskio_", "windows_", "container_fs_", "aws_ebs_csi_"];
         if !known.iter().any(|prefix| line.starts_with(prefix)) {
             return Ok(());
         }
@@ -519,9 +600,11 @@ impl PrometheusText {
         let uptime = uptime.filter(|age| *age > 0.0).map(Span::from_secs_f64);
         self.timed |= at.is_some() || paced.is_some();
         self.chosen = Chosen::of(counts.keys());
-        for (owner, counts) in counts {
+        for (owner, mut counts) in counts {
             *self.read.entry(owner.clone()).or_default() += counts.len() as u32;
-            let (true, Some(first)) = (self.chosen.takes(&owner), counts.first()) else { continue };
+            let takes = self.chosen.takes(&owner);
+            counts.retain(|count| takes || is_limit(&count.counted));
+            let Some(first) = counts.first() else { continue };
             let scope = out.scope(owner.scope(&self.host));
             // A host's uptime does not apply to its containers.
             let age = uptime.filter(|_| owner.family != Family::Container).or(paced);
@@ -585,7 +668,7 @@ fn read_series(input: &FormatInput, document: &[u8], out: &mut Builder) -> Resul
     }
     chosen.arrays("", out);
     chosen.list(read.into_iter(), out);
-    found.series.retain(|series| chosen.takes(&series.owner));
+    found.series.retain(|series| chosen.takes(&series.owner) || is_limit(&series.counted));
     let (rates, others): (Vec<DiskSeries>, Vec<DiskSeries>) =
         found.series.into_iter().partition(|series| series.is_rate);
     let mut marks = Marks { named: others.iter().all(|series| series.is_total), ..Marks::default() };

@@ -55,6 +55,8 @@ pub struct Reading {
     pub curves: Vec<MissCurve>,
     /// Limits of volumes and machines, and the times at which they were reached.
     pub caps: Vec<CapEvidence>,
+    /// Latencies of single operations of volumes.
+    pub latencies: Vec<LatencyHistogram>,
     /// Disks that the hosts reach over several paths.
     pub multipaths: Vec<Multipath>,
     /// Indices into [`Reading::scopes`] of scopes whose operations are also counted by other scopes: totals exclude
@@ -426,6 +428,10 @@ pub enum Counted {
     WaitSeconds(String),
     /// Other counts: see [`WindowCount`].
     Tally(&'static str),
+    /// Seconds in which the demand exceeded a limit of storage, with the provider's name of the counter.
+    ExceededSeconds(CapLimit, &'static str),
+    /// Operations of a class with a latency in a bin.
+    Latencies(Class, LatencyBin),
 }
 
 impl Counted {
@@ -491,14 +497,49 @@ pub struct CapEvidence {
     pub scope: u32,
     /// Its name in the input.
     pub metric: String,
-    /// The limited quantity.
-    pub kind: CapKind,
-    /// Begins of the windows in which the limit was reached.
+    /// The limit.
+    pub limit: CapLimit,
+    /// Begins of the windows in which the limit was reached, where known: the first [`CapEvidence::MAX_REACHED`].
     pub reached: Vec<DateTime>,
+    /// Number of windows in which it was reached.
+    pub points: usize,
     /// Number of all windows of the metric.
     pub of: usize,
+    /// Length of each window, if they are equally long.
+    pub each: Option<Span>,
+    /// Time above the limit, and all time of the metric, where the provider counts time.
+    pub time: Option<[Span; 2]>,
     /// The place of its first value.
     pub origin: Origin,
+}
+
+impl CapEvidence {
+    /// Maximum begins of a metric.
+    pub const MAX_REACHED: usize = 1 << 20;
+}
+
+/// A limit of storage as its provider reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CapLimit {
+    /// The service that measures it, such as `EBS`.
+    pub provider: &'static str,
+    /// The owner of the limit.
+    pub owner: CapOwner,
+    /// The limited quantity.
+    pub kind: CapKind,
+    /// The way in which the limit is reported.
+    pub basis: CapBasis,
+}
+
+/// The owner of a limit. A faster volume does not raise the limit of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CapOwner {
+    /// The volume.
+    Volume,
+    /// The machine (instance) that the volume is attached to.
+    Machine,
+    /// Not stated by the metric.
+    Unknown,
 }
 
 /// The quantity that a limit counts.
@@ -510,6 +551,52 @@ pub enum CapKind {
     Bytes,
     /// Not stated by the metric.
     Either,
+}
+
+/// The way in which a provider reports a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CapBasis {
+    /// Time, checks or operations above the limit.
+    Exceeded,
+    /// Share of the limit in use.
+    Share,
+    /// Burst credits are used up: the limit is that without burst.
+    Credits,
+    /// Operations did not complete at all: a fault of the storage, not a limit.
+    Stalled,
+}
+
+/// A range of latencies in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LatencyBin {
+    /// The lower bound.
+    pub lower_us: u64,
+    /// The upper bound.
+    pub upper_us: u64,
+}
+
+/// Latencies of single operations over all windows of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatencyHistogram {
+    /// An index into [`Reading::scopes`].
+    pub scope: u32,
+    /// The purpose of the operations.
+    pub class: Class,
+    /// Operations in each bin.
+    pub bins: BTreeMap<LatencyBin, f64>,
+}
+
+impl LatencyHistogram {
+    /// Bounds in seconds of the latency that a share of the operations does not exceed; none without operations.
+    pub fn quantile_s(bins: &BTreeMap<LatencyBin, f64>, share: f64) -> Option<[f64; 2]> {
+        let all: f64 = bins.values().sum();
+        let mut passed = 0.0;
+        let reached = bins.iter().find(|(_, count)| {
+            passed += **count;
+            **count > 0.0 && passed >= share * all * (1.0 - 1e-12)
+        });
+        reached.map(|(bin, _)| [bin.lower_us, bin.upper_us].map(|micros| micros as f64 / 1e6))
+    }
 }
 
 /// A disk over several paths, of which the paths of a single group are in use at a time.

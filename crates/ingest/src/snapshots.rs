@@ -11,6 +11,7 @@ use plimsoll_units::Span;
 use serde_json::{Map, Value};
 
 use crate::builder::Builder;
+use crate::ebs::{self, EbsStatistics};
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json::{self, number_at as number, text_at as text};
 use crate::layers::{self, Layer};
@@ -56,6 +57,7 @@ enum CounterOwner {
     Mysql(Box<ServerSamples>),
     Linux(ReadingScope),
     Oracle(Box<Script>),
+    Ebs(ReadingScope),
 }
 
 impl LineFormat for SnapshotLog {
@@ -136,6 +138,7 @@ impl SnapshotLog {
                 CounterOwner::Linux(scope)
             }
             Some("oracle") => CounterOwner::Oracle(Box::new(Script::new(scope))),
+            Some("ebs") => CounterOwner::Ebs(ReadingScope { database: String::new(), ..scope }),
             other => {
                 let other = other.unwrap_or("missing").to_owned();
                 let reason = format!("its source is {other}, which is unknown: use a newer plimsoll");
@@ -215,6 +218,7 @@ impl CounterOwner {
             }
             Self::Linux(scope) => linux_sample(scope, object, line, out),
             Self::Oracle(script) => script.row(object, line, out),
+            Self::Ebs(scope) => ebs_sample(scope, object, line, out),
         }
     }
 
@@ -223,7 +227,7 @@ impl CounterOwner {
         match self {
             Self::Postgres(mut cluster, _) => cluster.end(out).map(|()| cluster.scope),
             Self::Mysql(mut server) => server.end(out).map(|()| server.scope),
-            Self::Linux(scope) => Ok(scope),
+            Self::Linux(scope) | Self::Ebs(scope) => Ok(scope),
             Self::Oracle(script) => script.end(out),
         }
     }
@@ -287,6 +291,17 @@ fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, ou
         // Pressure affects the whole host, and is not demand.
         let (scope, counts) = (out.scope(scope.clone()), pressure.counts(None, out));
         out.snapshot(Snapshot { scope, at, age, counts, origin: Origin::line(line) });
+    }
+}
+
+/// Adds the statistics of EBS volumes at a time.
+fn ebs_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
+    let at = at(object).map(|at| out.instant(at));
+    let volumes = object.get("volumes").and_then(Value::as_object).into_iter().flatten();
+    for (name, statistics) in volumes {
+        let Some(statistics) = statistics.as_object().map(EbsStatistics::of_json) else { continue };
+        let scope = ReadingScope { part: name.clone(), ..scope.clone() };
+        ebs::put(&statistics, scope, (at, None), line, out);
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod database;
 pub mod diagnosis;
 mod errno;
 mod gates;
+pub(crate) mod limits;
 pub(crate) mod offer;
 mod place;
 mod replay;

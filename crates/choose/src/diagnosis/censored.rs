@@ -1,6 +1,8 @@
 //! Demand that a stall or a limit censors: the measured rate is what the stalled storage lets through.
 
-use plimsoll_ingest::{Class, DatabaseDemand, Measure, WaitCause};
+use std::collections::BTreeSet;
+
+use plimsoll_ingest::{Cap, CapBasis, CapOwner, Class, DatabaseDemand, Measure, WaitCause};
 
 use super::split::TimePart;
 use super::totals::{total, value};
@@ -18,6 +20,13 @@ pub struct Censored {
 /// Reasons for a rate below the demand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CensorCause {
+    /// Limits are reached, by the provider's metrics.
+    Metric {
+        /// Each limit, the one that was reached most of the time first. Never empty.
+        limits: Vec<Cap>,
+        /// Seconds of an operation in windows below the limit and at it, if known.
+        latency_s: Option<[f64; 2]>,
+    },
     /// Sessions wait for locks that are held during slow log writes.
     LogBehindLocks {
         /// Active sessions.
@@ -28,17 +37,6 @@ pub enum CensorCause {
         write_s: f64,
         /// Seconds between two grants of a lock.
         grant_s: Option<f64>,
-    },
-    /// A limit is reached, by the provider's metric.
-    Metric {
-        /// The volume or machine; empty if unknown.
-        part: String,
-        /// Its name.
-        metric: String,
-        /// Points at the limit, and all points.
-        points: [usize; 2],
-        /// Seconds of an operation in windows below the limit and at it, if known.
-        latency_s: Option<[f64; 2]>,
     },
     /// The rate is pinned at a value in most windows.
     Pinned {
@@ -80,6 +78,14 @@ impl Censored {
         self.up_to.unwrap_or(Self::ASSUMED)
     }
 
+    /// The owner of the limit that was reached most of the time, by the provider's metrics.
+    pub fn limit_owner(&self) -> Option<CapOwner> {
+        match &self.cause {
+            CensorCause::Metric { limits, .. } => limits.first().map(|cap| cap.limit.owner),
+            _ => None,
+        }
+    }
+
     /// Identifier of the reason; it never changes.
     pub const fn id(&self) -> &'static str {
         match self.cause {
@@ -94,8 +100,8 @@ impl Censored {
 
 /// The reason why a subject's rates are below its demand, if any; of several the first of [`CensorCause`].
 pub(super) fn censored(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
-    log_behind_locks(subject, diagnosis)
-        .or_else(|| metric(subject))
+    metric(subject)
+        .or_else(|| log_behind_locks(subject, diagnosis))
         .or_else(|| pinned(subject, diagnosis))
         .or_else(|| closed_load(subject))
         .or_else(|| closed_reads(diagnosis))
@@ -128,19 +134,20 @@ fn log_behind_locks(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<C
     (*locks >= MOST && locks * split.active >= MIN_WAITING).then_some(Censored { cause, up_to })
 }
 
-/// The provider's metric with the largest share of points at the limit.
+/// The limits that were reached by the provider's metrics, those with the largest share of the time first.
 fn metric(subject: &DatabaseDemand) -> Option<Censored> {
     /// Fewer windows are rare peaks, which may wait.
     const MIN_SHARE: f64 = 0.05;
-    let share = |cap: &plimsoll_ingest::Cap| cap.points as f64 / cap.of.max(1) as f64;
-    let most = subject.caps.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    if most.points == 0 || share(most) < MIN_SHARE {
+    let is_reached = |cap: &&Cap| cap.points > 0 && cap.share() >= MIN_SHARE && cap.limit.basis != CapBasis::Stalled;
+    let mut limits: Vec<Cap> = subject.caps.iter().filter(is_reached).cloned().collect();
+    limits.sort_by(|a, b| b.share().total_cmp(&a.share()));
+    let slots: BTreeSet<usize> = limits.iter().flat_map(|cap| cap.slots.iter().copied()).collect();
+    if limits.is_empty() {
         return None;
     }
-    let latency_s = average_latencies_s(subject, |slot| most.slots.binary_search(&slot).is_ok());
-    let (part, metric) = (most.part.clone(), most.metric.clone());
-    let cause = CensorCause::Metric { part, metric, points: [most.points, most.of], latency_s };
-    Some(Censored { cause, up_to: latency_s.and_then(|[free, at]| ratio(at / free)) })
+    let latency_s = average_latencies_s(subject, |slot| slots.contains(&slot));
+    let up_to = latency_s.and_then(|[free, at]| ratio(at / free));
+    Some(Censored { cause: CensorCause::Metric { limits, latency_s }, up_to })
 }
 
 /// A rate of all operations that is pinned in most windows, unless operations take no longer there: a constant load of

@@ -4,7 +4,9 @@ mod commits;
 mod devices;
 mod works;
 
-use plimsoll_ingest::{Class, DatabaseDemand, WaitCause};
+use std::collections::BTreeMap;
+
+use plimsoll_ingest::{Class, DatabaseDemand, LatencyBin, LatencyHistogram, WaitCause};
 
 use super::split::{Split, TimePart, is_below_resolution};
 use super::verdict::DiagnosisVerdict;
@@ -47,6 +49,7 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
     verdicts.extend(tails(subject));
+    verdicts.extend(volume_tails(subject, diagnosis));
     verdicts.extend(works::judge_works(subject));
     verdicts.extend(diagnosis.history.as_ref().map(history).unwrap_or_default());
     verdicts.extend(cache(diagnosis));
@@ -238,14 +241,15 @@ fn ceiling(diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     })
 }
 
+/// Waits of random operations have a 99th percentile of at most five times their mean.
+const FAR: f64 = 10.0;
+/// Minimum waits for a 99th percentile.
+const MIN_WAITS: f64 = 1_000.0;
+/// Shorter tails are harmless.
+const SHORT_S: f64 = 0.016;
+
 /// Notable storage events whose 99th percentile is far above the mean.
 fn tails(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
-    /// Waits of random operations have a 99th percentile of at most five times their mean.
-    const FAR: f64 = 10.0;
-    /// Minimum waits for a 99th percentile.
-    const MIN_WAITS: f64 = 1_000.0;
-    /// Shorter tails are harmless.
-    const SHORT_S: f64 = 0.016;
     let Some(account) = &subject.account else { return Vec::new() };
     let is_relevant = |cause: WaitCause| {
         matches!(cause, WaitCause::Commit | WaitCause::Storage(Class::RandomRead | Class::Read | Class::RedoWrite))
@@ -259,6 +263,18 @@ fn tails(subject: &DatabaseDemand) -> Vec<DiagnosisVerdict> {
     let notable = NOTABLE * account.whole.database_s;
     let events = account.whole.waits.iter().filter(|event| is_relevant(event.cause));
     events.filter(|event| !event.foreground || event.total_s >= notable).filter_map(tail).collect()
+}
+
+/// Reads and writes of volumes whose 99th percentile is far above the mean, by histograms of the volumes.
+fn volume_tails(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
+    let tail = |(class, bins): (&Class, &BTreeMap<LatencyBin, f64>)| {
+        let mean_s = diagnosis.response(*class)?.latency_s;
+        let p99_s = LatencyHistogram::quantile_s(bins, 0.99)?;
+        let far = p99_s[0] >= FAR * mean_s && p99_s[0] >= SHORT_S && bins.values().sum::<f64>() >= MIN_WAITS;
+        let event = format!("{} of the volumes", class.name()).into();
+        far.then_some(DiagnosisVerdict::Tail { event, cause: WaitCause::Storage(*class), mean_s, p99_s })
+    };
+    subject.latencies.iter().filter_map(tail).collect()
 }
 
 /// The smallest of the larger caches that achieves most of the possible saving.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use plimsoll_catalogue::Counts;
-use plimsoll_ingest::{Class, Measure, WaitCause};
+use plimsoll_ingest::{Cap, Class, Measure, WaitCause};
 
 use super::censored::Censored;
 use super::history::{Changed, Unusual};
@@ -50,6 +50,8 @@ pub enum DiagnosisVerdict {
         /// Share of the locks.
         locks: f64,
     },
+    /// Operations of a volume did not complete at all, by the provider's metric.
+    ProviderStall(Cap),
     /// The measured rates are below the demand.
     Censored(Censored),
     /// Storage is not the main wait of sessions.
@@ -407,6 +409,7 @@ impl DiagnosisVerdict {
             Self::Storage { .. } => "storage",
             Self::StorageInPart { .. } => "storage-in-part",
             Self::LogBehindLocks { .. } => "log-behind-locks",
+            Self::ProviderStall(_) => "provider-stall",
             Self::Censored(_) => "censored",
             Self::NotStorage { .. } => "not-storage",
             Self::StorageAtLeast { .. } => "storage-at-least",

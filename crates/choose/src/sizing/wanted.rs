@@ -353,7 +353,9 @@ fn stand_in(objective: &ClassObjective, points: &[DesignPoint]) -> Option<String
 /// The answer of the diagnosis if the input has waits of sessions, and the reason why the rates are below the demand.
 fn diagnosed(subject: &DatabaseDemand) -> (Option<DiagnosisVerdict>, Option<Censored>) {
     let found = diagnose(subject, &DiagnoseOptions::default());
-    let is_answer = |verdict: &DiagnosisVerdict| !matches!(verdict, DiagnosisVerdict::Censored(_));
+    let is_answer = |verdict: &DiagnosisVerdict| {
+        !matches!(verdict, DiagnosisVerdict::Censored(_) | DiagnosisVerdict::ProviderStall(_))
+    };
     let first = found.verdicts.into_iter().find(is_answer).filter(|_| subject.account.is_some());
     (first.filter(|verdict| !matches!(verdict, DiagnosisVerdict::NoSessionTimes { .. })), found.censored)
 }

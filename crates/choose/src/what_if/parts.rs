@@ -35,6 +35,7 @@ pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
         advice,
         curves,
         caps,
+        latencies,
         beneath,
         ..
     } = reading;
@@ -46,6 +47,7 @@ pub fn keep_parts(reading: &mut Reading, is_chosen: impl Fn(&str) -> bool) {
     figures.retain(|figure| chosen(figure.scope));
     curves.retain(|curve| chosen(curve.scope));
     caps.retain(|cap| chosen(cap.scope));
+    latencies.retain(|histogram| chosen(histogram.scope));
     evidence.clear();
     snapshots.clear();
     times.clear();

@@ -9,8 +9,9 @@ use plimsoll_choose::diagnosis::{
     diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
-    Account, Cap, CapKind, Class, DatabaseDemand, Demand, EventTime, HostWaiting, Ingest, InputPosition, Measure,
-    MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot, Statistic, TimeCounters, WaitCause, WindowCount,
+    Account, Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand, Demand, EventTime, HostWaiting, Ingest,
+    InputPosition, Measure, MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot, Statistic, TimeCounters,
+    WaitCause, WindowCount,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -259,15 +260,43 @@ fn a_reached_limit_hides_the_demand() {
     let cap = |points: usize| Cap {
         part: "vol-01".to_owned(),
         metric: "VolumeIOPSExceededCheck".to_owned(),
-        kind: CapKind::Operations,
+        limit: CapLimit {
+            provider: "EBS",
+            owner: CapOwner::Volume,
+            kind: CapKind::Operations,
+            basis: CapBasis::Exceeded,
+        },
         points,
         of: 40,
+        each: Some(Span::from_secs(60)),
+        time: None,
         slots: (0..40).filter(|at| at % 2 == 1).take(points).collect(),
     };
     subject.caps = vec![cap(20)];
     let censored = check(&subject).censored.expect("the limit is reached");
-    assert!(matches!(&censored.cause, CensorCause::Metric { points: [20, 40], .. }), "{censored:?}");
+    let CensorCause::Metric { limits, .. } = &censored.cause else { panic!("{censored:?}") };
+    assert_eq!(*limits, [cap(20)]);
+    assert_eq!(censored.limit_owner(), Some(CapOwner::Volume));
     near(censored.up_to.expect("latencies are known"), 4.0, 0.01);
+    // The limit that was reached longest binds; time counts more exactly than windows.
+    let of_machine = |seconds: u64| Cap {
+        limit: CapLimit { owner: CapOwner::Machine, ..cap(20).limit },
+        time: Some([Span::from_secs(seconds), Span::from_secs(2_400)]),
+        ..cap(20)
+    };
+    for (seconds, owner, count) in
+        [(1_500, CapOwner::Machine, 2), (1_000, CapOwner::Volume, 2), (60, CapOwner::Volume, 1)]
+    {
+        subject.caps = vec![cap(20), of_machine(seconds)];
+        let censored = check(&subject).censored.expect("limits are reached");
+        assert_eq!(censored.limit_owner(), Some(owner));
+        assert!(matches!(&censored.cause, CensorCause::Metric { limits, .. } if limits.len() == count), "{censored:?}");
+    }
+    // Stalls are no limit, and are named first.
+    let stall = Cap { limit: CapLimit { basis: CapBasis::Stalled, ..cap(20).limit }, ..cap(3) };
+    subject.caps = vec![stall.clone()];
+    let found = check(&subject);
+    assert_eq!((found.censored, found.verdicts.first()), (None, Some(&DiagnosisVerdict::ProviderStall(stall))));
     subject.caps = vec![cap(1)];
     assert_eq!(check(&subject).censored, None, "a single minute of 40");
     // Without the metric, most windows at a value show it.
@@ -353,6 +382,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         resources: Vec::new(),
         works: Vec::new(),
         caps: Vec::new(),
+        latencies: BTreeMap::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }

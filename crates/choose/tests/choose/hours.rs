@@ -1,5 +1,7 @@
 //! A week of demand on volumes with fixed, autotuned or scheduled levels.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::{DateTime, date};
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::hours::{LevelReplay, Levels, NoLevels, Rule, compare, demand_over_time};
@@ -37,6 +39,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         resources: Vec::new(),
         works: Vec::new(),
         caps: Vec::new(),
+        latencies: BTreeMap::new(),
         multipaths: Vec::new(),
         doubts: Vec::new(),
     }

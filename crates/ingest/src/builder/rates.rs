@@ -109,8 +109,15 @@ impl Risen<'_> {
     fn database(&self, origin: &Origin, out: &mut Builder) {
         let (scope, window) = self.at;
         for (counted, value, place) in self.counts {
-            if let Counted::Tally(name) = counted {
-                out.tally(WindowCount { scope, window, name, value: *value, origin: (*place).clone() });
+            match counted {
+                Counted::Tally(name) => {
+                    out.tally(WindowCount { scope, window, name, value: *value, origin: (*place).clone() });
+                }
+                Counted::ExceededSeconds(limit, metric) => {
+                    out.exceeded(self.at, (*limit, metric), [*value, self.seconds], place);
+                }
+                Counted::Latencies(class, bin) => out.latencies(scope, *class, (*bin, *value)),
+                _ => {}
             }
         }
         let value = |counted: &Counted| self.get(counted).map(|(rise, _)| rise);

@@ -1,19 +1,20 @@
 //! Metrics of limits that a volume or machine reaches: counts of throttling, shares of a limit in use, burst credits.
 //!
-//! AWS: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-cloudwatch-metrics.html>. Azure:
+//! AWS: <https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html>. Azure:
 //! <https://learn.microsoft.com/azure/virtual-machines/disks-metrics>. OCI:
 //! <https://docs.oracle.com/iaas/Content/Block/References/volumemetrics.htm>. Google's throttling counters are
 //! deprecated, and read if present.
 
 use jiff::civil::DateTime;
 
-use crate::builder::Builder;
-use crate::reading::{CapEvidence, CapKind, Origin};
+use super::regular;
+use crate::builder::{Builder, cap_caution};
+use crate::reading::{CapBasis, CapEvidence, CapKind, CapLimit, CapOwner, Origin};
 
 /// A metric of a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CapMetric {
-    kind: CapKind,
+    limit: CapLimit,
     reached: Reached,
 }
 
@@ -39,25 +40,66 @@ const EMPTY_PERCENT: f64 = 1.0;
 pub(super) fn cap_metric(name: &str) -> Option<CapMetric> {
     let lower: String = name.to_lowercase().chars().map(|c| if matches!(c, '_' | '-') { ' ' } else { c }).collect();
     let has = |word: &str| lower.contains(word);
-    let kind = if has("iops") || has("iobalance") || has(" ops") || has("io credits") {
-        CapKind::Operations
-    } else if has("throughput") || has("bandwidth") || has("bytes") || has("bytebalance") || has("bps") {
-        CapKind::Bytes
-    } else {
-        CapKind::Either
-    };
-    let reached = if has("exceededcheck") || has("exceeded check") || has("throttled") {
-        Reached::AboveZero
+    let (basis, reached) = if has("stalledio") && has("check") {
+        (CapBasis::Stalled, Reached::AboveZero)
+    } else if has("exceededcheck") || has("exceeded check") || has("performance exceeded") || has("throttled") {
+        (CapBasis::Exceeded, Reached::AboveZero)
     } else if has("balance") && (has("burst") || has("ebsio") || has("ebsbyte")) {
-        Reached::AtMost(EMPTY_PERCENT)
+        (CapBasis::Credits, Reached::AtMost(EMPTY_PERCENT))
     } else if has("used burst") && has("credits") {
-        Reached::AtLeast(USED_UP_PERCENT)
+        (CapBasis::Credits, Reached::AtLeast(USED_UP_PERCENT))
     } else if has("consumed percent") || matches!(&*lower, "physical data read percent" | "log write percent") {
-        Reached::AtLeast(CONSUMED_PERCENT)
+        (CapBasis::Share, Reached::AtLeast(CONSUMED_PERCENT))
     } else {
         return None;
     };
-    Some(CapMetric { kind, reached })
+    let owner = owner(&has);
+    Some(CapMetric { limit: CapLimit { provider: provider(&has, owner), owner, kind: kind(&has), basis }, reached })
+}
+
+/// The limited quantity.
+fn kind(has: &impl Fn(&str) -> bool) -> CapKind {
+    if has("stalled") || has("throttledios") {
+        CapKind::Either
+    } else if has("iops") || has("iobalance") || has(" ops") || has("io credits") {
+        CapKind::Operations
+    } else if has("throughput") || has("bandwidth") || has("bytes") || has("bytebalance") || has("bps") || has(" tp") {
+        CapKind::Bytes
+    } else if has("log write") {
+        // The limit of a tier's log rate.
+        CapKind::Bytes
+    } else {
+        CapKind::Either
+    }
+}
+
+/// The owner of the limit. The share of a managed server's limit is that of the lower of disk and machine.
+fn owner(has: &impl Fn(&str) -> bool) -> CapOwner {
+    let words = |all: &[&str]| all.iter().any(|word| has(word));
+    if words(&["instanceebs", "ec2 instance", "ebsiobalance", "ebsbytebalance"])
+        || words(&["vm cached", "vm uncached", "vm local", "vm remote"])
+    {
+        CapOwner::Machine
+    } else if words(&["volume", "burstbalance", "data disk", "os disk"]) {
+        CapOwner::Volume
+    } else {
+        CapOwner::Unknown
+    }
+}
+
+/// The service that measures a metric.
+fn provider(has: &impl Fn(&str) -> bool, owner: CapOwner) -> &'static str {
+    if has("googleapis") || has("throttled read") || has("throttled write") {
+        "Google Cloud"
+    } else if has("throttledios") {
+        "OCI"
+    } else if has("consumed percent") || has("used burst") || has("physical data") || has("log write") {
+        "Azure"
+    } else if owner == CapOwner::Machine {
+        "EC2"
+    } else {
+        "EBS"
+    }
 }
 
 impl CapMetric {
@@ -81,44 +123,71 @@ impl CapMetric {
             points.iter().filter(|(_, value, _)| self.is_reached(*value)).map(|(at, ..)| *at).collect();
         let Some((.., origin)) = points.first() else { return };
         if !reached.is_empty() {
-            let whose = if owner.is_empty() || name.contains(owner) { "the storage" } else { owner };
-            let text = format!(
-                "{whose} was throttled at times: {name} is at its limit in {} of {} points, and the demand exceeds these figures",
-                reached.len(),
-                points.len()
-            );
-            out.caution_once(Some(origin.clone()), &text);
+            let how = format!("is at its limit in {} of {} points", reached.len(), points.len());
+            out.caution_once(Some(origin.clone()), &cap_caution(owner, name, &how));
         }
-        let (kind, of) = (self.kind, points.len());
-        out.cap(CapEvidence { scope, metric: name.to_owned(), kind, reached, of, origin: origin.clone() });
+        out.cap(CapEvidence {
+            scope,
+            metric: name.to_owned(),
+            limit: self.limit,
+            points: reached.len(),
+            reached,
+            of: points.len(),
+            each: regular(points),
+            time: None,
+            origin: origin.clone(),
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use CapBasis::{Credits, Exceeded, Share, Stalled};
+    use CapKind::{Bytes, Either, Operations};
+    use CapOwner::{Machine, Unknown, Volume};
 
     #[test]
     fn metrics_of_limits_are_found_in_every_cloud() {
         let table = [
-            ("VolumeIOPSExceededCheck", CapKind::Operations, 1.0, 0.0),
-            ("vol-0a1 VolumeThroughputExceededCheck", CapKind::Bytes, 1.0, 0.0),
-            ("InstanceEBSIOPSExceededCheck", CapKind::Operations, 3.0, 0.0),
-            ("BurstBalance", CapKind::Either, 0.0, 20.0),
-            ("EBSByteBalance%", CapKind::Bytes, 0.5, 99.0),
-            ("EBSIOBalance%", CapKind::Operations, 0.0, 50.0),
-            ("Data Disk IOPS Consumed Percentage", CapKind::Operations, 100.0, 60.0),
-            ("VM Uncached Bandwidth Consumed Percentage", CapKind::Bytes, 97.0, 94.0),
-            ("disk_iops_consumed_percentage", CapKind::Operations, 99.0, 12.0),
-            ("Data Disk Used Burst IO Credits Percentage", CapKind::Operations, 100.0, 40.0),
-            ("Data Disk Used Burst BPS Credits Percentage", CapKind::Bytes, 100.0, 0.0),
-            ("VolumeThrottledIOs", CapKind::Either, 5.0, 0.0),
-            ("compute.googleapis.com/instance/disk/throttled_read_ops_count", CapKind::Operations, 2.0, 0.0),
-            ("compute.googleapis.com/instance/disk/throttled_write_bytes_count", CapKind::Bytes, 2.0, 0.0),
+            ("VolumeIOPSExceededCheck", ("EBS", Volume, Operations, Exceeded), 1.0, 0.0),
+            ("vol-0a1 VolumeThroughputExceededCheck", ("EBS", Volume, Bytes, Exceeded), 1.0, 0.0),
+            ("VolumeStalledIOCheck", ("EBS", Volume, Either, Stalled), 1.0, 0.0),
+            ("InstanceEBSIOPSExceededCheck", ("EC2", Machine, Operations, Exceeded), 3.0, 0.0),
+            ("InstanceEBSThroughputExceededCheck", ("EC2", Machine, Bytes, Exceeded), 1.0, 0.0),
+            ("diskio_ebs_volume_performance_exceeded_iops", ("EBS", Volume, Operations, Exceeded), 4e6, 0.0),
+            ("diskio_ebs_ec2_instance_performance_exceeded_tp", ("EC2", Machine, Bytes, Exceeded), 1.0, 0.0),
+            ("BurstBalance", ("EBS", Volume, Either, Credits), 0.0, 20.0),
+            ("EBSByteBalance%", ("EC2", Machine, Bytes, Credits), 0.5, 99.0),
+            ("EBSIOBalance%", ("EC2", Machine, Operations, Credits), 0.0, 50.0),
+            ("Data Disk IOPS Consumed Percentage", ("Azure", Volume, Operations, Share), 100.0, 60.0),
+            ("OS Disk Bandwidth Consumed Percentage", ("Azure", Volume, Bytes, Share), 100.0, 60.0),
+            ("VM Cached IOPS Consumed Percentage", ("Azure", Machine, Operations, Share), 100.0, 60.0),
+            ("VM Uncached Bandwidth Consumed Percentage", ("Azure", Machine, Bytes, Share), 97.0, 94.0),
+            ("disk_iops_consumed_percentage", ("Azure", Unknown, Operations, Share), 99.0, 12.0),
+            ("physical_data_read_percent", ("Azure", Unknown, Either, Share), 99.0, 12.0),
+            ("log_write_percent", ("Azure", Unknown, Bytes, Share), 99.0, 12.0),
+            ("Data Disk Used Burst IO Credits Percentage", ("Azure", Volume, Operations, Credits), 100.0, 40.0),
+            ("Data Disk Used Burst BPS Credits Percentage", ("Azure", Volume, Bytes, Credits), 100.0, 0.0),
+            ("VM Remote Used Burst IO Credits Percentage", ("Azure", Machine, Operations, Credits), 100.0, 0.0),
+            ("VolumeThrottledIOs", ("OCI", Volume, Either, Exceeded), 5.0, 0.0),
+            (
+                "compute.googleapis.com/instance/disk/throttled_read_ops_count",
+                ("Google Cloud", Unknown, Operations, Exceeded),
+                2.0,
+                0.0,
+            ),
+            (
+                "compute.googleapis.com/instance/disk/throttled_write_bytes_count",
+                ("Google Cloud", Unknown, Bytes, Exceeded),
+                2.0,
+                0.0,
+            ),
         ];
-        for (name, kind, at, below) in table {
+        for (name, (provider, owner, kind, basis), at, below) in table {
             let metric = cap_metric(name).unwrap_or_else(|| panic!("{name}"));
-            assert_eq!((metric.kind, metric.is_reached(at), metric.is_reached(below)), (kind, true, false), "{name}");
+            assert_eq!(metric.limit, CapLimit { provider, owner, kind, basis }, "{name}");
+            assert_eq!((metric.is_reached(at), metric.is_reached(below)), (true, false), "{name}");
         }
         for name in [
             "VolumeReadOps",

@@ -63,7 +63,7 @@ fn metrics_of_limits_are_evidence_of_throttling() {
         let found: Vec<_> = demand.subjects[0]
             .caps
             .iter()
-            .map(|cap| (cap.metric.as_str(), cap.kind, cap.of, cap.slots.as_slice()))
+            .map(|cap| (cap.metric.as_str(), cap.limit.kind, cap.of, cap.slots.as_slice()))
             .collect();
         assert_eq!(found, expected, "{text}");
         reading
@@ -72,10 +72,12 @@ fn metrics_of_limits_are_evidence_of_throttling() {
         result("m1", "vol-01 VolumeReadOps", &[30_000.0, 60_000.0, 0.0]),
         result("m2", "vol-01 VolumeIOPSExceededCheck", &[0.0, 1.0, 0.0]),
         result("m3", "BurstBalance", &[20.0, 0.0, 0.5]),
+        result("m4", "vol-01 VolumeStalledIOCheck", &[0.0, 0.0, 1.0]),
     ]);
-    let expected: [(&str, CapKind, usize, &[usize]); 2] = [
+    let expected: [(&str, CapKind, usize, &[usize]); 3] = [
         ("vol-01 VolumeIOPSExceededCheck", CapKind::Operations, 3, &[1]),
         ("BurstBalance", CapKind::Either, 3, &[1, 2]),
+        ("vol-01 VolumeStalledIOCheck", CapKind::Either, 3, &[2]),
     ];
     let reading = check(&cloudwatch, &expected);
     assert!(has_caution(&reading, "VolumeIOPSExceededCheck is at its limit in 1 of 3 points"));

@@ -11,6 +11,7 @@ mod core;
 mod curves;
 mod database_samples;
 mod diskstats;
+mod ebs;
 mod emit;
 mod fio;
 mod fio_samples;

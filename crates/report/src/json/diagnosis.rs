@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis as found;
-use plimsoll_ingest::{EventTime, Outcome, Slot};
+use plimsoll_ingest::{Cap, EventTime, Outcome, Slot};
 
 use super::demand::{ClassName, InputSummary};
 use super::{each, finite, view};
 use crate::pages::measure_name;
 use crate::words::diagnosis::{VerdictText, part, quantity, verdict_text};
+use crate::words::limits;
 
 fn begin(slot: &Slot) -> Option<String> {
     slot.begin.map(|begin| begin.to_string())
@@ -37,6 +38,8 @@ view! {
         verdicts: Vec<Conclusion> = diagnosis.verdicts.iter().map(|verdict| (verdict, verdict_text(verdict)).into()).collect(),
         /// Reason why the measured rates are below the demand; null if there is none.
         censored: Option<CensoredRate> = view(diagnosis.censored.as_ref()),
+        /// Limits of volumes and machines by their provider's metrics, whether reached or not.
+        provider_limits: Vec<ProviderLimit> = each(&diagnosis.caps),
         /// Time of sessions by part; null if unknown.
         database_time: Option<DatabaseTime> = view(diagnosis.split.as_ref()),
         /// Waits for commits; null if there were none, or they are unknown.
@@ -64,6 +67,42 @@ view! {
         id: &'static str = censored.id(),
         /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
         up_to_times: Option<f64> = censored.up_to,
+        /// Owner of the limit that was reached most of the time: a faster volume does not raise the limit of a machine. Null
+        /// unless the provider's metrics show the limit.
+        #[schemars(extend("enum" = ["volume", "machine", "unknown", null]))]
+        limit_owner: Option<&'static str> = censored.limit_owner().map(limits::owner_id),
+    }
+
+    /// A limit of a volume or machine by its provider's metric.
+    struct ProviderLimit from cap: &Cap {
+        /// Service that measures it, such as `EBS`.
+        provider: &'static str = cap.limit.provider,
+        /// Name of the metric in the input.
+        metric: String = cap.metric.clone(),
+        /// Volume or machine; empty if the input does not name it.
+        part: String = cap.part.clone(),
+        /// Owner of the limit.
+        #[schemars(extend("enum" = ["volume", "machine", "unknown"]))]
+        owner: &'static str = limits::owner_id(cap.limit.owner),
+        /// Limited quantity.
+        #[schemars(extend("enum" = ["iops", "throughput", "unknown"]))]
+        quantity: &'static str = limits::kind_id(cap.limit.kind),
+        /// How the limit is reported: demand above it, share in use, used-up burst credits, or operations that do not
+        /// complete.
+        #[schemars(extend("enum" = ["exceeded", "share", "credits", "stalled"]))]
+        basis: &'static str = limits::basis_id(cap.limit.basis),
+        /// Windows in which it was reached.
+        windows_at_limit: usize = cap.points,
+        /// Number of all windows of the metric.
+        windows: usize = cap.of,
+        /// Seconds of each window; null if they differ or are unknown.
+        window_seconds: Option<f64> = cap.each.map(|each| each.as_secs_f64()),
+        /// Seconds above the limit; null unless the provider counts time.
+        seconds_at_limit: Option<f64> = cap.time.map(|[above, _]| above.as_secs_f64()),
+        /// Seconds of all windows; null unless the provider counts time.
+        seconds: Option<f64> = cap.time.map(|[_, all]| all.as_secs_f64()),
+        /// The same as a sentence.
+        text: String = limits::sentence(cap),
     }
 
     /// Windows of the inputs.

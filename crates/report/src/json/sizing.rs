@@ -11,6 +11,7 @@ use plimsoll_units::{Bytes, Span};
 
 use super::demand::ClassName;
 use super::{each, finite, offer, view, what_if};
+use crate::words::limits;
 use crate::words::sizing as words;
 
 view! {
@@ -161,6 +162,10 @@ view! {
         text: Option<String> = words::censored(wanted),
         /// Estimated highest ratio of the rate without it to the measured rate; null if the input does not determine it.
         up_to_times: Option<f64> = censored.up_to,
+        /// Owner of the limit that was reached most of the time: a faster volume does not raise the limit of a machine. Null
+        /// unless the provider's metrics show the limit.
+        #[schemars(extend("enum" = ["volume", "machine", "unknown", null]))]
+        limit_owner: Option<&'static str> = censored.limit_owner().map(limits::owner_id),
         /// Operations per second with the measured rate, with peaks and growth.
         least_iops: Option<f64> = words::expected_range(wanted).map(|[least, _]| least),
         /// The same with the estimated or assumed rate: the expected load.

@@ -37,6 +37,7 @@ pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
 /// The answer as a short headline; `None` for a verdict that is not an answer.
 pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str> {
     Some(match verdict {
+        DiagnosisVerdict::ProviderStall(_) => "The volume did not respond at times",
         DiagnosisVerdict::Censored(_) => "The measured load is below the demand",
         DiagnosisVerdict::Storage { .. } => "Storage is the problem",
         DiagnosisVerdict::StorageInPart { .. } => "Storage is part of the problem",

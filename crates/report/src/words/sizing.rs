@@ -8,7 +8,7 @@ use plimsoll_choose::sizing::{
     ProcessorOrigin, Reached, RejectionReason, RiskKind, Sizing, Slower, VolumeLayout, Wanted,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst};
-use plimsoll_ingest::{InstanceResource, Resource};
+use plimsoll_ingest::{CapOwner, InstanceResource, Resource};
 use plimsoll_units::Bytes;
 
 use super::diagnosis::share;
@@ -70,7 +70,11 @@ pub(crate) fn censored(wanted: &Wanted) -> Option<String> {
             )
         }
     };
-    Some(format!("{reason}; {covered}"))
+    let machine = match censored.limit_owner() {
+        Some(CapOwner::Machine) => "; a faster volume alone does not help, so the machine is sized for this load too",
+        _ => "",
+    };
+    Some(format!("{reason}; {covered}{machine}"))
 }
 
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.

@@ -5,9 +5,10 @@ use plimsoll_choose::diagnosis::{
     CensorCause, Censored, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity, TimePart, Unusual,
     diagnose,
 };
-use plimsoll_ingest::{Class, Demand, Ingest, Measure, Outcome, WaitCause};
+use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
 use plimsoll_testkit::Workload;
+use plimsoll_units::Span;
 
 fn outcomes() -> Vec<Outcome> {
     let work = Workload {
@@ -130,7 +131,7 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::Unusual {
             windows: 1,
             farthest: Unusual {
-                slot: plimsoll_ingest::Slot::of(None, plimsoll_units::Span::from_secs(3_600)),
+                slot: plimsoll_ingest::Slot::of(None, Span::from_secs(3_600)),
                 quantity: HistoryQuantity::Active,
                 value: 9.0,
                 median: 1.0,
@@ -147,12 +148,27 @@ fn every_verdict() -> Vec<Verdict> {
 #[test]
 fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
     let latency_s = Some([0.001, 0.008]);
-    let metric = |part: &str| CensorCause::Metric {
+    let cap = |part: &str, metric: &str, owner, kind| Cap {
         part: part.into(),
-        metric: "vol-01 VolumeIOPSExceededCheck".into(),
-        points: [42, 60],
-        latency_s,
+        metric: metric.into(),
+        limit: CapLimit { provider: "EBS", owner, kind, basis: CapBasis::Exceeded },
+        points: 42,
+        of: 60,
+        each: Some(Span::from_secs(60)),
+        time: None,
+        slots: Vec::new(),
     };
+    let metric = |caps: &[Cap]| CensorCause::Metric { limits: caps.to_vec(), latency_s };
+    let checked = cap("vol-01", "vol-01 VolumeIOPSExceededCheck", CapOwner::Volume, CapKind::Operations);
+    let time = Some([Span::from_secs(21), Span::from_secs(30)]);
+    let counted = Cap { time, ..cap("vol-01", "exceeded_tp", CapOwner::Machine, CapKind::Bytes) };
+    let basis = |basis| CapLimit { provider: "Azure", owner: CapOwner::Unknown, kind: CapKind::Either, basis };
+    let used = Cap {
+        limit: basis(CapBasis::Share),
+        each: Some(Span::from_secs(300)),
+        ..cap("", "read_percent", CapOwner::Volume, CapKind::Either)
+    };
+    let empty = Cap { limit: basis(CapBasis::Credits), each: None, ..used.clone() };
     let table = [
         (
             CensorCause::LogBehindLocks { active: 1_020.0, locks: 0.97, write_s: 0.075_7, grant_s: Some(0.096_6) },
@@ -164,10 +180,17 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
             "and locks are held during log writes of 75.7 ms.",
         ),
         (
-            metric("vol-01"),
-            "vol-01 VolumeIOPSExceededCheck shows it reached in 42 of 60 points, where operations take 8 ms instead of 1 ms.",
+            metric(&[checked, counted.clone()]),
+            "The volume vol-01 was above its IOPS limit in 42 of 60 minutes, according to EBS (VolumeIOPSExceededCheck); the \
+             machine of vol-01 was above its throughput limit for 21 s of 30 s, according to EBS (exceeded_tp), where \
+             operations take 8 ms instead of 1 ms; the measured rate is what the limit lets through.",
         ),
-        (metric("data"), "VolumeIOPSExceededCheck of data shows it"),
+        (metric(&[counted]), "The machine of vol-01 was above its throughput limit for 21 s of 30 s"),
+        (
+            metric(&[used]),
+            "The storage used at least 95 % of its limit in 42 of 60 windows of 300 s, according to Azure",
+        ),
+        (metric(&[empty]), "The storage had no burst credits left in 42 of 60 points"),
         (
             CensorCause::Pinned { measure: Measure::Iops, value: 3_000.0, windows: [40, 60], latency_s: None },
             "it stays at 3,000 IOPS in 40 of 60 windows.",
@@ -188,9 +211,10 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
             let censored = Censored { cause: cause.clone(), up_to };
             let text = words::diagnosis::verdict_text(&Verdict::Censored(censored));
             assert!(text.text.contains(expected) && text.text.ends_with(range), "{}", text.text);
-            assert!(
-                text.text.starts_with("The measured rate is what") && text.remedy.ends_with("lower end of a range.")
-            );
+            assert!(text.text.contains("he measured rate is what") && text.remedy.ends_with("lower end of a range."));
+            let of_machine =
+                matches!(&cause, CensorCause::Metric { limits, .. } if limits[0].limit.owner == CapOwner::Machine);
+            assert_eq!(text.remedy.contains("A faster volume does not help"), of_machine, "{}", text.remedy);
         }
     }
 }

@@ -5,7 +5,7 @@ use plimsoll_choose::sizing::{
     Burst, Busiest, Choice, ClassLoad, ClassObjective, Design, DesignError, Growth, Search, Wanted, check_counted,
     size, wanted,
 };
-use plimsoll_ingest::{Cap, CapKind, Class, DatabaseDemand};
+use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand};
 use plimsoll_units::{Bytes, Span};
 
 use super::support::{plain, subject, terms};
@@ -325,9 +325,16 @@ fn throttled() -> DatabaseDemand {
     throttled.caps = vec![Cap {
         part: String::new(),
         metric: "VolumeIOPSExceededCheck".to_owned(),
-        kind: CapKind::Operations,
+        limit: CapLimit {
+            provider: "EBS",
+            owner: CapOwner::Volume,
+            kind: CapKind::Operations,
+            basis: CapBasis::Exceeded,
+        },
         points: 20,
         of: 40,
+        each: Some(Span::from_secs(60)),
+        time: None,
         slots: (0..40).filter(|minute| minute % 2 == 1).collect(),
     }];
     throttled

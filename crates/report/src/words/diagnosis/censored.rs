@@ -5,12 +5,20 @@ use plimsoll_ingest::Measure;
 
 use super::{VerdictText, seconds, share};
 use crate::number;
-use crate::words::clean;
+use crate::words::limits;
 
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
-    let DiagnosisVerdict::Censored(censored) = verdict else { return None };
-    let text = format!("{}. {}.", reason(censored), without(censored));
-    Some(VerdictText { kind: "answer", text, remedy: remedy(&censored.cause).to_owned() })
+    let (text, remedy) = match verdict {
+        DiagnosisVerdict::Censored(censored) => {
+            (format!("{}. {}.", reason(censored), without(censored)), remedy(censored))
+        }
+        DiagnosisVerdict::ProviderStall(cap) => (
+            format!("{}.", limits::sentence(cap)),
+            "This is a fault of the storage and not a limit: report the volume and the times to the provider.",
+        ),
+        _ => return None,
+    };
+    Some(VerdictText { kind: "answer", text, remedy: remedy.to_owned() })
 }
 
 /// `The measured rate is what a stall lets through: ..`, without a full stop.
@@ -32,13 +40,10 @@ pub(crate) fn reason(censored: &Censored) -> String {
                 share(*locks)
             )
         }
-        CensorCause::Metric { part, metric, points: [at, of], latency_s } => {
-            let whose = if metric.contains(part.as_str()) { String::new() } else { format!(" of {}", clean(part)) };
-            format!(
-                "The measured rate is what a limit lets through: {}{whose} shows it reached in {at} of {of} points{}",
-                clean(metric),
-                longer(*latency_s)
-            )
+        CensorCause::Metric { limits: caps, latency_s } => {
+            let sentences: Vec<String> = caps.iter().map(limits::sentence).collect();
+            let all = sentences.join("; ").replace("; The ", "; the ");
+            format!("{all}{}; the measured rate is what the limit lets through", longer(*latency_s))
         }
         CensorCause::Pinned { measure, value, windows: [at, of], latency_s } => {
             let rate = match measure {
@@ -80,8 +85,11 @@ fn without(censored: &Censored) -> String {
     )
 }
 
-const fn remedy(cause: &CensorCause) -> &'static str {
-    match cause {
+fn remedy(censored: &Censored) -> &'static str {
+    if let Some(owner) = censored.limit_owner() {
+        return limits::remedy(owner);
+    }
+    match censored.cause {
         CensorCause::LogBehindLocks { .. } => {
             "Speed up log writes, then measure again: until then this load is only the lower end of a range."
         }
