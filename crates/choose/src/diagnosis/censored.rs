@@ -222,8 +222,13 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
     /// Latency from which reads are slow: that of rotating disks or of remote storage.
     const SLOW_S: f64 = 0.004;
     let split = diagnosis.split.as_ref().filter(|split| split.has_waits)?;
-    let share = [TimePart::RandomRead, TimePart::SequentialRead, TimePart::Read].map(|part| split.share(part));
-    let share: f64 = share.iter().sum();
+    let [random, scans, reads] =
+        [TimePart::RandomRead, TimePart::SequentialRead, TimePart::Read].map(|part| split.share(part));
+    let share = random + scans + reads;
+    // The latency of single blocks does not describe scans, which a throughput limits.
+    if scans > random + reads {
+        return None;
+    }
     let of_class = |class| diagnosis.response(class).map(|response| response.latency_s);
     let latency_s = of_class(Class::RandomRead).or_else(|| of_class(Class::Read))?;
     if share < NEARLY_ALL || split.active < MIN_ACTIVE || latency_s < SLOW_S {

@@ -99,6 +99,56 @@ fn insert_row(report: &str, above: &str, cells: &[&str]) -> String {
     format!("{}<tr><td class='awrc'>{row}</td></tr>\n{}", &report[..at], &report[at..])
 }
 
+/// A report of Exadata whose sessions waited for single blocks so often, and in these variants of the event with their waits
+/// and seconds.
+fn exadata(waits: u64, variants: &[(&str, u64, u64)]) -> Reading {
+    let event = "cell single block physical read";
+    let report = workload(9, 3_600_000).awr_html().replace("db file sequential read", event);
+    let (before, events) = report.split_at(report.find("Foreground Wait Events").expect("the table"));
+    let mut events = restate(events, event, waits);
+    for (variant, waits, total_s) in variants {
+        let cells = [format!("{event}: {variant}"), waits.to_string(), String::new(), total_s.to_string()];
+        let cells = cells.iter().map(String::as_str).chain(["", "", ""]);
+        events = insert_row(&events, event, &cells.collect::<Vec<_>>());
+    }
+    read(&format!("{before}{events}"))
+}
+
+/// 1,000 single-block reads per second.
+#[test]
+fn waits_for_few_reads_are_not_the_latency_of_all() {
+    let is_latency =
+        |figure: &&plimsoll_ingest::Figure| (figure.class, figure.measure) == (Class::RandomRead, Measure::Latency);
+    let latency = |reading: &Reading| reading.figures.iter().find(is_latency).map(|figure| figure.value);
+    let is_doubted = |reading: &Reading| reading.cautions.iter().any(|caution| caution.text.contains("waits cover"));
+    let fifth = exadata(720_000, &[]);
+    near(latency(&fifth).unwrap(), 850e-6, 1e-9);
+    assert!(!is_doubted(&fifth));
+    let few = exadata(36_000, &[]);
+    assert_eq!((latency(&few), is_doubted(&few)), (None, true));
+    // The mean over the event and its variants, by waits.
+    let flash = exadata(36_000, &[("flash cache", 684_000, 684), ("RDMA", 1_280_000, 64)]);
+    near(latency(&flash).unwrap(), (36_000.0 * 850e-6 + 684.0 + 64.0) / 2_000_000.0, 1e-9);
+    assert!(!is_doubted(&flash));
+}
+
+/// The counter of multi-block reads lacks reads of scans that are divided among cells.
+#[test]
+fn reads_of_single_blocks_are_at_most_the_blocks_of_the_cache() {
+    let report = workload(9, 3_600_000).awr_html();
+    let with = |cached: u64| {
+        let direct = (3_600_000 + 360_000 * 64 - cached).to_string();
+        let cached = cached.to_string();
+        let row =
+            |report: &str, name: &str, total: &str| insert_row(report, "physical read bytes", &[name, total, "", ""]);
+        read(&row(&row(&report, "physical reads cache", &cached), "physical reads direct", &direct))
+    };
+    let few = with(36_000);
+    near(value(&few, Class::RandomRead, Measure::Iops), 10.0, 1e-9);
+    near(value(&few, Class::SequentialRead, Measure::Iops), 1_090.0, 1e-9);
+    near(value(&with(3_600_000), Class::RandomRead, Measure::Iops), 1_000.0, 1e-9);
+}
+
 #[test]
 fn each_read_counts_once() {
     // Beside 1,000 single-block and 100 multi-block reads per second of the database, 10 of the latter of temporary files:
