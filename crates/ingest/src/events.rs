@@ -9,7 +9,7 @@ impl WaitCause {
     /// The meaning of an event, from the database's name for it.
     pub fn of(event: &str) -> Self {
         let event = event.trim();
-        let rests = [Self::Processor, Self::Lock, Self::Concurrency, Self::Cluster, Self::Network];
+        let rests = [Self::Processor, Self::Lock, Self::Concurrency, Self::Cluster, Self::Network, Self::LogSwitch];
         if let Some(known) = rests.into_iter().find(|waited| waited.rest() == event) {
             return known;
         }
@@ -34,7 +34,7 @@ pub fn is_through_cache(event: &str) -> bool {
 }
 
 use Class::{Archive, Backup, DataWrite, Other, RandomRead, RedoWrite, SequentialRead, TempRead, TempWrite};
-use WaitCause::{Behind, Cluster, Commit, Concurrency, Idle, Lock, Network, Processor, Storage};
+use WaitCause::{Behind, Cluster, Commit, Concurrency, Idle, Lock, LogSwitch, Network, Processor, Storage};
 
 /// Exact names, separated by bars.
 const ORACLE: &[(WaitCause, &str)] = &[
@@ -46,13 +46,13 @@ const ORACLE: &[(WaitCause, &str)] = &[
     (Storage(TempWrite), "direct path write temp"),
     (Storage(DataWrite), "direct path write|direct path sync|db file parallel write|db file async I/O submit"),
     (Behind(DataWrite), "free buffer waits|write complete waits|local write wait|checkpoint completed"),
-    (Behind(DataWrite), "log file switch (checkpoint incomplete)|enq: KO - fast object checkpoint"),
-    (Behind(DataWrite), "enq: RO - fast object reuse"),
+    (Behind(DataWrite), "enq: KO - fast object checkpoint|enq: RO - fast object reuse"),
     (Commit, "log file sync|wait class Commit"),
     (Storage(RedoWrite), "log file parallel write"),
-    (Behind(RedoWrite), "log buffer space|log file switch completion"),
-    (Behind(RedoWrite), "log file switch (private strand flush incomplete)"),
-    (Behind(Archive), "log file switch (archiving needed)"),
+    (Behind(RedoWrite), "log buffer space"),
+    // Their number and duration follow from the size and number of the log files and from the archiver.
+    (LogSwitch, "log file switch (checkpoint incomplete)|log file switch (archiving needed)"),
+    (LogSwitch, "log file switch completion|log file switch (private strand flush incomplete)"),
     (Storage(Archive), "log file sequential read|Log archive I/O"),
     (Storage(Backup), "RMAN backup & recovery I/O|Datapump dump file I/O"),
     (Storage(Other), "control file sequential read|control file parallel write|control file single write"),
@@ -90,7 +90,7 @@ const ORACLE_FAMILIES: &[(WaitCause, &str)] = &[
     (Storage(Backup), "cell smart restore|cell smart incremental|Backup:|RMAN"),
     (Storage(DataWrite), "cell smart file creation|direct path write|securefile direct-write"),
     (Behind(DataWrite), "write complete waits"),
-    (Behind(RedoWrite), "log file switch"),
+    (LogSwitch, "log file switch"),
     (Storage(Archive), "Log archive"),
     (Network, "ARCH |SQL*Net|TCP Socket|LNS |LGWR"),
     (Storage(Other), "flashback|control file|ASM file"),
@@ -192,7 +192,11 @@ mod tests {
             ("direct path read temp", Storage(TempRead)),
             ("direct path read", Storage(SequentialRead)),
             ("log file sync", Commit),
-            ("log file switch (checkpoin", Behind(DataWrite)),
+            ("log file switch (checkpoin", LogSwitch),
+            ("log file switch (archiving needed)", LogSwitch),
+            ("log file switch completion", LogSwitch),
+            ("log buffer space", Behind(RedoWrite)),
+            ("free buffer waits", Behind(DataWrite)),
             ("enq: TX - row lock contention", Lock),
             ("latch: cache buffers chains", Concurrency),
             ("row cache mutex", Concurrency),

@@ -154,6 +154,12 @@ pub struct TimeCounters {
     pub read_requests: Option<f64>,
     /// Those answered by flash or memory of storage cells (`physical read requests optimized`).
     pub flash_reads: Option<f64>,
+    /// Switches of the log file (`log switches (derived)`).
+    pub log_switches: Option<f64>,
+    /// Bytes of the log (`redo size`).
+    pub log_bytes: Option<f64>,
+    /// Bytes of scans that the cells of Exadata filter (`cell physical IO bytes eligible for predicate offload`).
+    pub offloaded_bytes: Option<f64>,
 }
 
 impl TimeCounters {
@@ -164,6 +170,9 @@ impl TimeCounters {
         self.hard_parse_s = sum(self.hard_parse_s, other.hard_parse_s);
         self.read_requests = sum(self.read_requests, other.read_requests);
         self.flash_reads = sum(self.flash_reads, other.flash_reads);
+        self.log_switches = sum(self.log_switches, other.log_switches);
+        self.log_bytes = sum(self.log_bytes, other.log_bytes);
+        self.offloaded_bytes = sum(self.offloaded_bytes, other.offloaded_bytes);
     }
 }
 
@@ -282,8 +291,10 @@ pub struct Wait {
 pub enum WaitCause {
     /// An operation of storage: the wait lasts for the operation, or for several that were requested together.
     Storage(Class),
-    /// A wait that ends when operations of this class are done: free buffers, a log switch.
+    /// A wait that ends when operations of this class are done: free buffers, room in the log buffer.
     Behind(Class),
+    /// A switch of the log file: the log files are too small or too few, or archiving is behind.
+    LogSwitch,
     /// A commit: the write of the log and everything around it.
     Commit,
     /// A processor.
@@ -307,6 +318,7 @@ impl WaitCause {
     pub const fn rest(self) -> &'static str {
         match self {
             Self::Storage(_) | Self::Behind(_) | Self::Other | Self::Commit | Self::Idle => "other waits",
+            Self::LogSwitch => "other waits for log switches",
             Self::Processor => "other waits for a processor",
             Self::Lock => "other locks",
             Self::Concurrency => "other waits for memory structures",

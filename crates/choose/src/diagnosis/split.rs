@@ -21,6 +21,8 @@ pub enum TimePart {
     Temp,
     /// Writes in the foreground, control files, backups.
     OtherStorage,
+    /// Switches of the log file, by its size and by archiving.
+    LogSwitch,
     /// Locks of other transactions.
     Lock,
     /// Contention on structures in memory.
@@ -39,7 +41,7 @@ pub enum TimePart {
 
 impl TimePart {
     /// All parts, in display order.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Processor,
         Self::RandomRead,
         Self::SequentialRead,
@@ -48,6 +50,7 @@ impl TimePart {
         Self::CommitRest,
         Self::Temp,
         Self::OtherStorage,
+        Self::LogSwitch,
         Self::Lock,
         Self::Concurrency,
         Self::Cluster,
@@ -77,6 +80,7 @@ impl TimePart {
                 _ => Self::OtherStorage,
             },
             WaitCause::Processor => Self::Managed,
+            WaitCause::LogSwitch => Self::LogSwitch,
             WaitCause::Lock => Self::Lock,
             WaitCause::Concurrency => Self::Concurrency,
             WaitCause::Cluster => Self::Cluster,
@@ -109,6 +113,8 @@ pub struct Split {
     /// Share of the time in hard parses with their waits, 0 to 1, and their rate per second, where known. It is a part of
     /// other slices.
     pub hard_parses: Option<(f64, Option<f64>)>,
+    /// Switches of the log file per hour and the mean bytes between them, if known.
+    pub log_switches: Option<(f64, f64)>,
     /// The origin of the database's time.
     pub place: InputPosition,
 }
@@ -204,8 +210,15 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
             .counters
             .hard_parse_s
             .map(|parse_s| ((parse_s / all).min(1.0), spent.counters.hard_parses.map(|count| count / spent.seconds))),
+        log_switches: log_switches(spent),
         place: spent.place.clone(),
     })
+}
+
+fn log_switches(spent: &SessionTime) -> Option<(f64, f64)> {
+    const HOUR_S: f64 = 3_600.0;
+    let switches = spent.counters.log_switches.filter(|switches| *switches > 0.0)?;
+    Some((switches / spent.seconds * HOUR_S, spent.counters.log_bytes? / switches))
 }
 
 /// Total seconds of sessions. Waits and total are not sampled at the same time: if waits and processor time exceed the

@@ -157,6 +157,15 @@ pub enum DiagnosisVerdict {
         /// Share of all of them.
         share: f64,
     },
+    /// Sessions wait for switches of the log file.
+    LogSwitches {
+        /// The longest of these waits.
+        event: Arc<str>,
+        /// Share of all of them.
+        share: f64,
+        /// Switches per hour and the mean bytes between them, if known.
+        switches: Option<(f64, f64)>,
+    },
     /// A large part other than storage.
     Elsewhere {
         /// The part.
@@ -424,6 +433,7 @@ impl DiagnosisVerdict {
             Self::CommitsElsewhere { .. } => "commits-elsewhere",
             Self::CommitsForLog { .. } => "commits-for-log",
             Self::WritersBehind { .. } => "writers-behind",
+            Self::LogSwitches { .. } => "log-switches",
             Self::Elsewhere { .. } => "elsewhere",
             Self::Slow { .. } => "slow",
             Self::SlowClass { .. } => "slow-class",

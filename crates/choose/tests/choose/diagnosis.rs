@@ -193,6 +193,35 @@ fn other_large_waits_are_named() {
     assert_eq!(ids(&found)[1..3], ["writers-behind", "elsewhere"], "{:?}", found.verdicts);
 }
 
+/// Switches wait for checkpoints and archiving by the size of the log files: no storage shortens them.
+#[test]
+fn waits_for_log_switches_are_not_storage() {
+    let waits = [
+        ("log file switch (checkpoint incomplete)", 100, 1_500),
+        ("log file switch (archiving needed)", 100, 400),
+        ("log file switch completion", 100, 60),
+        ("log file switch (private strand flush incomplete)", 100, 40),
+    ];
+    let mut subject = subject(&workload(7_000, 1_000), &waits);
+    if let Some(account) = &mut subject.account {
+        let counters = &mut account.whole.counters;
+        (counters.log_switches, counters.log_bytes) = (Some(200.0), Some(200.0 * 32e6));
+    }
+    let found = check(&subject);
+    near(found.share(TimePart::LogSwitch), 0.2, 1e-9);
+    assert!(ids(&found).contains(&"log-switches") && !ids(&found).contains(&"writers-behind"), "{:?}", found.verdicts);
+    let at_most = found.at_most.as_ref().expect("a bound");
+    near(at_most.saved(), 0.1, 1e-9);
+    let is = |verdict: &&DiagnosisVerdict| matches!(verdict, DiagnosisVerdict::LogSwitches { .. });
+    let Some(DiagnosisVerdict::LogSwitches { event, switches: Some(switches), .. }) = found.verdicts.iter().find(is)
+    else {
+        panic!("{:?}", found.verdicts)
+    };
+    assert_eq!(event.as_ref(), "log file switch (checkpoint incomplete)");
+    near(switches.0, 200.0, 1e-9);
+    near(switches.1, 32e6, 1e-9);
+}
+
 #[test]
 fn each_class_that_is_slow_for_its_medium_is_named() {
     // Single-block reads of 41 ms are 3 % of the time, temp writes of 247 ms 1 %, scans are quick.

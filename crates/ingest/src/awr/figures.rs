@@ -768,6 +768,9 @@ fn counters(page: &Page<'_>) -> TimeCounters {
         hard_parse_s: page.report.time_model.get("hard parse elapsed time").map(|stated| stated.value),
         read_requests: statistic("physical read total IO requests"),
         flash_reads: statistic("physical read requests optimized"),
+        log_switches: statistic("log switches (derived)"),
+        log_bytes: statistic("redo size"),
+        offloaded_bytes: statistic("cell physical IO bytes eligible for predicate offload"),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
         AwrSection::Tablespaces | AwrSection::Files => places(report, section, table),
         AwrSection::BufferPoolAdvice => advice(report, table),
         // Important statistics appear in two tables with equal values.
-        AwrSection::Statistics | AwrSection::ClusterStatistics => {
+        AwrSection::Statistics | AwrSection::ThreadActivity | AwrSection::ClusterStatistics => {
             by_name(report, table, table.column("total"), |report| &mut report.statistics)
         }
     };

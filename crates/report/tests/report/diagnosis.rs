@@ -121,6 +121,11 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::BelowCeilings { name: "IOPS of the disk".into(), highest: 0.4, longest_s: 3_600.0 },
         Verdict::CacheHelps { factor: 2.0, bytes: 8e9, reads: 0.4, saved: 0.2 },
         Verdict::CacheDoesNot { factor: 2.0, saved: 0.000_1 },
+        Verdict::LogSwitches {
+            event: "log file switch (checkpoint incomplete)".into(),
+            share: 0.2,
+            switches: Some((60.0, 4e9)),
+        },
         Verdict::OneStatement { statement: "statement 77".into(), class: Class::Read, share: 0.62 },
         Verdict::SlowStatement { statement: "statement 77".into(), share: 0.5, mean_s: 0.4, rows: Some(12_000.0) },
         Verdict::OneFile { file: "/d/shop/orders.ibd".into(), share: 0.7 },

@@ -7,7 +7,7 @@ use crate::diagnosis::split::{Split, TimePart};
 use crate::diagnosis::verdict::DiagnosisVerdict;
 
 pub(super) fn verdicts(split: &Split, diagnosis: &Diagnosis) -> Vec<DiagnosisVerdict> {
-    judge_commits(split, diagnosis).into_iter().chain(behind(split)).collect()
+    judge_commits(split, diagnosis).into_iter().chain(behind(split)).chain(log_switches(split)).collect()
 }
 
 fn judge_commits(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
@@ -26,7 +26,14 @@ fn judge_commits(split: &Split, diagnosis: &Diagnosis) -> Option<DiagnosisVerdic
     })
 }
 
-/// Waits of sessions for free buffers, checkpoints and log switches.
+fn log_switches(split: &Split) -> Option<DiagnosisVerdict> {
+    let slice = split.slices.iter().find(|slice| slice.part == TimePart::LogSwitch && slice.share >= NOTABLE)?;
+    let longest = slice.events.iter().max_by(|a, b| a.total_s.total_cmp(&b.total_s))?;
+    let (event, switches) = (longest.event.clone(), split.log_switches);
+    Some(DiagnosisVerdict::LogSwitches { event, share: slice.share, switches })
+}
+
+/// Waits of sessions for free buffers, checkpoints and room in the log buffer.
 fn behind(split: &Split) -> Option<DiagnosisVerdict> {
     let is_behind =
         |cause: WaitCause| matches!(cause, WaitCause::Behind(Class::DataWrite | Class::RedoWrite | Class::Archive));

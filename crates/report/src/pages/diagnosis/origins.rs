@@ -75,6 +75,7 @@ pub(super) fn of_verdict(case: &Case<'_>, verdict: &DiagnosisVerdict) -> Vec<Lin
         }
         DiagnosisVerdict::Tail { event: name, .. }
         | DiagnosisVerdict::WritersBehind { event: name, .. }
+        | DiagnosisVerdict::LogSwitches { event: name, .. }
         | DiagnosisVerdict::Elsewhere { event: Some(name), .. } => event(name),
         DiagnosisVerdict::CommitsElsewhere { .. } | DiagnosisVerdict::CommitsForLog { .. } => {
             case.found.commits.iter().flat_map(|commits| event(&commits.event.event)).collect()
@@ -104,7 +105,9 @@ fn list_events<'a>(case: &Case<'a>) -> Vec<&'a EventTime> {
     let mut events = case.found.split.as_ref().map(longest_events).unwrap_or_default();
     let waits = || case.subject.account.iter().flat_map(|account| &account.whole.waits);
     let named = case.found.verdicts.iter().filter_map(|verdict| match verdict {
-        DiagnosisVerdict::Tail { event, .. } | DiagnosisVerdict::WritersBehind { event, .. } => Some(event),
+        DiagnosisVerdict::Tail { event, .. }
+        | DiagnosisVerdict::WritersBehind { event, .. }
+        | DiagnosisVerdict::LogSwitches { event, .. } => Some(event),
         DiagnosisVerdict::Elsewhere { event, .. } => event.as_ref(),
         _ => None,
     });

@@ -48,6 +48,10 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
             format!("Sessions wait for background writes (mostly \"{}\"): {}.", event(name), of_all(*share)),
             "Enlarge the log files and the log buffer first, allow more writes in flight, then check the write throughput.",
         ),
+        DiagnosisVerdict::LogSwitches { event: name, share, switches } => {
+            let (text, remedy) = log_switches(name, *share, *switches);
+            return Some(VerdictText { kind: "cause", text, remedy });
+        }
         DiagnosisVerdict::Elsewhere { part, share, event: name } => {
             let name = name.as_ref().map_or(String::new(), |name| format!(", mostly \"{}\"", event(name)));
             (format!("{} is spent on {}{name}.", of_all(*share), spent(*part)), elsewhere(*part))
@@ -55,6 +59,30 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
         of_host => host_text(of_host)?,
     };
     Some(VerdictText { kind: "cause", text, remedy: remedy.to_owned() })
+}
+
+/// Text and remedy of waits for log switches: the log files fill faster than they are checkpointed or archived.
+fn log_switches(name: &str, part: f64, switches: Option<(f64, f64)>) -> (String, String) {
+    /// Oracle recommends a switch every twenty minutes at most (Database Performance Tuning Guide, redo log sizing).
+    const PER_HOUR: f64 = 3.0;
+    let archiving = if name.contains("archiv") { " with faster archiving (more archiver processes)" } else { "" };
+    let (rate, size) = switches.filter(|(per_hour, _)| *per_hour > PER_HOUR).map_or_else(Default::default, |one| {
+        let gib = (one.0 * one.1 / PER_HOUR / GIB).ceil();
+        let rate = format!(" ({} per hour, {} of log each)", number::three(one.0), mebibytes(one.1));
+        (rate, format!(" to {} GiB", number::three(gib)))
+    });
+    let text = format!(
+        "{} is spent on log switches{rate}: larger online logs save it{archiving}, faster storage does not; mostly \"{}\".",
+        of_all(part),
+        event(name)
+    );
+    (text, format!("Enlarge the online logs{size}{archiving}, so that they switch every 20 minutes."))
+}
+
+const GIB: f64 = 1_073_741_824.0;
+
+fn mebibytes(bytes: f64) -> String {
+    format!("{} MiB", number::three(bytes / 1_048_576.0))
 }
 
 /// Text and remedy of verdicts about the host's processors and the work on them.
