@@ -7,6 +7,19 @@ macro_rules! file {
     };
 }
 
+/// Requirement files.
+pub(crate) const REQUIREMENTS: &[(&str, &str)] = &[
+    file!("requirements/cockroachdb-4vcpu.toml"),
+    file!("requirements/consul.toml"),
+    file!("requirements/etcd-heavy.toml"),
+    file!("requirements/etcd.toml"),
+    file!("requirements/gitaly.toml"),
+    file!("requirements/openshift-heavy.toml"),
+    file!("requirements/openshift.toml"),
+    file!("requirements/vault-large.toml"),
+    file!("requirements/vault.toml"),
+];
+
 /// Product files.
 pub(crate) const FILES: &[(&str, &str)] = &[
     file!("catalogue/aws/aurora.toml"),

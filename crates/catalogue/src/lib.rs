@@ -1,4 +1,5 @@
-//! Storage products and prices as data: limits, costs and timing models of configurations.
+//! Storage products and prices as data: limits, costs and timing models of configurations; and the storage requirements
+//! of products that run on them.
 //!
 //! Product files become a [`Catalogue`]; a [`Config`] and [`PriceTerms`] become an [`Offer`] or a [`ConfigRefusal`]. Products are
 //! data, not code. Pure: no clock, file or thread.
@@ -36,6 +37,7 @@ mod product;
 mod product_text;
 mod read;
 mod refusal;
+mod requirement;
 mod resolve;
 mod service_level;
 mod sharing;
@@ -72,6 +74,10 @@ pub use product::{
     Access, Autotune, Kinds, LatencyStatement, Often, OptionValue, Product, ProductKind, Scope, Warning,
 };
 pub use refusal::{ConfigRefusal, UnknownProduct};
+pub use requirement::{
+    JudgedCondition, ObservedFigure, RequiredFigure, RequiredOps, RequiredUnit, Requirement, RequirementCondition,
+    RequirementVerdict, TimeStatistic, TimedOps, Undecided, UnknownRequirement, built_in_requirements, judge_all,
+};
 pub use resolve::{Chosen, ChosenBy};
 pub use service_level::{ServiceLevel, ServiceSubject};
 pub use sharing::{Sharing, SharingMode};

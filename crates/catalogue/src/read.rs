@@ -11,6 +11,7 @@ mod names;
 mod options;
 mod prices;
 mod published;
+mod requirement;
 mod rows;
 mod section;
 mod stages;
@@ -29,6 +30,7 @@ use crate::product::{Autotune, Product, ProductKind, Unit, Validity, Warning};
 use crate::product_text::{ProductText, SHARED};
 use cites::Cites;
 use names::Names;
+pub(crate) use requirement::parse_requirement;
 use section::{Section, SpannedText, SpannedValue};
 
 /// Reads a file in the folder of the product file.

@@ -36,6 +36,7 @@ mod nbd_check;
 mod offer;
 mod prices;
 mod quote;
+mod requirement;
 mod runs;
 mod schema;
 mod sizing;
@@ -52,7 +53,7 @@ use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{HostCheck, Objective};
 use serde::Serialize;
 
-use crate::pages::{CheckedFeature, HistoryRun, KeptRun};
+use crate::pages::{CheckedFeature, CheckedRequirement, HistoryRun, KeptRun};
 
 pub use schema::{find_schema, schema_names, schema_of};
 
@@ -124,6 +125,11 @@ pub fn runs_json(runs: &[KeptRun]) -> Vec<u8> {
 /// Checked features of an NBD server as `plimsoll.nbd-check/1`, ending in a newline.
 pub fn nbd_check_json(uri: &str, features: &[CheckedFeature]) -> Vec<u8> {
     to_json(&nbd_check::NbdCheck::from((uri, features)))
+}
+
+/// A requirement that was checked on storage as `plimsoll.requirement-check/1`, ending in a newline.
+pub fn requirement_json(checked: &CheckedRequirement<'_>) -> Vec<u8> {
+    to_json(&requirement::RequirementCheck::from(checked))
 }
 
 /// Checks of a host as `plimsoll.doctor/1`, ending in a newline.

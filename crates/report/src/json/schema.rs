@@ -6,21 +6,22 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Map, Value};
 
 use super::{
-    catalogue, comparison, demand, diagnosis, doctor, explanation, history, matches, nbd_check, prices, quote, runs,
-    sizing,
+    catalogue, comparison, demand, diagnosis, doctor, explanation, history, matches, nbd_check, prices, quote, requirement,
+    runs, sizing,
 };
 
 /// A function that makes a schema.
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 18] = [
+const SCHEMAS: [(&str, MakeSchema); 19] = [
     ("run", || schema_for!(Curve)),
     ("suite", closed::<SuiteRun>),
     ("comparison", closed::<comparison::ComparisonResult>),
     ("runs", closed::<runs::Runs>),
     ("history", closed::<history::History>),
     ("nbd-check", closed::<nbd_check::NbdCheck>),
+    ("requirement-check", closed::<requirement::RequirementCheck>),
     ("doctor", closed::<doctor::Doctor>),
     ("catalogue", closed::<catalogue::Products>),
     ("product", closed::<catalogue::ProductResult>),

@@ -1,0 +1,205 @@
+//! Verdicts on conditions from the figures of one or more runs.
+
+use super::{RequiredFigure, RequiredUnit, Requirement, RequirementCondition, TimeStatistic};
+
+/// Operations behind a figure, and beyond a percentile, below which it decides nothing.
+const OPERATIONS_MIN: f64 = 100.0;
+/// Distance from the bound, relative to it, within which a single run decides nothing.
+const NEAR: f64 = 0.1;
+
+/// The figure of a condition in a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObservedFigure {
+    /// In the unit of the condition.
+    pub value: f64,
+    /// Operations that it was computed from.
+    pub operations: u64,
+}
+
+/// Whether a condition is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequirementVerdict {
+    /// It is.
+    Met,
+    /// It is not.
+    Failed,
+    /// The runs do not tell.
+    Undecided(Undecided),
+}
+
+/// Why a condition is undecided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// A run ended before its jobs were done.
+    EndedEarly,
+    /// Its jobs had no such operations.
+    NoOperations,
+    /// The figure was computed from fewer than 100 operations, or a percentile has fewer beyond it.
+    FewOperations {
+        /// Operations behind the figure, or beyond the percentile, rounded down.
+        count: u64,
+    },
+    /// It is met in some runs, and not in others.
+    RunsDiffer,
+}
+
+/// A condition with its figures and its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedCondition<'a> {
+    /// The condition.
+    pub condition: &'a RequirementCondition,
+    /// Its figure in each run; `None` without such operations.
+    pub observed: Vec<Option<ObservedFigure>>,
+    /// The verdict.
+    pub verdict: RequirementVerdict,
+}
+
+/// How the runs ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RunEnd {
+    Complete,
+    Early,
+}
+
+/// Judges the conditions of a requirement by the figures of each run. `ended_early` is whether any run was incomplete.
+pub fn judge_all<'a>(
+    requirement: &'a Requirement,
+    runs: &[Vec<Option<ObservedFigure>>],
+    ended_early: bool,
+) -> Vec<JudgedCondition<'a>> {
+    let end = if ended_early { RunEnd::Early } else { RunEnd::Complete };
+    let judged = |(index, condition): (usize, &'a RequirementCondition)| {
+        let observed: Vec<_> = runs.iter().map(|run| run.get(index).copied().flatten()).collect();
+        JudgedCondition { condition, verdict: condition.judge(&observed, end), observed }
+    };
+    requirement.conditions.iter().enumerate().map(judged).collect()
+}
+
+impl RequirementCondition {
+    fn judge(&self, observed: &[Option<ObservedFigure>], end: RunEnd) -> RequirementVerdict {
+        if end == RunEnd::Early || observed.is_empty() {
+            return RequirementVerdict::Undecided(Undecided::EndedEarly);
+        }
+        let Some(figures) = observed.iter().copied().collect::<Option<Vec<_>>>() else {
+            return RequirementVerdict::Undecided(Undecided::NoOperations);
+        };
+        let fewest = figures.iter().map(|figure| self.count_deciding(figure.operations)).fold(f64::MAX, f64::min);
+        if fewest < OPERATIONS_MIN {
+            return RequirementVerdict::Undecided(Undecided::FewOperations { count: fewest as u64 });
+        }
+        let met = figures.iter().filter(|figure| self.is_met_by(figure.value)).count();
+        match met {
+            0 => RequirementVerdict::Failed,
+            met if met == figures.len() => RequirementVerdict::Met,
+            _ => RequirementVerdict::Undecided(Undecided::RunsDiffer),
+        }
+    }
+
+    /// Operations beyond a percentile, or all.
+    fn count_deciding(&self, operations: u64) -> f64 {
+        match self.figure {
+            RequiredFigure::Time(_, TimeStatistic::Percentile(thousandths)) => {
+                operations as f64 * (1.0 - f64::from(thousandths) / 1e5)
+            }
+            _ => operations as f64,
+        }
+    }
+
+    fn is_met_by(&self, value: f64) -> bool {
+        match self.figure.unit() {
+            RequiredUnit::Nanoseconds => value <= self.bound as f64,
+            RequiredUnit::Iops | RequiredUnit::BytesPerSecond => value >= self.bound as f64,
+        }
+    }
+}
+
+impl JudgedCondition<'_> {
+    /// True if a single run does not decide it, as its figure is within 10 % of the bound.
+    pub fn is_close(&self) -> bool {
+        let is_near = |figure: &ObservedFigure| (figure.value / self.condition.bound as f64 - 1.0).abs() <= NEAR;
+        let is_judged = matches!(self.verdict, RequirementVerdict::Met | RequirementVerdict::Failed);
+        is_judged && self.observed.iter().flatten().any(is_near)
+    }
+
+    /// The median of the runs, the worse of two middle runs; `None` without a figure.
+    pub fn median(&self) -> Option<ObservedFigure> {
+        let mut figures: Vec<ObservedFigure> = self.observed.iter().flatten().copied().collect();
+        figures.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let is_time = self.condition.figure.unit() == RequiredUnit::Nanoseconds;
+        let middle = if is_time { figures.len() / 2 } else { figures.len().saturating_sub(1) / 2 };
+        figures.get(middle).copied()
+    }
+
+    /// The median relative to the bound; `None` without a figure.
+    pub fn ratio(&self) -> Option<f64> {
+        self.median().map(|figure| figure.value / self.condition.bound as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "title = 'x'\nabout = 'y'\njobs = '[j]'\nsource = 's'\ndate = 'undated'\nstatus = 'own'\n\
+        [[condition]]\nfigure = 'FIGURE'\nBOUND\nsource = 's'\ndate = 'undated'\nstatus = 'own'\n\
+        [sources.s]\ntitle = 's'\n";
+
+    /// The verdict on runs with these values and numbers of operations.
+    #[track_caller]
+    fn check(figure: &str, bound: &str, runs: &[(f64, u64)], expected: RequirementVerdict, is_close: bool) {
+        let text = TEXT.replace("FIGURE", figure).replace("BOUND", bound);
+        let requirement = Requirement::parse("x.toml", &text).unwrap();
+        let observed = |&(value, operations): &(f64, u64)| vec![Some(ObservedFigure { value, operations })];
+        let runs: Vec<_> = runs.iter().map(observed).collect();
+        let judged = judge_all(&requirement, &runs, false);
+        assert_eq!((judged[0].verdict, judged[0].is_close()), (expected, is_close), "{figure} {runs:?}");
+        let early = judge_all(&requirement, &runs, true);
+        assert_eq!(early[0].verdict, RequirementVerdict::Undecided(Undecided::EndedEarly));
+    }
+
+    #[test]
+    fn times_have_a_maximum_and_rates_a_minimum() {
+        use RequirementVerdict::{Failed, Met};
+        check("sync p99", "at_most = '10ms'", &[(2e6, 10_029)], Met, false);
+        check("sync p99", "at_most = '10ms'", &[(20e6, 10_029)], Failed, false);
+        check("iops", "at_least = 3000", &[(5_000.0, 10_000)], Met, false);
+        check("iops", "at_least = 3000", &[(2_000.0, 10_000)], Failed, false);
+        check("write bandwidth", "at_least = '75MB/s'", &[(100e6, 10_000)], Met, false);
+    }
+
+    #[test]
+    fn figures_near_the_bound_need_more_runs() {
+        use RequirementVerdict::{Failed, Met};
+        let differ = RequirementVerdict::Undecided(Undecided::RunsDiffer);
+        check("iops", "at_least = 3000", &[(3_100.0, 10_000)], Met, true);
+        check("iops", "at_least = 3000", &[(2_900.0, 10_000); 3], Failed, true);
+        check("iops", "at_least = 3000", &[(2_900.0, 10_000), (3_100.0, 10_000), (3_200.0, 10_000)], differ, false);
+    }
+
+    #[test]
+    fn few_operations_decide_nothing() {
+        let few = |count| RequirementVerdict::Undecided(Undecided::FewOperations { count });
+        check("sync p99", "at_most = '10ms'", &[(2e6, 9_000)], few(90), false);
+        check("sync p99.9", "at_most = '10ms'", &[(2e6, 10_029)], few(10), false);
+        check("sync mean", "at_most = '10ms'", &[(2e6, 99)], few(99), false);
+        check("sync mean", "at_most = '10ms'", &[(2e6, 100)], RequirementVerdict::Met, false);
+    }
+
+    #[test]
+    fn absent_figure_is_undecided() {
+        let text = TEXT.replace("FIGURE", "read mean").replace("BOUND", "at_most = '1ms'");
+        let requirement = Requirement::parse("x.toml", &text).unwrap();
+        let judged = judge_all(&requirement, &[vec![None]], false);
+        assert_eq!(judged[0].verdict, RequirementVerdict::Undecided(Undecided::NoOperations));
+        assert_eq!((judged[0].median(), judged[0].ratio()), (None, None));
+    }
+
+    #[test]
+    fn median_of_two_runs_is_the_worse() {
+        let text = TEXT.replace("FIGURE", "read mean").replace("BOUND", "at_most = '1ms'");
+        let requirement = Requirement::parse("x.toml", &text).unwrap();
+        let run = |value| vec![Some(ObservedFigure { value, operations: 1_000 })];
+        let judged = judge_all(&requirement, &[run(1e5), run(2e5)], false);
+        assert_eq!(judged[0].ratio(), Some(0.2));
+    }
+}

@@ -1,0 +1,239 @@
+//! A requirement of a product, checked on storage.
+
+use plimsoll_catalogue::{
+    Cite, JudgedCondition, RequiredFigure, RequiredOps, RequiredUnit, Requirement, RequirementCondition,
+    RequirementVerdict, TimeStatistic, TimedOps, Undecided,
+};
+
+use crate::number;
+use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Page, PageSection, Table};
+use crate::words::clean;
+
+/// A requirement with the verdicts on its conditions.
+#[derive(Clone, Debug)]
+pub struct CheckedRequirement<'a> {
+    /// The requirement.
+    pub requirement: &'a Requirement,
+    /// The storage, as named by the user.
+    pub target: &'a str,
+    /// Description of the storage.
+    pub storage: String,
+    /// Origin of the figures: `measured`, `simulated` or `emulated`.
+    pub origin: &'static str,
+    /// Number of runs, complete or not.
+    pub runs: usize,
+    /// The conditions in order, at least one.
+    pub conditions: &'a [JudgedCondition<'a>],
+    /// Reasons for an early end, a line each.
+    pub failures: Vec<String>,
+    /// Limitations of the figures, a sentence each.
+    pub cautions: Vec<String>,
+}
+
+impl CheckedRequirement<'_> {
+    /// The verdict on all conditions.
+    pub fn verdict(&self) -> RequirementVerdict {
+        self.deciding().verdict
+    }
+
+    /// The condition that decides: the first failed, else the first undecided, else the one nearest to its bound.
+    fn deciding(&self) -> &JudgedCondition<'_> {
+        let is_failed = |judged: &&JudgedCondition<'_>| judged.verdict == RequirementVerdict::Failed;
+        let is_undecided = |judged: &&JudgedCondition<'_>| judged.verdict != RequirementVerdict::Met;
+        let failed = self.conditions.iter().find(is_failed);
+        let undecided = || self.conditions.iter().find(is_undecided);
+        let nearest = || self.conditions.iter().max_by(|a, b| use_of(a).total_cmp(&use_of(b)));
+        failed.or_else(undecided).or_else(nearest).expect("a requirement has a condition")
+    }
+}
+
+/// Share of the bound in use: 1 at the bound, less for a condition that is met.
+fn use_of(judged: &JudgedCondition<'_>) -> f64 {
+    let ratio = judged.ratio().unwrap_or(f64::INFINITY);
+    if is_maximum(judged.condition) { ratio } else { 1.0 / ratio }
+}
+
+fn is_maximum(condition: &RequirementCondition) -> bool {
+    condition.figure.unit() == RequiredUnit::Nanoseconds
+}
+
+/// The verdict, each condition with its figure, and the sources.
+pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
+    let requirement = checked.requirement;
+    let cites = checked.conditions.iter().map(|judged| &*judged.condition.cite);
+    let cites = std::iter::once(&*requirement.cite).chain(cites);
+    let failures = checked.failures.iter().map(|line| Fact::caution("ended", clean(line)));
+    let sections = vec![
+        PageSection::bare("Conditions", vec![Block::Table(condition_table(checked))]),
+        PageSection::bare("Problems", vec![Block::Facts(failures.collect())]),
+        PageSection::detail("Sources", vec![Block::Facts(source_facts(cites))]),
+        PageSection::detail("Jobs", vec![Block::Listing(requirement.jobs.trim().to_owned())]),
+    ];
+    let runs = if checked.runs == 1 { "1 run".to_owned() } else { format!("{} runs", checked.runs) };
+    Page {
+        title: format!("Requirement of {} on {}", clean(&requirement.title), clean(checked.target)),
+        subject: vec![format!("{}: {}; {runs}", clean(checked.target), clean(&checked.storage))],
+        headline: Some(Headline {
+            text: verdict_sentence(checked),
+            cautions: requirement.assumptions.iter().chain(&checked.cautions).map(|text| clean(text)).collect(),
+            ..Headline::default()
+        }),
+        origin: checked.origin,
+        figures: vec![
+            Fact::new("storage", format!("{}, {runs}", clean(&checked.storage))),
+            Fact::new("requires", clean(&requirement.about)),
+            Fact::new("source", requirement.cite.to_string()),
+        ],
+        sections,
+        next: vec![("the requirement".to_owned(), format!("plimsoll check {}", requirement.name))],
+        ..Page::default()
+    }
+}
+
+/// Each source once, with its URL.
+fn source_facts<'a>(cites: impl Iterator<Item = &'a Cite>) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
+    for cite in cites {
+        let fact = Fact::new("source", clean(&cite.to_string())).with_remark(clean(&cite.url));
+        let fact = fact.with_remark(clean(&cite.note));
+        if !facts.iter().any(|other| other.text == fact.text && other.remarks == fact.remarks) {
+            facts.push(fact);
+        }
+    }
+    facts
+}
+
+/// The verdict in at most 25 words.
+fn verdict_sentence(checked: &CheckedRequirement<'_>) -> String {
+    let deciding = checked.deciding();
+    let condition = deciding.condition;
+    let title = clean(&checked.requirement.title);
+    let verdict = match deciding.verdict {
+        RequirementVerdict::Met => "is met",
+        RequirementVerdict::Failed => "is not met",
+        RequirementVerdict::Undecided(why) => {
+            return format!("{title}'s requirement is undecided: {}", reason(condition, why));
+        }
+    };
+    let value = deciding.median().map(|figure| format_value(condition, figure.value)).unwrap_or_default();
+    let observed = match condition.figure {
+        RequiredFigure::Time(of, TimeStatistic::Percentile(thousandths)) => {
+            format!("{} % of {} within {value}", f64::from(thousandths) / 1e3, timed_name(of))
+        }
+        RequiredFigure::Time(of, TimeStatistic::Mean) => format!("{} take {value} on average", timed_name(of)),
+        RequiredFigure::Iops(_) | RequiredFigure::Bandwidth(_) => format!("{value}{}", of_operations(condition)),
+    };
+    format!("{title}'s requirement {verdict}: {observed}, {} required", bound(condition))
+}
+
+/// ` of reads`, or empty for all operations.
+fn of_operations(condition: &RequirementCondition) -> &'static str {
+    match condition.figure {
+        RequiredFigure::Iops(RequiredOps::Reads) | RequiredFigure::Bandwidth(RequiredOps::Reads) => " of reads",
+        RequiredFigure::Iops(RequiredOps::Writes) | RequiredFigure::Bandwidth(RequiredOps::Writes) => " of writes",
+        _ => "",
+    }
+}
+
+const fn timed_name(of: TimedOps) -> &'static str {
+    match of {
+        TimedOps::Reads => "reads",
+        TimedOps::Writes => "writes",
+        TimedOps::Flushes => "flushes",
+    }
+}
+
+/// `at most 10 ms`, `at least 3,000 IOPS`.
+fn bound(condition: &RequirementCondition) -> String {
+    let side = if is_maximum(condition) { "at most" } else { "at least" };
+    format!("{side} {}", format_value(condition, condition.bound as f64))
+}
+
+fn format_value(condition: &RequirementCondition, value: f64) -> String {
+    match condition.figure.unit() {
+        RequiredUnit::Iops => format!("{} IOPS", number::whole(value)),
+        RequiredUnit::BytesPerSecond => number::throughput(value),
+        RequiredUnit::Nanoseconds => number::time(value),
+    }
+}
+
+/// Why a condition is undecided.
+fn reason(condition: &RequirementCondition, why: Undecided) -> String {
+    match why {
+        Undecided::EndedEarly => "the measurement ended early".to_owned(),
+        Undecided::NoOperations => format!("no operations for {}", figure_name(condition)),
+        Undecided::RunsDiffer => format!("{} is near {}, and runs differ", figure_name(condition), bound(condition)),
+        Undecided::FewOperations { count } => {
+            format!("{} has only {count} deciding operations, at least 100 are necessary", figure_name(condition))
+        }
+    }
+}
+
+/// `p99 of flushes`, `IOPS of reads (random)`.
+fn figure_name(condition: &RequirementCondition) -> String {
+    let name = match condition.figure {
+        RequiredFigure::Iops(_) => format!("IOPS{}", of_operations(condition)),
+        RequiredFigure::Bandwidth(_) => format!("throughput{}", of_operations(condition)),
+        RequiredFigure::Time(of, TimeStatistic::Mean) => format!("mean of {}", timed_name(of)),
+        RequiredFigure::Time(of, TimeStatistic::Percentile(thousandths)) => {
+            format!("p{} of {}", f64::from(thousandths) / 1e3, timed_name(of))
+        }
+    };
+    condition.job.as_ref().map_or(name.clone(), |job| format!("{name} ({})", clean(job)))
+}
+
+/// The verdict in a word.
+pub(crate) const fn verdict_word(verdict: RequirementVerdict) -> &'static str {
+    match verdict {
+        RequirementVerdict::Met => "met",
+        RequirementVerdict::Failed => "not met",
+        RequirementVerdict::Undecided(_) => "undecided",
+    }
+}
+
+/// Why a verdict is undecided; `None` for others.
+pub(crate) fn undecided_reason(judged: &JudgedCondition<'_>) -> Option<String> {
+    match judged.verdict {
+        RequirementVerdict::Undecided(why) => Some(reason(judged.condition, why)),
+        RequirementVerdict::Met | RequirementVerdict::Failed => None,
+    }
+}
+
+fn condition_table(checked: &CheckedRequirement<'_>) -> Table {
+    let emphasis = |verdict| match verdict {
+        RequirementVerdict::Met => Emphasis::Plain,
+        RequirementVerdict::Failed => Emphasis::Void,
+        RequirementVerdict::Undecided(_) => Emphasis::Caution,
+    };
+    let share = |name| Column::new(name, "", ColumnKind::Share, 0);
+    let table = Table::rows("Conditions", checked.conditions)
+        .column(Column::text("condition", 0), |judged| {
+            Cell::text(figure_name(judged.condition)).with_emphasis(emphasis(judged.verdict))
+        })
+        .column(share("required"), |judged| Cell::figure(bound(judged.condition), judged.condition.bound as f64))
+        .column(share(checked.origin), |judged| {
+            Cell::or_unknown(judged.median(), |figure| {
+                Cell::figure(format_value(judged.condition, figure.value), figure.value)
+            })
+        })
+        .column(share("ratio"), |judged| Cell::or_unknown(judged.ratio(), Cell::three))
+        .column(Column::text("verdict", 0), |judged| verdict_word(judged.verdict))
+        .column(Column::text("source", 1), |judged| judged.condition.cite.to_string());
+    let reasons = checked.conditions.iter().filter_map(undecided_reason);
+    let median = (checked.runs > 1).then(|| format!("median of {} runs, as the first was near a limit", checked.runs));
+    table.table().with_notes(reasons.chain(median))
+}
+
+/// The requirements with their names.
+pub fn requirements(all: &[Requirement]) -> Page {
+    let table = Table::rows("Requirements", all)
+        .column(Column::new("name", "", ColumnKind::Name, 0), |requirement| requirement.name.as_str())
+        .column(Column::text("product", 1), |requirement| requirement.title.as_str())
+        .column(Column::text("requires", 0), |requirement| requirement.about.as_str())
+        .column(Column::text("source", 2), |requirement| requirement.cite.to_string())
+        .table();
+    Page {
+        next: vec![("check".to_owned(), "plimsoll check etcd .".to_owned())],
+        ..Page::of_table(table, "no requirements")
+    }
+}

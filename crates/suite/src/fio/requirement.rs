@@ -1,0 +1,146 @@
+//! Requirements of products: their jobs on a directory or a configuration, and the figures of their reports.
+
+use plimsoll_catalogue::{
+    ObservedFigure, RequiredFigure, RequiredOps, Requirement, RequirementCondition, TimeStatistic, TimedOps, nearest,
+    one_of,
+};
+use plimsoll_fio::print::{DirectionResult, FioReport, JobReport, LatencyHistogram};
+use plimsoll_fio::{FioCommand, FioJob, Flags, Surroundings, groups, job_file};
+
+/// Place of the jobs of a requirement.
+#[derive(Clone, Copy, Debug)]
+pub enum RequirementPlace<'a> {
+    /// New files in a directory, removed by the jobs.
+    Directory {
+        /// Its path.
+        path: &'a str,
+        /// First part of the names of its files, which no other file there has.
+        prefix: &'a str,
+    },
+    /// A configuration of the catalogue, stages, or the URI of an export.
+    Configuration(&'a str),
+}
+
+/// The jobs of a requirement at a place.
+///
+/// # Errors
+/// Jobs that fio refuses, that name files, or that do not have the figures of the conditions; a line each.
+pub fn requirement_command(
+    requirement: &Requirement,
+    place: RequirementPlace<'_>,
+    around: &Surroundings<'_>,
+) -> Result<FioCommand, Vec<String>> {
+    let on = match place {
+        RequirementPlace::Configuration(on) => vec![on.to_owned()],
+        RequirementPlace::Directory { .. } => Vec::new(),
+    };
+    let read = job_file(&requirement.name, &requirement.jobs, Flags { on, ..Flags::default() }, around);
+    let mut command = read.map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    let faults: Vec<String> = list_faults(requirement, &command.jobs).collect();
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    if let RequirementPlace::Directory { path, prefix } = place {
+        for files in command.jobs.iter_mut().map(|job| &mut job.files) {
+            files.directories = vec![path.to_owned()];
+            files.name_format = format!("{prefix}.$jobname.$jobnum.$filenum");
+            files.unlink = true;
+        }
+    }
+    Ok(command)
+}
+
+fn list_faults<'a>(requirement: &'a Requirement, jobs: &'a [FioJob]) -> impl Iterator<Item = String> + 'a {
+    let name = &requirement.name;
+    let names_files = |job: &&FioJob| !job.files.names.is_empty() || !job.files.directories.is_empty();
+    let of_files = jobs.iter().filter(names_files);
+    let of_files = of_files.map(move |job| {
+        format!("{name}: job {}: its files are created in PATH: omit filename and directory", job.name)
+    });
+    let placings = groups(jobs);
+    let of_conditions = requirement.conditions.iter().filter_map(move |condition| {
+        let figure = condition.figure;
+        let measured = || jobs.iter().zip(&placings).filter(|(job, _)| is_measured(condition, &job.name));
+        let Some((_, first)) = measured().next() else {
+            let wanted = condition.job.as_deref().unwrap_or_default();
+            let near = nearest(wanted, jobs.iter().map(|job| job.name.as_str()));
+            let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) };
+            return Some(format!("{name}: {figure}: no job is named {wanted:?}{near}"));
+        };
+        if measured().any(|(_, placing)| (placing.stage, placing.group) != (first.stage, first.group)) {
+            return Some(format!("{name}: {figure}: not all jobs run at the same time: name one with job = \"...\""));
+        }
+        (!measured().any(|(job, _)| has_operations(job, figure)))
+            .then(|| format!("{name}: {figure}: its jobs have no such operations: correct the jobs or the figure"))
+    });
+    of_files.chain(of_conditions)
+}
+
+fn is_measured(condition: &RequirementCondition, job: &str) -> bool {
+    condition.job.as_deref().is_none_or(|name| name == job)
+}
+
+fn has_operations(job: &FioJob, figure: RequiredFigure) -> bool {
+    let direction = job.access.direction;
+    match figure {
+        RequiredFigure::Iops(of) | RequiredFigure::Bandwidth(of) => match of {
+            RequiredOps::All => direction.reads || direction.writes,
+            RequiredOps::Reads => direction.reads,
+            RequiredOps::Writes => direction.writes,
+        },
+        RequiredFigure::Time(TimedOps::Reads, _) => direction.reads,
+        RequiredFigure::Time(TimedOps::Writes, _) => direction.writes,
+        RequiredFigure::Time(TimedOps::Flushes, _) => {
+            direction.writes && (job.files.fsync_every.is_some() || job.files.fdatasync_every.is_some())
+        }
+    }
+}
+
+/// The figure of each condition in a report; `None` without such operations.
+pub fn observe_figures(requirement: &Requirement, report: &FioReport) -> Vec<Option<ObservedFigure>> {
+    let observe = |condition: &RequirementCondition| {
+        let jobs: Vec<&JobReport> = report.jobs.iter().filter(|job| is_measured(condition, &job.name)).collect();
+        match condition.figure {
+            RequiredFigure::Iops(of) => observe_rate(&jobs, of, |lane| lane.operations),
+            RequiredFigure::Bandwidth(of) => observe_rate(&jobs, of, |lane| lane.bytes),
+            RequiredFigure::Time(of, statistic) => observe_time(&jobs, of, statistic),
+        }
+    };
+    requirement.conditions.iter().map(observe).collect()
+}
+
+/// Units per second of the longest job, as fio divides for a group.
+fn observe_rate(
+    jobs: &[&JobReport],
+    of: RequiredOps,
+    units: impl Fn(&DirectionResult) -> u64,
+) -> Option<ObservedFigure> {
+    let lanes = jobs.iter().flat_map(|job| match of {
+        RequiredOps::All => vec![&job.read, &job.write],
+        RequiredOps::Reads => vec![&job.read],
+        RequiredOps::Writes => vec![&job.write],
+    });
+    let lanes: Vec<&DirectionResult> = lanes.filter(|lane| lane.operations > 0).collect();
+    let runtime_ms = lanes.iter().map(|lane| lane.runtime_ms).max().filter(|ms| *ms > 0)?;
+    let value = lanes.iter().map(|lane| units(lane) as f64).sum::<f64>() * 1e3 / runtime_ms as f64;
+    Some(ObservedFigure { value, operations: lanes.iter().map(|lane| lane.operations).sum() })
+}
+
+fn observe_time(jobs: &[&JobReport], of: TimedOps, statistic: TimeStatistic) -> Option<ObservedFigure> {
+    let mut times = LatencyHistogram::default();
+    for job in jobs {
+        times.merge(match of {
+            TimedOps::Reads => &job.read.completion,
+            TimedOps::Writes => &job.write.completion,
+            TimedOps::Flushes => &job.sync,
+        });
+    }
+    let value = match statistic {
+        TimeStatistic::Mean => Some(times.moments().mean_ns),
+        TimeStatistic::Percentile(thousandths) => {
+            times.percentiles(&[f64::from(thousandths) / 1e3]).first().map(|ns| *ns as f64)
+        }
+    };
+    let operations = times.count();
+    value.filter(|_| operations > 0).map(|value| ObservedFigure { value, operations })
+}
