@@ -77,6 +77,7 @@ pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use requirement::{
     JudgedCondition, ObservedFigure, RequiredFigure, RequiredOps, RequiredUnit, Requirement, RequirementCondition,
     RequirementVerdict, TimeStatistic, TimedOps, Undecided, UnknownRequirement, built_in_requirements, judge_all,
+    needs_another_run,
 };
 pub use resolve::{Chosen, ChosenBy};
 pub use service_level::{ServiceLevel, ServiceSubject};

@@ -11,7 +11,7 @@ use crate::complaint::Complaint;
 use crate::nearest::{nearest, one_of};
 use crate::read;
 
-pub use judge::{JudgedCondition, ObservedFigure, RequirementVerdict, Undecided, judge_all};
+pub use judge::{JudgedCondition, ObservedFigure, RequirementVerdict, Undecided, judge_all, needs_another_run};
 
 /// A storage requirement of a product.
 #[derive(Clone, Debug, PartialEq, Eq)]

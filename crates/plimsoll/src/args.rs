@@ -13,6 +13,7 @@ use plimsoll_measure::{
 use plimsoll_record::Objective;
 use plimsoll_units::{Bytes, Iops, Span};
 
+mod check;
 mod cloud;
 mod collect;
 mod demand;
@@ -29,6 +30,8 @@ mod size;
 mod suite;
 mod volumes;
 
+use check::CHECK_EXAMPLES;
+pub use check::CheckArgs;
 pub use cloud::{
     CloudArgs, Ec2KeyArgs, InstanceArgs, InstanceCommand, OciAgentArgs, OciConfigArgs, OciKeyArgs, OciKeyCommand,
 };
@@ -112,6 +115,9 @@ pub enum Command {
     /// Run fio's job files and command lines on plimsoll's engines, with fio's output formats
     #[command(after_help = FIO_EXAMPLES, disable_help_flag = true, disable_version_flag = true)]
     Fio(FioArgs),
+    /// Check whether storage meets the published requirement of a product (etcd, vault, ...), on real storage or a model
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
     /// Compare a run with the theoretical figures of a configuration, with likely causes of differences
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -197,7 +203,7 @@ pub enum Command {
     },
 }
 
-/// Name of the schema of checks.
+/// Name of the schema of checks of data directories.
 pub const CHECK_SCHEMA: &str = "check";
 
 /// Generated documents.

@@ -1,10 +1,10 @@
 //! `plimsoll fio`: runs fio's jobs on plimsoll's engine, with fio's output formats.
 
 mod help;
-mod host;
+pub mod host;
 mod notes;
 mod observer;
-mod results;
+pub mod results;
 mod server;
 
 use std::io::Write;
@@ -16,8 +16,8 @@ use plimsoll_fio::{FioCommand, Flags, Question, command, engine_help, option_hel
 use plimsoll_record::{Source, Subject};
 use plimsoll_report::pages;
 use plimsoll_suite::fio::{
-    JobFiles, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file, is_directory, plan,
-    unix_ms,
+    JobFiles, JobsOutcome, NamedDisk, PathLookup, PathMeaning, PlanContext, PlannedJobs, StagePlan, find_file,
+    is_directory, plan, unix_ms,
 };
 use plimsoll_suite::{Facts, Ground, Nature, Paths};
 use plimsoll_units::Bytes;
@@ -52,7 +52,14 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
     if command.flags.parse_only {
         return Ok(());
     }
-    let mut target = JobTarget::new(&command).map_err(as_fio)?;
+    let (mut target, plan) = prepare(&command).map_err(as_fio)?;
+    plan.notes.iter().for_each(|note| notes.write(note));
+    run_jobs(&command, &plan, &mut target, &mut notes, &forms)
+}
+
+/// The target of jobs, and their plan on it. Nothing is written.
+pub fn prepare(command: &FioCommand) -> Result<(JobTarget, StagePlan), CliError> {
+    let target = JobTarget::new(command)?;
     let context = PlanContext {
         lookup: PathLookup {
             at: &find_file,
@@ -64,9 +71,27 @@ pub fn run(args: &FioArgs) -> Result<(), CliError> {
         ring_refused: Engine::Ring.refused(),
         aio_refused: Engine::Aio.refused(),
     };
-    let plan = plan(&command, &context).map_err(|faults| refused(&faults))?;
-    plan.notes.iter().for_each(|note| notes.write(note));
-    run_jobs(&command, &plan, &mut target, &mut notes, &forms)
+    let plan = plan(command, &context).map_err(|faults| CliError::usage(faults.join("\nplimsoll: ")))?;
+    Ok((target, plan))
+}
+
+/// Lays out the files of jobs, runs them, and removes files with `unlink`. Returns the names of those that remain, too.
+pub fn perform(
+    jobs: &PlannedJobs<'_>,
+    target: &mut JobTarget,
+    results: &mut Results,
+    console: &mut Console,
+) -> Result<(JobsOutcome, Vec<String>), CliError> {
+    let files = JobFiles::new(&jobs.plan.files, target.meaning, &mut *target.ground, &mut |path, written, size| {
+        console.line(&format!("laying out {path}: {written} of {size}"));
+        if console.interrupted() { Onward::Break(()) } else { Onward::Continue(()) }
+    });
+    console.clear();
+    let files =
+        files.map_err(|why| if console.interrupted() { CliError::Interrupted } else { CliError::usage(why) })?;
+    let outcome = jobs.run(&files, &mut *target.ground, &mut JobObserver::new(jobs, console, results));
+    console.clear();
+    Ok((outcome, files.remove()))
 }
 
 /// The files of the page. fio's own output is the text.
@@ -80,9 +105,11 @@ fn page_forms(flags: &Flags) -> Result<Forms, CliError> {
 }
 
 /// Target of the jobs.
-struct JobTarget {
-    ground: Box<dyn Ground>,
-    meaning: PathMeaning,
+pub struct JobTarget {
+    /// Executes them.
+    pub ground: Box<dyn Ground>,
+    /// Meaning of their paths.
+    pub meaning: PathMeaning,
     /// Disks of a simulated server.
     disks: Vec<NamedDisk>,
 }
@@ -132,19 +159,11 @@ fn run_jobs(
     let jobs = PlannedJobs::new(command, plan, target.meaning, &version);
     results.heading(&jobs)?;
     let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
-    let files = JobFiles::new(&plan.files, target.meaning, &mut *target.ground, &mut |path, written, size| {
-        console.line(&format!("laying out {path}: {written} of {size}"));
-        if console.interrupted() { Onward::Break(()) } else { Onward::Continue(()) }
-    });
-    console.clear();
-    let files = files.map_err(|why| if console.interrupted() { CliError::Interrupted } else { refused(&[why]) })?;
-    let mut observer = JobObserver::new(&jobs, &mut console, &mut results);
-    let outcome = jobs.run(&files, &mut *target.ground, &mut observer);
-    console.clear();
+    let (outcome, remaining) = perform(&jobs, target, &mut results, &mut console).map_err(as_fio)?;
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
     forms.write(&pages::jobs(&outcome.report, target.ground.facts().source.word()), Vec::new)?;
-    files.remove().iter().for_each(|note| notes.write(note));
+    remaining.iter().for_each(|note| notes.write(note));
     match (outcome.interrupted, outcome.failures.is_empty()) {
         (true, _) => Err(CliError::Interrupted),
         (false, true) => Ok(()),
@@ -153,7 +172,7 @@ fn run_jobs(
 }
 
 /// Replaces fio's version.
-fn version() -> String {
+pub fn version() -> String {
     print::version(env!("CARGO_PKG_VERSION"))
 }
 

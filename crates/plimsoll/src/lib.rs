@@ -4,6 +4,7 @@
 
 mod args;
 mod catalogue;
+mod check;
 mod cli_error;
 mod cloud;
 mod collect;
@@ -86,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Size(args) => sizing::run(&args),
         Command::Suite(args) => suite::run_suite(&args),
         Command::Fio(args) => fio::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fit(args) => fitting::run(&args),
         Command::Serve(args) => serve::run(&args),

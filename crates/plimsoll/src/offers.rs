@@ -157,10 +157,14 @@ pub fn check(path: &Path) -> Result<Vec<Complaint>, CliError> {
 
 fn add(catalogue: &mut Catalogue, path: &Path) -> Result<(), CliError> {
     let text = read(path)?;
-    catalogue.add(&path.display().to_string(), &text, &table_reader(path)).map_err(|complaints| {
-        let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-        CliError::usage(lines.join("\nplimsoll: "))
-    })
+    let added = catalogue.add(&path.display().to_string(), &text, &table_reader(path));
+    added.map_err(|complaints| refuse(&complaints))
+}
+
+/// The defects of a file, a line each.
+pub fn refuse(complaints: &[Complaint]) -> CliError {
+    let lines: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+    CliError::usage(lines.join("\nplimsoll: "))
 }
 
 /// Reads tables from files in the directory of a product file.
@@ -173,11 +177,12 @@ fn table_reader(path: &Path) -> impl Fn(&str) -> Option<String> {
     }
 }
 
-fn read(path: &Path) -> Result<String, CliError> {
+/// Text of a file of products or of a requirement.
+pub fn read(path: &Path) -> Result<String, CliError> {
     let refused = |why: &dyn std::fmt::Display| CliError::usage(format!("{}: {why}", path.display()));
     let length = fs::metadata(path).map_err(|error| refused(&error))?.len();
     if length > LARGEST {
-        return Err(refused(&"too large for a product file"));
+        return Err(refused(&"larger than 16 MiB"));
     }
     fs::read_to_string(path).map_err(|error| refused(&error))
 }

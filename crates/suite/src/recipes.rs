@@ -19,3 +19,5 @@ pub mod sql_bench;
 pub mod tiobench;
 pub mod verify;
 pub mod walfsync;
+
+pub(crate) use commits::durable;

@@ -7,6 +7,9 @@ const OPERATIONS_MIN: f64 = 100.0;
 /// Distance from the bound, relative to it, within which a single run decides nothing.
 const NEAR: f64 = 0.1;
 
+/// Runs of the jobs at most.
+const RUNS_MAX: usize = 3;
+
 /// The figure of a condition in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedFigure {
@@ -75,6 +78,11 @@ pub fn judge_all<'a>(
     requirement.conditions.iter().enumerate().map(judged).collect()
 }
 
+/// True if the runs so far decide too little: a figure is within 10 % of its bound, and there were fewer than three runs.
+pub fn needs_another_run(judged: &[JudgedCondition<'_>]) -> bool {
+    judged.iter().any(|judged| judged.observed.len() < RUNS_MAX && judged.is_close())
+}
+
 impl RequirementCondition {
     fn judge(&self, observed: &[Option<ObservedFigure>], end: RunEnd) -> RequirementVerdict {
         if end == RunEnd::Early || observed.is_empty() {
@@ -114,8 +122,8 @@ impl RequirementCondition {
 }
 
 impl JudgedCondition<'_> {
-    /// True if a single run does not decide it, as its figure is within 10 % of the bound.
-    pub fn is_close(&self) -> bool {
+    /// True if it is decided by a figure near its bound.
+    fn is_close(&self) -> bool {
         let is_near = |figure: &ObservedFigure| (figure.value / self.condition.bound as f64 - 1.0).abs() <= NEAR;
         let is_judged = matches!(self.verdict, RequirementVerdict::Met | RequirementVerdict::Failed);
         is_judged && self.observed.iter().flatten().any(is_near)

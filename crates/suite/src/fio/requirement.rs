@@ -6,6 +6,10 @@ use plimsoll_catalogue::{
 };
 use plimsoll_fio::print::{DirectionResult, FioReport, JobReport, LatencyHistogram};
 use plimsoll_fio::{FioCommand, FioJob, Flags, Surroundings, groups, job_file};
+use plimsoll_record::Finding;
+
+use crate::ground::{Facts, Nature};
+use crate::recipes::durable;
 
 /// Place of the jobs of a requirement.
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +111,14 @@ pub fn observe_figures(requirement: &Requirement, report: &FioReport) -> Vec<Opt
         }
     };
     requirement.conditions.iter().map(observe).collect()
+}
+
+/// The finding that flushes were faster than durable media; none without flushes, and for models.
+pub fn doubt_flushes(report: &FioReport, facts: &Facts) -> Option<Finding> {
+    let mut flushes = LatencyHistogram::default();
+    report.jobs.iter().for_each(|job| flushes.merge(&job.sync));
+    let median = flushes.bins.quantile(0.5).filter(|_| facts.nature != Nature::Model)?;
+    (median < durable(facts).least).then_some(Finding::FlushNotHonoured { median })
 }
 
 /// Units per second of the longest job, as fio divides for a group.

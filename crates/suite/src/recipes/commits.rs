@@ -12,15 +12,15 @@ const ROTATING: Span = Span::from_millis(2);
 
 /// Minimum time of a commit on a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Durable {
+pub(crate) struct Durable {
     /// Minimum time.
-    pub(super) least: Span,
+    pub(crate) least: Span,
     /// The medium.
-    pub(super) medium: &'static str,
+    pub(crate) medium: &'static str,
 }
 
 /// Minimum time on the medium of a ground.
-pub(super) fn durable(facts: &Facts) -> Durable {
+pub(crate) fn durable(facts: &Facts) -> Durable {
     let rotational = facts.subject.device.as_ref().and_then(|device| device.rotational);
     // Virtual disks report rotation by default.
     let is_virtual = facts.host.as_ref().is_some_and(|host| host.virtualization.is_some());

@@ -1,0 +1,126 @@
+//! `plimsoll check`: whether storage meets the requirement that a product publishes.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use plimsoll_catalogue::{Requirement, RequirementVerdict, built_in_requirements, judge_all, needs_another_run};
+use plimsoll_measure::open_disk;
+use plimsoll_record::Finding;
+use plimsoll_report::pages::{self, CheckedRequirement};
+use plimsoll_report::{requirement_json, words};
+use plimsoll_suite::Facts;
+use plimsoll_suite::fio::{PlannedJobs, RequirementPlace, doubt_flushes, observe_figures, requirement_command};
+
+use crate::args::CheckArgs;
+use crate::cli_error::CliError;
+use crate::console::Console;
+use crate::fio::host::with_surroundings;
+use crate::fio::results::Results;
+use crate::fio::{JobTarget, perform, prepare, version};
+use crate::offers;
+use crate::output::{self, Forms};
+
+const NOT_MET: u8 = 1;
+const UNDECIDED: u8 = 3;
+
+/// Lists the requirements, prints one, or checks it on storage.
+pub fn run(args: &CheckArgs) -> Result<(), CliError> {
+    let forms = Forms::new(&args.forms)?;
+    let Some(name) = &args.requirement else {
+        refuse_json(&forms)?;
+        let all: Result<Vec<_>, _> = built_in_requirements().map(|(name, text)| parse(name, text)).collect();
+        return forms.write(&pages::requirements(&all?), Vec::new);
+    };
+    let text = find_text(name)?;
+    let requirement = parse(name, &text)?;
+    let Some(place) = &args.target else {
+        refuse_json(&forms)?;
+        return output::print(text.as_bytes());
+    };
+    match check(&requirement, place, &args.destroy, &forms)? {
+        RequirementVerdict::Met => Ok(()),
+        RequirementVerdict::Failed => Err(CliError::Ended(NOT_MET)),
+        RequirementVerdict::Undecided(_) => Err(CliError::Ended(UNDECIDED)),
+    }
+}
+
+fn refuse_json(forms: &Forms) -> Result<(), CliError> {
+    let why = "--json has the result of a check: name a requirement and a PATH";
+    if forms.has_json() { Err(CliError::usage(why)) } else { Ok(()) }
+}
+
+/// The text of a built-in requirement, or of a file.
+fn find_text(name: &str) -> Result<Cow<'static, str>, CliError> {
+    match Requirement::built_in_text(name) {
+        Ok(text) => Ok(text.into()),
+        Err(_) if name.contains('/') || Path::new(name).is_file() => offers::read(Path::new(name)).map(Cow::Owned),
+        Err(unknown) => Err(CliError::usage(unknown.to_string())),
+    }
+}
+
+fn parse(name: &str, text: &str) -> Result<Requirement, CliError> {
+    Requirement::parse(name, text).map_err(|complaints| offers::refuse(&complaints))
+}
+
+/// Runs the jobs, again if their figures are near a bound, and prints the result.
+fn check(
+    requirement: &Requirement,
+    place: &str,
+    destroy: &[String],
+    forms: &Forms,
+) -> Result<RequirementVerdict, CliError> {
+    let path = Path::new(place);
+    if path.exists() && !path.is_dir() {
+        return Err(CliError::usage(format!("{place}: not a directory: name the directory of a mounted file system")));
+    }
+    let prefix = format!(".plimsoll-check-{}", std::process::id());
+    let jobs_place = match path.is_dir() {
+        true => RequirementPlace::Directory { path: place, prefix: &prefix },
+        false => RequirementPlace::Configuration(place),
+    };
+    let command = with_surroundings(|surroundings| requirement_command(requirement, jobs_place, surroundings));
+    let mut command = command.map_err(|faults| CliError::usage(faults.join("\nplimsoll: ")))?;
+    command.flags.destroy = destroy.to_vec();
+    let (mut target, plan) = prepare(&command)?;
+    let (facts, mut findings) = describe_storage(path, &target)?;
+    let mut results = Results::new(&command.flags)?;
+    let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
+    let (version, mut runs, mut failures) = (version(), Vec::new(), Vec::new());
+    let conditions = loop {
+        let jobs = PlannedJobs::new(&command, &plan, target.meaning, &version);
+        let (outcome, remaining) = perform(&jobs, &mut target, &mut results, &mut console)?;
+        remaining.iter().for_each(|note| console.say(note));
+        if outcome.interrupted {
+            return Err(CliError::Interrupted);
+        }
+        failures.extend(outcome.failures);
+        findings.extend(doubt_flushes(&outcome.report, &facts));
+        runs.push(observe_figures(requirement, &outcome.report));
+        let judged = judge_all(requirement, &runs, !failures.is_empty());
+        if !needs_another_run(&judged) {
+            break judged;
+        }
+    };
+    findings.dedup_by_key(|finding| std::mem::discriminant(finding));
+    let checked = CheckedRequirement {
+        requirement,
+        target: place,
+        storage: words::subject(&facts.subject),
+        origin: facts.source.word(),
+        runs: runs.len(),
+        conditions: &conditions,
+        failures,
+        cautions: plan.notes.iter().cloned().chain(findings.iter().map(Finding::text)).collect(),
+    };
+    forms.write(&pages::checked_requirement(&checked), || requirement_json(&checked))?;
+    Ok(checked.verdict())
+}
+
+/// Facts about the storage of the jobs, and doubts about its figures.
+fn describe_storage(path: &Path, target: &JobTarget) -> Result<(Facts, Vec<Finding>), CliError> {
+    if !path.is_dir() {
+        return Ok((target.ground.facts().clone(), target.ground.findings()));
+    }
+    let disk = open_disk(path, &[])?;
+    Ok((disk.facts().clone(), disk.findings()))
+}
