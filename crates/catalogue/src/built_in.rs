@@ -11,13 +11,13 @@ macro_rules! file {
 pub(crate) const REQUIREMENTS: &[(&str, &str)] = &[
     file!("requirements/cockroachdb-4vcpu.toml"),
     file!("requirements/consul.toml"),
-    file!("requirements/etcd-heavy.toml"),
     file!("requirements/etcd.toml"),
+    file!("requirements/etcd-heavy.toml"),
     file!("requirements/gitaly.toml"),
-    file!("requirements/openshift-heavy.toml"),
     file!("requirements/openshift.toml"),
-    file!("requirements/vault-large.toml"),
+    file!("requirements/openshift-heavy.toml"),
     file!("requirements/vault.toml"),
+    file!("requirements/vault-large.toml"),
 ];
 
 /// Product files.

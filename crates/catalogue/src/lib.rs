@@ -76,8 +76,8 @@ pub use product::{
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use requirement::{
     JudgedCondition, ObservedFigure, RequiredFigure, RequiredOps, RequiredUnit, Requirement, RequirementCondition,
-    RequirementVerdict, TimeStatistic, TimedOps, Undecided, UnknownRequirement, built_in_requirements, judge_all,
-    needs_another_run,
+    RequirementVerdict, RunValidity, TimeStatistic, TimedOps, Undecided, UnknownRequirement, built_in_requirements,
+    judge_all, needs_another_run,
 };
 pub use resolve::{Chosen, ChosenBy};
 pub use service_level::{ServiceLevel, ServiceSubject};

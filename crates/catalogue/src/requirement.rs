@@ -11,7 +11,9 @@ use crate::complaint::Complaint;
 use crate::nearest::{nearest, one_of};
 use crate::read;
 
-pub use judge::{JudgedCondition, ObservedFigure, RequirementVerdict, Undecided, judge_all, needs_another_run};
+pub use judge::{
+    JudgedCondition, ObservedFigure, RequirementVerdict, RunValidity, Undecided, judge_all, needs_another_run,
+};
 
 /// A storage requirement of a product.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use plimsoll_catalogue::{Requirement, RequirementVerdict, built_in_requirements, judge_all, needs_another_run};
+use plimsoll_catalogue::{
+    Requirement, RequirementVerdict, RunValidity, built_in_requirements, judge_all, needs_another_run,
+};
 use plimsoll_measure::open_disk;
-use plimsoll_record::Finding;
+use plimsoll_record::{Finding, Weight};
 use plimsoll_report::pages::{self, CheckedRequirement};
 use plimsoll_report::{requirement_json, words};
 use plimsoll_suite::Facts;
@@ -96,7 +98,13 @@ fn check(
         failures.extend(outcome.failures);
         findings.extend(doubt_flushes(&outcome.report, &facts));
         runs.push(observe_figures(requirement, &outcome.report));
-        let judged = judge_all(requirement, &runs, !failures.is_empty());
+        let is_void = findings.iter().any(|finding| finding.weight() == Weight::Void);
+        let validity = match (failures.is_empty(), is_void) {
+            (false, _) => RunValidity::EndedEarly,
+            (true, true) => RunValidity::Void,
+            (true, false) => RunValidity::Valid,
+        };
+        let judged = judge_all(requirement, &runs, validity);
         if !needs_another_run(&judged) {
             break judged;
         }

@@ -6,6 +6,9 @@ use super::{RequiredFigure, RequiredUnit, Requirement, RequirementCondition, Tim
 const OPERATIONS_MIN: f64 = 100.0;
 /// Distance from the bound, relative to it, within which a single run decides nothing.
 const NEAR: f64 = 0.1;
+/// Share of the bound from which a rate meets it: a run includes its start and its end, so that storage with a limit of
+/// 3,000 IOPS completes slightly less.
+const RATE_SHARE: f64 = 0.99;
 
 /// Runs of the jobs at most.
 const RUNS_MAX: usize = 3;
@@ -35,6 +38,8 @@ pub enum RequirementVerdict {
 pub enum Undecided {
     /// A run ended before its jobs were done.
     EndedEarly,
+    /// The figures do not describe storage, such as those of a file system in memory.
+    Invalid,
     /// Its jobs had no such operations.
     NoOperations,
     /// The figure was computed from fewer than 100 operations, or a percentile has fewer beyond it.
@@ -57,23 +62,26 @@ pub struct JudgedCondition<'a> {
     pub verdict: RequirementVerdict,
 }
 
-/// How the runs ended.
+/// Validity of runs as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RunEnd {
-    Complete,
-    Early,
+pub enum RunValidity {
+    /// All runs were complete.
+    Valid,
+    /// A run was incomplete.
+    EndedEarly,
+    /// A finding voids the figures.
+    Void,
 }
 
-/// Judges the conditions of a requirement by the figures of each run. `ended_early` is whether any run was incomplete.
+/// Judges the conditions of a requirement by the figures of each run.
 pub fn judge_all<'a>(
     requirement: &'a Requirement,
     runs: &[Vec<Option<ObservedFigure>>],
-    ended_early: bool,
+    validity: RunValidity,
 ) -> Vec<JudgedCondition<'a>> {
-    let end = if ended_early { RunEnd::Early } else { RunEnd::Complete };
     let judged = |(index, condition): (usize, &'a RequirementCondition)| {
         let observed: Vec<_> = runs.iter().map(|run| run.get(index).copied().flatten()).collect();
-        JudgedCondition { condition, verdict: condition.judge(&observed, end), observed }
+        JudgedCondition { condition, verdict: condition.judge(&observed, validity), observed }
     };
     requirement.conditions.iter().enumerate().map(judged).collect()
 }
@@ -84,9 +92,11 @@ pub fn needs_another_run(judged: &[JudgedCondition<'_>]) -> bool {
 }
 
 impl RequirementCondition {
-    fn judge(&self, observed: &[Option<ObservedFigure>], end: RunEnd) -> RequirementVerdict {
-        if end == RunEnd::Early || observed.is_empty() {
-            return RequirementVerdict::Undecided(Undecided::EndedEarly);
+    fn judge(&self, observed: &[Option<ObservedFigure>], validity: RunValidity) -> RequirementVerdict {
+        match validity {
+            RunValidity::EndedEarly => return RequirementVerdict::Undecided(Undecided::EndedEarly),
+            RunValidity::Void => return RequirementVerdict::Undecided(Undecided::Invalid),
+            RunValidity::Valid => {}
         }
         let Some(figures) = observed.iter().copied().collect::<Option<Vec<_>>>() else {
             return RequirementVerdict::Undecided(Undecided::NoOperations);
@@ -116,7 +126,7 @@ impl RequirementCondition {
     fn is_met_by(&self, value: f64) -> bool {
         match self.figure.unit() {
             RequiredUnit::Nanoseconds => value <= self.bound as f64,
-            RequiredUnit::Iops | RequiredUnit::BytesPerSecond => value >= self.bound as f64,
+            RequiredUnit::Iops | RequiredUnit::BytesPerSecond => value >= self.bound as f64 * RATE_SHARE,
         }
     }
 }
@@ -136,6 +146,12 @@ impl JudgedCondition<'_> {
         let is_time = self.condition.figure.unit() == RequiredUnit::Nanoseconds;
         let middle = if is_time { figures.len() / 2 } else { figures.len().saturating_sub(1) / 2 };
         figures.get(middle).copied()
+    }
+
+    /// True if it is met by a rate slightly below its bound, at least 99 % of it.
+    pub fn is_met_below_bound(&self) -> bool {
+        let is_rate = self.condition.figure.unit() != RequiredUnit::Nanoseconds;
+        is_rate && self.verdict == RequirementVerdict::Met && self.ratio().is_some_and(|ratio| ratio < 1.0)
     }
 
     /// The median relative to the bound; `None` without a figure.
@@ -159,10 +175,14 @@ mod tests {
         let requirement = Requirement::parse("x.toml", &text).unwrap();
         let observed = |&(value, operations): &(f64, u64)| vec![Some(ObservedFigure { value, operations })];
         let runs: Vec<_> = runs.iter().map(observed).collect();
-        let judged = judge_all(&requirement, &runs, false);
+        let judged = judge_all(&requirement, &runs, RunValidity::Valid);
         assert_eq!((judged[0].verdict, judged[0].is_close()), (expected, is_close), "{figure} {runs:?}");
-        let early = judge_all(&requirement, &runs, true);
-        assert_eq!(early[0].verdict, RequirementVerdict::Undecided(Undecided::EndedEarly));
+        for (validity, why) in
+            [(RunValidity::EndedEarly, Undecided::EndedEarly), (RunValidity::Void, Undecided::Invalid)]
+        {
+            let judged = judge_all(&requirement, &runs, validity);
+            assert_eq!(judged[0].verdict, RequirementVerdict::Undecided(why));
+        }
     }
 
     #[test]
@@ -185,6 +205,14 @@ mod tests {
     }
 
     #[test]
+    fn rate_meets_its_bound_from_99_percent_on() {
+        use RequirementVerdict::{Failed, Met};
+        check("iops", "at_least = 3000", &[(2_971.0, 90_000); 3], Met, true);
+        check("iops", "at_least = 3000", &[(2_969.0, 90_000); 3], Failed, true);
+        check("sync p99", "at_most = '10ms'", &[(10.05e6, 90_000); 3], Failed, true);
+    }
+
+    #[test]
     fn few_operations_decide_nothing() {
         let few = |count| RequirementVerdict::Undecided(Undecided::FewOperations { count });
         check("sync p99", "at_most = '10ms'", &[(2e6, 9_000)], few(90), false);
@@ -197,7 +225,7 @@ mod tests {
     fn absent_figure_is_undecided() {
         let text = TEXT.replace("FIGURE", "read mean").replace("BOUND", "at_most = '1ms'");
         let requirement = Requirement::parse("x.toml", &text).unwrap();
-        let judged = judge_all(&requirement, &[vec![None]], false);
+        let judged = judge_all(&requirement, &[vec![None]], RunValidity::Valid);
         assert_eq!(judged[0].verdict, RequirementVerdict::Undecided(Undecided::NoOperations));
         assert_eq!((judged[0].median(), judged[0].ratio()), (None, None));
     }
@@ -207,7 +235,7 @@ mod tests {
         let text = TEXT.replace("FIGURE", "read mean").replace("BOUND", "at_most = '1ms'");
         let requirement = Requirement::parse("x.toml", &text).unwrap();
         let run = |value| vec![Some(ObservedFigure { value, operations: 1_000 })];
-        let judged = judge_all(&requirement, &[run(1e5), run(2e5)], false);
+        let judged = judge_all(&requirement, &[run(1e5), run(2e5)], RunValidity::Valid);
         assert_eq!(judged[0].ratio(), Some(0.2));
     }
 }

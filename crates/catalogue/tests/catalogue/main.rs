@@ -7,4 +7,5 @@ mod managed;
 mod offers;
 mod page;
 mod price_lists;
+mod requirements;
 mod steps;

@@ -7,6 +7,7 @@
 mod articles;
 #[path = "../../../front/tests/front/certificates.rs"]
 mod certificates;
+mod check;
 mod clouds;
 mod collect;
 mod command;

@@ -193,6 +193,14 @@ fn a_check_of_an_nbd_server_is_valid() {
 }
 
 #[test]
+fn a_checked_requirement_is_valid() {
+    let folder = Folder::new("requirement-check");
+    let checked = check(&folder, "requirement-check", &["check", "vault", "station(1, 1ms)"]);
+    assert_eq!(checked["conditions"][0]["verdict"], json!("not met"));
+    assert_eq!(checked["conditions"][1]["figures"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn reports_and_their_results_are_valid() {
     let folder = Folder::new("reports");
     let sample = |name: &str| format!("{SAMPLES}/{name}");

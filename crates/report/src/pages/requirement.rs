@@ -66,7 +66,7 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
     let sections = vec![
         PageSection::bare("Conditions", vec![Block::Table(condition_table(checked))]),
         PageSection::bare("Problems", vec![Block::Facts(failures.collect())]),
-        PageSection::detail("Sources", vec![Block::Facts(source_facts(cites))]),
+        PageSection::folded("Sources", vec![Block::Facts(source_facts(cites))]),
         PageSection::detail("Jobs", vec![Block::Listing(requirement.jobs.trim().to_owned())]),
     ];
     let runs = if checked.runs == 1 { "1 run".to_owned() } else { format!("{} runs", checked.runs) };
@@ -85,7 +85,7 @@ pub fn checked_requirement(checked: &CheckedRequirement<'_>) -> Page {
             Fact::new("source", requirement.cite.to_string()),
         ],
         sections,
-        next: vec![("the requirement".to_owned(), format!("plimsoll check {}", requirement.name))],
+        next: vec![("its file".to_owned(), format!("plimsoll check {}", requirement.name))],
         ..Page::default()
     }
 }
@@ -161,10 +161,17 @@ fn format_value(condition: &RequirementCondition, value: f64) -> String {
 fn reason(condition: &RequirementCondition, why: Undecided) -> String {
     match why {
         Undecided::EndedEarly => "the measurement ended early".to_owned(),
+        Undecided::Invalid => "its figures do not describe storage".to_owned(),
         Undecided::NoOperations => format!("no operations for {}", figure_name(condition)),
         Undecided::RunsDiffer => format!("{} is near {}, and runs differ", figure_name(condition), bound(condition)),
         Undecided::FewOperations { count } => {
-            format!("{} has only {count} deciding operations, at least 100 are necessary", figure_name(condition))
+            let behind = match condition.figure {
+                RequiredFigure::Time(of, TimeStatistic::Percentile(thousandths)) => {
+                    format!("{} beyond p{}", timed_name(of), f64::from(thousandths) / 1e3)
+                }
+                _ => format!("operations for {}", figure_name(condition)),
+            };
+            format!("only {count} {behind}, at least 100 are necessary")
         }
     }
 }
@@ -220,14 +227,16 @@ fn condition_table(checked: &CheckedRequirement<'_>) -> Table {
         .column(Column::text("verdict", 0), |judged| verdict_word(judged.verdict))
         .column(Column::text("source", 1), |judged| judged.condition.cite.to_string());
     let reasons = checked.conditions.iter().filter_map(undecided_reason);
+    let is_below = checked.conditions.iter().any(JudgedCondition::is_met_below_bound);
+    let below = is_below.then(|| "a rate of at least 99 % of its limit counts as met".to_owned());
     let median = (checked.runs > 1).then(|| format!("median of {} runs, as the first was near a limit", checked.runs));
-    table.table().with_notes(reasons.chain(median))
+    table.table().with_notes(reasons.chain(below).chain(median))
 }
 
 /// The requirements with their names.
 pub fn requirements(all: &[Requirement]) -> Page {
     let table = Table::rows("Requirements", all)
-        .column(Column::new("name", "", ColumnKind::Name, 0), |requirement| requirement.name.as_str())
+        .column(Column::text("name", 0), |requirement| requirement.name.as_str())
         .column(Column::text("product", 1), |requirement| requirement.title.as_str())
         .column(Column::text("requires", 0), |requirement| requirement.about.as_str())
         .column(Column::text("source", 2), |requirement| requirement.cite.to_string())
@@ -235,5 +244,74 @@ pub fn requirements(all: &[Requirement]) -> Page {
     Page {
         next: vec![("check".to_owned(), "plimsoll check etcd .".to_owned())],
         ..Page::of_table(table, "no requirements")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_catalogue::{ObservedFigure, RunValidity, built_in_requirements, judge_all};
+
+    use super::*;
+    use crate::{TextStyle, page_summary};
+
+    /// The summary of a built-in requirement whose figures are `share` of their bounds in `runs` runs.
+    fn summary(name: &str, share: f64, runs: usize, validity: RunValidity) -> String {
+        let (_, text) = built_in_requirements().find(|(own, _)| *own == name).unwrap();
+        let requirement = Requirement::parse(name, text).unwrap();
+        let observed = requirement.conditions.iter().map(|condition| {
+            let value = condition.bound as f64 * share;
+            Some(ObservedFigure { value, operations: 10_029 })
+        });
+        let run: Vec<_> = observed.collect();
+        let conditions = judge_all(&requirement, &vec![run; runs], validity);
+        let checked = CheckedRequirement {
+            requirement: &requirement,
+            target: "/var/lib/storage",
+            storage: "directory, 26.8 GiB; virtio_blk (vda), 256 GiB".into(),
+            origin: "measured",
+            runs,
+            conditions: &conditions,
+            failures: vec!["wal: err=28/No space left on device".into(); 2],
+            cautions: vec!["tmpfs keeps its data in memory: the figures describe that, not storage".into(); 3],
+        };
+        let text = page_summary(&checked_requirement(&checked), "--details", &TextStyle::default());
+        assert!(text.lines().count() <= 24, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(verdict_sentence(&checked).split_whitespace().count() <= 25, "{}", verdict_sentence(&checked));
+        text
+    }
+
+    #[test]
+    fn verdict_is_the_first_sentence_in_a_screen() {
+        use RunValidity::{EndedEarly, Valid, Void};
+        let check = |name: &str, share: f64, validity, expected: &str| {
+            let text = summary(name, share, 1, validity).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(expected), "{text}");
+        };
+        let met = "etcd's requirement is met: 99 % of flushes within 2.1 ms, at most 10 ms required - measured";
+        check("etcd", 0.21, Valid, met);
+        check(
+            "etcd",
+            2.0,
+            Valid,
+            "etcd's requirement is not met: 99 % of flushes within 20 ms, at most 10 ms required",
+        );
+        check("etcd", 0.21, EndedEarly, "etcd's requirement is undecided: the measurement ended early - measured");
+        check("etcd", 0.21, Void, "etcd's requirement is undecided: its figures do not describe storage - measured");
+        let failed = "HashiCorp Vault's requirement is not met: 1,500 IOPS, at least 3,000 IOPS required - measured";
+        check("vault", 0.5, Valid, failed);
+        check("gitaly", 2.0, Valid, "is met: 16,000 IOPS of reads, at least 8,000 IOPS required");
+    }
+
+    #[test]
+    fn each_summary_fits_a_screen() {
+        for (name, _) in built_in_requirements() {
+            for (share, runs) in [(0.5, 1), (0.995, 3), (2.0, 1)] {
+                for validity in [RunValidity::Valid, RunValidity::EndedEarly, RunValidity::Void] {
+                    summary(name, share, runs, validity);
+                }
+            }
+        }
+        assert!(summary("vault", 0.995, 3, RunValidity::Valid).contains("99 % of its limit counts as met"));
     }
 }

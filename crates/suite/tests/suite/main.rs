@@ -8,6 +8,7 @@ mod databases;
 mod dd;
 mod grounds;
 mod page_cache;
+mod requirements;
 mod slob;
 mod snia;
 mod sql_bench;
