@@ -261,7 +261,8 @@ Examples:
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
-  plimsoll config                     the file and its path: PLIMSOLL_CONFIG, or ~/.config/plimsoll/config.toml
+  plimsoll config                     the file and its path: PLIMSOLL_CONFIG, or ~/.config/plimsoll/config.toml,
+                                      or, if there is none, /etc/plimsoll/config.toml
 
 A file for prices in Japan and the providers of this company:
   currency = \"JPY\"                  for every command that has --currency

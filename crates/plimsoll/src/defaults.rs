@@ -2,7 +2,7 @@
 //!
 //! Keys at the top of the file are options of every command that has them; a table has those of one command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 use plimsoll_catalogue::{nearest, one_of};
@@ -14,9 +14,18 @@ use crate::store::config_folder;
 /// Environment variable with the path of the file.
 const CONFIG_VARIABLE: &str = "PLIMSOLL_CONFIG";
 
+/// The file of all users, which is read if a user has none.
+const SYSTEM_CONFIG: &str = "/etc/plimsoll/config.toml";
+
 /// The path of the file, which need not exist.
 fn config_path() -> Option<PathBuf> {
-    std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from).or_else(|| Some(config_folder()?.join("config.toml")))
+    if let Some(path) = std::env::var_os(CONFIG_VARIABLE) {
+        return Some(PathBuf::from(path));
+    }
+    let of_user = config_folder().map(|folder| folder.join("config.toml"));
+    let system = Path::new(SYSTEM_CONFIG);
+    let has_own = of_user.as_ref().is_some_and(|path| path.exists());
+    if !has_own && system.exists() { Some(system.to_owned()) } else { of_user }
 }
 
 /// The file and its text; `None` without a file, or if its directory is that of another user, as after `setpriv`.

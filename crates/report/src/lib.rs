@@ -35,8 +35,7 @@ pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment
 pub use json::{
     checked_products_json, comparison_json, demand_json, diagnoses_json, doctor_json, explanation_json, find_schema,
     fit_json, history_json, matches_json, nbd_check_json, prices_json, product_json, products_json, quotes_json,
-    requirement_json,
-    runs_json, schema_names, schema_of, sizing_json, to_json,
+    requirement_json, runs_json, schema_names, schema_of, sizing_json, to_json,
 };
 pub use junit::{JudgedGate, junit};
 pub use markdown::page_markdown;

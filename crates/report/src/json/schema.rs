@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Map, Value};
 
 use super::{
-    catalogue, comparison, demand, diagnosis, doctor, explanation, history, matches, nbd_check, prices, quote, requirement,
-    runs, sizing,
+    catalogue, comparison, demand, diagnosis, doctor, explanation, history, matches, nbd_check, prices, quote,
+    requirement, runs, sizing,
 };
 
 /// A function that makes a schema.
