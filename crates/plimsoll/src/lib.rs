@@ -122,7 +122,7 @@ pub fn main() -> ExitCode {
 
 /// Reports an error, and returns its exit code.
 fn fail(error: &CliError) -> ExitCode {
-    if !matches!(error, CliError::Interrupted | CliError::Ended(_)) {
+    if !matches!(error, CliError::Ended(_)) {
         // Nothing can be reported if standard error is closed.
         let _ = writeln!(std::io::stderr(), "plimsoll: {error}");
     }

@@ -278,11 +278,13 @@ fn simulation_is_reproducible_and_finds_the_capacity() {
 fn interrupt_keeps_measured_data() {
     let folder = Folder::new("interrupted");
     let measure = ["measure", ".", "--size", "16MiB", "--json", "run.json", "--depth", "1,2,4", "--duration", "60s"];
-    let mut child =
-        folder.command(&measure).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command starts");
+    let child =
+        folder.command(&measure).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
     std::thread::sleep(std::time::Duration::from_secs(3));
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130));
+    assert!(stderr(&ended).ends_with("plimsoll: interrupted\n"), "{}", stderr(&ended));
     let run = folder.read("run.json");
     assert!(run.contains("\"ended\":\"interrupted\""));
     assert_eq!(folder.names(".").len(), 2, "the run, the kept runs, and no file of its own: {:?}", folder.names("."));
