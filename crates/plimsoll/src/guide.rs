@@ -22,6 +22,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "nbd",
     "pipelines",
     "prices",
+    "requirements",
     "sizing",
     "suites",
     "volumes",
@@ -41,7 +42,7 @@ pub fn text(name: Option<&str>) -> String {
             GUIDES.iter().find(|(own, _)| *own == name).map_or_else(String::new, |(_, text)| (*text).to_owned())
         }
         None => {
-            GUIDES.iter().map(|(name, text)| format!("{name:<10} {}", title(text))).collect::<Vec<_>>().join("\n")
+            GUIDES.iter().map(|(name, text)| format!("{name:<12} {}", title(text))).collect::<Vec<_>>().join("\n")
                 + "\n"
         }
     }

@@ -29,6 +29,17 @@ fn every_file_is_sound_and_has_sources() {
 }
 
 #[test]
+fn guide_has_each_requirement_and_a_sound_example() {
+    const GUIDE: &str = include_str!("../../../../docs/requirements.md");
+    for (name, _) in built_in_requirements() {
+        assert!(GUIDE.contains(&format!("`{name}`")), "{name}");
+    }
+    let (_, example) = GUIDE.split_once("```toml\n").expect("the guide has an example");
+    let (example, _) = example.split_once("```\n\n").expect("the example has an end");
+    Requirement::parse("own.toml", example).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
+}
+
+#[test]
 fn defects_are_located() {
     let sound = Requirement::built_in_text("etcd").unwrap();
     let check = |from: &str, to: &str, expected: &str| {
@@ -45,6 +56,6 @@ fn defects_are_located() {
     check("at_most = \"10ms\"", "at_most = \"0ms\"", "at_most of sync p99 is no limit");
     check("at_most =", "at_least =", "[[condition]] has no key \"at_least\"");
     check("source = \"ibm\"", "source = \"imb\"", "source \"imb\" is not defined; did you mean ibm?");
-    check("[[condition]]", "[condition]", "condition is a table");
+    check("[[condition]]", "[condition]", "condition is table: a list in brackets");
     check("rw=write", "'''", "own.toml:11");
 }

@@ -7,7 +7,7 @@ use plimsoll_catalogue::{
 };
 use plimsoll_drive::Onward;
 use plimsoll_fio::{FioCommand, Surroundings};
-use plimsoll_model::ChainSpec;
+use plimsoll_model::parse;
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::fio::{
     JobFiles, PathLookup, PathMeaning, PlanContext, PlannedJobs, RequirementPlace, RunObserver, RunningStage,
@@ -51,7 +51,7 @@ fn built_in(name: &str) -> Requirement {
 fn verdicts(name: &str, model: &str) -> Vec<RequirementVerdict> {
     let requirement = built_in(name);
     let command = command(&requirement, RequirementPlace::Configuration(model)).unwrap();
-    let spec: ChainSpec = model.parse().unwrap();
+    let spec = parse(model).unwrap();
     let subject = Subject { name: model.into(), kind: "model".into(), size: SPACE, device: None };
     let facts = Facts::new(Nature::Model, Source::Simulated { model: model.into() }, subject);
     let mut ground = Model::new(&spec, 1, facts);
