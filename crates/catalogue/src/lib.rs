@@ -73,6 +73,7 @@ pub use price_list::{Meters, PriceListError, PriceListFile, PriceListForm, Price
 pub use product::{
     Access, Autotune, Kinds, LatencyStatement, Often, OptionValue, Product, ProductKind, Scope, Warning,
 };
+pub use read::parse_requirement;
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use requirement::{
     JudgedCondition, ObservedFigure, RequiredFigure, RequiredOps, RequiredUnit, Requirement, RequirementCondition,

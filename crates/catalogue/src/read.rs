@@ -30,7 +30,7 @@ use crate::product::{Autotune, Product, ProductKind, Unit, Validity, Warning};
 use crate::product_text::{ProductText, SHARED};
 use cites::Cites;
 use names::Names;
-pub(crate) use requirement::parse_requirement;
+pub use requirement::parse_requirement;
 use section::{Section, SpannedText, SpannedValue};
 
 /// Reads a file in the folder of the product file.

@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use crate::built_in;
 use crate::cite::Cite;
-use crate::complaint::Complaint;
 use crate::nearest::{nearest, one_of};
-use crate::read;
 
 pub use judge::{
     JudgedCondition, ObservedFigure, RequirementVerdict, RunValidity, Undecided, judge_all, needs_another_run,
@@ -122,14 +120,6 @@ pub fn built_in_requirements() -> impl Iterator<Item = (&'static str, &'static s
 }
 
 impl Requirement {
-    /// Parses a requirement. `name` is that of the file in complaints.
-    ///
-    /// # Errors
-    /// All defects with their positions.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Complaint>> {
-        read::parse_requirement(name, text)
-    }
-
     /// The text of the built-in requirement of this name.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use plimsoll_catalogue::{
     Requirement, RequirementVerdict, RunValidity, built_in_requirements, judge_all, needs_another_run,
+    parse_requirement,
 };
 use plimsoll_measure::open_disk;
 use plimsoll_record::{Finding, Weight};
@@ -61,7 +62,7 @@ fn find_text(name: &str) -> Result<Cow<'static, str>, CliError> {
 }
 
 fn parse(name: &str, text: &str) -> Result<Requirement, CliError> {
-    Requirement::parse(name, text).map_err(|complaints| offers::refuse(&complaints))
+    parse_requirement(name, text).map_err(|complaints| offers::refuse(&complaints))
 }
 
 /// Runs the jobs, again if their figures are near a bound, and prints the result.

@@ -11,8 +11,11 @@ use crate::nearest;
 use crate::product_text::ProductText;
 use crate::requirement::{RequiredFigure, RequiredUnit, Requirement, RequirementCondition};
 
-/// Parses a requirement file.
-pub(crate) fn parse_requirement(name: &str, text: &str) -> Result<Requirement, Vec<Complaint>> {
+/// Parses a requirement. `name` is that of its file in complaints.
+///
+/// # Errors
+/// All defects with their positions.
+pub fn parse_requirement(name: &str, text: &str) -> Result<Requirement, Vec<Complaint>> {
     let source = ProductText::read(name, text, &|_| None);
     let mut to = Complaints::new(&source);
     let (document, errors) = DeTable::parse_recoverable(text);

@@ -163,6 +163,7 @@ impl JudgedCondition<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse_requirement;
 
     const TEXT: &str = "title = 'x'\nabout = 'y'\njobs = '[j]'\nsource = 's'\ndate = 'undated'\nstatus = 'own'\n\
         [[condition]]\nfigure = 'FIGURE'\nBOUND\nsource = 's'\ndate = 'undated'\nstatus = 'own'\n\
@@ -172,7 +173,7 @@ mod tests {
     #[track_caller]
     fn check(figure: &str, bound: &str, runs: &[(f64, u64)], expected: RequirementVerdict, is_close: bool) {
         let text = TEXT.replace("FIGURE", figure).replace("BOUND", bound);
-        let requirement = Requirement::parse("x.toml", &text).unwrap();
+        let requirement = parse_requirement("x.toml", &text).unwrap();
         let observed = |&(value, operations): &(f64, u64)| vec![Some(ObservedFigure { value, operations })];
         let runs: Vec<_> = runs.iter().map(observed).collect();
         let judged = judge_all(&requirement, &runs, RunValidity::Valid);
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn absent_figure_is_undecided() {
         let text = TEXT.replace("FIGURE", "read mean").replace("BOUND", "at_most = '1ms'");
-        let requirement = Requirement::parse("x.toml", &text).unwrap();
+        let requirement = parse_requirement("x.toml", &text).unwrap();
         let judged = judge_all(&requirement, &[vec![None]], RunValidity::Valid);
         assert_eq!(judged[0].verdict, RequirementVerdict::Undecided(Undecided::NoOperations));
         assert_eq!((judged[0].median(), judged[0].ratio()), (None, None));
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn median_of_two_runs_is_the_worse() {
         let text = TEXT.replace("FIGURE", "read mean").replace("BOUND", "at_most = '1ms'");
-        let requirement = Requirement::parse("x.toml", &text).unwrap();
+        let requirement = parse_requirement("x.toml", &text).unwrap();
         let run = |value| vec![Some(ObservedFigure { value, operations: 1_000 })];
         let judged = judge_all(&requirement, &[run(1e5), run(2e5)], RunValidity::Valid);
         assert_eq!(judged[0].ratio(), Some(0.2));

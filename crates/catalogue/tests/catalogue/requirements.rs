@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use plimsoll_catalogue::{Requirement, built_in_requirements};
+use plimsoll_catalogue::{Requirement, built_in_requirements, parse_requirement};
 
 #[test]
 fn no_file_is_forgotten() {
@@ -20,7 +20,7 @@ fn no_file_is_forgotten() {
 #[test]
 fn every_file_is_sound_and_has_sources() {
     for (name, text) in built_in_requirements() {
-        let requirement = Requirement::parse(name, text).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
+        let requirement = parse_requirement(name, text).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
         let conditions = requirement.conditions.iter().map(|condition| &condition.cite);
         for cite in conditions.chain([&requirement.cite]) {
             assert!(cite.url.starts_with("https://"), "{name}: {cite}");
@@ -36,7 +36,7 @@ fn guide_has_each_requirement_and_a_sound_example() {
     }
     let (_, example) = GUIDE.split_once("```toml\n").expect("the guide has an example");
     let (example, _) = example.split_once("```\n\n").expect("the example has an end");
-    Requirement::parse("own.toml", example).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
+    parse_requirement("own.toml", example).unwrap_or_else(|complaints| panic!("{}", complaints[0]));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn defects_are_located() {
     let sound = Requirement::built_in_text("etcd").unwrap();
     let check = |from: &str, to: &str, expected: &str| {
         assert!(sound.contains(from), "{from}");
-        let complaints = Requirement::parse("own.toml", &sound.replacen(from, to, 1)).unwrap_err();
+        let complaints = parse_requirement("own.toml", &sound.replacen(from, to, 1)).unwrap_err();
         let found: Vec<String> = complaints.iter().map(ToString::to_string).collect();
         assert!(found.iter().any(|line| line.contains(expected)), "{to:?} gave {found:?}");
     };

@@ -249,7 +249,7 @@ pub fn requirements(all: &[Requirement]) -> Page {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_catalogue::{ObservedFigure, RunValidity, built_in_requirements, judge_all};
+    use plimsoll_catalogue::{ObservedFigure, RunValidity, built_in_requirements, judge_all, parse_requirement};
 
     use super::*;
     use crate::{TextStyle, page_summary};
@@ -257,7 +257,7 @@ mod tests {
     /// The summary of a built-in requirement whose figures are `share` of their bounds in `runs` runs.
     fn summary(name: &str, share: f64, runs: usize, validity: RunValidity) -> String {
         let (_, text) = built_in_requirements().find(|(own, _)| *own == name).unwrap();
-        let requirement = Requirement::parse(name, text).unwrap();
+        let requirement = parse_requirement(name, text).unwrap();
         let observed = requirement.conditions.iter().map(|condition| {
             let value = condition.bound as f64 * share;
             Some(ObservedFigure { value, operations: 10_029 })

@@ -66,10 +66,10 @@ fn list_faults<'a>(requirement: &'a Requirement, jobs: &'a [FioJob]) -> impl Ite
         let figure = condition.figure;
         let measured = || jobs.iter().zip(&placings).filter(|(job, _)| is_measured(condition, &job.name));
         let Some((_, first)) = measured().next() else {
-            let wanted = condition.job.as_deref().unwrap_or_default();
-            let near = nearest(wanted, jobs.iter().map(|job| job.name.as_str()));
+            let unknown = condition.job.as_deref().unwrap_or_default();
+            let near = nearest(unknown, jobs.iter().map(|job| job.name.as_str()));
             let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", one_of(&near)) };
-            return Some(format!("{name}: {figure}: no job is named {wanted:?}{near}"));
+            return Some(format!("{name}: {figure}: no job is named {unknown:?}{near}"));
         };
         if measured().any(|(_, placing)| (placing.stage, placing.group) != (first.stage, first.group)) {
             return Some(format!("{name}: {figure}: not all jobs run at the same time: name one with job = \"...\""));

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use plimsoll_catalogue::{
     Requirement, RequirementVerdict, RunValidity, built_in_requirements, judge_all, needs_another_run,
+    parse_requirement,
 };
 use plimsoll_drive::Onward;
 use plimsoll_fio::{FioCommand, Surroundings};
@@ -26,7 +27,7 @@ impl RunObserver for Unobserved {
     }
 }
 
-fn command(requirement: &Requirement, place: RequirementPlace<'_>) -> Result<FioCommand, Vec<String>> {
+fn build_command(requirement: &Requirement, place: RequirementPlace<'_>) -> Result<FioCommand, Vec<String>> {
     let around = Surroundings {
         read: &|path| Err(format!("{path}: no file")),
         variable: &|_| None,
@@ -44,13 +45,13 @@ fn planned(command: &FioCommand, meaning: PathMeaning) -> StagePlan {
 }
 
 fn built_in(name: &str) -> Requirement {
-    Requirement::parse(name, Requirement::built_in_text(name).unwrap()).unwrap()
+    parse_requirement(name, Requirement::built_in_text(name).unwrap()).unwrap()
 }
 
 /// The verdict on each condition of a built-in requirement on a model, after the runs that it needs.
-fn verdicts(name: &str, model: &str) -> Vec<RequirementVerdict> {
+fn judge_built_in(name: &str, model: &str) -> Vec<RequirementVerdict> {
     let requirement = built_in(name);
-    let command = command(&requirement, RequirementPlace::Configuration(model)).unwrap();
+    let command = build_command(&requirement, RequirementPlace::Configuration(model)).unwrap();
     let spec = parse(model).unwrap();
     let subject = Subject { name: model.into(), kind: "model".into(), size: SPACE, device: None };
     let facts = Facts::new(Nature::Model, Source::Simulated { model: model.into() }, subject);
@@ -74,7 +75,7 @@ fn verdicts(name: &str, model: &str) -> Vec<RequirementVerdict> {
 #[test]
 fn fast_storage_meets_each_requirement() {
     for (name, _) in built_in_requirements() {
-        let verdicts = verdicts(name, "station(16, 100us)");
+        let verdicts = judge_built_in(name, "station(16, 100us)");
         assert!(verdicts.iter().all(|verdict| *verdict == RequirementVerdict::Met), "{name}: {verdicts:?}");
     }
 }
@@ -82,14 +83,14 @@ fn fast_storage_meets_each_requirement() {
 #[test]
 fn slow_storage_meets_no_requirement() {
     for (name, _) in built_in_requirements() {
-        let verdicts = verdicts(name, "station(1, 30ms)");
+        let verdicts = judge_built_in(name, "station(1, 30ms)");
         assert!(verdicts.iter().all(|verdict| *verdict == RequirementVerdict::Failed), "{name}: {verdicts:?}");
     }
 }
 
 #[test]
 fn storage_with_exactly_the_required_rate_meets_it() {
-    let verdicts = verdicts("vault", "limit(3000) then station(64, 100us)");
+    let verdicts = judge_built_in("vault", "limit(3000) then station(64, 100us)");
     assert_eq!(verdicts, [RequirementVerdict::Met; 2]);
 }
 
@@ -97,7 +98,7 @@ fn storage_with_exactly_the_required_rate_meets_it() {
 fn files_are_new_and_removed() {
     for (name, _) in built_in_requirements() {
         let place = RequirementPlace::Directory { path: "/data", prefix: ".check-1" };
-        let command = command(&built_in(name), place).unwrap();
+        let command = build_command(&built_in(name), place).unwrap();
         let plan = planned(&command, PathMeaning::Paths);
         assert!(!plan.files.is_empty(), "{name}");
         for file in &plan.files {
@@ -115,8 +116,8 @@ fn jobs_without_the_figures_are_refused() {
             "title = 'x'\nabout = 'y'\njobs = \"\"\"\n{jobs}\"\"\"\n[default]\nsource = 's'\ndate = 'undated'\n\
              status = 'own'\n[[condition]]\n{condition}\n[sources.s]\ntitle = 's'\n"
         );
-        let requirement = Requirement::parse("own.toml", &text).unwrap();
-        let refused = command(&requirement, RequirementPlace::Configuration("station(1, 1ms)")).unwrap_err();
+        let requirement = parse_requirement("own.toml", &text).unwrap();
+        let refused = build_command(&requirement, RequirementPlace::Configuration("station(1, 1ms)")).unwrap_err();
         assert!(refused.iter().any(|line| line.contains(expected)), "{refused:?}");
     };
     let iops = "figure = 'iops'\nat_least = 10";
