@@ -127,6 +127,8 @@ pub(crate) struct OpenTrial {
     pub(crate) bound_by: Vec<(String, f64)>,
     /// Operations per second.
     pub(crate) iops: f64,
+    /// Completed share of the offered operations.
+    pub(crate) achieved: f64,
     /// The loads exceed the capacity.
     pub(crate) overloaded: bool,
 }
@@ -141,7 +143,7 @@ pub(crate) fn open_trial(model: &ChainSpec, streams: &[StreamSpec], operations: 
     let bound_by = done.bound_by.shares(measured_from(&done), &model.names());
     let iops = tally.operations() as f64 / seconds;
     let overloaded = done.unserved > 0 || iops < offered * MIN_ACHIEVED;
-    Some(OpenTrial { tally, bound_by, iops, overloaded })
+    Some(OpenTrial { tally, bound_by, iops, achieved: iops / offered.max(f64::MIN_POSITIVE), overloaded })
 }
 
 fn open_rate(stream: &StreamSpec) -> f64 {

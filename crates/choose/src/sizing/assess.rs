@@ -28,8 +28,9 @@ const OPERATIONS_FOR_MEANS: u64 = 4_000;
 const BLOCKS: f64 = 15_000.0;
 const BLOCK: f64 = 65_536.0;
 /// A trial that appears overloaded is repeated with these multiples of the operations until it does not: a burst near
-/// its end looks the same.
+/// its end looks the same, unless less than this share of the operations completes.
 const LONGER: [u64; 2] = [3, 8];
+const HOPELESS: f64 = 0.8;
 /// Minimum answers of a class for its 99th percentile.
 const FOR_P99: u64 = 200;
 /// Minimum share of operations bound by a ceiling that lengthens the tail.
@@ -54,6 +55,7 @@ pub(super) struct Assessor<'a> {
 }
 
 /// The result for an offer.
+#[derive(Clone)]
 pub(super) enum Assessed {
     /// It meets the objectives, and is not slower than today if that is required.
     Meets(Box<Choice>),
@@ -130,7 +132,7 @@ impl<'a> Assessor<'a> {
         };
         let mut done = simulate(point, operations(point));
         for times in LONGER {
-            if done.as_ref().is_some_and(|done| done.overloaded) {
+            if done.as_ref().is_some_and(|done| done.overloaded && done.achieved >= HOPELESS) {
                 done = simulate(point, operations(point) * times);
             }
         }

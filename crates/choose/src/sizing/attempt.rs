@@ -1,16 +1,18 @@
 //! Trials of a product's candidates, and their place in the result: choice, slower than today, near miss, rejection.
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{Offer, Price, Product};
 
 use super::assess::{Assessed, Assessor};
 use super::candidates::{Candidate, Group};
 use super::frontier::by_rank;
-use super::machines::{Fleet, within_machine};
+use super::machines::{Fleet, lower_options, within_machine};
+use super::size::storage_price;
 use super::{Attachment, Choice, Rejection, RejectionReason, Risk, RiskKind};
 use crate::matching::price_of;
+use crate::requirements::TightBound;
 
 /// The cheapest configuration of each level of each product.
 #[derive(Default)]
@@ -53,28 +55,38 @@ impl Found {
     }
 }
 
-/// The cheapest of a choice and others.
-fn cheapest_of(choice: Choice, others: Vec<Choice>) -> Choice {
-    others.into_iter().fold(choice, |best, other| if by_rank(&other, &best).is_lt() { other } else { best })
+/// The cheaper of two choices; the first if they are equal.
+fn cheaper(best: Choice, other: Choice) -> Choice {
+    if by_rank(&other, &best).is_lt() { other } else { best }
 }
 
 /// Ratio of neighbouring rates between which a ceiling is refined.
 const RATE_STEP: f64 = 1.05;
 
-/// Headrooms between which the smallest sufficient one of a group lies.
-struct HeadroomBounds {
-    /// That of the last candidate that missed an objective because of a ceiling.
-    missed_at: f64,
-    /// Index of the group's choice, and its headroom.
-    choice: Option<(usize, f64)>,
-}
+/// Ratio of the least database time to the previous one from which on higher ceilings make no difference.
+const FASTER: f64 = 0.995;
 
 /// A candidate that misses an objective or is slower than today.
 struct Miss {
     /// Its headroom.
     over: f64,
+    /// Monthly price of its storage, as [`Candidate::cost`].
+    cost: f64,
     /// Its index in the choices that are slower than today, if it meets the objectives.
     slower: Option<usize>,
+}
+
+/// Trials of the candidates of a group.
+#[derive(Default)]
+struct Trials {
+    /// Candidates without a place in `levels.met`, in the order of their trials.
+    misses: Vec<Miss>,
+    /// Index of the group's choice in `levels.met`, and its headroom.
+    choice: Option<(usize, f64)>,
+    /// The last candidate is bound by a ceiling, so that higher ones may help.
+    is_bound: bool,
+    /// It has a choice, or is too slow in any size.
+    is_closed: bool,
 }
 
 /// Results for the candidates of a product so far.
@@ -86,14 +98,11 @@ pub(super) struct Attempt<'a> {
     /// The candidate nearest to the objectives.
     nearly: Option<Box<Choice>>,
     rejected: Option<Rejection>,
-    /// Headroom of the last candidate that missed an objective because of a ceiling.
-    held_at: Option<f64>,
-    /// Groups with a choice, and groups too slow in any size.
-    closed: BTreeSet<Group>,
-    /// Groups with a candidate that missed an objective because of a ceiling.
-    bounds: BTreeMap<Group, HeadroomBounds>,
-    /// Candidates without a place in `levels.met`, by group.
-    misses: BTreeMap<Group, Vec<Miss>>,
+    trials: BTreeMap<Group, Trials>,
+    /// Assessments by configuration: several headrooms, and machines that carry less, lead to the same offer.
+    assessed: RefCell<BTreeMap<String, Assessed>>,
+    /// The least database time of slower candidates as a multiple of today's, before the last trials.
+    least: f64,
     /// Candidates from this monthly price on are ignored.
     below: f64,
     /// Only the choice with the cheapest storage is needed.
@@ -105,16 +114,15 @@ impl<'a> Attempt<'a> {
     pub(super) fn new(assessor: &'a Assessor<'a>) -> Self {
         Self {
             assessor,
+            least: f64::INFINITY,
             below: f64::INFINITY,
             is_for_cheapest: false,
             fleet: OnceCell::new(),
             levels: Levels::default(),
             nearly: None,
             rejected: None,
-            held_at: None,
-            closed: BTreeSet::new(),
-            bounds: BTreeMap::new(),
-            misses: BTreeMap::new(),
+            trials: BTreeMap::new(),
+            assessed: RefCell::default(),
         }
     }
 
@@ -126,32 +134,27 @@ impl<'a> Attempt<'a> {
     /// Tries candidates by price until each group has a candidate that meets the objectives, or is too slow in any
     /// size.
     pub(super) fn try_all(&mut self, candidates: Vec<Candidate>) {
-        self.held_at = None;
         for candidate in candidates {
-            if self.closed.contains(&candidate.group) || candidate.cost >= self.below {
+            let is_closed = self.trials.get(&candidate.group).is_some_and(|trials| trials.is_closed);
+            if is_closed || candidate.cost >= self.below || self.is_assessed(&candidate.offer) {
                 continue;
             }
             let Candidate { group, cost, .. } = candidate;
             match self.assess(candidate) {
                 Assessed::Meets(choice) => {
-                    self.closed.insert(group);
-                    if let (Some(bounds), Some(limit)) = (self.bounds.get_mut(&group), &choice.binds) {
-                        bounds.choice = Some((self.levels.met.len(), limit.over));
-                    }
+                    let trials = self.trials.entry(group).or_default();
+                    trials.is_closed = true;
+                    trials.choice = choice.binds.as_ref().map(|limit| (self.levels.met.len(), limit.over));
                     if self.is_for_cheapest && !choice.has_unverified_price() {
                         self.below = cost;
                     }
                     self.levels.met.push(*choice);
                 }
                 Assessed::Misses { choice, by_latency } => {
-                    self.held_at = choice.binds.as_ref().map(|limit| limit.over).filter(|_| !by_latency);
-                    if let Some(missed_at) = self.held_at {
-                        self.bounds.insert(group, HeadroomBounds { missed_at, choice: None });
-                    }
-                    if by_latency {
-                        self.closed.insert(group);
-                    }
-                    self.missed(group, choice);
+                    let trials = self.trials.entry(group).or_default();
+                    trials.is_closed = by_latency;
+                    trials.is_bound = !by_latency;
+                    self.missed((group, cost), choice);
                 }
                 Assessed::Fails(rejection) => self.rejected = self.rejected.take().or(Some(rejection)),
             }
@@ -162,68 +165,101 @@ impl<'a> Attempt<'a> {
     /// objective and the first that met all; without such a choice, those that are slower than today, between the last
     /// step that was slower than the best of them and the first as fast. `offers` returns the candidates at a headroom.
     pub(super) fn refine(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
-        for (group, HeadroomBounds { missed_at, choice }) in std::mem::take(&mut self.bounds) {
-            let Some((index, met_at)) = choice else { continue };
-            let refined = self.bisect(group, (missed_at, met_at), &mut offers, &|_| false);
-            self.levels.met[index] = cheapest_of(self.levels.met[index].clone(), refined);
+        let all = std::mem::take(&mut self.trials);
+        for (group, trials) in &all {
+            let (Some((index, met_at)), Some(missed)) = (trials.choice, trials.misses.last()) else { continue };
+            let choice = self.levels.met[index].clone();
+            let bracket = (missed.over, met_at);
+            self.levels.met[index] = self.cheapest_between(*group, bracket, choice, &mut offers, &|_| false);
         }
         if self.levels.met.is_empty() {
-            self.refine_slower(offers);
+            self.refine_slower(all, offers);
         }
     }
 
-    fn refine_slower(&mut self, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
+    fn refine_slower(&mut self, all: BTreeMap<Group, Trials>, mut offers: impl FnMut(f64) -> Vec<Candidate>) {
         let assessor = self.assessor;
         let Some(bound) = assessor.wanted.slower_bound(&self.levels.slower) else { return };
         let is_as_fast = |choice: &Choice| choice.meets() && assessor.wanted.is_within(&bound, choice);
-        for (group, mut misses) in std::mem::take(&mut self.misses) {
+        let Some(mut best) = assessor.wanted.best_of_slower(&self.levels.slower).and_then(storage_price) else {
+            return;
+        };
+        for (group, Trials { mut misses, .. }) in all {
             misses.sort_by(|a, b| a.over.total_cmp(&b.over));
-            let suffices = |miss: &Miss| miss.slower.is_some_and(|index| is_as_fast(&self.levels.slower[index]));
-            let Some(first) = misses.iter().position(suffices).filter(|first| *first > 0) else { continue };
-            let between = (misses[first - 1].over, misses[first].over);
-            let refined = self.bisect(group, between, &mut offers, &is_as_fast);
-            self.levels.slower.extend(refined);
+            let suffices = |miss: &Miss| miss.slower.filter(|index| is_as_fast(&self.levels.slower[*index]));
+            let Some((first, index)) = (1..misses.len()).find_map(|at| Some((at, suffices(&misses[at])?))) else {
+                continue;
+            };
+            // An insufficient candidate is a lower bound of the price.
+            if suffices(&misses[0]).is_some() || misses[first - 1].cost >= best {
+                continue;
+            }
+            let bracket = (misses[first - 1].over, misses[first].over);
+            let choice = self.levels.slower[index].clone();
+            let refined = self.cheapest_between(group, bracket, choice, &mut offers, &is_as_fast);
+            best = storage_price(&refined).map_or(best, |price| price.min(best));
+            self.levels.slower.push(refined);
         }
     }
 
-    /// The choices between a headroom that does not suffice and one that does: those that meet the objectives, and
-    /// those that are slower than today, but sufficient by `is_as_fast`.
+    /// The cheapest choice between a headroom that does not suffice and that of `choice`, which does: of those that meet
+    /// the objectives, and of those that are slower than today, but sufficient by `is_as_fast`.
     ///
-    /// Tried rates are the same for all demands, so that a lower demand does not get a higher rate.
-    fn bisect(
+    /// Tried rates are the same for all demands, and options are then lowered by themselves to their smallest step, so
+    /// that a lower demand, with another mix, finds the configurations of a higher one.
+    fn cheapest_between(
         &self,
         group: Group,
         (missed_at, met_at): (f64, f64),
+        choice: Choice,
         offers: &mut impl FnMut(f64) -> Vec<Candidate>,
         is_as_fast: &dyn Fn(&Choice) -> bool,
-    ) -> Vec<Choice> {
-        let rate = self.assessor.wanted.points[0].iops();
+    ) -> Choice {
+        let sufficient = |candidate: Candidate| match self.assess(candidate) {
+            Assessed::Meets(choice) => Some(*choice),
+            Assessed::Misses { choice, .. } => Some(*choice).filter(is_as_fast),
+            Assessed::Fails(_) => None,
+        };
+        let rate = self.assessor.wanted.points[0].iops() * self.assessor.wanted.room();
         let step = |over: f64| (over * rate).ln() / RATE_STEP.ln();
         let (mut low, mut high) = (step(missed_at).floor() as i32, step(met_at).ceil() as i32);
-        let mut found = Vec::new();
+        let mut best = choice;
         while high.saturating_sub(low) > 1 {
             let middle = i32::midpoint(low, high);
             let candidate = offers(RATE_STEP.powi(middle) / rate).into_iter().find(|one| one.group == group);
-            let sufficient = match candidate.map(|candidate| self.assess(candidate)) {
-                Some(Assessed::Meets(choice)) => Some(choice),
-                Some(Assessed::Misses { choice, .. }) if is_as_fast(&choice) => Some(choice),
-                _ => None,
-            };
-            match sufficient {
+            match candidate.and_then(sufficient) {
                 Some(choice) => {
                     high = middle;
-                    found.push(*choice);
+                    best = cheaper(best, choice);
                 }
                 None => low = middle,
             }
         }
-        found
+        let lowered = RefCell::new(best.clone());
+        let suffices = |offer: &Offer| {
+            let found = self.has_room(offer).then(|| sufficient(Candidate::new(offer.clone(), group, self.assessor)));
+            let found = found.flatten();
+            let is_sufficient = found.is_some();
+            if let Some(choice) = found {
+                lowered.replace_with(|best| cheaper(best.clone(), choice));
+            }
+            is_sufficient
+        };
+        lower_options(self.assessor, &best.offer, &suffices);
+        lowered.into_inner()
     }
 
-    fn missed(&mut self, group: Group, choice: Box<Choice>) {
+    /// True if the capacity and the ceilings of an offer suffice.
+    fn has_room(&self, offer: &Offer) -> bool {
+        let demand = self.assessor.wanted;
+        let is_allowed = |tight: TightBound| tight.allows(demand.room());
+        offer.capacity >= demand.capacity && self.assessor.requirements.tightest(offer).is_none_or(is_allowed)
+    }
+
+    fn missed(&mut self, (group, cost): (Group, f64), choice: Box<Choice>) {
         let slower = choice.meets().then_some(self.levels.slower.len());
         if let Some(limit) = &choice.binds {
-            self.misses.entry(group).or_default().push(Miss { over: limit.over, slower });
+            self.trials.entry(group).or_default().misses.push(Miss { over: limit.over, cost, slower });
         }
         if slower.is_some() {
             self.levels.slower.push(*choice);
@@ -254,7 +290,7 @@ impl<'a> Attempt<'a> {
     }
 
     fn assess_on(&self, offer: &Offer, price: Option<Price>, machine: Option<Attachment>) -> Assessed {
-        let mut assessed = self.assessor.assess(offer, price);
+        let mut assessed = self.assess_once(offer, price);
         if let Assessed::Meets(choice) | Assessed::Misses { choice, .. } = &mut assessed {
             let price = machine.as_ref().and_then(|machine| machine.price.as_ref());
             let on_demand = price.and_then(Price::commitment_doubt);
@@ -268,6 +304,20 @@ impl<'a> Attempt<'a> {
         assessed
     }
 
+    fn is_assessed(&self, offer: &Offer) -> bool {
+        self.assessed.borrow().contains_key(&offer.short().to_string())
+    }
+
+    fn assess_once(&self, offer: &Offer, price: Option<Price>) -> Assessed {
+        let config = offer.short().to_string();
+        if let Some(assessed) = self.assessed.borrow().get(&config) {
+            return assessed.clone();
+        }
+        let assessed = self.assessor.assess(offer, price);
+        self.assessed.borrow_mut().insert(config, assessed.clone());
+        assessed
+    }
+
     fn attach(&self, offer: &Offer) -> Result<Option<Attachment>, Rejection> {
         self.fleet(offer).map(|fleet| fleet.cheapest(self.assessor, offer)).transpose()
     }
@@ -276,9 +326,14 @@ impl<'a> Attempt<'a> {
         self.fleet.get_or_init(|| Fleet::of(self.assessor, offer)).as_ref()
     }
 
-    /// Headroom to exceed if no candidate met the objectives and higher ceilings may help: that of the last candidate.
-    pub(super) fn held_at(&self) -> Option<f64> {
-        if self.levels.met.is_empty() { self.held_at } else { None }
+    /// True if no candidate met the objectives, and higher ceilings may help: a ceiling binds, and the last ones reduced the
+    /// least database time of the candidates that are slower than today.
+    pub(super) fn may_improve(&mut self) -> bool {
+        let is_open = |trials: &Trials| trials.is_bound && !trials.is_closed;
+        let least = self.assessor.wanted.slower_bound(&self.levels.slower).map_or(f64::INFINITY, |bound| bound.least);
+        let is_less = least.is_infinite() || least < self.least * FASTER;
+        self.least = least;
+        self.levels.met.is_empty() && is_less && self.trials.values().any(is_open)
     }
 
     /// The cheapest choice.

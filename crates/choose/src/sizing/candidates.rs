@@ -42,7 +42,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    fn new(offer: Offer, group: Group, assessor: &Assessor<'_>) -> Self {
+    pub(super) fn new(offer: Offer, group: Group, assessor: &Assessor<'_>) -> Self {
         let price = price_of(&offer, assessor.terms);
         let cost = match &price {
             Some(price) if price.without.is_empty() => price.monthly.as_f64(),

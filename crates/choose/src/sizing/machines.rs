@@ -243,17 +243,24 @@ pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &A
         };
         reduced.capacity >= assessor.wanted.capacity && needed.iter().all(suffices)
     };
+    let reduced = lower_options(assessor, offer, &is_enough);
+    let is_less = reduced.short().to_string() != offer.short().to_string();
+    is_less.then_some(reduced)
+}
+
+/// The offer with the lowest value that is enough of each option that raises a ceiling, one after the other; options with
+/// levels and given ones keep their values.
+pub(super) fn lower_options(assessor: &Assessor<'_>, offer: &Offer, is_enough: &dyn Fn(&Offer) -> bool) -> Offer {
     let lifts: BTreeSet<&str> =
         offer.ceilings.iter().flat_map(|ceiling| ceiling.lift.iter().map(|name| &**name)).collect();
-    let mut reduced = offer.clone();
+    let mut lowered = offer.clone();
     let given = assessor.given.map_or(&[][..], |search| search.settings(offer.product()));
     let is_given = |name: &str| given.iter().any(|(given, _)| given == name);
     let names = offer.options.iter().map(|chosen| &*chosen.name);
     for name in names.filter(|name| lifts.contains(name) && !is_given(name)) {
-        reduced = reduced_option(assessor, &reduced, name, &is_enough).unwrap_or(reduced);
+        lowered = reduced_option(assessor, &lowered, name, is_enough).unwrap_or(lowered);
     }
-    let is_less = reduced.short().to_string() != offer.short().to_string();
-    is_less.then_some(reduced)
+    lowered
 }
 
 /// The lowest limits of an offer without its machine, for operations and bytes of each point.
@@ -346,8 +353,9 @@ const PROCESSORS: &str = "ocpu";
 const MEMORY: &str = "memory";
 const GIB: f64 = 1_073_741_824.0;
 
-/// The machine with defaults, and with each option doubled up to its maximum; of flexible machines also with the
-/// processors that are required, and each with the memory that is required instead of the default.
+/// The machine with defaults, and with each option doubled up to its maximum; of flexible machines also with the fewest
+/// processors that suffice, for the database, its memory and the load, and each with the memory that is required instead
+/// of the default.
 fn vary_sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
     let machine = Part { product: name.to_owned(), settings: Vec::new() };
     let on = |part: &Part| Config { machine: Some(part.clone()), ..plain.config.clone() };
@@ -367,11 +375,19 @@ fn vary_sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
         let sized = exact.map(|gib| with(&part, MEMORY, gib));
         sized.filter(|sized| assessor.catalogue.offer(&on(sized), assessor.terms).is_ok()).unwrap_or(part)
     };
-    let required = || {
-        let (chosen, shape) = (flexible(PROCESSORS)?, shown.machine_shape()?);
-        let OptionValue::Number(present) = chosen.value.as_ref()? else { return None };
-        let each = shape.vcpus? / present;
-        Some((PROCESSORS, (compute.processors? / each).ceil().max(chosen.low?)))
+    let sharing = assessor.wanted.sharing();
+    let is_enough = |attached: &Offer| {
+        let (vcpus, memory) = attached.machine_shape().map_or((None, None), |shape| (shape.vcpus, shape.memory));
+        let binds = own_limits(assessor, attached, sharing).into_iter().next();
+        compute.fits(vcpus, memory) && binds.is_none_or(|tight| tight.allows(assessor.wanted.room()))
+    };
+    let sufficient = || {
+        let sized = exact.map_or_else(|| machine.clone(), |gib| with(&machine, MEMORY, gib));
+        let place = (&on(&sized), Owner::Machine, flexible(PROCESSORS)?);
+        let found = candidate::lowest(assessor.catalogue, assessor.terms, place, &is_enough)?;
+        let (_, chosen) = candidate::option(&found, PROCESSORS)?;
+        let Some(OptionValue::Number(least)) = chosen.value else { return None };
+        Some(with(&machine, PROCESSORS, least))
     };
     let grown = |chosen: &Chosen| {
         let (Some(low), Some(high)) = (chosen.low, chosen.high) else { return Vec::new() };
@@ -381,7 +397,7 @@ fn vary_sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
     };
     let options = shown.machine_options.iter().filter(|chosen| exact.is_none() || *chosen.name != *MEMORY);
     let mut parts: Vec<Part> = std::iter::once(machine.clone()).chain(options.flat_map(grown)).collect();
-    parts.extend(required().map(|(name, value)| with(&machine, name, value)).filter(|part| !parts.contains(part)));
+    parts.extend(sufficient().filter(|part| !parts.contains(part)));
     parts.into_iter().map(with_memory).collect()
 }
 

@@ -17,8 +17,8 @@ use crate::matching::price_of;
 
 /// Headroom factors tried if the objective is missed: higher ceilings have shorter queues.
 const ROOMIER: [f64; 3] = [1.0, 1.15, 1.4];
-/// Further factors, each relative to the previous headroom, while a ceiling binds.
-const ROOMIEST: [f64; 4] = [2.0; 4];
+/// Maximum number of higher rates, each twice the previous, while a ceiling binds.
+const DOUBLINGS: i32 = 12;
 
 /// Finds the cheapest suitable configuration of every product.
 pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: &Search) -> Sizing {
@@ -73,14 +73,20 @@ fn best_of(assessor: &Assessor<'_>, search: &Search, product: &Product) -> Found
 /// Tries the candidates of a product, and roomier ones while a ceiling binds and none meets the objectives.
 fn tried<'a>(mut attempt: Attempt<'a>, search: &Search, product: &Product, found: Vec<Candidate>) -> Attempt<'a> {
     attempt.try_all(found);
-    let mut roomier = ROOMIEST.into_iter();
-    while let (Some(over), Some(times)) = (attempt.held_at(), roomier.next()) {
-        let Ok(found) = find_candidates(attempt.assessor, search, product, &[over * times]) else { break };
+    let assessor = attempt.assessor;
+    // Powers of two: the same rates for all demands, so that a lower demand does not miss those of a higher one.
+    let rate = assessor.wanted.points[0].iops() * assessor.wanted.room();
+    let start = (ROOMIER[ROOMIER.len() - 1] * rate).log2().floor() as i32;
+    for power in 1..=DOUBLINGS {
+        if !attempt.may_improve() {
+            break;
+        }
+        let Ok(found) = find_candidates(assessor, search, product, &[f64::from(start + power).exp2() / rate]) else {
+            break;
+        };
         attempt.try_all(found);
     }
-    let room = attempt.assessor.wanted.room();
-    let assessor = attempt.assessor;
-    attempt.refine(|over| find_candidates(assessor, search, product, &[over / room]).unwrap_or_default());
+    attempt.refine(|over| find_candidates(assessor, search, product, &[over]).unwrap_or_default());
     attempt
 }
 

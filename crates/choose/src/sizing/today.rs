@@ -165,7 +165,7 @@ impl Choice {
 /// both response times are inferred.
 pub(super) struct SlowerBound {
     /// Database time or waiting sessions of the fastest, as a multiple of today's.
-    least: f64,
+    pub(super) least: f64,
     /// The response times of the fastest are inferred.
     is_inferred: bool,
     /// Choices without a complete price do not count.

@@ -774,6 +774,16 @@ fn no_dearer(product: usize, less: &Wanted, more: &Wanted) {
     }
 }
 
+/// The price of the recommendation of a product where each of its configurations is slower than today, for a demand whose
+/// mean load is the same at all peaks.
+fn price_of_slower(name: &str, iops: f64, capacity: Bytes) -> Option<f64> {
+    let today = vec![(Class::RandomRead, Span::from_micros(100)), (Class::RedoWrite, Span::from_micros(100))];
+    let usual = Some(database(100.0, capacity).points.remove(0));
+    let sizing = sized(&Wanted { today, usual, ..database(iops, capacity) }, &[name]);
+    assert!(sizing.choices.is_empty(), "{:?}", sizing.choices);
+    sizing.best_slower().map(|choice| choice.rank().1)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -798,6 +808,15 @@ proptest! {
         let capacity = Bytes::gib(gib);
         no_dearer(product, &database(iops, capacity), &database(iops * more, capacity));
         no_dearer(product, &database(iops, capacity), &database(iops, Bytes::gib((gib as f64 * more) as u64)));
+    }
+
+    #[test]
+    fn more_demand_is_never_cheaper_where_all_are_slower(product in 0..6_usize, iops in 100.0..20_000.0_f64, more in 1.0..3.0_f64, gib in 50_u64..2_000) {
+        let price_at = |iops: f64| price_of_slower(LAWFUL[product], iops, Bytes::gib(gib));
+        if let Some(dear) = price_at(iops * more) {
+            let cheap = price_at(iops).expect("a lower demand has a choice too");
+            prop_assert!(cheap <= dear, "{}: {cheap} for {iops} IOPS, {dear} for {}", LAWFUL[product], iops * more);
+        }
     }
 
     #[test]
