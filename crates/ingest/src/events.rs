@@ -8,22 +8,24 @@ use crate::reading::{Class, WaitCause};
 impl WaitCause {
     /// The meaning of an event, from the database's name for it.
     pub fn of(event: &str) -> Self {
-        let event = event.trim();
-        let rests = [Self::Processor, Self::Lock, Self::Concurrency, Self::Cluster, Self::Network, Self::LogSwitch];
-        if let Some(known) = rests.into_iter().find(|waited| waited.rest() == event) {
-            return known;
-        }
-        oracle(event).or_else(|| mysql(event)).or_else(|| postgresql(event)).unwrap_or(Self::Other)
+        Self::find(event).unwrap_or(Self::Other)
     }
 
-    /// The meaning of an event of Oracle: by its name, or for unknown names by Oracle's class, such as `Concurrency`.
+    /// The same; none for an unknown name.
+    fn find(event: &str) -> Option<Self> {
+        let event = event.trim();
+        let rests = [Self::Processor, Self::Lock, Self::Concurrency, Self::Cluster, Self::Network, Self::LogSwitch];
+        let rest = rests.into_iter().find(|waited| waited.rest() == event);
+        rest.or_else(|| oracle(event)).or_else(|| mysql(event)).or_else(|| postgresql(event))
+    }
+
+    /// The meaning of an event of Oracle: by its name, or for unknown names by Oracle's class, such as `Concurrency`. Locks
+    /// are named in the class `Application`, so its unknown events are no locks.
     pub(crate) fn of_oracle(event: &str, class: &str) -> Self {
-        let of_class = || Self::of(&format!("wait class {class}"));
-        match Self::of(event) {
-            // The waits of this class other than for commits are rare and not log writes.
-            Self::Other if !class.is_empty() && class != "Commit" => of_class(),
-            known => known,
-        }
+        // The waits of the class `Commit` other than for commits are rare and not log writes.
+        let is_telling = !class.is_empty() && class != "Commit" && !class.starts_with("Applic");
+        Self::find(event)
+            .unwrap_or_else(|| if is_telling { Self::of(&format!("wait class {class}")) } else { Self::Other })
     }
 }
 
@@ -77,7 +79,7 @@ const ORACLE: &[(WaitCause, &str)] = &[
     (Network, "SQL*Net message from dblink|LNS wait on SENDREQ|SYNC Remote Write|Redo Transport Attach"),
     (Network, "LGWR-LNS wait on channel|wait class Network"),
     (Storage(Class::Read), "wait class User I/O"),
-    (Lock, "wait class Application"),
+    (Lock, "Wait for Table Lock|wait class Application"),
     (Cluster, "wait class Cluster"),
     (Processor, "wait class Scheduler"),
 ];
@@ -233,6 +235,11 @@ mod tests {
             ("an event of release 31", "Idle", Idle),
             ("an event of release 31", "", WaitCause::Other),
             ("log file sync", "Other", Commit),
+            ("External Procedure initial connection", "Application", WaitCause::Other),
+            ("External Procedure initi", "Application", WaitCause::Other),
+            ("an event of release 31", "Application", WaitCause::Other),
+            ("enq: TX - row lock contention", "Application", Lock),
+            ("Wait for Table Lock", "Application", Lock),
         ];
         for (event, class, expected) in table {
             assert_eq!(WaitCause::of_oracle(event, class), expected, "{event}, {class}");

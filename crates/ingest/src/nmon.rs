@@ -99,6 +99,7 @@ impl LineFormat for Nmon {
         // The percentages of a logical partition are of its virtual processors.
         let (used, field) =
             if self.lpar.is_empty() { (&mut self.cpu_all, "CPU_ALL") } else { (&mut self.lpar, "LPAR") };
+        processors::emit(Resource::PeakProcessors, used.peak(), (&self.host, field), out);
         used.emit(&self.host, field, out);
         processors::emit(Resource::HostMemory, self.memory, (&self.host, "MEM"), out);
         out.end_at(self.last);

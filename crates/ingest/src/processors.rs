@@ -3,6 +3,8 @@
 use crate::builder::Builder;
 use crate::reading::{Origin, ReadingScope, Resource, ResourceFigure};
 
+/// Seconds of the shortest interval whose use is a peak.
+const MINUTE: f64 = 60.0;
 /// Seconds of the means of which the highest counts: shorter ones have peaks that a queue for processors hides.
 const HOUR: f64 = 3600.0;
 
@@ -14,6 +16,8 @@ pub(crate) struct UsedProcessors {
     processor_seconds: f64,
     /// The highest mean of a complete hour.
     highest: Option<f64>,
+    /// The highest of all intervals of a minute or more.
+    peak: Option<f64>,
     /// First line with a figure.
     line: Option<u64>,
 }
@@ -25,6 +29,9 @@ impl UsedProcessors {
             return;
         }
         self.line.get_or_insert(line);
+        if seconds >= MINUTE {
+            self.peak = Some(self.peak.map_or(used, |peak| peak.max(used)));
+        }
         self.seconds += seconds;
         self.processor_seconds += used * seconds;
         if self.seconds >= HOUR {
@@ -32,6 +39,11 @@ impl UsedProcessors {
             self.highest = Some(self.highest.map_or(mean, |highest| highest.max(mean)));
             (self.seconds, self.processor_seconds) = (0.0, 0.0);
         }
+    }
+
+    /// The highest use in an interval of a minute or more, and the line of the first interval.
+    pub(crate) fn peak(&self) -> Option<(f64, u64)> {
+        self.peak.zip(self.line)
     }
 
     /// True without figures.
@@ -51,6 +63,7 @@ impl UsedProcessors {
         match processors.filter(|count| *count >= 1.0) {
             Some(count) => {
                 let used = share.map(|(share, line)| (share * count, line));
+                emit(Resource::HostProcessors, used.map(|(_, line)| (count, line)), (host, field), out);
                 emit(Resource::UsedProcessors, used, (host, field), out);
             }
             None => emit(Resource::BusyShare, share, (host, field), out),
@@ -59,7 +72,7 @@ impl UsedProcessors {
 
     /// The value and its line.
     fn take(&mut self) -> Option<(f64, u64)> {
-        let Self { seconds, processor_seconds, highest, line } = std::mem::take(self);
+        let Self { seconds, processor_seconds, highest, line, .. } = std::mem::take(self);
         highest.or((seconds > 0.0).then(|| processor_seconds / seconds)).zip(line)
     }
 }

@@ -242,6 +242,8 @@ pub enum Resource {
     Processors,
     /// The same in the highest minute of the window.
     PeakProcessors,
+    /// Processors that the database's resource manager lets the instance use.
+    ProcessorLimit,
     /// Bytes of the instance's shared memory: SGA, buffer pool.
     SharedMemory,
     /// Bytes of the shared buffers of a server that relies on the page cache of its host as well.

@@ -8,7 +8,7 @@ use plimsoll_choose::sizing::{
     Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, check_counted,
     fewer_processors, layouts, size, wanted,
 };
-use plimsoll_ingest::{DatabaseDemand, Demand};
+use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
 use plimsoll_web::Threads;
 
@@ -36,7 +36,8 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let outcomes = inputs::read_inputs(&args.input)?;
     let readings = inputs::readings(&outcomes)?;
     let demand = Demand::of(&readings);
-    let subject = find_subject(&demand, args.database.as_deref())?;
+    let subject =
+        find_subject(&demand, args.database.as_deref()).map_err(|error| single_snapshot(&readings).unwrap_or(error))?;
     let unclear = |unclear: DesignError| CliError::usage(unclear.to_string());
     if !args.assume {
         check_counted(subject).map_err(unclear)?;
@@ -176,6 +177,14 @@ pub fn check_capacity(capacity: Bytes) -> Result<(), CliError> {
         )));
     }
     Ok(())
+}
+
+/// The error of inputs that are a single snapshot of counters since a reset at an unknown time.
+fn single_snapshot(readings: &[&Reading]) -> Option<CliError> {
+    let is_empty = readings.iter().all(|reading| reading.figures.is_empty());
+    let cautions = readings.iter().flat_map(|reading| reading.cautions.iter().map(move |caution| (reading, caution)));
+    let (reading, caution) = cautions.into_iter().find(|(_, caution)| caution.text.starts_with("a single snapshot"))?;
+    is_empty.then(|| CliError::usage(format!("{}: {}", reading.name, caution.text)))
 }
 
 /// The named database, or the only one.

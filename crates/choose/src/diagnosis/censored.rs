@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_ingest::{Cap, CapBasis, CapOwner, Class, DatabaseDemand, Measure, WaitCause};
+use plimsoll_ingest::{Cap, CapBasis, CapOwner, Class, DatabaseDemand, Measure, Resource, WaitCause};
 
 use super::split::TimePart;
 use super::totals::{total, value};
@@ -56,6 +56,15 @@ pub enum CensorCause {
         /// Seconds of an operation in the fastest windows, and on average.
         latency_s: [f64; 2],
     },
+    /// Sessions wait for the resource manager, which limits the processors of the database.
+    ProcessorCap {
+        /// Share of the sessions' time that they wait for it.
+        share: f64,
+        /// Processors in use, and with the sessions that wait for one.
+        processors: [f64; 2],
+        /// Processors that it allows, if known.
+        limit: Option<f64>,
+    },
     /// Sessions that never pause wait for slow reads.
     ClosedReads {
         /// Active sessions.
@@ -93,6 +102,7 @@ impl Censored {
             CensorCause::Metric { .. } => "limit-metric",
             CensorCause::Pinned { .. } => "pinned-rate",
             CensorCause::ClosedLoad { .. } => "closed-load",
+            CensorCause::ProcessorCap { .. } => "processor-cap",
             CensorCause::ClosedReads { .. } => "closed-reads",
         }
     }
@@ -105,6 +115,7 @@ pub(super) fn censored(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Optio
         .or_else(|| pinned(subject, diagnosis))
         .or_else(|| closed_load(subject))
         .or_else(|| closed_reads(diagnosis))
+        .or_else(|| processor_cap(subject, diagnosis))
 }
 
 /// A ratio above 1, up to the maximum.
@@ -237,6 +248,20 @@ fn closed_reads(diagnosis: &Diagnosis) -> Option<Censored> {
     let saved = diagnosis.ten_times.as_ref().map(super::DatabaseEffect::saved);
     let cause = CensorCause::ClosedReads { active: split.active, share, latency_s };
     Some(Censored { cause, up_to: saved.and_then(|saved| ratio(1.0 / (1.0 - saved))) })
+}
+
+/// Most of the time is waits for the resource manager. Without the cap the same sessions do the same work in the rest of
+/// their time.
+fn processor_cap(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Option<Censored> {
+    const MOST: f64 = 0.5;
+    const MIN_WAITING: f64 = 1.0;
+    let split = diagnosis.split.as_ref().filter(|split| split.has_processor_time)?;
+    let share = split.share(TimePart::Managed);
+    let [used, waiting] = [split.share(TimePart::Processor), share].map(|share| share * split.active);
+    let limits = subject.resources.iter().filter(|one| one.resource == Resource::ProcessorLimit);
+    let limit = limits.map(|one| one.value).reduce(f64::max);
+    let cause = CensorCause::ProcessorCap { share, processors: [used, used + waiting], limit };
+    (share >= MOST && waiting >= MIN_WAITING).then(|| Censored { cause, up_to: ratio(1.0 / (1.0 - share)) })
 }
 
 /// Mean seconds of an operation in windows below a limit and at it: operations in flight over the rate (Little 1961). As

@@ -96,6 +96,8 @@ impl TimePart {
 pub struct Split {
     /// Seconds of active sessions.
     pub database_s: f64,
+    /// Sum of the parts, of which their shares are, if it exceeds `database_s` by more than rounding.
+    pub parts_s: Option<f64>,
     /// Mean active sessions.
     pub active: f64,
     /// Its non-zero parts, the largest first. Their shares sum to 1.
@@ -172,6 +174,9 @@ impl Split {
     }
 }
 
+/// Ratio of the sum of the parts to the time of sessions above which it is mentioned.
+const EXCEEDS: f64 = 1.02;
+
 /// Divides a database's time; none if it is zero, or below the resolution of the inputs.
 pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     let all = all_s(spent)?;
@@ -199,6 +204,7 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     slices.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     Some(Split {
         database_s: spent.database_s,
+        parts_s: Some(all).filter(|all| *all > EXCEEDS * spent.database_s),
         active: spent.database_s / spent.seconds,
         slices,
         has_processor_time: spent.processor_s.is_some(),

@@ -20,6 +20,16 @@ const READS: f64 = 0.7;
 /// A remainder below this share of a total is due to rounding.
 const ROUNDED: f64 = 0.02;
 
+/// Assumptions that determine the load.
+const UNSPLIT: &str = "the input does not separate reads and writes: 70 % are assumed to be reads";
+const UNSIZED: &str =
+    "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log";
+
+/// True for an assumption that determines the load, and not a part of it.
+pub(super) fn is_decisive(assumption: &str) -> bool {
+    [UNSPLIT, UNSIZED].contains(&assumption)
+}
+
 /// Minimum rate: an operation in eleven days.
 const MIN_RATE: f64 = 1e-6;
 
@@ -110,7 +120,7 @@ impl<'a> ClassWindows<'a> {
         if let (Some(iops), None, None) = (all.iops, read.iops, write.iops) {
             match (read.bytes, write.bytes) {
                 (None, None) => {
-                    self.assumed.insert("the input does not separate reads and writes: 70 % are assumed to be reads");
+                    self.assumed.insert(UNSPLIT);
                     return vec![self.load(Class::All, iops, all.bytes)];
                 }
                 (reads, writes) => {
@@ -182,9 +192,7 @@ impl<'a> ClassWindows<'a> {
             _ => BLOCK,
         };
         if bytes.is_none() {
-            self.assumed.insert(
-                "the input lacks the size of some operations: 8 KiB are assumed, 128 KiB for scans and sorts, 4 KiB for the log",
-            );
+            self.assumed.insert(UNSIZED);
         }
         let reads = match class {
             Class::Read | Class::RandomRead | Class::SequentialRead | Class::TempRead | Class::BackupRead => 1.0,

@@ -37,6 +37,8 @@ pub struct ComputeOrigin {
     pub processors: Option<ProcessorOrigin>,
     /// Of the memory; `None` if it is unknown.
     pub memory: Option<MemoryOrigin>,
+    /// Busy share of the host's processors in their busiest window, 0 to 1; `None` if it is unknown.
+    pub host_busy: Option<f64>,
     /// Peaks of the processors; `None` without hidden peaks, or if those of the processors are known.
     pub peaks: Option<ProcessorPeaks>,
 }
@@ -131,7 +133,8 @@ impl Compute {
             processors: needed.map(|needed| needed.ceil().max(LEAST_PROCESSORS)),
             memory: bytes.map(|bytes: f64| Bytes::new(bytes.ceil() as u64).max(LEAST_MEMORY)),
         };
-        (compute, ComputeOrigin { processors: by_peak.or(processors).or_else(share), memory, peaks })
+        let host_busy = find_host_busy(subject);
+        (compute, ComputeOrigin { processors: by_peak.or(processors).or_else(share), memory, host_busy, peaks })
     }
 
     /// These values, and those of `other` where they are absent.
@@ -198,6 +201,15 @@ fn find_processors(subject: &DatabaseDemand) -> Option<(f64, ProcessorOrigin)> {
         }
         None => host().map(|host| (host.value * UTILISATION, ProcessorOrigin::Host(host.clone()))),
     }
+}
+
+/// Busy share of the host's processors in the busiest window: as stated, or of their number.
+fn find_host_busy(subject: &DatabaseDemand) -> Option<f64> {
+    let of_account = subject.account.iter().flat_map(|account| account.slots.iter().flatten().chain([&account.whole]));
+    let stated = of_account.filter_map(|spent| spent.host_busy).reduce(f64::max);
+    let value = |resource| highest(subject, resource).map(|one| one.value);
+    let of_host = || Some(value(Resource::UsedProcessors)? / value(Resource::HostProcessors)?);
+    stated.or_else(|| value(Resource::BusyShare)).or_else(of_host)
 }
 
 /// Memory of a machine: for the instance with the most in use; without that, or with its page cache, that of the host.

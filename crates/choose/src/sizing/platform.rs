@@ -59,6 +59,8 @@ pub struct Exadata {
     /// Share of reads from flash or memory of the cells, 0 to 1: of all requests by their counter, otherwise of single-block
     /// reads by the names of their events; `None` if the input has neither.
     pub flash: Option<f64>,
+    /// Bytes of scans per second that the cells filter on their own processors, 0 if none are counted.
+    pub offloaded_bytes_s: f64,
 }
 
 /// Suffixes of events for reads from flash or memory of the cells.
@@ -125,5 +127,6 @@ fn exadata(account: &Account) -> Option<Exadata> {
     let counters = account.whole.counters;
     let counted = counters.flash_reads.zip(counters.read_requests).filter(|(_, all)| *all > 0.0);
     let flash = counted.map(|(optimized, all)| (optimized / all).min(1.0)).or_else(by_name);
-    (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash })
+    let offloaded_bytes_s = counters.offloaded_bytes.unwrap_or(0.0) / account.whole.seconds;
+    (cells > 0.0).then(|| Exadata { smart_scans: smart / seconds(&|_| true), flash, offloaded_bytes_s })
 }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use plimsoll_ingest::{Class, EventTime, WaitCause};
 use plimsoll_units::Span;
 
+use super::classes::is_decisive;
 use super::frontier::by_rank;
 use super::objective::total_of;
 use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, Slower, VolumeLayout, Wanted};
-use crate::diagnosis::{DatabaseEffect, Latencies, PartEffect, effect};
+use crate::diagnosis::{CensorCause, DatabaseEffect, Latencies, PartEffect, effect};
 
 /// Ratio of two inferred response times that is within the doubt about them.
 const LATENCY_DOUBT: f64 = 2.0;
@@ -30,6 +31,16 @@ impl Wanted {
     /// Number of instances, each on a machine of its own.
     pub(super) fn instances(&self) -> u32 {
         self.platform.cluster.as_ref().map_or(1, |cluster| cluster.count)
+    }
+
+    /// True if the resource manager of the database limits its processors, so that the load is below the demand.
+    pub fn is_capped(&self) -> bool {
+        self.censored.as_ref().is_some_and(|censored| matches!(censored.cause, CensorCause::ProcessorCap { .. }))
+    }
+
+    /// The assumptions that determine the load.
+    pub fn decisive_assumptions(&self) -> impl Iterator<Item = &str> {
+        self.assumptions.iter().map(String::as_str).filter(|text| is_decisive(text))
     }
 
     /// Number of machines that share the load of the input: those of the instances that it covers.

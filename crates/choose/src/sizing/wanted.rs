@@ -185,6 +185,7 @@ fn required_compute(
         peaks: origin.peaks.filter(|_| given.processors.is_none()),
         processors: given.processors.map(|_| ProcessorOrigin::Given).or(origin.processors),
         memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
+        host_busy: origin.host_busy,
     };
     (given.or(of_input), origin)
 }

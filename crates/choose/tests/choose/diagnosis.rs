@@ -193,6 +193,19 @@ fn other_large_waits_are_named() {
     assert_eq!(ids(&found)[1..3], ["writers-behind", "elsewhere"], "{:?}", found.verdicts);
 }
 
+/// A resource plan limits the processors: the load is below the demand, which nothing but the plan determines.
+#[test]
+fn a_cap_of_processors_censors_the_demand() {
+    let capped = |waits_s: u64| {
+        let found = check(&subject(&workload(7_200, 0), &[("resmgr:cpu quantum", 1_000, waits_s)]));
+        found.censored.map(|censored| (censored.id(), censored.up_to))
+    };
+    let Some((id, Some(up_to))) = capped(28_800) else { panic!("censored") };
+    assert_eq!(id, "processor-cap");
+    near(up_to, 5.0, 1e-6);
+    assert_eq!(capped(3_600), None, "a third of the time");
+}
+
 /// Switches wait for checkpoints and archiving by the size of the log files: no storage shortens them.
 #[test]
 fn waits_for_log_switches_are_not_storage() {

@@ -872,7 +872,8 @@ fn resources(page: &mut Page<'_>) {
         of_report(systems, Resource::HostCores, cores(page)).filter(|_| !is_cluster(page)),
         of_report(AwrSection::Host, Resource::HostMemory, report.memory_bytes.as_ref()),
     ];
-    for row in own.iter().flatten().chain(&report.resources) {
+    let is_unused = |limit: &&ResourceRow| report.resources.iter().all(|row| row.resource != limit.resource);
+    for row in own.iter().flatten().chain(&report.resources).chain(report.limits.iter().filter(is_unused)) {
         let origin = page.origin(row.section, &row.stated);
         let is_time = row.resource == Resource::Processors;
         let value = if is_time { row.stated.value / page.seconds } else { row.stated.value };

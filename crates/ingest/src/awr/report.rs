@@ -202,6 +202,8 @@ pub(super) struct Report {
     pub(super) cache_bytes: Option<StatedValue>,
     /// Memory and processors by instance; without instance those of the report's own.
     pub(super) resources: Vec<ResourceRow>,
+    /// Limits of the resource manager, for resources without figures of their use.
+    pub(super) limits: Vec<ResourceRow>,
     /// Cumulative statistics by name: the total over the window.
     pub(super) statistics: BTreeMap<String, StatedValue>,
     /// The front page by name, per second.

@@ -1,6 +1,6 @@
 //! Converts the tables of a report row by row.
 
-use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, StatedValue, Traffic};
+use super::report::{Advice, ColumnBound, FileRow, Member, Reach, Report, ResourceRow, StatedValue, Traffic};
 use super::section::AwrSection;
 use super::waits;
 use crate::reading::Resource;
@@ -15,6 +15,7 @@ pub(super) fn read(report: &mut Report, section: AwrSection, table: &NamedTable)
         AwrSection::Snapshots => snapshots(report, table),
         AwrSection::CacheSizes => cache_sizes(report, table),
         AwrSection::Memory => memory(report, table),
+        AwrSection::ResourceLimits => resource_limits(report, table),
         AwrSection::SgaAdvice => target(report, table, Resource::SharedMemory, "sga target size (m)"),
         AwrSection::PgaAdvice => target(report, table, Resource::ProcessMemory, "pga target est (mb)"),
         AwrSection::ClusterInstances => members(report, table),
@@ -203,6 +204,27 @@ fn memory(report: &mut Report, table: &NamedTable) -> u32 {
         count += report.add_resource(AwrSection::Memory, "", resource, highest.map(|stated| stated.times(MIB)));
     }
     count
+}
+
+/// Limits of the resource manager, the higher of begin and end.
+fn resource_limits(report: &mut Report, table: &NamedTable) -> u32 {
+    let cells = Cells::of(report, table);
+    let mut limits = Vec::new();
+    for row in &table.rows {
+        let name = row.cell(0).trim_end_matches(':');
+        let resource = match name {
+            "CPUs" => Resource::ProcessorLimit,
+            "SGA Target" => Resource::SharedMemory,
+            "PGA Target" => Resource::ProcessMemory,
+            _ => continue,
+        };
+        let columns = [1, 2].map(|column| cells.found(row, name, Some(column)));
+        let highest = columns.into_iter().flatten().max_by(|a, b| a.value.total_cmp(&b.value));
+        let Some(stated) = highest.filter(|stated| stated.value > 0.0) else { continue };
+        limits.push(ResourceRow { section: AwrSection::ResourceLimits, instance: String::new(), resource, stated });
+    }
+    report.limits.extend(limits);
+    report.limits.len() as u32
 }
 
 /// The present target of an advisory, in the row with factor 1.

@@ -12,6 +12,8 @@ pub(super) enum AwrSection {
     Snapshots,
     CacheSizes,
     Memory,
+    /// Processors and memory that the resource manager allows.
+    ResourceLimits,
     SgaAdvice,
     PgaAdvice,
     LoadProfile,
@@ -110,6 +112,9 @@ impl AwrSection {
         if table.column("begin") == Some(1) && table.column("end") == Some(2) && begins("Buffer Cache:") {
             return Some(Self::CacheSizes);
         }
+        if table.column("begin").is_some() && begins("CPUs:") && (begins("SGA Target") || begins("PGA Target")) {
+            return Some(Self::ResourceLimits);
+        }
         if begins("SGA use") || begins("PGA use") {
             return Some(Self::Memory);
         }
@@ -160,6 +165,7 @@ impl AwrSection {
             Self::Snapshots => "Snapshots",
             Self::CacheSizes | Self::ClusterCaches => "Cache Sizes",
             Self::Memory => "Memory Statistics",
+            Self::ResourceLimits => "Database Resource Limits",
             Self::SgaAdvice => "SGA Target Advisory",
             Self::PgaAdvice => "PGA Memory Advisory",
             Self::ClusterPga => "PGA Aggregate Target Statistics",

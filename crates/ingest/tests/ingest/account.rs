@@ -152,6 +152,30 @@ fn memory_and_processors_in_use_are_those_of_the_highest_window() {
 }
 
 #[test]
+fn limits_of_the_resource_manager_stand_in_for_memory_in_use() {
+    let limits = "<table><tr><th> </th><th>Begin</th><th>End</th></tr><tr><td>CPUs:</td><td>8</td><td>8</td></tr>\
+                  <tr><td>SGA Target:</td><td>14,000,000,000</td><td>14,000,000,000</td></tr>\
+                  <tr><td>PGA Target:</td><td>21,000,000,000</td><td>20,000,000,000</td></tr>\
+                  <tr><td>Memory Target</td><td> </td><td> </td></tr></table>\n";
+    let used = "<table><tr><th> </th><th>Begin</th><th>End</th></tr>\
+                <tr><td>SGA use (MB):</td><td>1,000.0</td><td>1,000.0</td></tr></table>\n";
+    let found = |tables: &str| {
+        let text = workload("shop1", 9, 3_600_000).awr_html();
+        let at = text.find("<h3").expect("it has sections");
+        resources(&[crate::read::reading(&format!("{}{tables}{}", &text[..at], &text[at..]))])
+    };
+    let value = |found: &[(String, Resource, f64, String)], resource: Resource| {
+        found.iter().find(|one| one.1 == resource).map(|one| one.2)
+    };
+    let limited = found(limits);
+    assert_eq!(value(&limited, Resource::ProcessorLimit), Some(8.0));
+    assert_eq!(value(&limited, Resource::SharedMemory), Some(14e9));
+    assert_eq!(value(&limited, Resource::ProcessMemory), Some(21e9));
+    let both = found(&format!("{limits}{used}"));
+    assert_eq!(value(&both, Resource::SharedMemory), Some(1_000.0 * 1_048_576.0), "memory in use takes precedence");
+}
+
+#[test]
 fn targets_stand_in_for_memory_in_use() {
     let advice = |size: &str, factor: &str, rows: &[(&str, &str)]| {
         let row = |(size, factor): &(&str, &str)| format!("<tr><td>{size}</td><td>{factor}</td></tr>");

@@ -156,7 +156,7 @@ view! {
     /// A stall or a limit that hides a part of the demand.
     struct CensoredLoad from (wanted, censored): (&sized::Wanted, &plimsoll_choose::diagnosis::Censored) {
         /// Identifier of the reason; it never changes.
-        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads"]))]
+        #[schemars(extend("enum" = ["log-behind-locks", "limit-metric", "pinned-rate", "closed-load", "closed-reads", "processor-cap"]))]
         id: &'static str = censored.id(),
         /// The reason and the covered range in a sentence.
         text: Option<String> = words::censored(wanted),

@@ -79,7 +79,10 @@ impl Case<'_> {
             let seconds = format!("{} s", number::three(split.database_s));
             let place = link(Some(origins::time_id(self.index))).into_iter().collect();
             let within = format!("in {}", duration(self.found.windows.seconds));
-            figures.push(Fact::new("Database time", seconds).with_links(place).with_remark(within));
+            let parts =
+                split.parts_s.map(|sum| format!("shares are of {} s, the sum of its parts", number::three(sum)));
+            let fact = Fact::new("Database time", seconds).with_links(place).with_remark(within);
+            figures.push(fact.with_remark(parts.unwrap_or_default()));
             let active = Fact::new("Active sessions", number::three(split.active));
             figures.push(active.with_remark("on average"));
             if let Some(busy) = split.host_busy {

@@ -1,7 +1,7 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
 use plimsoll_catalogue::{Counts, Money, Price, ProductKind, Status};
-use plimsoll_choose::diagnosis::{Censored, DatabaseEffect, DiagnosisVerdict};
+use plimsoll_choose::diagnosis::{CensorCause, Censored, DatabaseEffect, DiagnosisVerdict};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
     DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorLicences,
@@ -51,6 +51,18 @@ pub(crate) fn smaller_than_stored(wanted: &Wanted) -> Option<String> {
             gib(room)
         )
     })
+}
+
+/// Assumptions that determine the load, and a load that is known at a single time only.
+pub(crate) fn assumed_load(wanted: &Wanted) -> Vec<String> {
+    let mut texts: Vec<String> = wanted.decisive_assumptions().map(crate::chart::sentence).collect();
+    if wanted.measured.windows == 1 && wanted.account.is_none() {
+        let length = length(wanted.measured.longest.as_secs_f64());
+        texts.push(format!(
+            "The load is that of a single window of {length}: other times may be busier, so provide windows of a busy week"
+        ));
+    }
+    texts
 }
 
 /// The reason why the measured load is below the demand, and the range that the sizing covers.
@@ -239,8 +251,11 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
             };
             let window = length(used.window.as_secs_f64());
             let window = if target.is_empty() { String::new() } else { format!(" {window}") };
+            // Sections of nmon: all programs of the host.
+            let is_of_host = matches!(&*used.place.origin.field, "LPAR" | "CPU_ALL");
+            let who = if is_of_host { "the host, with other programs," } else { "the database" };
             format!(
-                "processors: the database ran on {} {used_by}{window}{target} ({})",
+                "processors: {who} ran on {} {used_by}{window}{target} ({})",
                 number::three(used.value),
                 place(used)
             )
@@ -442,8 +457,17 @@ pub(crate) fn exadata(exadata: &Exadata) -> String {
     } else {
         format!("Smart scans are {} of the time of reads", number::percent(exadata.smart_scans))
     };
+    let cells = if exadata.offloaded_bytes_s > 0.0 {
+        format!(
+            "The reports are from Exadata, whose cells filter {} of scans on their processors: DB CPU does not count these, so the \
+             vCPUs are a lower bound. ",
+            number::throughput(exadata.offloaded_bytes_s)
+        )
+    } else {
+        "The reports are from Exadata. ".to_owned()
+    };
     format!(
-        "The reports are from Exadata, whose cells filter scans and serve reads from flash: other storage has to deliver every \
+        "{cells}Its cells filter scans and serve reads from flash: other storage has to deliver every \
          byte that the database reads, at the latency of flash, and this sizing assumes it. {scans}{flash}; tables in \
          Hybrid Columnar Compression need several times the capacity on other storage"
     )
@@ -460,7 +484,11 @@ pub(crate) fn cluster(cluster: &Cluster) -> String {
                 cluster.covered
             )
         }
-        [] => format!("The database is a cluster (RAC); {shared}"),
+        [] if cluster.count == 1 => format!(
+            "The report is of a single instance of a cluster (RAC) of unknown size: one machine is priced, and the other \
+             instances load the same volumes, so add their reports of the same period; {shared}"
+        ),
+        [] => format!("The database is a cluster (RAC) of {} instances; {shared}", cluster.count),
         some if cluster.count > cluster.covered => format!(
             "The reports are from {} of {} instances of a cluster (RAC, {waits} of the database's time in cluster waits): the \
              others load the same volumes, so add their reports of the same period; {} machines are priced; {shared}",
@@ -469,8 +497,8 @@ pub(crate) fn cluster(cluster: &Cluster) -> String {
             cluster.count
         ),
         [only] => format!(
-            "The reports are from a single instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): the \
-             other instances load the same volumes, so add their reports of the same period; {shared}",
+            "The reports are from a single instance of a cluster ({}; RAC, {waits} of the database's time in cluster waits): one \
+             machine is priced, and the other instances load the same volumes, so add their reports of the same period; {shared}",
             clean(only)
         ),
         several => format!(
@@ -569,6 +597,22 @@ pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
     const LONG_S: f64 = 2.0 * 3_600.0;
     let origin = &demand.compute_origin;
     let required = demand.compute.processors.unwrap_or(0.0);
+    if let Some(CensorCause::ProcessorCap { processors: [used, least], .. }) =
+        demand.censored.as_ref().map(|one| &one.cause)
+    {
+        let is_offloaded = demand.platform.exadata.is_some_and(|exadata| exadata.offloaded_bytes_s > 0.0);
+        let cells = if is_offloaded { ", and processors of the cells of Exadata are not counted" } else { "" };
+        return Some(format!(
+            "{} are a lower bound: the load is capped{cells}. Without the cap its sessions run on up to {} processors instead of \
+             {}; --vcpus requires more",
+            vcpus(required),
+            number::three(*least),
+            number::three(*used)
+        ));
+    }
+    if let Some(text) = saturated_host(demand, required) {
+        return Some(text);
+    }
     if let Some(peaks) = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required) {
         return Some(format!(
             "Peaks of {} times the operations are expected, those of processors are unknown and not required: with as many more \
@@ -586,6 +630,27 @@ pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
             "Processors are from the mean of {}, without its peaks: provide reports of an hour, or state --vcpus",
             length(seconds)
         )
+    })
+}
+
+/// The processors of the present host are full: a larger machine may do more work.
+fn saturated_host(demand: &Wanted, required: f64) -> Option<String> {
+    /// Above this share of all processors queueing is likely at any time.
+    const FULL: f64 = 0.85;
+    let origin = &demand.compute_origin;
+    let busy =
+        origin.host_busy.filter(|busy| *busy >= FULL && !matches!(origin.processors, Some(ProcessorOrigin::Given)))?;
+    let busy = number::percent((busy * 1e3).round() / 1e3);
+    Some(match &origin.processors {
+        None | Some(ProcessorOrigin::Share(_)) => format!(
+            "The host's processors are {busy} busy, and the input does not state their number: a machine of {} is only the \
+             least of a database, so state --vcpus",
+            vcpus(demand.compute.required().0)
+        ),
+        _ => format!(
+            "The host's processors are {busy} busy, so work may wait for them: {} are a lower bound; --vcpus requires more",
+            vcpus(required)
+        ),
     })
 }
 

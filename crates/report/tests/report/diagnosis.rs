@@ -208,6 +208,10 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
             CensorCause::ClosedReads { active: 12.0, share: 0.9, latency_s: 0.012 },
             "12 active sessions wait for reads of 12 ms in 90 % of their time.",
         ),
+        (
+            CensorCause::ProcessorCap { share: 0.8, processors: [8.0, 50.0], limit: Some(8.0) },
+            "wait for the resource manager in 80 % of their time, and run on 8 processors, of 8 that it allows.",
+        ),
     ];
     for (cause, expected) in table {
         for (up_to, range) in

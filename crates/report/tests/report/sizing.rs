@@ -251,7 +251,7 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
         "{part:?}"
     );
     assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
-    sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9) });
+    sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9), offloaded_bytes_s: 1e9 });
     let cells = headline(&sizing);
     let exadata = &cells.cautions[1];
     assert!(exadata.contains("Exadata") && exadata.contains("40 %") && exadata.contains("90 %"), "{cells:?}");

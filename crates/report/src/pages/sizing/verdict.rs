@@ -24,8 +24,12 @@ impl Sized<'_> {
     /// that costs less, response times above today's, or a bottleneck other than storage.
     pub(super) fn headline(&self) -> Headline {
         let demand = &self.sizing.wanted;
-        let (mut cautions, mut details) = (self.platform_cautions(), vec![self.verdict()]);
-        cautions.extend(words::censored(demand));
+        let (mut cautions, mut details) = (Vec::from_iter(words::censored(demand)), vec![self.verdict()]);
+        if demand.is_capped() {
+            cautions.extend(words::processors_without_peaks(demand));
+        }
+        cautions.extend(words::assumed_load(demand));
+        cautions.extend(self.platform_cautions());
         details.extend(demand.platform.cluster.iter().filter(|cluster| !is_part(cluster)).map(words::cluster));
         details.extend(self.details());
         if let Some(memory) = self.memory {
@@ -38,7 +42,9 @@ impl Sized<'_> {
         }
         cautions.extend(self.slower_than_today());
         cautions.extend(self.worse_latency());
-        cautions.extend(words::processors_without_peaks(demand));
+        if !demand.is_capped() {
+            cautions.extend(words::processors_without_peaks(demand));
+        }
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
         let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
         let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
@@ -251,7 +257,7 @@ impl Sized<'_> {
 
 /// True if the reports are of a part of the cluster.
 fn is_part(cluster: &Cluster) -> bool {
-    cluster.instances.len() == 1 || cluster.count > cluster.covered
+    cluster.covered == 1 || cluster.count > cluster.covered
 }
 
 fn is_less(a: Money, b: Money) -> bool {

@@ -62,6 +62,15 @@ pub(crate) fn reason(censored: &Censored) -> String {
             seconds(*mean),
             seconds(*fastest)
         ),
+        CensorCause::ProcessorCap { share: of_time, processors: [used, _], limit } => {
+            let limit = limit.map_or_else(String::new, |limit| format!(", of {} that it allows", number::three(limit)));
+            format!(
+                "The measured rate is what a cap lets through: sessions wait for the resource manager in {} of their time, and run \
+                 on {} processors{limit}",
+                share(*of_time),
+                number::three(*used)
+            )
+        }
         CensorCause::ClosedReads { active, share: of_time, latency_s } => format!(
             "The measured rate is what slow reads let through: {} active sessions wait for reads of {} in {} of their time",
             number::three(*active),
@@ -95,6 +104,9 @@ fn remedy(censored: &Censored) -> &'static str {
         }
         CensorCause::Metric { .. } | CensorCause::Pinned { .. } => {
             "Raise the limit, then measure again: until then this load is only the lower end of a range."
+        }
+        CensorCause::ProcessorCap { .. } => {
+            "Raise the limit of the resource plan, or tune the statements; until then this load is only the lower end of a range."
         }
         CensorCause::ClosedLoad { .. } | CensorCause::ClosedReads { .. } => {
             "If these sessions pause between requests, the load is the measured one; otherwise it is only the lower end of a range."
