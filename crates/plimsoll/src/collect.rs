@@ -2,6 +2,7 @@
 //!
 //! Counters are not interpreted here; progress is computed by the reader of the file.
 
+mod ebs;
 mod log;
 mod oracle;
 
@@ -16,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{CollectArgs, CollectCommand, CollectPostgres, SamplingArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
+use ebs::EbsVolumes;
 use log::CollectLog;
 
 /// Minimum interval between snapshots.
@@ -27,6 +29,7 @@ pub fn run(args: &CollectArgs) -> Result<(), CliError> {
         CollectCommand::Postgres(args) => collect_postgres(args),
         CollectCommand::Mysql(args) => collect(&mut Mysql::new(&args.client), &args.sampling),
         CollectCommand::Linux(args) => collect(&mut Linux::default(), &args.sampling),
+        CollectCommand::Ebs(args) => collect(&mut EbsVolumes::new(&args.devices), &args.sampling),
         CollectCommand::Oracle(args) => oracle::print(args),
     }
 }

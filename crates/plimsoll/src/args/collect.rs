@@ -12,6 +12,7 @@ Examples:
   plimsoll collect postgres postgres://db1/shop   another server; password from PGPASSWORD or ~/.pgpass
   plimsoll collect mysql -- --host db1            options after -- are passed to mariadb or mysql
   plimsoll collect linux --interval 1s            devices of this host
+  plimsoll collect ebs /dev/nvme1n1               limits that an EBS volume and its instance reach, each second
   plimsoll collect oracle > collect.sql           script for sqlplus / as sysdba @collect.sql
   plimsoll demand *.jsonl                         the storage demand of the snapshots";
 
@@ -32,6 +33,9 @@ pub enum CollectCommand {
     Mysql(CollectMysql),
     /// Block devices and processors of this host, from /proc and /sys
     Linux(CollectLinux),
+    /// EBS volumes through the statistics of their devices: time above the limits of volume and instance; needs root
+    #[command(mut_arg("interval", |arg| arg.default_value("1s")))]
+    Ebs(CollectEbs),
     /// Print a SQL*Plus script that collects figures missing from AWR reports; its spool file is an input of demand
     Oracle(CollectOracle),
 }
@@ -62,6 +66,16 @@ pub struct CollectMysql {
 /// `plimsoll collect linux`
 #[derive(Debug, Args)]
 pub struct CollectLinux {
+    #[command(flatten)]
+    pub sampling: SamplingArgs,
+}
+
+/// `plimsoll collect ebs`
+#[derive(Debug, Args)]
+pub struct CollectEbs {
+    /// Devices of the volumes, such as /dev/nvme1n1; they are only read
+    #[arg(value_name = "DEVICE", required = true)]
+    pub devices: Vec<PathBuf>,
     #[command(flatten)]
     pub sampling: SamplingArgs,
 }

@@ -95,3 +95,41 @@ fn a_failover_policy_leaves_paths_idle() {
     let output = folder.run(&["diagnose", "multibus.jsonl"]);
     assert!(!stdout(&output).contains("mpatha"), "all paths are in use");
 }
+
+/// Statistics of a volume whose instance is above its limit of throughput for 7 s of each 10, and the volume itself above
+/// its IOPS for 1 s.
+#[test]
+fn a_limit_by_the_providers_counters_is_named_first_with_its_owner() {
+    let folder = Folder::new("ebs");
+    let sample = |n: u64| {
+        let (reads, bytes, time) = (30_000 * n, 30_000 * n * 131_072, 30_000 * n * 8_000);
+        format!(
+            "2026-03-02T09:00:{:02}Z\n{{\"total_read_ops\":{reads},\"total_read_bytes\":{bytes},\"total_read_time\":{time},\n\
+             \"total_write_ops\":0,\"total_write_bytes\":0,\"total_write_time\":0,\n\
+             \"ebs_volume_performance_exceeded_iops\":{},\"ec2_instance_ebs_performance_exceeded_tp\":{},\n\
+             \"volume_queue_length\":2,\"read_io_latency_histogram\":{{\"num_bins\":0,\"bins\":[]}}}}\n",
+            10 * n,
+            n * 1_000_000,
+            n * 7_000_000
+        )
+    };
+    folder.write("ebs.txt", (0..5).map(sample).collect::<String>());
+    let named = [
+        "The measured load is below the demand",
+        "The machine was above its throughput limit for 28 s of 40 s, according to EC2 (ec2_instance_performance_exceeded_tp)",
+        "the volume was above its IOPS limit for 4 s of 40 s, according to EBS",
+        "A faster volume does not help, as the limit is the machine's",
+    ];
+    check(&folder.run(&["diagnose", "ebs.txt"]), 0, &named);
+    let json = folder.run(&["diagnose", "ebs.txt", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("it is JSON");
+    let subject = &json["subjects"][0];
+    assert_eq!(subject["verdicts"][0]["verdict"], "censored");
+    assert_eq!(subject["censored"]["limit_owner"], "machine");
+    let limits = subject["provider_limits"].as_array().expect("a list");
+    let found: Vec<_> =
+        limits.iter().map(|limit| (limit["owner"].as_str(), limit["seconds_at_limit"].as_f64())).collect();
+    assert_eq!(found, [(Some("volume"), Some(4.0)), (Some("machine"), Some(28.0))]);
+    let sizing = folder.run(&["size", "ebs.txt", "--capacity", "500GiB", "--provider", "aws"]);
+    check(&sizing, 0, &["a faster volume alone does not help, so the machine is sized for this load too"]);
+}
