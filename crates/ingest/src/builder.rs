@@ -562,8 +562,8 @@ impl Builder {
     /// Operations of a class in a bin of latencies.
     pub(crate) fn latencies(&mut self, scope: u32, class: Class, (bin, count): (LatencyBin, f64)) {
         let all = &mut self.reading.latencies;
-        let known = all.iter().position(|histogram| (histogram.scope, histogram.class) == (scope, class));
-        let index = known.unwrap_or_else(|| {
+        let own = all.iter().position(|histogram| (histogram.scope, histogram.class) == (scope, class));
+        let index = own.unwrap_or_else(|| {
             all.push(LatencyHistogram { scope, class, bins: BTreeMap::new() });
             all.len() - 1
         });

@@ -32,6 +32,8 @@ struct Volumes {
     series: Vec<MetricSeries>,
     /// Metrics of limits were found.
     has_caps: bool,
+    /// Limits of operations, to compare with the rates.
+    guaranteed: Vec<GuaranteedIops>,
     ignored: BTreeMap<String, u32>,
 }
 
@@ -42,6 +44,36 @@ struct MetricSeries {
     scope: u32,
     meaning: Meaning,
     points: Vec<(DateTime, f64, Origin)>,
+}
+
+/// The limit of a volume's operations over time.
+#[derive(Debug)]
+struct GuaranteedIops {
+    metric: String,
+    part: String,
+    scope: u32,
+    /// Operations per second.
+    points: Vec<(DateTime, f64, Origin)>,
+}
+
+impl GuaranteedIops {
+    /// Adds the share of the limit that the operations of the volume use in each window.
+    fn put(self, series: &[MetricSeries], length: Option<Span>, out: &mut Builder) {
+        let mut rates: BTreeMap<DateTime, f64> = BTreeMap::new();
+        for series in series.iter().filter(|series| series.scope == self.scope) {
+            let is_sum = matches!(series.meaning, Meaning::Sum(Counted::Operations(_)));
+            let Some(length) = length.or_else(|| regular(&series.points)).filter(|_| is_sum) else { continue };
+            for (at, value, _) in &series.points {
+                *rates.entry(*at).or_default() += value / length.as_secs_f64();
+            }
+        }
+        let used = self.points.iter().filter_map(|(at, limit, origin)| {
+            let rate = rates.get(at).filter(|_| *limit > 0.0)?;
+            Some((*at, 100.0 * rate / limit, origin.clone()))
+        });
+        let used: Vec<_> = used.collect();
+        caps::guaranteed_iops().put((&self.metric, &self.part), self.scope, &used, out);
+    }
 }
 
 impl Volumes {
@@ -119,6 +151,9 @@ impl Volumes {
         let mut of_all = Spacing::default();
         for series in &self.series {
             of_all.learn(series.points.iter().map(|(at, ..)| *at));
+        }
+        for guaranteed in self.guaranteed {
+            guaranteed.put(&self.series, length, out);
         }
         let mut by_length: BTreeMap<Span, Points> = BTreeMap::new();
         for series in self.series {
@@ -549,6 +584,13 @@ fn take_oci(volumes: &mut Volumes, metric: &Value, line: u64, path: &str, out: &
         Some((at, value, out.origin(line, name, &format!("{path}.aggregated-datapoints[{index}]"))))
     });
     let points: Vec<_> = points.collect();
+    // The unit of the throughput's limit depends on the query, which the response does not repeat.
+    if name == "VolumeGuaranteedIOPS" {
+        let part = owner.to_owned();
+        let scope = out.scope(ReadingScope { part: part.clone(), ..ReadingScope::default() });
+        out.part(name, Fate::Read(points.len() as u32));
+        return volumes.guaranteed.push(GuaranteedIops { metric: name.to_owned(), part, scope, points });
+    }
     let Some(counted) = oci_counted(name) else {
         let scope = |out: &mut Builder| out.scope(ReadingScope { part: owner.to_owned(), ..ReadingScope::default() });
         if !volumes.add_cap((name, owner), scope, |_| points, out) {

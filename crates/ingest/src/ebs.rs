@@ -1,4 +1,4 @@
-//! Detailed performance statistics of Amazon EBS volumes: log page 0xD0 of their NVMe devices.
+//! Detailed performance statistics of Amazon EBS volumes: log page 0xD0 of their `NVMe` devices.
 //!
 //! Read as JSON or text of `nvme amzn stats` and of Amazon's script `ebsnvme stats`, as the raw page, and from snapshots
 //! of `plimsoll collect ebs`. Layout and names: `plugins/amzn/amzn-nvme.c` of nvme-cli (linux-nvme/nvme-cli) and `ebsnvme`
@@ -158,7 +158,7 @@ impl EbsStatistics {
             counts.extend(bins.iter().map(|(bin, count)| Count {
                 counted: Counted::Latencies(*class, *bin),
                 value: *count as f64,
-                wraps_at: (*count <= u64::from(u32::MAX)).then_some(4_294_967_296.0),
+                wraps_at: u32::try_from(*count).is_ok().then_some(4_294_967_296.0),
                 origin: origin.clone(),
             }));
         }

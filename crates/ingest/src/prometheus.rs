@@ -148,7 +148,7 @@ const EBS_DRIVER: [Counter; 10] = [
         1.0,
     ),
 ];
-/// The same counters from the receiver `awsebsnvmereceiver` of the CloudWatch agent, times in microseconds.
+/// The same counters from the receiver `awsebsnvmereceiver` of the `CloudWatch` agent, times in microseconds.
 const EBS_AGENT: [Counter; 10] = [
     ("total_read_ops", Operations, READ, 1.0),
     ("total_write_ops", Operations, WRITE, 1.0),

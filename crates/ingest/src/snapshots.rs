@@ -296,12 +296,12 @@ fn linux_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, ou
 
 /// Adds the statistics of EBS volumes at a time.
 fn ebs_sample(scope: &ReadingScope, object: &Map<String, Value>, line: u64, out: &mut Builder) {
-    let at = at(object).map(|at| out.instant(at));
+    let instant = at(object).map(|at| out.instant(at));
     let volumes = object.get("volumes").and_then(Value::as_object).into_iter().flatten();
     for (name, statistics) in volumes {
         let Some(statistics) = statistics.as_object().map(EbsStatistics::of_json) else { continue };
         let scope = ReadingScope { part: name.clone(), ..scope.clone() };
-        ebs::put(&statistics, scope, (at, None), line, out);
+        ebs::put(&statistics, scope, (instant, None), line, out);
     }
 }
 

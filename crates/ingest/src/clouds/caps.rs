@@ -53,12 +53,22 @@ pub(super) fn cap_metric(name: &str) -> Option<CapMetric> {
     } else {
         return None;
     };
-    let owner = owner(&has);
-    Some(CapMetric { limit: CapLimit { provider: provider(&has, owner), owner, kind: kind(&has), basis }, reached })
+    let owner = find_owner(&has);
+    Some(CapMetric {
+        limit: CapLimit { provider: find_provider(&has, owner), owner, kind: find_kind(&has), basis },
+        reached,
+    })
+}
+
+/// The share of a volume's operations in the limit that OCI guarantees.
+pub(super) const fn guaranteed_iops() -> CapMetric {
+    let (owner, kind) = (CapOwner::Volume, CapKind::Operations);
+    let limit = CapLimit { provider: "OCI", owner, kind, basis: CapBasis::Share };
+    CapMetric { limit, reached: Reached::AtLeast(CONSUMED_PERCENT) }
 }
 
 /// The limited quantity.
-fn kind(has: &impl Fn(&str) -> bool) -> CapKind {
+fn find_kind(has: &impl Fn(&str) -> bool) -> CapKind {
     if has("stalled") || has("throttledios") {
         CapKind::Either
     } else if has("iops") || has("iobalance") || has(" ops") || has("io credits") {
@@ -74,7 +84,7 @@ fn kind(has: &impl Fn(&str) -> bool) -> CapKind {
 }
 
 /// The owner of the limit. The share of a managed server's limit is that of the lower of disk and machine.
-fn owner(has: &impl Fn(&str) -> bool) -> CapOwner {
+fn find_owner(has: &impl Fn(&str) -> bool) -> CapOwner {
     let words = |all: &[&str]| all.iter().any(|word| has(word));
     if words(&["instanceebs", "ec2 instance", "ebsiobalance", "ebsbytebalance"])
         || words(&["vm cached", "vm uncached", "vm local", "vm remote"])
@@ -88,7 +98,7 @@ fn owner(has: &impl Fn(&str) -> bool) -> CapOwner {
 }
 
 /// The service that measures a metric.
-fn provider(has: &impl Fn(&str) -> bool, owner: CapOwner) -> &'static str {
+fn find_provider(has: &impl Fn(&str) -> bool, owner: CapOwner) -> &'static str {
     if has("googleapis") || has("throttled read") || has("throttled write") {
         "Google Cloud"
     } else if has("throttledios") {

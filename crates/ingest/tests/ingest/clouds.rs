@@ -84,6 +84,13 @@ fn metrics_of_limits_are_evidence_of_throttling() {
     let throttled =
         oci(&[("VolumeReadOps", "v1", [30_000.0, 60_000.0, 0.0]), ("VolumeThrottledIOs", "v1", [0.0, 5.0, 0.0])]);
     check(&throttled, &[("VolumeThrottledIOs", CapKind::Either, 3, &[1])]);
+    // 30,000 and 60,000 operations in five minutes, of 100 and of 210 a second.
+    let guaranteed = oci(&[
+        ("VolumeReadOps", "v1", [20_000.0, 60_000.0, 0.0]),
+        ("VolumeWriteOps", "v1", [10_000.0, 0.0, 0.0]),
+        ("VolumeGuaranteedIOPS", "v1", [100.0, 215.0, 215.0]),
+    ]);
+    check(&guaranteed, &[("VolumeGuaranteedIOPS", CapKind::Operations, 3, &[0])]);
     let rate = azure("Data Disk Read Operations/Sec", "average", [Some(12.5), Some(20.0), Some(30.0)]);
     let share = azure("Data Disk IOPS Consumed Percentage", "average", [Some(40.0), Some(99.0), Some(100.0)]);
     check(&(rate + &share), &[("Data Disk IOPS Consumed Percentage", CapKind::Operations, 3, &[1, 2])]);

@@ -43,7 +43,7 @@ const KEYS: [&str; 11] = [
 ];
 
 /// Latencies of reads: 2,970 of 3,000 a second below 32.768 ms, the others below 65.536 ms. Bins count in 32 bits.
-fn bins(n: u64) -> [(u64, u64, u64); 2] {
+fn bins_at(n: u64) -> [(u64, u64, u64); 2] {
     [(16_384, 32_768, (4_294_967_000 + 2_970 * n) % (1 << 32)), (32_768, 65_536, 30 * n)]
 }
 
@@ -59,11 +59,11 @@ fn json_of(values: [u64; 11], bins: [(u64, u64, u64); 2], names: &[(&str, &str)]
 }
 
 fn json(n: u64) -> String {
-    json_of(counters(n), bins(n), &[])
+    json_of(counters(n), bins_at(n), &[])
 }
 
 /// The text of `ebsnvme stats`, or with colons that of `nvme amzn stats`.
-fn text(n: u64, colon: &str) -> String {
+fn print_text(n: u64, colon: &str) -> String {
     let c = counters(n);
     let row = |title: &str, names: [&str; 2], at: usize| {
         format!("{title}{colon}\n  {}: {}\n  {}: {}\n", names[0], c[at], names[1], c[at + 1])
@@ -78,20 +78,20 @@ fn text(n: u64, colon: &str) -> String {
         text,
         "Read IO Latency Histogram (us)\nNumber of bins: 2\n{line}Lower       Upper        IO Count\n{line}"
     );
-    for (lower, upper, count) in bins(n) {
+    for (lower, upper, count) in bins_at(n) {
         let _ = writeln!(text, "[{lower:<8} - {upper:<8}] => {count}");
     }
     text + "\nWrite IO Latency Histogram (us)\nNumber of bins: 0\n"
 }
 
-fn page(n: u64) -> Vec<u8> {
+fn build_page(n: u64) -> Vec<u8> {
     let mut page = vec![0; 4_096];
     page[..4].copy_from_slice(&0x3C23_B510_u32.to_le_bytes());
     for (index, value) in counters(n).into_iter().enumerate() {
         page[8 + 8 * index..16 + 8 * index].copy_from_slice(&value.to_le_bytes());
     }
     page[512] = 2;
-    for (index, (lower, upper, count)) in bins(n).into_iter().enumerate() {
+    for (index, (lower, upper, count)) in bins_at(n).into_iter().enumerate() {
         let bin = [lower.to_le_bytes(), upper.to_le_bytes(), count.to_le_bytes()].concat();
         page[520 + 24 * index..544 + 24 * index].copy_from_slice(&bin);
     }
@@ -115,7 +115,7 @@ fn check(reading: &Reading, part: &str) {
         .caps
         .iter()
         .map(|cap| {
-            let time = cap.time.expect("EBS counts time").map(|span| span.as_secs_f64());
+            let time = cap.time.expect("EBS counts time").map(Span::as_secs_f64);
             assert_eq!((cap.of, cap.limit.basis), (2, CapBasis::Exceeded));
             (cap.limit.provider, cap.limit.owner, cap.limit.kind, cap.points, time)
         })
@@ -144,7 +144,7 @@ fn samples_in_json_are_windows_between_them() {
         ("ec2_instance_performance_exceeded_iops", "ec2_instance_ebs_performance_exceeded_iops"),
         ("ec2_instance_performance_exceeded_tp", "ec2_instance_ebs_performance_exceeded_tp"),
     ];
-    let line = |n: u64| json_of(counters(n), bins(n), &names).replace('\n', "") + "\n";
+    let line = |n: u64| json_of(counters(n), bins_at(n), &names).replace('\n', "") + "\n";
     let series: String = [0, 10, 30].map(|n| timed(n, &line(n))).concat();
     check(&read(&series), "");
 }
@@ -152,16 +152,16 @@ fn samples_in_json_are_windows_between_them() {
 #[test]
 fn samples_in_text_are_windows_between_them() {
     for colon in ["", ":"] {
-        let series: String = [0, 10, 30].map(|n| timed(n, &text(n, colon))).concat();
+        let series: String = [0, 10, 30].map(|n| timed(n, &print_text(n, colon))).concat();
         check(&read(&series), "");
     }
-    cut_anywhere(&timed(0, &text(0, "")));
+    cut_anywhere(&timed(0, &print_text(0, "")));
 }
 
 #[test]
 fn volumes_are_distinguished_by_a_line_with_their_device() {
     let series: String =
-        [0, 10, 30].map(|n| timed(n, &format!("/dev/nvme1n1\n{}vol-0a1:\n{}", json(n), text(n, ":")))).concat();
+        [0, 10, 30].map(|n| timed(n, &format!("/dev/nvme1n1\n{}vol-0a1:\n{}", json(n), print_text(n, ":")))).concat();
     let reading = read(&series);
     for part in ["/dev/nvme1n1", "vol-0a1"] {
         near(&values(&reading, part, Class::Read, Measure::Iops), &[3_000.0; 2]);
@@ -187,7 +187,7 @@ fn samples_at_an_interval_are_differences_after_the_first() {
 
 #[test]
 fn pages_are_samples() {
-    let pages = [page(0), page(10), page(20)].concat();
+    let pages = [build_page(0), build_page(10), build_page(20)].concat();
     let interval = FormatInput { interval: Some(Span::from_secs(10)), ..FormatInput::default() };
     let Outcome::Read(reading) = outcome(&pages, 1_000, interval) else { panic!("refused") };
     near(&values(&reading, "", Class::Read, Measure::Latency), &[0.02; 2]);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plimsoll_catalogue::Counts;
 use plimsoll_choose::diagnosis as found;
 use plimsoll_ingest::{Cap, EventTime, Outcome, Slot};
+use plimsoll_units::Span;
 
 use super::demand::{ClassName, InputSummary};
 use super::{each, finite, view};
@@ -96,7 +97,7 @@ view! {
         /// Number of all windows of the metric.
         windows: usize = cap.of,
         /// Seconds of each window; null if they differ or are unknown.
-        window_seconds: Option<f64> = cap.each.map(|each| each.as_secs_f64()),
+        window_seconds: Option<f64> = cap.each.map(Span::as_secs_f64),
         /// Seconds above the limit; null unless the provider counts time.
         seconds_at_limit: Option<f64> = cap.time.map(|[above, _]| above.as_secs_f64()),
         /// Seconds of all windows; null unless the provider counts time.

@@ -1,6 +1,7 @@
 //! Limits of volumes and machines by their provider's metrics, as text.
 
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapOwner};
+use plimsoll_units::Span;
 
 use super::clean;
 use super::sizing::length;
@@ -47,7 +48,7 @@ fn often(cap: &Cap) -> String {
         return format!("for {} of {}", length(above.as_secs_f64()), length(all.as_secs_f64()));
     }
     let (at, of) = (number::whole(cap.points as f64), number::whole(cap.of as f64));
-    match cap.each.map(|each| each.as_secs_f64()) {
+    match cap.each.map(Span::as_secs_f64) {
         Some(each) if (each - 60.0).abs() < 0.5 => format!("in {at} of {of} minutes"),
         Some(each) => format!("in {at} of {of} windows of {}", length(each)),
         None => format!("in {at} of {of} points"),

@@ -82,11 +82,11 @@ pub(crate) fn censored(wanted: &Wanted) -> Option<String> {
             )
         }
     };
-    let machine = match censored.limit_owner() {
+    let of_machine = match censored.limit_owner() {
         Some(CapOwner::Machine) => "; a faster volume alone does not help, so the machine is sized for this load too",
         _ => "",
     };
-    Some(format!("{reason}; {covered}{machine}"))
+    Some(format!("{reason}; {covered}{of_machine}"))
 }
 
 /// Operations per second with the measured rate and with the estimated one, with peaks and growth.

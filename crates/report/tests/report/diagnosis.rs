@@ -150,10 +150,8 @@ fn every_verdict() -> Vec<Verdict> {
     ]
 }
 
-#[test]
-fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
-    let latency_s = Some([0.001, 0.008]);
-    let cap = |part: &str, metric: &str, owner, kind| Cap {
+fn new_cap(part: &str, metric: &str, owner: CapOwner, kind: CapKind) -> Cap {
+    Cap {
         part: part.into(),
         metric: metric.into(),
         limit: CapLimit { provider: "EBS", owner, kind, basis: CapBasis::Exceeded },
@@ -162,16 +160,21 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
         each: Some(Span::from_secs(60)),
         time: None,
         slots: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
+    let latency_s = Some([0.001, 0.008]);
     let metric = |caps: &[Cap]| CensorCause::Metric { limits: caps.to_vec(), latency_s };
-    let checked = cap("vol-01", "vol-01 VolumeIOPSExceededCheck", CapOwner::Volume, CapKind::Operations);
+    let checked = new_cap("vol-01", "vol-01 VolumeIOPSExceededCheck", CapOwner::Volume, CapKind::Operations);
     let time = Some([Span::from_secs(21), Span::from_secs(30)]);
-    let counted = Cap { time, ..cap("vol-01", "exceeded_tp", CapOwner::Machine, CapKind::Bytes) };
+    let counted = Cap { time, ..new_cap("vol-01", "exceeded_tp", CapOwner::Machine, CapKind::Bytes) };
     let basis = |basis| CapLimit { provider: "Azure", owner: CapOwner::Unknown, kind: CapKind::Either, basis };
     let used = Cap {
         limit: basis(CapBasis::Share),
         each: Some(Span::from_secs(300)),
-        ..cap("", "read_percent", CapOwner::Volume, CapKind::Either)
+        ..new_cap("", "read_percent", CapOwner::Volume, CapKind::Either)
     };
     let empty = Cap { limit: basis(CapBasis::Credits), each: None, ..used.clone() };
     let table = [
@@ -193,7 +196,7 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
         (metric(&[counted]), "The machine of vol-01 was above its throughput limit for 21 s of 30 s"),
         (
             metric(&[used]),
-            "The storage used at least 95 % of its limit in 42 of 60 windows of 300 s, according to Azure",
+            "The storage used at least 95 % of its limit in 42 of 60 windows of 5 min, according to Azure",
         ),
         (metric(&[empty]), "The storage had no burst credits left in 42 of 60 points"),
         (

@@ -8,7 +8,7 @@ use crate::number;
 use crate::words::limits;
 
 pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
-    let (text, remedy) = match verdict {
+    let (text, advice) = match verdict {
         DiagnosisVerdict::Censored(censored) => {
             (format!("{}. {}.", reason(censored), without(censored)), remedy(censored))
         }
@@ -18,7 +18,7 @@ pub(super) fn verdict_text(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
         ),
         _ => return None,
     };
-    Some(VerdictText { kind: "answer", text, remedy: remedy.to_owned() })
+    Some(VerdictText { kind: "answer", text, remedy: advice.to_owned() })
 }
 
 /// `The measured rate is what a stall lets through: ..`, without a full stop.
