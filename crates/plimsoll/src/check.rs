@@ -3,16 +3,13 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use plimsoll_catalogue::{
-    Requirement, RequirementVerdict, RunValidity, built_in_requirements, judge_all, needs_another_run,
-    parse_requirement,
-};
+use plimsoll_catalogue::{Requirement, RequirementVerdict, built_in_requirements, parse_requirement};
 use plimsoll_measure::open_disk;
-use plimsoll_record::{Finding, Weight};
+use plimsoll_record::Finding;
 use plimsoll_report::pages::{self, CheckedRequirement};
 use plimsoll_report::{requirement_json, words};
 use plimsoll_suite::Facts;
-use plimsoll_suite::fio::{PlannedJobs, RequirementPlace, doubt_flushes, observe_figures, requirement_command};
+use plimsoll_suite::fio::{PlannedJobs, RequirementPlace, RequirementRuns, requirement_command};
 
 use crate::args::CheckArgs;
 use crate::cli_error::CliError;
@@ -77,49 +74,40 @@ fn check(
         return Err(CliError::usage(format!("{place}: not a directory: name the directory of a mounted file system")));
     }
     let prefix = format!(".plimsoll-check-{}", std::process::id());
-    let jobs_place = match path.is_dir() {
-        true => RequirementPlace::Directory { path: place, prefix: &prefix },
-        false => RequirementPlace::Configuration(place),
+    let jobs_place = if path.is_dir() {
+        RequirementPlace::Directory { path: place, prefix: &prefix }
+    } else {
+        RequirementPlace::Configuration(place)
     };
     let command = with_surroundings(|surroundings| requirement_command(requirement, jobs_place, surroundings));
     let mut command = command.map_err(|faults| CliError::usage(faults.join("\nplimsoll: ")))?;
     command.flags.destroy = destroy.to_vec();
     let (mut target, plan) = prepare(&command)?;
-    let (facts, mut findings) = describe_storage(path, &target)?;
+    let (facts, findings) = describe_storage(path, &target)?;
     let mut results = Results::new(&command.flags)?;
     let mut console = Console::new(false).map_err(|error| CliError::Failed(error.into()))?;
-    let (version, mut runs, mut failures) = (version(), Vec::new(), Vec::new());
-    let conditions = loop {
+    let (version, mut runs) = (version(), RequirementRuns::new(requirement, &facts, findings));
+    while runs.need_another() {
         let jobs = PlannedJobs::new(&command, &plan, target.meaning, &version);
         let (outcome, remaining) = perform(&jobs, &mut target, &mut results, &mut console)?;
-        remaining.iter().for_each(|note| console.say(note));
+        for note in remaining {
+            console.say(&note);
+        }
         if outcome.interrupted {
             return Err(CliError::Interrupted);
         }
-        failures.extend(outcome.failures);
-        findings.extend(doubt_flushes(&outcome.report, &facts));
-        runs.push(observe_figures(requirement, &outcome.report));
-        let is_void = findings.iter().any(|finding| finding.weight() == Weight::Void);
-        let validity = match (failures.is_empty(), is_void) {
-            (false, _) => RunValidity::EndedEarly,
-            (true, true) => RunValidity::Void,
-            (true, false) => RunValidity::Valid,
-        };
-        let judged = judge_all(requirement, &runs, validity);
-        if !needs_another_run(&judged) {
-            break judged;
-        }
-    };
-    findings.dedup_by_key(|finding| std::mem::discriminant(finding));
+        runs.add(outcome);
+    }
+    let findings = runs.findings.iter().map(Finding::text);
     let checked = CheckedRequirement {
         requirement,
         target: place,
         storage: words::subject(&facts.subject),
         origin: facts.source.word(),
-        runs: runs.len(),
-        conditions: &conditions,
-        failures,
-        cautions: plan.notes.iter().cloned().chain(findings.iter().map(Finding::text)).collect(),
+        runs: runs.count(),
+        conditions: &runs.judge(),
+        cautions: plan.notes.iter().cloned().chain(findings).collect(),
+        failures: &runs.failures,
     };
     forms.write(&pages::checked_requirement(&checked), || requirement_json(&checked))?;
     Ok(checked.verdict())

@@ -163,7 +163,9 @@ fn run_jobs(
     outcome.failures.iter().chain(&outcome.log_errors).for_each(say);
     results.report(&outcome.report)?;
     forms.write(&pages::jobs(&outcome.report, target.ground.facts().source.word()), Vec::new)?;
-    remaining.iter().for_each(|note| notes.write(note));
+    for note in remaining {
+        notes.write(note);
+    }
     match (outcome.interrupted, outcome.failures.is_empty()) {
         (true, _) => Err(CliError::Interrupted),
         (false, true) => Ok(()),

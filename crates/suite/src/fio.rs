@@ -14,6 +14,6 @@ mod steady;
 pub use layout::{JobFiles, find_file, is_directory};
 pub use plan::{Existing, NamedDisk, PathLookup, PathMeaning, PlanContext, StagePlan, plan};
 pub use report::PlannedJobs;
-pub use requirement::{RequirementPlace, doubt_flushes, observe_figures, requirement_command};
+pub use requirement::{RequirementPlace, RequirementRuns, requirement_command};
 pub use run::{JobsOutcome, RunObserver, RunningStage, StageResults, unix_ms};
 pub use status::RunProperties;

@@ -33,7 +33,7 @@ view! {
         /// The conditions.
         conditions: Vec<CheckedCondition> = each(checked.conditions),
         /// Reasons for an early end.
-        failures: Vec<String> = checked.failures.clone(),
+        failures: Vec<String> = checked.failures.to_vec(),
         /// Choices that the source of the requirement leaves open.
         assumptions: Vec<String> = checked.requirement.assumptions.clone(),
         /// Limitations of the figures.

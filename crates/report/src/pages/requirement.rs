@@ -25,7 +25,7 @@ pub struct CheckedRequirement<'a> {
     /// The conditions in order, at least one.
     pub conditions: &'a [JudgedCondition<'a>],
     /// Reasons for an early end, a line each.
-    pub failures: Vec<String>,
+    pub failures: &'a [String],
     /// Limitations of the figures, a sentence each.
     pub cautions: Vec<String>,
 }
@@ -271,7 +271,7 @@ mod tests {
             origin: "measured",
             runs,
             conditions: &conditions,
-            failures: vec!["wal: err=28/No space left on device".into(); 2],
+            failures: &["wal: err=28/No space left on device".into()],
             cautions: vec!["tmpfs keeps its data in memory: the figures describe that, not storage".into(); 3],
         };
         let text = page_summary(&checked_requirement(&checked), "--details", &TextStyle::default());

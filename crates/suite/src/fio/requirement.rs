@@ -1,13 +1,16 @@
 //! Requirements of products: their jobs on a directory or a configuration, and the figures of their reports.
 
+use std::mem::discriminant;
+
 use plimsoll_catalogue::{
-    ObservedFigure, RequiredFigure, RequiredOps, Requirement, RequirementCondition, TimeStatistic, TimedOps, nearest,
-    one_of,
+    JudgedCondition, ObservedFigure, RequiredFigure, RequiredOps, Requirement, RequirementCondition, RunValidity,
+    TimeStatistic, TimedOps, judge_all, nearest, needs_another_run, one_of,
 };
 use plimsoll_fio::print::{DirectionResult, FioReport, JobReport, LatencyHistogram};
 use plimsoll_fio::{FioCommand, FioJob, Flags, Surroundings, groups, job_file};
-use plimsoll_record::Finding;
+use plimsoll_record::{Finding, Weight};
 
+use super::run::JobsOutcome;
 use crate::ground::{Facts, Nature};
 use crate::recipes::durable;
 
@@ -100,8 +103,59 @@ fn has_operations(job: &FioJob, figure: RequiredFigure) -> bool {
     }
 }
 
+/// The runs of a requirement so far.
+#[derive(Debug)]
+pub struct RequirementRuns<'a> {
+    requirement: &'a Requirement,
+    facts: &'a Facts,
+    /// Figures of each run, in the order of the conditions.
+    figures: Vec<Vec<Option<ObservedFigure>>>,
+    /// Reasons for an early end, a line each.
+    pub failures: Vec<String>,
+    /// Doubts about the figures, each kind once.
+    pub findings: Vec<Finding>,
+}
+
+impl<'a> RequirementRuns<'a> {
+    /// No run. `findings` are known doubts about the storage.
+    pub const fn new(requirement: &'a Requirement, facts: &'a Facts, findings: Vec<Finding>) -> Self {
+        Self { requirement, facts, figures: Vec::new(), failures: Vec::new(), findings }
+    }
+
+    /// Adds a run.
+    pub fn add(&mut self, outcome: JobsOutcome) {
+        self.figures.push(observe_figures(self.requirement, &outcome.report));
+        self.failures.extend(outcome.failures);
+        let is_new = |doubt: &Finding| !self.findings.iter().any(|known| discriminant(known) == discriminant(doubt));
+        let doubt = doubt_flushes(&outcome.report, self.facts).filter(is_new);
+        self.findings.extend(doubt);
+    }
+
+    /// Number of runs.
+    pub const fn count(&self) -> usize {
+        self.figures.len()
+    }
+
+    /// True without a run, and if the runs decide too little.
+    pub fn need_another(&self) -> bool {
+        self.figures.is_empty() || needs_another_run(&self.judge())
+    }
+
+    /// The verdicts. Incomplete runs and findings that void the figures decide nothing.
+    pub fn judge(&self) -> Vec<JudgedCondition<'a>> {
+        let validity = if !self.failures.is_empty() {
+            RunValidity::EndedEarly
+        } else if self.findings.iter().any(|finding| finding.weight() == Weight::Void) {
+            RunValidity::Void
+        } else {
+            RunValidity::Valid
+        };
+        judge_all(self.requirement, &self.figures, validity)
+    }
+}
+
 /// The figure of each condition in a report; `None` without such operations.
-pub fn observe_figures(requirement: &Requirement, report: &FioReport) -> Vec<Option<ObservedFigure>> {
+fn observe_figures(requirement: &Requirement, report: &FioReport) -> Vec<Option<ObservedFigure>> {
     let observe = |condition: &RequirementCondition| {
         let jobs: Vec<&JobReport> = report.jobs.iter().filter(|job| is_measured(condition, &job.name)).collect();
         match condition.figure {
@@ -114,7 +168,7 @@ pub fn observe_figures(requirement: &Requirement, report: &FioReport) -> Vec<Opt
 }
 
 /// The finding that flushes were faster than durable media; none without flushes, and for models.
-pub fn doubt_flushes(report: &FioReport, facts: &Facts) -> Option<Finding> {
+fn doubt_flushes(report: &FioReport, facts: &Facts) -> Option<Finding> {
     let mut flushes = LatencyHistogram::default();
     report.jobs.iter().for_each(|job| flushes.merge(&job.sync));
     let median = flushes.bins.quantile(0.5).filter(|_| facts.nature != Nature::Model)?;

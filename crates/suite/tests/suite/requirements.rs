@@ -2,17 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_catalogue::{
-    Requirement, RequirementVerdict, RunValidity, built_in_requirements, judge_all, needs_another_run,
-    parse_requirement,
-};
+use plimsoll_catalogue::{Requirement, RequirementVerdict, built_in_requirements, parse_requirement};
 use plimsoll_drive::Onward;
 use plimsoll_fio::{FioCommand, Surroundings};
 use plimsoll_model::parse;
 use plimsoll_record::{Source, Subject};
 use plimsoll_suite::fio::{
-    JobFiles, PathLookup, PathMeaning, PlanContext, PlannedJobs, RequirementPlace, RunObserver, RunningStage,
-    StagePlan, observe_figures, plan, requirement_command,
+    JobFiles, PathLookup, PathMeaning, PlanContext, PlannedJobs, RequirementPlace, RequirementRuns, RunObserver,
+    RunningStage, StagePlan, plan, requirement_command,
 };
 use plimsoll_suite::{Facts, Ground, Model, Nature};
 use plimsoll_units::Bytes;
@@ -41,35 +38,34 @@ fn build_command(requirement: &Requirement, place: RequirementPlace<'_>) -> Resu
 
 fn planned(command: &FioCommand, meaning: PathMeaning) -> StagePlan {
     let lookup = PathLookup { at: &|_| Ok(None), is_directory: &|_| true, meaning, disks: &[] };
-    plan(command, &PlanContext { lookup, fresh_seed: 1, ring_refused: None, aio_refused: None }).unwrap()
+    plan(command, &PlanContext { lookup, fresh_seed: 1, ring_refused: None, aio_refused: None }).expect("a plan")
 }
 
 fn built_in(name: &str) -> Requirement {
-    parse_requirement(name, Requirement::built_in_text(name).unwrap()).unwrap()
+    let text = Requirement::built_in_text(name).expect("a built-in requirement");
+    parse_requirement(name, text).expect("a sound file")
 }
 
 /// The verdict on each condition of a built-in requirement on a model, after the runs that it needs.
 fn judge_built_in(name: &str, model: &str) -> Vec<RequirementVerdict> {
     let requirement = built_in(name);
-    let command = build_command(&requirement, RequirementPlace::Configuration(model)).unwrap();
-    let spec = parse(model).unwrap();
+    let command = build_command(&requirement, RequirementPlace::Configuration(model)).expect("jobs");
+    let spec = parse(model).expect("a notation");
     let subject = Subject { name: model.into(), kind: "model".into(), size: SPACE, device: None };
     let facts = Facts::new(Nature::Model, Source::Simulated { model: model.into() }, subject);
     let mut ground = Model::new(&spec, 1, facts);
     let meaning = PathMeaning::Space(ground.facts().space);
     let plan = planned(&command, meaning);
-    let mut runs = Vec::new();
-    loop {
+    let facts = ground.facts().clone();
+    let mut runs = RequirementRuns::new(&requirement, &facts, Vec::new());
+    while runs.need_another() {
         let jobs = PlannedJobs::new(&command, &plan, meaning, "test");
-        let files = JobFiles::new(&plan.files, meaning, &mut ground, &mut |_, _, _| ControlFlow::Continue(())).unwrap();
-        let outcome = jobs.run(&files, &mut ground, &mut Unobserved);
-        assert!(outcome.failures.is_empty(), "{name}: {:?}", outcome.failures);
-        runs.push(observe_figures(&requirement, &outcome.report));
-        let judged = judge_all(&requirement, &runs, RunValidity::Valid);
-        if !needs_another_run(&judged) {
-            return judged.iter().map(|judged| judged.verdict).collect();
-        }
+        let files = JobFiles::new(&plan.files, meaning, &mut ground, &mut |_, _, _| ControlFlow::Continue(()));
+        let files = files.expect("files of a model");
+        runs.add(jobs.run(&files, &mut ground, &mut Unobserved));
     }
+    assert_eq!((runs.failures.len(), runs.findings.len()), (0, 0), "{name}: {runs:?}");
+    runs.judge().iter().map(|judged| judged.verdict).collect()
 }
 
 #[test]
