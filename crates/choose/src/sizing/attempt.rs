@@ -172,7 +172,7 @@ impl<'a> Attempt<'a> {
             let bracket = (missed.over, met_at);
             self.levels.met[index] = self.cheapest_between(*group, bracket, choice, &mut offers, &|_| false);
         }
-        if self.levels.met.is_empty() {
+        if self.levels.met.is_empty() && !self.is_for_cheapest {
             self.refine_slower(all, offers);
         }
     }
