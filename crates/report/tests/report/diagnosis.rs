@@ -193,7 +193,10 @@ fn each_reason_for_a_hidden_demand_is_a_sentence_with_its_range() {
              machine of vol-01 was above its throughput limit for 21 s of 30 s, according to EBS (exceeded_tp), where \
              operations take 8 ms instead of 1 ms; the measured rate is what the limit lets through.",
         ),
-        (metric(&[counted]), "The machine of vol-01 was above its throughput limit for 21 s of 30 s"),
+        (
+            metric(&[counted]),
+            "for 21 s of 30 s, according to EBS (exceeded_tp), which a faster volume does not raise, where operations",
+        ),
         (
             metric(&[used]),
             "The storage used at least 95 % of its limit in 42 of 60 windows of 5 min, according to Azure",

@@ -1,7 +1,7 @@
 //! The verdict about measured rates that are below the demand.
 
 use plimsoll_choose::diagnosis::{CensorCause, Censored, DiagnosisVerdict};
-use plimsoll_ingest::Measure;
+use plimsoll_ingest::{CapOwner, Measure};
 
 use super::{VerdictText, seconds, share};
 use crate::number;
@@ -41,7 +41,10 @@ pub(crate) fn reason(censored: &Censored) -> String {
             )
         }
         CensorCause::Metric { limits: caps, latency_s } => {
-            let sentences: Vec<String> = caps.iter().map(limits::sentence).collect();
+            let mut sentences: Vec<String> = caps.iter().map(limits::sentence).collect();
+            if let Some(first) = sentences.first_mut().filter(|_| censored.limit_owner() == Some(CapOwner::Machine)) {
+                first.push_str(", which a faster volume does not raise");
+            }
             let all = sentences.join("; ").replace("; The ", "; the ");
             format!("{all}{}; the measured rate is what the limit lets through", longer(*latency_s))
         }
