@@ -87,18 +87,6 @@ pub(crate) fn typeset(text: &str) -> String {
     out
 }
 
-/// Capitalises the first letter, unless the first word is an identifier.
-pub(crate) fn sentence(text: &str) -> String {
-    let first = text.split(' ').next().unwrap_or_default();
-    let mut rest = text.chars();
-    match rest.next() {
-        Some(start) if first.chars().all(|c| c.is_ascii_lowercase() || "-:".contains(c)) => {
-            start.to_ascii_uppercase().to_string() + rest.as_str()
-        }
-        _ => text.to_owned(),
-    }
-}
-
 /// Text alternative of the curve chart.
 pub(crate) fn curve_description(curves: &[&Curve]) -> String {
     let one = |curve: &&Curve| {
@@ -115,6 +103,7 @@ pub(crate) fn curve_description(curves: &[&Curve]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::sentence;
 
     #[test]
     fn numbers_stay_with_their_units() {

@@ -196,3 +196,15 @@ pub fn clean(text: &str) -> String {
     };
     text.chars().map(|c| if allowed(c) { c } else { '\u{fffd}' }).collect()
 }
+
+/// Capitalises the first letter, unless the first word is an identifier.
+pub(crate) fn sentence(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let mut rest = text.chars();
+    match rest.next() {
+        Some(start) if first.chars().all(|c| c.is_ascii_lowercase() || "-:".contains(c)) => {
+            start.to_ascii_uppercase().to_string() + rest.as_str()
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -112,8 +112,8 @@ pub(super) fn find_candidates(
         settings: &settings,
     };
     // A stripe over arrays would be several of them, and a managed database has its volumes.
-    let is_whole = matches!(product.kind(), ProductKind::Server | ProductKind::Array | ProductKind::Managed);
-    let widest = if is_whole { 1 } else { search.widest.max(1) };
+    let is_undivided = matches!(product.kind(), ProductKind::Server | ProductKind::Array | ProductKind::Managed);
+    let widest = if is_undivided { 1 } else { search.widest.max(1) };
     let (mut found, mut reason) = (ClimbResult::default(), None);
     for members in WIDTHS.into_iter().filter(|members| *members <= widest) {
         match of_width(&goal, product, members) {

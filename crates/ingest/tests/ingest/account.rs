@@ -152,7 +152,7 @@ fn memory_and_processors_in_use_are_those_of_the_highest_window() {
 }
 
 #[test]
-fn limits_of_the_resource_manager_stand_in_for_memory_in_use() {
+fn limits_of_database_resources_replace_unknown_memory_in_use() {
     let limits = "<table><tr><th> </th><th>Begin</th><th>End</th></tr><tr><td>CPUs:</td><td>8</td><td>8</td></tr>\
                   <tr><td>SGA Target:</td><td>14,000,000,000</td><td>14,000,000,000</td></tr>\
                   <tr><td>PGA Target:</td><td>21,000,000,000</td><td>20,000,000,000</td></tr>\

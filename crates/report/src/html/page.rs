@@ -6,10 +6,11 @@ use std::ops::Range;
 use maud::{Markup, html};
 
 use super::framed;
-use crate::chart::{MarkerShape, colour_class, gauge, plimsoll_mark, sentence, typeset};
+use crate::chart::{MarkerShape, colour_class, gauge, plimsoll_mark, typeset};
 use crate::latency::{Pad, pads};
 use crate::page::{Block, Cell, Column, Emphasis, Fact, Item, Link, Page, PageSection, Table, Visibility};
 use crate::words::clean;
+use crate::words::sentence;
 
 /// Maximum length of a headline in the largest font size.
 const SHORT_HEADLINE: usize = 48;

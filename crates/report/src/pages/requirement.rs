@@ -300,7 +300,7 @@ mod tests {
         check("etcd", 0.21, Void, "etcd's requirement is undecided: its figures do not describe storage - measured");
         let failed = "HashiCorp Vault's requirement is not met: 1,500 IOPS, at least 3,000 IOPS required - measured";
         check("vault", 0.5, Valid, failed);
-        check("gitaly", 2.0, Valid, "is met: 16,000 IOPS of reads, at least 8,000 IOPS required");
+        check("gitaly", 2.0, Valid, "is met: 4,000 IOPS of writes, at least 2,000 IOPS required");
     }
 
     #[test]
@@ -312,6 +312,5 @@ mod tests {
                 }
             }
         }
-        assert!(summary("vault", 0.995, 3, RunValidity::Valid).contains("99 % of its limit counts as met"));
     }
 }

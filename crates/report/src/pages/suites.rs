@@ -9,14 +9,14 @@ use plimsoll_record::{StepWork, SuiteRun};
 use plimsoll_units::Span;
 
 use super::curves::{alert_and_command, findings, labels};
-use crate::chart::{Bar, Fill, bars, sentence};
+use crate::chart::{Bar, Fill, bars};
 use crate::findings;
 use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Chart, Emphasis, Fact, Headline, Page, PageSection};
 use crate::sessions::{SessionCurve, group_verdict, groups};
 use crate::suite::{StepRow, meanings, rows, skipped, table};
-use crate::words::{self, clean, database};
+use crate::words::{self, clean, database, sentence};
 
 /// Maximum number of bars.
 const BARS_MAX: usize = 40;

@@ -54,12 +54,12 @@ pub(crate) fn smaller_than_stored(wanted: &Wanted) -> Option<String> {
 }
 
 /// Assumptions that determine the load, and a load that is known at a single time only.
-pub(crate) fn assumed_load(wanted: &Wanted) -> Vec<String> {
-    let mut texts: Vec<String> = wanted.decisive_assumptions().map(crate::chart::sentence).collect();
-    if wanted.measured.windows == 1 && wanted.account.is_none() {
-        let length = length(wanted.measured.longest.as_secs_f64());
+pub(crate) fn assumed_load(demand: &Wanted) -> Vec<String> {
+    let mut texts: Vec<String> = demand.decisive_assumptions().map(super::sentence).collect();
+    if demand.measured.windows == 1 && demand.account.is_none() {
+        let window = length(demand.measured.longest.as_secs_f64());
         texts.push(format!(
-            "The load is that of a single window of {length}: other times may be busier, so provide windows of a busy week"
+            "The load is that of a single window of {window}: other times may be busier, so provide windows of a busy week"
         ));
     }
     texts

@@ -126,7 +126,7 @@ impl<'a> RequirementRuns<'a> {
     pub fn add(&mut self, outcome: JobsOutcome) {
         self.figures.push(observe_figures(self.requirement, &outcome.report));
         self.failures.extend(outcome.failures);
-        let is_new = |doubt: &Finding| !self.findings.iter().any(|known| discriminant(known) == discriminant(doubt));
+        let is_new = |doubt: &Finding| !self.findings.iter().any(|other| discriminant(other) == discriminant(doubt));
         let doubt = doubt_flushes(&outcome.report, self.facts).filter(is_new);
         self.findings.extend(doubt);
     }

@@ -11,10 +11,9 @@ use plimsoll_choose::sizing::{
 };
 
 use super::Sized;
-use crate::chart::sentence;
 use crate::number;
 use crate::page::Headline;
-use crate::words::{clean, offer, sizing as words};
+use crate::words::{clean, offer, sentence, sizing as words};
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
 const MUCH_CHEAPER: f64 = 0.8;
