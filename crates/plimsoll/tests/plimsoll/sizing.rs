@@ -188,7 +188,7 @@ fn a_reached_limit_is_stated_first_and_sized_as_a_range() {
     assert!((number("most_iops") / number("least_iops") - 3.0).abs() < 0.01, "{censored}");
     let text = stdout(&folder.run(&arguments));
     let first = words(text.split_once('\n').map_or("", |(_, rest)| rest));
-    assert!(first.starts_with("The measured rate is what a limit lets through: VolumeIOPSExceededCheck"), "{text}");
+    assert!(first.starts_with("The volume was above its IOPS limit in 40 of 60 minutes, according to EBS"), "{text}");
     assert!(first.contains("up to 3 times the measured rate") && !text.contains("vpu=0"), "{text}");
     let text = stdout(&folder.run(&["diagnose", "volume.json"]));
     assert!(text.starts_with("The measured load is below the demand"), "{text}");
