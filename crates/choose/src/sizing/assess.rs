@@ -51,6 +51,8 @@ pub(super) struct Assessor<'a> {
     /// Given options of products, which keep their values.
     pub(super) given: Option<&'a Search>,
     pub(super) requirements: Requirements,
+    /// As [`Wanted::needs_latency`]; for a part of a layout, of the whole.
+    pub(super) needs_latency: bool,
     series: DemandSeries,
 }
 
@@ -79,6 +81,7 @@ impl<'a> Assessor<'a> {
             machine: None,
             given: None,
             requirements,
+            needs_latency: wanted.needs_latency(),
             series: DemandSeries::of(&wanted.series),
         }
     }

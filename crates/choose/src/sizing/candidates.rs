@@ -86,7 +86,7 @@ fn find_exclusion(assessor: &Assessor<'_>, search: &Search, offer: &Offer) -> Op
         return Some("the measured load is below the demand, and its lowest level has no room for more".to_owned());
     }
     let is_fixed = !search.settings(product).is_empty();
-    let worse = offer.worse_latency().filter(|_| assessor.wanted.needs_latency() && !is_fixed);
+    let worse = offer.worse_latency().filter(|_| assessor.needs_latency && !is_fixed);
     worse.map(|statement| statement.text.to_string())
 }
 

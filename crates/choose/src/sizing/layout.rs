@@ -171,7 +171,9 @@ pub fn layouts(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizin
                     let price = |part: &PartChoices| storage_price(part.choices.get(provider)?);
                     others.clone().try_fold(below(provider), |limit, part| Some(limit - price(part)?))
                 };
-                let choices = cheapest_of_each(&Assessor::new(catalogue, terms, &wanted), search, limit);
+                let mut assessor = Assessor::new(catalogue, terms, &wanted);
+                assessor.needs_latency = whole.needs_latency();
+                let choices = cheapest_of_each(&assessor, search, limit);
                 known.insert(key.clone(), PartChoices { wanted, choices });
             }
             keys.push(key);

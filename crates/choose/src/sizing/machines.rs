@@ -30,7 +30,7 @@ struct Machine {
     part: Part,
     price: Option<Price>,
     vcpus: Option<f64>,
-    /// The tightest of its own limits relative to the load, with a plain volume.
+    /// The tightest of its own limits relative to the load, with the volume of the first offer.
     over: f64,
 }
 
@@ -50,12 +50,11 @@ impl Fleet {
         if names.is_empty() {
             return None;
         }
-        let plain = strip_options(assessor, offer);
-        let sizes = names.iter().flat_map(|name| vary_sizes(assessor, &plain, name));
+        let sizes = names.iter().flat_map(|name| vary_sizes(assessor, offer, name));
         let sizes: Vec<Part> = sizes.collect();
         let of = sizes.len();
         let mut machines: Vec<Machine> =
-            sizes.into_iter().filter_map(|part| Machine::of(assessor, &plain, part)).collect();
+            sizes.into_iter().filter_map(|part| Machine::of(assessor, offer, part)).collect();
         // Unknown limits are not sufficient ones.
         if machines.iter().any(Machine::has_limits) {
             machines.retain(Machine::has_limits);
@@ -73,7 +72,7 @@ impl Fleet {
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
-        let machine = Machine::attached(assessor, &strip_options(assessor, offer), machine.clone());
+        let machine = Machine::attached(assessor, offer, machine.clone());
         let machines = machine.into_iter().map(|(machine, _)| machine).collect();
         Self { machines, of: 1, count: assessor.wanted.instances(), sharing: assessor.wanted.sharing() }
     }
@@ -155,8 +154,8 @@ impl Machine {
     /// `None` if it cannot be had with the volume, has too few processors or too little memory, is a burstable machine
     /// whose processors do not run all the time that the load takes, or is an Arm machine: programs for x86-64, as most
     /// databases of today are, do not run there.
-    fn of(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<Self> {
-        let (machine, attached) = Self::attached(assessor, plain, part)?;
+    fn of(assessor: &Assessor<'_>, offer: &Offer, part: Part) -> Option<Self> {
+        let (machine, attached) = Self::attached(assessor, offer, part)?;
         let shape = attached.machine_shape();
         let is_arm = shape.as_ref().is_some_and(|shape| shape.arm);
         let lacks_base = shape.as_ref().is_some_and(|shape| {
@@ -172,13 +171,13 @@ impl Machine {
         self.over < f64::MAX
     }
 
-    /// The machine, and a plain volume on it; `None` if it cannot be had with the volume.
-    fn attached(assessor: &Assessor<'_>, plain: &Offer, part: Part) -> Option<(Self, Offer)> {
-        let config = Config { machine: Some(part.clone()), ..plain.config.clone() };
+    /// The machine, and the volume of an offer on it; `None` if it cannot be had with the volume.
+    fn attached(assessor: &Assessor<'_>, offer: &Offer, part: Part) -> Option<(Self, Offer)> {
+        let config = Config { machine: Some(part.clone()), ..offer.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
         let sharing = assessor.wanted.sharing();
         let over = own_limits(assessor, &attached, sharing).first().map_or(f64::MAX, |tight| tight.over);
-        let price = price_of_machine(assessor, plain, &part);
+        let price = price_of_machine(assessor, offer, &part);
         let vcpus = attached.machine_shape().and_then(|shape| shape.vcpus);
         Some((Self { part, price, vcpus, over }, attached))
     }
@@ -248,8 +247,8 @@ pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &A
     is_less.then_some(reduced)
 }
 
-/// The offer with the lowest value that is enough of each option that raises a ceiling, one after the other; options with
-/// levels and given ones keep their values.
+/// The offer with the lowest value that is enough of each option that raises a ceiling and the price, one after the other;
+/// options with levels and given ones keep their values.
 pub(super) fn lower_options(assessor: &Assessor<'_>, offer: &Offer, is_enough: &dyn Fn(&Offer) -> bool) -> Offer {
     let lifts: BTreeSet<&str> =
         offer.ceilings.iter().flat_map(|ceiling| ceiling.lift.iter().map(|name| &**name)).collect();
@@ -258,7 +257,9 @@ pub(super) fn lower_options(assessor: &Assessor<'_>, offer: &Offer, is_enough: &
     let is_given = |name: &str| given.iter().any(|(given, _)| given == name);
     let names = offer.options.iter().map(|chosen| &*chosen.name);
     for name in names.filter(|name| lifts.contains(name) && !is_given(name)) {
-        lowered = reduced_option(assessor, &lowered, name, is_enough).unwrap_or(lowered);
+        let price = |offer: &Offer| price_of(offer, assessor.terms).map(|price| price.monthly.millionths);
+        let saves = |lower: &Offer| price(lower).zip(price(&lowered)).is_none_or(|(then, before)| then < before);
+        lowered = reduced_option(assessor, &lowered, name, is_enough).filter(saves).unwrap_or(lowered);
     }
     lowered
 }
@@ -325,11 +326,11 @@ fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<Tigh
 }
 
 /// The price of the machine by itself, in the region of the volume's price; in any if the volume has none.
-fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> Option<Price> {
+fn price_of_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Option<Price> {
     let config = Config { wraps: Vec::new(), volume: machine.clone(), machine: None };
     let alone = assessor.catalogue.offer(&config, assessor.terms).ok()?;
     let is_complete = |price: &Price| price.without.is_empty();
-    match price_of(plain, assessor.terms) {
+    match price_of(offer, assessor.terms) {
         None => price_of(&alone, assessor.terms).filter(is_complete),
         Some(volume) => alone.prices().into_iter().find(|price| {
             let in_region = volume.region.is_none() || price.region.is_none() || price.region == volume.region;
@@ -338,14 +339,15 @@ fn price_of_machine(assessor: &Assessor<'_>, plain: &Offer, machine: &Part) -> O
     }
 }
 
-/// A volume of the offer's size without options, which needs no particular machine; the offer itself if that is
-/// invalid.
-fn strip_options(assessor: &Assessor<'_>, offer: &Offer) -> Offer {
-    let is_size = |setting: &&Setting| matches!(setting, Setting::Option { name, .. } if name == "size");
-    let settings = offer.config.volume.settings.iter().filter(is_size).cloned().collect();
-    let volume = Part { product: offer.config.volume.product.clone(), settings };
-    let config = Config { wraps: Vec::new(), volume, machine: None };
-    assessor.catalogue.offer(&config, assessor.terms).unwrap_or_else(|_| offer.clone())
+/// The volume of an offer with its size alone, which needs no particular machine.
+fn size_only(offer: &Offer) -> Part {
+    let is_size = |setting: &&Setting| match setting {
+        Setting::Size { .. } => true,
+        Setting::Option { name, .. } => name == "size",
+        Setting::Word(_) => false,
+    };
+    let Part { product, settings } = &offer.config.volume;
+    Part { product: product.clone(), settings: settings.iter().filter(is_size).cloned().collect() }
 }
 
 /// Names of options for processors and memory of flexible machines.
@@ -356,10 +358,13 @@ const GIB: f64 = 1_073_741_824.0;
 /// The machine with defaults, and with each option doubled up to its maximum; of flexible machines also with the fewest
 /// processors that suffice, for the database, its memory and the load, and each with the memory that is required instead
 /// of the default.
-fn vary_sizes(assessor: &Assessor<'_>, plain: &Offer, name: &str) -> Vec<Part> {
+fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
     let machine = Part { product: name.to_owned(), settings: Vec::new() };
-    let on = |part: &Part| Config { machine: Some(part.clone()), ..plain.config.clone() };
-    let Ok(shown) = assessor.catalogue.offer(&on(&machine), assessor.terms) else { return vec![machine] };
+    let on = |part: &Part| Config { machine: Some(part.clone()), ..offer.config.clone() };
+    // A volume with several paths is invalid on the default of a flexible machine, which has one processor.
+    let bare = Config { volume: size_only(offer), ..on(&machine) };
+    let attached = [on(&machine), bare].into_iter().find_map(|on| assessor.catalogue.offer(&on, assessor.terms).ok());
+    let Some(shown) = attached else { return vec![machine] };
     let compute = assessor.wanted.compute;
     let flexible = |name: &str| {
         let is_it = |chosen: &&Chosen| *chosen.name == *name && chosen.low < chosen.high;
@@ -432,5 +437,23 @@ mod tests {
         check("aws/io2:600GiB,iops=12000", "aws/r6i.2xlarge", (9_000.0, 8192.0), None);
         // And 312.5 MB/s, which are fewer operations of 64 KiB; larger volumes than needed shrink as well.
         check("aws/io2:900GiB,iops=9000", "aws/r6i.2xlarge", (4_000.0, 65_536.0), Some("aws/io2:600GiB,iops=4769"));
+    }
+
+    /// Several paths need 16 OCPUs: the flexible machine with as many is found, though its default has one.
+    #[test]
+    fn flexible_machines_are_sized_for_volumes_that_need_many_processors() {
+        let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+        let catalogue = Catalogue::built_in();
+        let class = Class::RandomRead;
+        let (iops, bytes_per_second) = (70_000.0, 70_000.0 * 8192.0);
+        let load = ClassLoad { class, iops, bytes_per_second, reads: 1.0, sequential: false, durable: false };
+        let point = DesignPoint { of: Busiest::Operations, windows: 1, classes: vec![load] };
+        let demand = Wanted::of(vec![point], Bytes::gib(600));
+        let assessor = Assessor::new(&catalogue, &terms, &demand);
+        let config = "oci:1000GB@120vpu,active_paths=5".parse().expect("notation");
+        let offer = catalogue.offer(&config, &terms).expect("on offer");
+        let fleet = Fleet::of(&assessor, &offer).expect("there are machines");
+        let attached = fleet.cheapest(&assessor, &offer).expect("one suffices").name().expect("a machine");
+        assert_eq!(attached, "oci/VM.Standard.E3.Flex:ocpu=16,memory=8", "{attached}");
     }
 }
