@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use plimsoll_choose::diagnosis::DatabaseEffect;
 use plimsoll_choose::elapsed::{JobTimes, WindowWork};
 use plimsoll_choose::sizing::{
-    Best, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout,
+    Best, Choice, ClassLatency, DesignLimit, PresentCost, PriceDoubt, Rejection, Sizing, VolumeLayout, VolumePart,
 };
 use plimsoll_choose::what_if::{MemoryFirst, WhatIfs};
 use plimsoll_ingest::Outcome;
@@ -23,7 +23,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::{clean, offer, sizing as words};
+use crate::words::{clean, offer, sentence, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -67,13 +67,13 @@ pub fn sizing(sizing: &Sizing, what_ifs: &WhatIfs, outcomes: &[Outcome], most: u
     sections.extend(sized.rejected());
     sections.push(sized.in_full());
     sections.extend(sized.sources());
-    let next = sizing.best_volumes().first().map(|choice| {
+    let quoted = sizing.best_volumes().into_iter().map(|choice| {
         // With its machine, so that limits and price are those of the recommendation.
         let machine = choice.machine.as_ref().filter(|machine| machine.count == 1);
-        let offer = machine.map_or(&choice.offer, |machine| &machine.offer);
-        let command = ["plimsoll", "quote", &offer::configuration(offer)].map(str::to_owned);
-        ("Its limits and price".to_owned(), crate::words::command(&command))
+        offer::configuration(machine.map_or(&choice.offer, |machine| &machine.offer))
     });
+    let command: Vec<String> = ["plimsoll", "quote"].into_iter().map(str::to_owned).chain(quoted).collect();
+    let next = (command.len() > 2).then(|| ("Its limits and price".to_owned(), crate::words::command(&command)));
     Page {
         title,
         headline: Some(sized.headline()),
@@ -100,7 +100,10 @@ impl Sized<'_> {
     fn figures(&self) -> Vec<Fact> {
         let demand = &self.sizing.wanted;
         let parts = self.sizing.best_volumes();
-        let mut figures: Vec<Fact> = parts.iter().map(|choice| configuration(choice)).collect();
+        let mut figures: Vec<Fact> = match self.sizing.best() {
+            Some(Best::Layout(layout)) => layout.parts.iter().map(volume_of_layout).collect(),
+            _ => parts.iter().map(|choice| configuration(choice)).collect(),
+        };
         figures.extend(self.sizing.best_machine().and_then(|machine| {
             Some(Fact::new("Machine", clean(&machine.name()?)).with_remark(words::shape(machine)))
         }));
@@ -124,11 +127,16 @@ impl Sized<'_> {
                 Fact::new("First limit", binds.name.to_string()).with_remark(words::limit_rate_and_room(binds))
             }));
         }
-        if let Some(point) = demand.points.first() {
+        // The load that decides.
+        let binding = parts.first().and_then(|choice| choice.binds.as_ref()).map(|binds| binds.point);
+        let deciding = demand.points.iter().find(|point| parts.len() == 1 && Some(point.of) == binding);
+        if let Some(point) = deciding.or(demand.points.first()) {
             let (moved, measured) = (offer::megabytes(point.bytes_per_second()), number::three(demand.measured.iops));
             let expected = Fact::new("Expected", format!("{} IOPS", number::three(point.iops())));
             let headroom = number::percent(demand.headroom);
-            let remark = format!("{moved} MB/s; measured {measured} IOPS; {headroom} headroom");
+            let windows = || format!(" in the windows with {}", words::busiest(point.of));
+            let windows = if demand.points.len() > 1 { windows() } else { String::new() };
+            let remark = format!("{moved} MB/s{windows}; measured {measured} IOPS; {headroom} headroom");
             figures.push(expected.with_remark(remark));
         }
         figures.push(Fact::new("Capacity", offer::capacity(demand.capacity)).with_remark("at the end of the period"));
@@ -390,6 +398,12 @@ fn table(label: &str, choices: &[Choice]) -> Table {
 /// The notation of a choice.
 fn configuration(choice: &Choice) -> Fact {
     Fact::new("Configuration", offer::configuration(&choice.offer))
+}
+
+/// A volume by its content: `Redo  oci/block-volume:50GB`.
+fn volume_of_layout(part: &VolumePart) -> Fact {
+    let name = sentence(part.content.name());
+    Fact::new(name, offer::configuration(&part.choice.offer))
 }
 
 /// The reads with the most operations, or the first class.

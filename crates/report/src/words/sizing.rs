@@ -550,7 +550,9 @@ pub(crate) fn price(choice: &Choice) -> String {
 /// Parts of the price of a choice: `storage 95.20 USD (unverified), machine 183.96 USD`.
 pub(crate) fn price_parts(choice: &Choice) -> String {
     let doubt = if choice.has_unverified_price() { " (unverified)" } else { "" };
-    let storage = choice.price.as_ref().map(|price| format!("storage {}{}{doubt}", price.monthly, own_price(price)));
+    // The price of a volume on a given machine has the machine's.
+    let volumes = if choice.offer.config.machine.is_some() { "storage and machine" } else { "storage" };
+    let storage = choice.price.as_ref().map(|price| format!("{volumes} {}{}{doubt}", price.monthly, own_price(price)));
     let attached = choice
         .machine
         .as_ref()
@@ -589,6 +591,22 @@ pub(crate) fn foreign_platform(platform: &ForeignPlatform) -> String {
          from a benchmark{bytes}",
         clean(&platform.name)
     )
+}
+
+/// The origin of a machine's memory where it is not the memory that the database uses.
+pub(crate) fn memory_not_of_database(demand: &Wanted) -> Option<String> {
+    match &demand.compute_origin.memory {
+        Some(MemoryOrigin::Host(host)) => Some(format!(
+            "The memory of the machine, {}, is that of the present host, as its use is unknown or includes the page cache: \
+             --memory states it",
+            offer::capacity(Bytes::new(host.value as u64))
+        )),
+        None => Some(format!(
+            "The memory of the machine is assumed, {}, as the input does not state any: --memory states it",
+            offer::capacity(demand.compute.required().1)
+        )),
+        Some(MemoryOrigin::Given | MemoryOrigin::Database { .. }) => None,
+    }
 }
 
 /// Processors from the mean of a window: shorter peaks are unknown. `None` if the required ones suffice for as many more as

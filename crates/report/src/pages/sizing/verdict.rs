@@ -24,6 +24,8 @@ impl Sized<'_> {
     pub(super) fn headline(&self) -> Headline {
         let demand = &self.sizing.wanted;
         let (mut cautions, mut details) = (Vec::from_iter(words::censored(demand)), vec![self.verdict()]);
+        cautions.extend(self.slower_than_today());
+        cautions.extend(self.worse_latency());
         if demand.is_capped() {
             cautions.extend(words::processors_without_peaks(demand));
         }
@@ -39,12 +41,11 @@ impl Sized<'_> {
                 _ => cautions.push(format!("Memory first: {text}")),
             }
         }
-        cautions.extend(self.slower_than_today());
-        cautions.extend(self.worse_latency());
         if !demand.is_capped() {
             cautions.extend(words::processors_without_peaks(demand));
         }
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
+        cautions.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
         let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
         let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
         if is_other { &mut cautions } else { &mut details }.extend(diagnosed);
