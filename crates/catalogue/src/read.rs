@@ -20,6 +20,7 @@ mod typical;
 use std::sync::Arc;
 
 use plimsoll_units::Bytes;
+use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::complaint::{Complaint, Complaints};
@@ -56,11 +57,8 @@ struct PartReader<'t> {
 /// Parses a product file.
 pub(crate) fn parse_product(source: &ProductText, beside: &Beside) -> Result<Loaded, Vec<Complaint>> {
     let (mut to, text) = (Complaints::new(source), &*source.text);
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        to.at(error.span().map_or(0, |span| span.start), error.message(), "TOML");
-    }
-    if !errors.is_empty() {
+    let document = parse_toml(text, &mut to);
+    if !to.is_empty() {
         return Err(to.into_sorted());
     }
     let head = Section::new(document.get_ref(), 0, "the file");
@@ -69,6 +67,15 @@ pub(crate) fn parse_product(source: &ProductText, beside: &Beside) -> Result<Loa
     let product = reader.product(head);
     let PartReader { to, names, .. } = reader;
     if to.is_empty() { Ok(Loaded { product, of_machines: names.of_machines }) } else { Err(to.into_sorted()) }
+}
+
+/// Parses TOML, and complains about each syntax error.
+fn parse_toml<'t>(text: &'t str, to: &mut Complaints) -> Spanned<DeTable<'t>> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        to.at(error.span().map_or(0, |span| span.start), error.message(), "TOML");
+    }
+    document
 }
 
 impl PartReader<'_> {

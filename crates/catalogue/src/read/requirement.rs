@@ -1,10 +1,9 @@
 //! Parser of requirement files.
 
-use toml::de::DeTable;
-
 use plimsoll_units::{Bytes, Span};
 
 use super::cites::Cites;
+use super::parse_toml;
 use super::section::{Section, read_number};
 use crate::complaint::{Complaint, Complaints};
 use crate::nearest;
@@ -18,11 +17,8 @@ use crate::requirement::{RequiredFigure, RequiredUnit, Requirement, RequirementC
 pub fn parse_requirement(name: &str, text: &str) -> Result<Requirement, Vec<Complaint>> {
     let source = ProductText::read(name, text, &|_| None);
     let mut to = Complaints::new(&source);
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        to.at(error.span().map_or(0, |span| span.start), error.message(), "TOML");
-    }
-    if !errors.is_empty() {
+    let document = parse_toml(text, &mut to);
+    if !to.is_empty() {
         return Err(to.into_sorted());
     }
     let head = Section::new(document.get_ref(), 0, "the file");
