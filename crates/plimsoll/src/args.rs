@@ -24,6 +24,7 @@ mod forms;
 mod help;
 mod inputs;
 mod iscsi;
+mod kubernetes;
 mod nbd;
 mod offers;
 mod size;
@@ -51,6 +52,8 @@ pub use help::build_command;
 pub use inputs::InputArgs;
 use iscsi::ISCSI_EXAMPLES;
 pub use iscsi::{ChapArgs, IscsiArgs};
+pub use kubernetes::ClaimJobArgs;
+use kubernetes::K8S_JOB_EXAMPLES;
 use nbd::NBD_EXAMPLES;
 pub use nbd::{ImageArgs, NbdArgs, TlsArgs, TlsWord};
 use offers::{CATALOGUE_EXAMPLES, EXPLAIN_EXAMPLES, FIT_EXAMPLES, MATCH_EXAMPLES, PRICES_EXAMPLES, QUOTE_EXAMPLES};
@@ -109,6 +112,9 @@ pub enum Command {
     /// Rank the configurations that carry the load of reports by price, with reasons
     #[command(after_help = SIZE_EXAMPLES)]
     Size(Box<SizeArgs>),
+    /// Print a Kubernetes Job that measures a PersistentVolumeClaim
+    #[command(name = "k8s-job", after_help = K8S_JOB_EXAMPLES)]
+    ClaimJob(ClaimJobArgs),
     /// Run a classic benchmark (crystaldiskmark, dd, bonnie, slob, ...) in its own layout, with an explanation
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(Box<SuiteArgs>),

@@ -17,6 +17,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "inputs",
     "iscsi",
     "json",
+    "kubernetes",
     "loadline",
     "models",
     "nbd",

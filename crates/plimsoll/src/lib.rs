@@ -24,6 +24,7 @@ mod guide;
 mod image;
 mod inputs;
 mod iscsi;
+mod kubernetes;
 mod log;
 mod matching;
 mod measure;
@@ -85,6 +86,7 @@ pub fn main() -> ExitCode {
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Collect(args) => collect::run(&args),
         Command::Size(args) => sizing::run(&args),
+        Command::ClaimJob(args) => kubernetes::run(&args),
         Command::Suite(args) => suite::run_suite(&args),
         Command::Fio(args) => fio::run(&args),
         Command::Check(args) => check::run(&args),

@@ -23,8 +23,8 @@ pub struct Forms {
     html: Option<PathBuf>,
     markdown: Option<PathBuf>,
     csv: Option<PathBuf>,
-    /// A form of a single command, which writes it: SVG of curves, Terraform of sizes.
-    own: Option<PathBuf>,
+    /// Forms of a single command, which writes them: SVG of curves, Terraform and Kubernetes objects of sizes.
+    own: Vec<PathBuf>,
     is_quiet: bool,
     /// Text in full instead of the summary.
     is_detailed: bool,
@@ -34,15 +34,15 @@ pub struct Forms {
 impl Forms {
     /// Checks that all files are writable. JSON replaces the text.
     pub fn new(args: &FormArgs) -> Result<Self, CliError> {
-        Self::with_own(args, None)
+        Self::with_own(args, [])
     }
 
-    /// The same with a form that the command writes.
-    pub fn with_own(args: &FormArgs, own: Option<&PathBuf>) -> Result<Self, CliError> {
+    /// The same with forms that the command writes.
+    pub fn with_own<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, CliError> {
         Self { is_quiet: args.json.is_some(), ..Self::of(args, own) }.checked()
     }
 
-    fn of(args: &FormArgs, own: Option<&PathBuf>) -> Self {
+    fn of<'a>(args: &FormArgs, own: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let FormArgs { json, html, markdown, csv, details, no_color } = args;
         let [json, html, markdown, csv] = [json, html, markdown, csv].map(Clone::clone);
         Self {
@@ -50,7 +50,7 @@ impl Forms {
             html,
             markdown,
             csv,
-            own: own.cloned(),
+            own: own.into_iter().cloned().collect(),
             is_quiet: false,
             is_detailed: *details,
             style: style(*no_color),
@@ -90,7 +90,7 @@ impl Forms {
     }
 
     fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.json, &self.html, &self.markdown, &self.csv, &self.own].into_iter().flatten()
+        [&self.json, &self.html, &self.markdown, &self.csv].into_iter().flatten().chain(&self.own)
     }
 
     /// Prints a result as text, unless quiet or a form uses standard output, and writes its other forms.
@@ -197,7 +197,7 @@ impl Outputs {
     }
 
     fn write_svg(&self, curves: &[Curve]) -> Result<(), CliError> {
-        let Some(path) = &self.0.own else { return Ok(()) };
+        let Some(path) = self.0.own.first() else { return Ok(()) };
         let curves: Vec<&Curve> = curves.iter().collect();
         put(path, plimsoll_report::svg(&curves).as_bytes())
     }

@@ -11,14 +11,14 @@ use crate::args::QuoteArgs;
 use crate::cli_error::CliError;
 use crate::gates;
 use crate::offers::Offers;
-use crate::output::Forms;
+use crate::output::{Forms, put};
 
 /// Minimum block size.
 const LEAST_BLOCK: Bytes = Bytes::new(512);
 
 /// Shows quotes of the configurations.
 pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
-    let forms = Forms::new(&args.forms)?;
+    let forms = Forms::with_own(&args.forms, &args.kubernetes)?;
     let mut offers = Offers::new(&args.terms)?;
     let Percent(reads) = args.reads;
     let ask = plimsoll_catalogue::Ask { block: args.block_size, reads, sequential: args.sequential };
@@ -44,6 +44,15 @@ pub fn run(args: &QuoteArgs) -> Result<(), CliError> {
     let elapsed = jobs.as_ref().and_then(plimsoll_report::pages::elapsed);
     page.sections.splice(1..1, elapsed);
     forms.write(&page, || plimsoll_report::quotes_json(&quotes, jobs.as_ref()))?;
+    if let Some(path) = &args.kubernetes {
+        let text = plimsoll_report::kubernetes_of_quotes(&quotes);
+        let none = || {
+            CliError::usage(
+                "--kubernetes: none of the configurations is a volume of a CSI driver of AWS, Azure, Google or OCI",
+            )
+        };
+        put(path, text.ok_or_else(none)?.as_bytes())?;
+    }
     let judge = |gate: &Gate, quote: &Quote| match gate.figure() {
         GateFigure::Price => priced(quote).map(Money::as_f64),
         GateFigure::Maximum => quote.standing.binding().map(|bound| bound.iops),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, check_counted,
+    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, check_counted,
     fewer_processors, layouts, size, wanted,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
@@ -32,7 +32,7 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     check(args)?;
     what_ifs::check(args, &terms)?;
     let present = price_present(args, &offers, &terms)?;
-    let forms = Forms::with_own(&args.forms, args.terraform.as_ref())?;
+    let forms = Forms::with_own(&args.forms, args.terraform.iter().chain(&args.kubernetes))?;
     let outcomes = inputs::read_inputs(&args.input)?;
     let readings = inputs::readings(&outcomes)?;
     let demand = Demand::of(&readings);
@@ -56,10 +56,14 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let what_ifs = what_ifs::all(&asked, &offers.catalogue, &terms, &search, &sizing)?;
     let page = plimsoll_report::pages::sizing(&sizing, &what_ifs, &outcomes, args.most.max(1));
     forms.write(&page, || plimsoll_report::sizing_json(&sizing, &what_ifs))?;
-    if let Some(path) = &args.terraform {
-        let fragment = plimsoll_report::terraform(&sizing);
-        let fragment = fragment.unwrap_or_else(|| "# No cloud volume carries the demand: nothing to buy.\n".to_owned());
-        put(path, fragment.as_bytes())?;
+    type Fragment = fn(&Sizing) -> Option<String>;
+    let fragments: [(_, Fragment); 2] =
+        [(&args.terraform, plimsoll_report::terraform), (&args.kubernetes, plimsoll_report::kubernetes)];
+    for (path, fragment) in fragments {
+        let Some(path) = path else { continue };
+        let text = fragment(&sizing);
+        let text = text.unwrap_or_else(|| "# No cloud volume carries the demand: nothing to buy.\n".to_owned());
+        put(path, text.as_bytes())?;
     }
     let is_carried = !sizing.choices.is_empty() || !sizing.layouts.is_empty();
     if !is_carried && !sizing.slower.is_empty() {

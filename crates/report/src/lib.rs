@@ -12,6 +12,7 @@ mod findings;
 mod html;
 mod json;
 mod junit;
+mod kubernetes;
 mod latency;
 mod markdown;
 mod money;
@@ -38,6 +39,7 @@ pub use json::{
     requirement_json, runs_json, schema_names, schema_of, sizing_json, to_json,
 };
 pub use junit::{JudgedGate, junit};
+pub use kubernetes::{ClaimJob, claim_job, kubernetes, kubernetes_of_quotes};
 pub use markdown::page_markdown;
 pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,

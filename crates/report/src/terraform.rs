@@ -3,7 +3,7 @@
 //!
 //! Covers volumes, RDS instances and Azure SQL databases, not machines, attachments or file systems. Locations are variables.
 
-use plimsoll_catalogue::{Offer, OptionValue, Wrap};
+use plimsoll_catalogue::{Offer, OptionValue, Price, Wrap};
 use plimsoll_choose::sizing::{Choice, Sizing, VolumeContent};
 
 use crate::words::{clean, sizing as words};
@@ -27,7 +27,7 @@ const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp",
 pub fn terraform(sizing: &Sizing) -> Option<String> {
     let (mut variables, mut blocks) = (Vec::new(), Vec::new());
     for (provider, written) in PROVIDERS {
-        for (content, choice) in volumes(sizing, provider, written) {
+        for (content, choice) in volumes(sizing, provider, |offer| written(offer, "").is_some()) {
             let name = content.name();
             let Some(mut block) = written(&choice.offer, &format!("plimsoll-{name}")) else { continue };
             if let Some(cluster) = &sizing.wanted.platform.cluster {
@@ -60,8 +60,12 @@ fn shared(provider: &str, machines: usize) -> Option<(&'static str, String)> {
 }
 
 /// The volumes of a provider: those of its layout if all have a resource, otherwise the cheapest choice that has one.
-fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(VolumeContent, &'s Choice)> {
-    let is_written = |choice: &Choice| written(&choice.offer, "").is_some();
+pub(crate) fn volumes<'s>(
+    sizing: &'s Sizing,
+    provider: &str,
+    has_resource: impl Fn(&Offer) -> bool,
+) -> Vec<(VolumeContent, &'s Choice)> {
+    let is_written = |choice: &Choice| has_resource(&choice.offer);
     let mut layouts = sizing.layouts.iter().filter(|layout| layout.provider == provider);
     if let Some(layout) = layouts.find(|layout| layout.parts.iter().all(|part| is_written(&part.choice))) {
         return layout.parts.iter().map(|part| (part.content, &part.choice)).collect();
@@ -73,16 +77,8 @@ fn volumes<'s>(sizing: &'s Sizing, provider: &str, written: Written) -> Vec<(Vol
 
 /// A comment with the source of price and choice, then the resource.
 fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String {
-    let mut out = format!("# {}\n", comment(&choice.offer.short().to_string()));
-    if let Some(price) = &choice.price {
-        let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
-        let source = format!("{}{}", price.cite.title, if price.cite.url.is_empty() { "" } else { ", " });
-        let (month, date, url) = (price.monthly, &price.cite.date, &price.cite.url);
-        out += &comment_line(&format!("{month} a month{region}, price list ({date}): {source}{url}"));
-        if !price.is_complete() {
-            out += &comment_line(&format!("without the price of {}", price.without.join(", ")));
-        }
-    }
+    let mut out = comment_line(&choice.offer.short().to_string());
+    out += &price_lines(choice.price.as_ref());
     out += &comment_line(&words::reason(choice));
     out += &format!("resource \"{}\" \"{name}\" {{\n", block.resource);
     let members = count_members(&choice.offer);
@@ -97,16 +93,25 @@ fn format_resource(choice: &Choice, name: &str, block: &ResourceBlock) -> String
     out + "}\n"
 }
 
-/// Sanitises a text for use in a comment.
-fn comment(text: &str) -> String {
-    clean(text).replace(['\n', '\r'], " ")
+/// A price and its source as comments; empty without one.
+pub(crate) fn price_lines(price: Option<&Price>) -> String {
+    let Some(price) = price else { return String::new() };
+    let region = price.region.as_deref().map_or_else(String::new, |region| format!(" in {region}"));
+    let source = format!("{}{}", price.cite.title, if price.cite.url.is_empty() { "" } else { ", " });
+    let (month, date, url) = (price.monthly, &price.cite.date, &price.cite.url);
+    let mut out = comment_line(&format!("{month} a month{region}, price list ({date}): {source}{url}"));
+    if !price.is_complete() {
+        out += &comment_line(&format!("without the price of {}", price.without.join(", ")));
+    }
+    out
 }
 
-fn comment_line(text: &str) -> String {
-    format!("# {}\n", comment(text))
+/// A comment of one line.
+pub(crate) fn comment_line(text: &str) -> String {
+    format!("# {}\n", clean(text).replace(['\n', '\r'], " "))
 }
 
-fn count_members(offer: &Offer) -> u32 {
+pub(crate) fn count_members(offer: &Offer) -> u32 {
     offer.config.wraps.iter().map(Wrap::members).product()
 }
 
@@ -115,7 +120,7 @@ fn text(value: &str) -> String {
 }
 
 /// The value of an option; `None` if the product lacks the option.
-fn option(offer: &Offer, name: &str) -> Option<String> {
+pub(crate) fn option(offer: &Offer, name: &str) -> Option<String> {
     let chosen = offer.options.iter().find(|chosen| &*chosen.name == name)?;
     match chosen.value.as_ref()? {
         OptionValue::Number(number) => Some(format!("{number}")),
@@ -124,7 +129,7 @@ fn option(offer: &Offer, name: &str) -> Option<String> {
 }
 
 /// The second part of the product's name.
-fn kind(offer: &Offer) -> &str {
+pub(crate) fn kind(offer: &Offer) -> &str {
     offer.product().name().split_once('/').map_or("", |(_, kind)| kind)
 }
 

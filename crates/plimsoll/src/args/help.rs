@@ -8,7 +8,7 @@ use super::Cli;
 
 /// The commands of `plimsoll --help`, by purpose.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Measure", &["measure", "suite", "fio", "check", "report", "compare", "history", "runs"]),
+    ("Measure", &["measure", "k8s-job", "suite", "fio", "check", "report", "compare", "history", "runs"]),
     ("Model", &["catalogue", "prices", "quote", "simulate", "explain", "fit"]),
     ("Emulate", &["serve", "web", "volume", "instance", "nbd", "nbd-check", "iscsi"]),
     ("Clouds", &["oci-config", "oci-key", "oci-agent", "ec2-key"]),

@@ -92,6 +92,10 @@ pub struct QuoteArgs {
     pub job: Vec<StorageJob>,
     #[command(flatten)]
     pub terms: TermsArgs,
+    /// Also write the configurations as Kubernetes objects: storage class, attributes class and claim (- for standard
+    /// output)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub kubernetes: Option<PathBuf>,
     #[command(flatten)]
     pub gates: GateArgs,
     #[command(flatten)]

@@ -116,6 +116,9 @@ pub struct SizeArgs {
     /// Also write the cheapest choice of each cloud as Terraform (- for standard output)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub terraform: Option<PathBuf>,
+    /// Also write it as Kubernetes objects: storage class, attributes class and claim (- for standard output)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub kubernetes: Option<PathBuf>,
     #[command(flatten)]
     pub gates: GateArgs,
     #[command(flatten)]

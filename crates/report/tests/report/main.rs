@@ -6,6 +6,7 @@ mod diagnosis;
 mod evidence;
 mod forms;
 mod glossary;
+mod kubernetes;
 mod mutants;
 mod pages;
 mod sizing;

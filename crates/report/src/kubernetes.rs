@@ -1,0 +1,248 @@
+//! Configurations as Kubernetes objects: a StorageClass, a VolumeAttributesClass where the driver can change volumes in
+//! use, and a PersistentVolumeClaim; and the Job that measures a claim.
+//!
+//! Keys are those of the CSI drivers: aws-ebs-csi-driver, compute-persistent-disk-csi-driver, azuredisk-csi-driver and
+//! oci-cloud-controller-manager, read from their sources in 2026. The API checks neither keys nor values of parameters.
+
+use plimsoll_catalogue::{Offer, Price};
+use plimsoll_choose::Quote;
+use plimsoll_choose::sizing::Sizing;
+use plimsoll_units::Bytes;
+
+use crate::terraform::{comment_line, count_members, kind, option, price_lines, volumes};
+use crate::words::sizing as words;
+
+/// Keys and values of a driver's parameters, in order.
+type Parameters = Vec<(&'static str, String)>;
+
+/// A volume as a driver makes it.
+struct DriverVolume {
+    driver: &'static str,
+    /// Of the StorageClass.
+    class: Parameters,
+    /// Of the VolumeAttributesClass; empty if the driver changes no volume, or no property of this product.
+    attributes: Parameters,
+    /// What the objects cannot say.
+    notes: &'static [&'static str],
+}
+
+/// Writes an offer for the driver of its provider; `None` if the driver has no such volume.
+type Written = fn(&Offer) -> Option<DriverVolume>;
+
+const PROVIDERS: [(&str, Written); 4] = [("aws", aws), ("azure", azure), ("gcp", gcp), ("oci", oci)];
+
+const HEAD: &str = "# Attributes classes need Kubernetes 1.34, or 1.31 with the feature VolumeAttributesClass.\n";
+
+/// The cheapest choice of each cloud, or its layout; `None` if no driver makes any of them.
+pub fn kubernetes(sizing: &Sizing) -> Option<String> {
+    let mut objects = Vec::new();
+    for (provider, written) in PROVIDERS {
+        for (content, choice) in volumes(sizing, provider, |offer| written(offer).is_some()) {
+            let mut reason = comment_line(&words::reason(choice));
+            if sizing.wanted.platform.cluster.is_some() {
+                reason += &comment_line(
+                    "The database is a cluster: a shared volume needs ReadWriteMany and volumeMode: Block, where the driver has them.",
+                );
+            }
+            let name = format!("plimsoll-{provider}-{}", content.name());
+            objects.extend(format_volume(&choice.offer, choice.price.as_ref(), &reason, &name, written));
+        }
+    }
+    (!objects.is_empty()).then(|| format!("{HEAD}{}", objects.concat()))
+}
+
+/// The same for configurations; `None` if no driver makes any of them.
+pub fn kubernetes_of_quotes(quotes: &[Quote]) -> Option<String> {
+    let objects: Vec<String> = quotes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, quote)| {
+            let provider = quote.offer.product().name().split('/').next()?;
+            let (_, written) = PROVIDERS.iter().find(|(name, _)| *name == provider)?;
+            let name = if quotes.len() > 1 { format!("plimsoll-{}", index + 1) } else { "plimsoll".to_owned() };
+            format_volume(&quote.offer, quote.price.as_ref().ok(), "", &name, *written)
+        })
+        .collect();
+    (!objects.is_empty()).then(|| format!("{HEAD}{}", objects.concat()))
+}
+
+/// The objects of a volume, each after a separator.
+fn format_volume(offer: &Offer, price: Option<&Price>, reason: &str, name: &str, written: Written) -> Option<String> {
+    let volume = written(offer)?;
+    let size = option(offer, "size")?;
+    let (_, unit) = offer.product().capacity_unit();
+    let bytes = size.parse::<f64>().ok()? * unit.get() as f64;
+    let gib = (bytes / Bytes::gib(1).get() as f64).ceil();
+    let mut out = format!("---\n{}{}{reason}", comment_line(&offer.short().to_string()), price_lines(price));
+    for note in volume.notes {
+        out += &comment_line(note);
+    }
+    let members = count_members(offer);
+    if members > 1 {
+        out += &comment_line(&format!(
+            "{members} claims: no driver stripes them. Join them inside the node or pod, or size again with --stripe 1"
+        ));
+    }
+    out += &format!(
+        "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: {name}\nprovisioner: {}\n{}\
+         reclaimPolicy: Retain\nallowVolumeExpansion: true\nvolumeBindingMode: WaitForFirstConsumer\n",
+        volume.driver,
+        format_parameters(&volume.class)
+    );
+    let has_attributes = !volume.attributes.is_empty();
+    if has_attributes {
+        out += &format!(
+            "---\napiVersion: storage.k8s.io/v1\nkind: VolumeAttributesClass\nmetadata:\n  name: {name}\n\
+             driverName: {}\n{}",
+            volume.driver,
+            format_parameters(&volume.attributes)
+        );
+    }
+    let attributes = if has_attributes { format!("  volumeAttributesClassName: {name}\n") } else { String::new() };
+    for member in 1..=members {
+        let claim = if members > 1 { format!("{name}-{member}") } else { name.to_owned() };
+        out += &format!(
+            "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: {claim}\nspec:\n  accessModes:\n  \
+             - ReadWriteOnce\n  storageClassName: {name}\n{attributes}  resources:\n    requests:\n      storage: {gib}Gi\n"
+        );
+    }
+    Some(out)
+}
+
+fn format_parameters(parameters: &Parameters) -> String {
+    let lines = parameters.iter().map(|(key, value)| format!("  {key}: \"{value}\"\n"));
+    format!("parameters:\n{}", lines.collect::<String>())
+}
+
+/// The driver's keys of options that the product has.
+fn rename<const N: usize>(offer: &Offer, names: [(&'static str, &str); N]) -> Parameters {
+    names.into_iter().filter_map(|(key, name)| Some((key, option(offer, name)?))).collect()
+}
+
+fn aws(offer: &Offer) -> Option<DriverVolume> {
+    if !matches!(kind(offer), "gp2" | "gp3" | "io1" | "io2" | "st1" | "sc1" | "standard") {
+        return None;
+    }
+    let mut class = vec![("type", kind(offer).to_owned())];
+    class.extend(rename(offer, [("iops", "iops"), ("throughput", "throughput")]));
+    Some(DriverVolume {
+        driver: "ebs.csi.aws.com",
+        attributes: class.clone(),
+        class,
+        notes: &["EBS accepts four changes of a volume in 24 hours, each after the previous one has ended."],
+    })
+}
+
+fn gcp(offer: &Offer) -> Option<DriverVolume> {
+    let regional = kind(offer) == "hyperdisk-balanced-ha";
+    if !kind(offer).starts_with("pd-") && !kind(offer).starts_with("hyperdisk-") {
+        return None;
+    }
+    let name = if regional { "hyperdisk-balanced-high-availability" } else { kind(offer) };
+    let throughput = option(offer, "throughput").map(|mib_s| format!("{mib_s}Mi"));
+    let mut class = vec![("type", name.to_owned())];
+    class.extend(rename(offer, [("provisioned-iops-on-create", "iops")]));
+    class.extend(throughput.clone().map(|quantity| ("provisioned-throughput-on-create", quantity)));
+    let mut attributes = rename(offer, [("iops", "iops")]);
+    attributes.extend(throughput.map(|quantity| ("throughput", quantity)));
+    if !kind(offer).starts_with("hyperdisk-") {
+        attributes.clear();
+    }
+    Some(DriverVolume { driver: "pd.csi.storage.gke.io", class, attributes, notes: &[] })
+}
+
+fn azure(offer: &Offer) -> Option<DriverVolume> {
+    let sku = match kind(offer) {
+        "premium-ssd" => "Premium_LRS",
+        "premium-ssd-v2" => "PremiumV2_LRS",
+        "ultra" => "UltraSSD_LRS",
+        "standard-ssd" => "StandardSSD_LRS",
+        "standard-hdd" => "Standard_LRS",
+        _ => return None,
+    };
+    let is_provisioned = matches!(kind(offer), "premium-ssd-v2" | "ultra");
+    let rates = rename(offer, [("DiskIOPSReadWrite", "iops"), ("DiskMBpsReadWrite", "throughput")]);
+    let mut class = vec![("skuName", sku.to_owned()), ("cachingMode", "None".to_owned())];
+    if is_provisioned {
+        class.extend(rates.clone());
+        class.extend(rename(offer, [("LogicalSectorSize", "sector")]));
+    }
+    let says_yes = |name: &str| option(offer, name).as_deref() == Some("yes");
+    class.extend(says_yes("on_demand_burst").then(|| ("enableBursting", "true".to_owned())));
+    class.extend(says_yes("expanded").then(|| ("enablePerformancePlus", "true".to_owned())));
+    let notes: &[&str] = if option(offer, "tier").is_some() {
+        &[
+            "The driver has no key for tiers: for one above that of the size, az disk update --set tier=... after the claim is bound.",
+        ]
+    } else {
+        &[]
+    };
+    Some(DriverVolume {
+        driver: "disk.csi.azure.com",
+        class,
+        attributes: if is_provisioned { rates } else { Vec::new() },
+        notes,
+    })
+}
+
+fn oci(offer: &Offer) -> Option<DriverVolume> {
+    if kind(offer) != "block-volume" {
+        return None;
+    }
+    let mut class = rename(offer, [("vpusPerGB", "vpu")]);
+    class.push(("attachment-type", "paravirtualized".to_owned()));
+    Some(DriverVolume {
+        driver: "blockvolume.csi.oraclecloud.com",
+        class,
+        attributes: Vec::new(),
+        notes: &[
+            "The driver changes no volume: for another level later, oci bv volume update --vpus-per-gb.",
+            "From 30 VPUs on the driver refuses volumeMode: Block.",
+        ],
+    })
+}
+
+/// A measurement of a claim inside its cluster.
+pub struct ClaimJob<'a> {
+    /// Name of the PersistentVolumeClaim.
+    pub claim: &'a str,
+    /// Its namespace; that of the client if `None`.
+    pub namespace: Option<&'a str>,
+    /// Container image with the program as its entry point.
+    pub image: &'a str,
+    /// True for a claim with `volumeMode: Block`, which is only read.
+    pub is_block: bool,
+    /// Further arguments of `measure`.
+    pub arguments: &'a [String],
+}
+
+/// The manifest of the Job, which writes the run as JSON to its log.
+pub fn claim_job(job: &ClaimJob<'_>) -> String {
+    let ClaimJob { claim, namespace, image, is_block, arguments } = job;
+    let place = if *is_block { "/dev/claim" } else { "/claim" };
+    let kind = if *is_block {
+        "        volumeDevices:\n        - name: claim\n          devicePath: /dev/claim\n"
+    } else {
+        "        volumeMounts:\n        - name: claim\n          mountPath: /claim\n"
+    };
+    let namespace_line = namespace.map_or_else(String::new, |name| format!("  namespace: {name}\n"));
+    let of = namespace.map_or_else(String::new, |name| format!(" --namespace {name}"));
+    let quote = |text: &str| serde_json::Value::from(text).to_string();
+    let words: Vec<String> = ["measure", place, "--quiet", "--json", "-"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(arguments.iter().cloned())
+        .map(|word| format!("        - {}\n", quote(&word)))
+        .collect();
+    format!(
+        "# kubectl apply -f FILE{of}, then, after the measurement:\n\
+         # kubectl wait --for=condition=complete --timeout=30m{of} job/measure-{claim}\n\
+         # kubectl logs{of} job/measure-{claim} -c plimsoll > run.json && plimsoll report run.json\n\
+         # A claim with WaitForFirstConsumer is bound where this pod is placed; ReadWriteOnce needs the node of its user.\n\
+         apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: measure-{claim}\n{namespace_line}spec:\n  backoffLimit: 0\n  \
+         template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: plimsoll\n        image: {}\n        \
+         env:\n        - name: HOME\n          value: /tmp\n        args:\n{}{kind}      volumes:\n      - name: claim\n        persistentVolumeClaim:\n          claimName: {claim}\n",
+        quote(image),
+        words.concat(),
+    )
+}

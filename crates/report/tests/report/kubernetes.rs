@@ -1,0 +1,98 @@
+//! Kubernetes objects of configurations, and the Job that measures a claim.
+
+use std::collections::BTreeMap;
+
+use plimsoll_catalogue::{Ask, Catalogue, Date, PriceTerms};
+use plimsoll_report::{ClaimJob, claim_job, kubernetes_of_quotes};
+use plimsoll_units::Bytes;
+
+fn objects(configs: &[&str]) -> Option<String> {
+    let catalogue = Catalogue::built_in();
+    let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
+    let ask = Ask { block: Bytes::kib(8), reads: 1.0, sequential: false };
+    let quotes: Vec<_> = configs
+        .iter()
+        .map(|text| plimsoll_choose::quote(&catalogue, &text.parse().unwrap(), &terms, &ask).unwrap())
+        .collect();
+    kubernetes_of_quotes(&quotes)
+}
+
+/// The parameters of the first object of a kind.
+fn parameters(text: &str, kind: &str) -> BTreeMap<String, String> {
+    let object = text.split("---\n").find(|object| object.contains(&format!("\nkind: {kind}\n"))).unwrap_or_default();
+    let lines = object.lines().skip_while(|line| *line != "parameters:").skip(1);
+    let pairs = lines.take_while(|line| line.starts_with("  ")).filter_map(|line| line.trim().split_once(": "));
+    pairs.map(|(key, value)| (key.to_owned(), value.trim_matches('"').to_owned())).collect()
+}
+
+fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+/// Keys as in the drivers' sources: unknown keys fail only when a volume is made.
+#[test]
+fn parameters_have_the_keys_of_the_drivers() {
+    let gp3 = [("type", "gp3"), ("iops", "12000"), ("throughput", "500")];
+    let ultra = [("DiskIOPSReadWrite", "6000"), ("DiskMBpsReadWrite", "200")];
+    let cases: [(&str, &[(&str, &str)], &[(&str, &str)]); 4] = [
+        ("aws/gp3:500GiB,iops=12000,throughput=500", &gp3, &gp3),
+        (
+            "gcp/hyperdisk-balanced:500GiB,iops=6000,throughput=290",
+            &[
+                ("type", "hyperdisk-balanced"),
+                ("provisioned-iops-on-create", "6000"),
+                ("provisioned-throughput-on-create", "290Mi"),
+            ],
+            &[("iops", "6000"), ("throughput", "290Mi")],
+        ),
+        (
+            "azure/ultra:512GiB,iops=6000,throughput=200",
+            &[
+                ("skuName", "UltraSSD_LRS"),
+                ("cachingMode", "None"),
+                ("DiskIOPSReadWrite", "6000"),
+                ("DiskMBpsReadWrite", "200"),
+                ("LogicalSectorSize", "4096"),
+            ],
+            &ultra,
+        ),
+        ("oci:500GB@20vpu", &[("vpusPerGB", "20"), ("attachment-type", "paravirtualized")], &[]),
+    ];
+    for (config, class, attributes) in cases {
+        let text = objects(&[config]).unwrap();
+        assert_eq!(parameters(&text, "StorageClass"), map(class), "{text}");
+        assert_eq!(parameters(&text, "VolumeAttributesClass"), map(attributes), "{text}");
+        assert_eq!(text.contains("volumeAttributesClassName: plimsoll\n"), !attributes.is_empty(), "{text}");
+        assert!(text.contains("storage: 500Gi") || text.contains("storage: 512Gi"), "{text}");
+    }
+}
+
+#[test]
+fn a_stripe_is_a_claim_for_each_member() {
+    let text = objects(&["stripe(3,64KiB) of aws/gp3:100GiB"]).unwrap();
+    assert_eq!(text.matches("kind: PersistentVolumeClaim").count(), 3, "{text}");
+    assert!(text.contains("name: plimsoll-3\n") && text.contains("# 3 claims: no driver stripes them"), "{text}");
+}
+
+#[test]
+fn storage_without_a_driver_has_no_objects() {
+    assert_eq!(objects(&["netapp/aff-a800:10TB"]), None);
+    assert_eq!(objects(&["aws/aurora:500GiB,tier=db.r6g.2xlarge"]), None);
+}
+
+#[test]
+fn a_block_claim_is_a_device_of_the_job() {
+    let arguments = ["--preset".to_owned(), "a \"b\"".to_owned()];
+    let job = ClaimJob {
+        claim: "data-0",
+        namespace: Some("db"),
+        image: "r/plimsoll:1",
+        is_block: true,
+        arguments: &arguments,
+    };
+    let block = claim_job(&job);
+    assert!(block.contains("devicePath: /dev/claim") && !block.contains("mountPath"), "{block}");
+    assert!(block.contains("        - \"a \\\"b\\\"\"\n") && block.contains("  namespace: db\n"), "{block}");
+    let files = claim_job(&ClaimJob { is_block: false, namespace: None, ..job });
+    assert!(files.contains("mountPath: /claim") && !files.contains("namespace"), "{files}");
+}
