@@ -1,60 +1,52 @@
-//! A table of values with small numbers, which are reused after removal.
+//! A table of values with small numbers of 32 bits, which are reused after removal.
 
-/// A table that reuses the lowest free numbers.
+use slab::Slab;
+
+/// A slab whose keys fit into the user data of a ring and into handles of protocols.
 #[derive(Debug)]
-pub(crate) struct Slots<T> {
-    all: Vec<Option<T>>,
-    free: Vec<u32>,
-}
+pub(crate) struct Slots<T>(Slab<T>);
 
 impl<T> Slots<T> {
     pub(crate) const fn new() -> Self {
-        Self { all: Vec::new(), free: Vec::new() }
+        Self(Slab::new())
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, thing: T) -> u32 {
-        if let Some(number) = self.free.pop() {
-            self.all[number as usize] = Some(thing);
-            return number;
-        }
-        self.all.push(Some(thing));
-        self.all.len() as u32 - 1
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
+        self.0.insert(value) as u32
     }
 
     #[inline]
     pub(crate) fn remove(&mut self, number: u32) -> Option<T> {
-        let thing = self.all.get_mut(number as usize)?.take()?;
-        self.free.push(number);
-        Some(thing)
+        self.0.try_remove(number as usize)
     }
 
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&T> {
-        self.all.get(number as usize)?.as_ref()
+        self.0.get(number as usize)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
-        self.all.get_mut(number as usize)?.as_mut()
+        self.0.get_mut(number as usize)
     }
 
     /// All values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.all.iter().flatten()
+        self.0.iter().map(|(_, value)| value)
     }
 
     /// All values.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.all.iter_mut().flatten()
+        self.0.iter_mut().map(|(_, value)| value)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.all.len() - self.free.len()
+        self.0.len()
     }
 
     /// The numbers in use, ascending.
     pub(crate) fn numbers(&self) -> Vec<u32> {
-        (0..self.all.len() as u32).filter(|number| self.get(*number).is_some()).collect()
+        self.0.iter().map(|(number, _)| number as u32).collect()
     }
 }
