@@ -2,7 +2,7 @@
 //!
 //! Composes the recipes of the benchmarks; each of them gets its own steps only.
 
-mod published;
+pub mod published;
 
 use clap::ValueEnum;
 use plimsoll_load::{JobSpec, LaneSpec, Pattern, Region, Until, WorkerOps};

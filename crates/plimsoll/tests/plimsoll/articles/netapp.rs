@@ -1,5 +1,7 @@
 //! TR-4969 of 2023: Oracle on flash arrays.
 
+use plimsoll_suite::recipes::articles::published::ARRAYS;
+
 use crate::articles::command::{Printed, Reading, run};
 use crate::articles::figure::{Article, Figure, Published};
 
@@ -75,6 +77,16 @@ fn iops(printed: &Printed, config: &str, depth: &str) -> Reading {
     printed.cell(&[("subject", &name(config)), ("depth", depth), ("scope", "all")], "iops")
 }
 
+/// Lines of [`ARRAYS`].
+const LOWEST: usize = 0;
+const HIGHEST: usize = 1;
+const OVER_IP: usize = 2;
+
+/// A published figure of the A-Series, 0, or the C-Series, 1.
+fn array(line: usize, column: usize) -> f64 {
+    ARRAYS[line].1[column].expect("the report has a figure")
+}
+
 fn reads() -> Vec<Figure> {
     let exactly = |place, what, us| Figure::new(place, what, Published::Exactly(us), "us");
     let curve = curve();
@@ -91,15 +103,15 @@ fn reads() -> Vec<Figure> {
         exactly("read latency, storage", "A-Series at best", 100.0)
             .simulated(alone("a800:latency_of=array,hits=1"), 0.05)
             .fitted(),
-        exactly("A-Series against C-Series", "A-Series, reads in series", 150.0)
+        exactly("A-Series against C-Series", "A-Series, reads in series", array(LOWEST, 0))
             .simulated(alone("a800:latency_of=array"), 0.25),
         exactly("100 % reads", "A-Series, plateau", 250.0).simulated(mean_us(&curve, "a800", "128"), 0.05).fitted(),
-        exactly("100 % reads", "A-Series, near saturation", 500.0)
+        exactly("100 % reads", "A-Series, near saturation", array(HIGHEST, 0))
             .simulated(mean_us(&curve, "a800", SATURATED), 0.05)
             .fitted(),
         Figure::new("100 % reads", "A-Series, whole curve", Published::Between(0.0, 1000.0), "us")
             .simulated(mean_us(&curve, "a800", SATURATED), 0.0),
-        Figure::new("read latency, storage", "C-Series", Published::Exactly(2000.0), "us")
+        Figure::new("read latency, storage", "C-Series", Published::Exactly(array(LOWEST, 1)), "us")
             .simulated(alone("c800:hits=0"), 0.03)
             .fitted(),
         exactly("read latency, cache", "C-Series, out of the controller's memory", 100.0)
@@ -126,7 +138,7 @@ fn protocols() -> Vec<Figure> {
         figure("IP protocols, largest IOPS over that of FC", Published::Exactly(70.0), "%")
             .simulated((most("a800:protocol=nfs") / most("a800")).times(100.0), 0.02)
             .fitted(),
-        figure("IP protocols, largest IOPS", Published::Exactly(600_000.0), "IOPS")
+        figure("IP protocols, largest IOPS", Published::Exactly(array(OVER_IP, 0)), "IOPS")
             .simulated(most("a800:protocol=nfs"), 0.01)
             .fitted(),
         figure("FC below NVMe/FC: largest IOPS", Published::Between(0.9, 1.0), "times")

@@ -1,14 +1,10 @@
 //! The article "OCI ultra high performance, measured with fio".
 
+use plimsoll_suite::recipes::articles::published::OCI_UHP_SAMPLES;
+
 use crate::articles::command::{Printed, run};
 use crate::articles::figure::{Article, Figure, Published::Exactly};
 
-/// VPU, and three results of fio in IOPS and in MiB/s.
-const MEASURED: [(u32, [f64; 3], [f64; 3]); 3] = [
-    (0, [532.0, 514.0, 547.0], [2129.0 / 1024.0, 2057.0 / 1024.0, 2189.0 / 1024.0]),
-    (50, [30_400.0, 30_500.0, 30_900.0], [119.0, 119.0, 121.0]),
-    (120, [57_500.0, 56_900.0, 57_500.0], [225.0, 222.0, 225.0]),
-];
 const MACHINE: &str = "oci/VM.Standard.E4.Flex:16ocpu";
 
 /// Reads of fio's jobs on the volume of this size.
@@ -24,7 +20,7 @@ fn mean(samples: [f64; 3]) -> f64 {
 
 pub fn article() -> Article {
     let mut figures = requirements();
-    for (vpu, samples, rates) in MEASURED {
+    for (vpu, samples, rates) in OCI_UHP_SAMPLES {
         let (place, jobs) = (format!("fio, VPU {vpu}, mean of three lines"), fio(256, vpu));
         let reads = Figure::new(&*place, "random reads of 4 KiB", Exactly(mean(samples)), "IOPS");
         figures.push(reads.simulated(jobs.line("Random read, 4 KiB"), 0.04));
@@ -80,7 +76,7 @@ fn missed() -> Vec<String> {
 
 #[test]
 fn the_measured_volume_has_256_gb_not_512() {
-    for (vpu, samples, _) in MEASURED {
+    for (vpu, samples, _) in OCI_UHP_SAMPLES {
         let error = |size| mean(samples) / fio(size, vpu).line("Random read, 4 KiB").value - 1.0;
         assert!(error(256).abs() < 0.04, "VPU {vpu}: {}", error(256));
         assert!((-0.51..-0.46).contains(&error(512)), "VPU {vpu}: {}", error(512));

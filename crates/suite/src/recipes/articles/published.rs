@@ -1,8 +1,9 @@
-//! What the articles published, as data, with where it is from.
+//! Figures that the articles published, with their sources: the only copy, for the suite, the page of the articles and its
+//! tests.
 
-/// What is compared of a step.
+/// The quantity of a step that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PublishedFigure {
+pub enum PublishedFigure {
     /// Millions of bytes per second: the best round.
     Megabytes,
     /// MiB per second.
@@ -19,7 +20,7 @@ pub(super) enum PublishedFigure {
 
 /// Which step of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Find {
+pub enum Find {
     /// The one of this name.
     Named(&'static str),
     /// The one of this place among the names of steps that count, from 0.
@@ -28,29 +29,47 @@ pub(super) enum Find {
 
 /// A line of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ArticleRow {
-    pub(super) label: &'static str,
-    pub(super) unit: &'static str,
+pub struct ArticleRow {
+    /// Name of the line.
+    pub label: &'static str,
+    /// Unit of its figures.
+    pub unit: &'static str,
     /// Digits behind the point.
-    pub(super) digits: usize,
+    pub digits: usize,
     /// Index of the command.
-    pub(super) command: usize,
-    pub(super) find: Find,
-    pub(super) figure: PublishedFigure,
-    /// One for each column; none where the article has none.
-    pub(super) published: &'static [Option<f64>],
+    pub command: usize,
+    /// The step.
+    pub find: Find,
+    /// The quantity.
+    pub figure: PublishedFigure,
+    /// A figure for each column; none where the article has none.
+    pub published: &'static [Option<f64>],
 }
 
 /// A table and its source.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ArticleTable {
-    pub(super) title: &'static str,
-    pub(super) source: &'static str,
+pub struct ArticleTable {
+    /// Heading.
+    pub title: &'static str,
+    /// The article.
+    pub source: &'static str,
     /// Above each column, in two lines.
-    pub(super) columns: &'static [[&'static str; 2]],
-    pub(super) rows: &'static [ArticleRow],
+    pub columns: &'static [[&'static str; 2]],
+    /// The lines.
+    pub rows: &'static [ArticleRow],
     /// Why figures of another place, or of a model, differ from these.
-    pub(super) notes: &'static [&'static str],
+    pub notes: &'static [&'static str],
+}
+
+impl ArticleTable {
+    /// The figures of a line that the article has in each column, by its label.
+    ///
+    /// # Panics
+    /// No line has this label, or a column has no figure.
+    pub fn figures<const N: usize>(&self, label: &str) -> [f64; N] {
+        let line = self.rows.iter().find(|line| line.label == label).expect("a line of the table");
+        std::array::from_fn(|column| line.published[column].expect("the article has a figure"))
+    }
 }
 
 const fn row(
@@ -65,7 +84,7 @@ const fn row(
 }
 
 /// Levels and sizes of OCI block volumes under `dd`.
-pub(super) const OCI_LEVELS: ArticleTable = ArticleTable {
+pub const OCI_LEVELS: ArticleTable = ArticleTable {
     title: "OCI block volumes of four levels and sizes, dd bs=1G count=5",
     source: "OCI block volume performance by VPU, with dd (Japanese), November 2024",
     columns: &[["lower cost", "50 GB"], ["balanced", "50 GB"], ["lower cost", "100 GB"], ["balanced", "100 GB"]],
@@ -83,8 +102,20 @@ pub(super) const OCI_LEVELS: ArticleTable = ArticleTable {
     ],
 };
 
+/// Lines of fio on an OCI volume of 256 GB: VPUs, and three samples of IOPS and of MiB/s.
+pub const OCI_UHP_SAMPLES: [(u32, [f64; 3], [f64; 3]); 3] = [
+    (0, [532.0, 514.0, 547.0], [2129.0 / 1024.0, 2057.0 / 1024.0, 2189.0 / 1024.0]),
+    (50, [30_400.0, 30_500.0, 30_900.0], [119.0, 119.0, 121.0]),
+    (120, [57_500.0, 56_900.0, 57_500.0], [225.0, 222.0, 225.0]),
+];
+
+const fn mean_iops(index: usize) -> f64 {
+    let [a, b, c] = OCI_UHP_SAMPLES[index].1;
+    (a + b + c) / 3.0
+}
+
 /// An OCI volume of 256 GB with three numbers of VPUs under fio.
-pub(super) const OCI_UHP: ArticleTable = ArticleTable {
+pub const OCI_UHP: ArticleTable = ArticleTable {
     title: "OCI block volume of 256 GB with 0, 50 and 120 VPUs, fio of 4 jobs at depth 256",
     source: "OCI Ultra High Performance with fio (undated), means of the three samples that it prints",
     columns: &[["VPU/GB", "0"], ["VPU/GB", "50"], ["VPU/GB", "120"]],
@@ -94,7 +125,7 @@ pub(super) const OCI_UHP: ArticleTable = ArticleTable {
         0,
         (0, Find::Place(0)),
         PublishedFigure::Reads,
-        &[Some(531.0), Some(30_600.0), Some(57_300.0)],
+        &[Some(mean_iops(0)), Some(mean_iops(1)), Some(mean_iops(2))],
     )],
     notes: &[
         "the published figures are the first seconds of runs that were broken off: what fio shows each second, not its result",
@@ -119,7 +150,7 @@ const fn cdm(line: usize, published: &'static [Option<f64>]) -> ArticleRow {
 }
 
 /// Disks of Azure, one and two striped, under `CrystalDiskMark` 3.0.3.
-pub(super) const AZURE: ArticleTable = ArticleTable {
+pub const AZURE: ArticleTable = ArticleTable {
     title: "Azure disks of 2014, one and two striped, CrystalDiskMark 3.0.3, 1000 MB x5",
     source: "froop: striping disks of Windows Server on Microsoft Azure (gist, Japanese), 4 September 2014",
     columns: &[["2008 R2", "single"], ["2008 R2", "stripe of 2"], ["2012 R2", "single"], ["2012 R2", "pool of 2"]],
@@ -141,6 +172,14 @@ pub(super) const AZURE: ArticleTable = ArticleTable {
     ],
 };
 
+/// Operations per second that `CrystalDiskMark` prints next to the rates of its requests of 4 KB, in the columns of [`AZURE`].
+pub const AZURE_OPERATIONS: [(&str, [f64; 4]); 4] = [
+    ("Random Read 4KB (QD=1)", [87.1, 103.2, 76.8, 116.8]),
+    ("Random Write 4KB (QD=1)", [224.8, 212.4, 198.7, 216.2]),
+    ("Random Read 4KB (QD=32)", [506.1, 1009.1, 504.7, 1049.0]),
+    ("Random Write 4KB (QD=32)", [505.0, 1015.1, 505.7, 1010.7]),
+];
+
 const NONE: Option<f64> = None;
 
 const fn tiotest_mean(label: &'static str, place: usize, published: &'static [Option<f64>]) -> ArticleRow {
@@ -148,7 +187,7 @@ const fn tiotest_mean(label: &'static str, place: usize, published: &'static [Op
 }
 
 /// SATA disk, SSD and `ioDrive` of rented servers under `Bonnie++` and `tiotest`.
-pub(super) const SAKURA: ArticleTable = ArticleTable {
+pub const SAKURA: ArticleTable = ArticleTable {
     title: "SATA disk, SSD and ioDrive of rented servers, Bonnie++ and tiotest -t 8 -f 128 -b 4096 -r 32768",
     source: "Sakura's dedicated server, part 4: checking the speed of SSD and ioDrive (Japanese), about 2013",
     columns: &[["SATA", "512 MB"], ["SSD", "512 MB"], ["ioDrive", "512 MB"], ["SATA", "16 GB"]],
@@ -249,8 +288,8 @@ pub(super) const SAKURA: ArticleTable = ArticleTable {
     ],
 };
 
-/// What the text of the report says about two arrays; its curves are pictures.
-pub(super) const ARRAYS: [(&str, [Option<f64>; 2]); 3] = [
+/// Figures of the report's text about two arrays; its curves are pictures.
+pub const ARRAYS: [(&str, [Option<f64>; 2]); 3] = [
     ("Mean read at the lowest load", [Some(150.0), Some(2000.0)]),
     ("Mean read at the highest load", [Some(500.0), NONE]),
     ("Most IOPS over IP protocols", [Some(600_000.0), NONE]),
