@@ -20,6 +20,7 @@ mod number;
 mod page;
 pub mod pages;
 mod pick;
+mod product_file;
 mod progress;
 mod scale;
 mod sessions;
@@ -46,6 +47,7 @@ pub use page::{
     Plot, PlotPoint, Shares, Table, TableLayout, TableRows, Visibility,
 };
 pub use progress::{Progress, progress_line};
+pub use product_file::product_file;
 pub use svg::{svg, timeline};
 pub use terraform::terraform;
 pub use text::{Charset, Color, TextStyle, page_summary, page_text};
