@@ -19,6 +19,9 @@ pub enum MeasureError {
     /// The filesystem accepted less data than the load needs.
     #[error("{0}: too little could be written to a file there (see dmesg)")]
     ScratchTooSmall(String),
+    /// A source of counters failed: a message.
+    #[error("{0}")]
+    Source(String),
     /// No operation completed.
     #[error("no operation completed in the given time: use a longer --duration")]
     NoOperation,

@@ -7,6 +7,8 @@
 
 pub mod backend;
 pub mod checks;
+pub mod collect;
+mod compared;
 mod curve;
 mod doctor;
 mod error;

@@ -38,7 +38,7 @@ pub use cloud::{
 };
 use cloud::{EC2_KEY_EXAMPLES, INSTANCE_EXAMPLES, OCI_AGENT_EXAMPLES, OCI_CONFIG_EXAMPLES, OCI_KEY_EXAMPLES};
 use collect::COLLECT_EXAMPLES;
-pub use collect::{CollectArgs, CollectCommand, CollectOracle, CollectPostgres, SamplingArgs};
+pub use collect::{CollectArgs, CollectCommand, CollectPostgres, SamplingArgs};
 use demand::DEMAND_EXAMPLES;
 pub use demand::DemandArgs;
 use diagnose::DIAGNOSE_EXAMPLES;

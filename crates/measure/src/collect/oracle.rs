@@ -1,18 +1,9 @@
-//! Scripts for Oracle, which are only printed.
-
-use crate::args::CollectOracle;
-use crate::cli_error::CliError;
-use crate::output;
+//! Scripts for Oracle, which the user runs.
 
 /// Reads the AWR history, which requires the Diagnostics Pack.
-const HISTORY: &str = include_str!("oracle/history.sql");
+pub const HISTORY: &str = include_str!("oracle/history.sql");
 /// Reads V$ views only.
-const SAMPLES: &str = include_str!("oracle/samples.sql");
-
-pub(super) fn print(args: &CollectOracle) -> Result<(), CliError> {
-    let script = if args.without_diagnostics_pack { SAMPLES } else { HISTORY };
-    output::print(script.as_bytes())
-}
+pub const SAMPLES: &str = include_str!("oracle/samples.sql");
 
 #[cfg(test)]
 mod tests {

@@ -15,15 +15,17 @@ const PAGE: u8 = 0xD0;
 /// The begin of the model of EBS volumes, and of the instance's own disks.
 const MODEL: &str = "Amazon ";
 
-/// The volumes of some devices.
-pub(super) struct EbsVolumes<'a> {
+/// EBS volumes of some devices.
+#[derive(Debug)]
+pub struct EbsVolumes<'a> {
     paths: &'a [PathBuf],
     /// Each volume with its device.
     devices: Vec<(String, NvmeDevice)>,
 }
 
 impl<'a> EbsVolumes<'a> {
-    pub(super) const fn new(paths: &'a [PathBuf]) -> Self {
+    /// Volumes of these devices.
+    pub const fn new(paths: &'a [PathBuf]) -> Self {
         Self { paths, devices: Vec::new() }
     }
 }

@@ -1,0 +1,202 @@
+//! Snapshots of the counters of a database or host, in a file that `plimsoll demand` reads.
+//!
+//! Counters are not interpreted here; progress is computed by the reader of the file.
+
+mod ebs;
+mod log;
+mod oracle;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use plimsoll_ingest::{Class, Ingest, Measure, Outcome};
+use plimsoll_suite::collect::{CounterSource, SourceError};
+use plimsoll_suite::snapshots::{FORMAT, line};
+use plimsoll_units::Span;
+use serde_json::{Map, Value, json};
+
+pub use self::ebs::EbsVolumes;
+use self::log::CollectLog;
+pub use self::oracle::{HISTORY, SAMPLES};
+use crate::error::MeasureError;
+
+/// Minimum interval between snapshots.
+const SHORTEST: Span = Span::from_millis(100);
+
+/// A collection of snapshots.
+#[derive(Clone, Debug)]
+pub struct CollectRequest<'a> {
+    /// Interval between snapshots, 100 ms at least.
+    pub interval: Span,
+    /// Duration.
+    pub duration: Span,
+    /// File, which must not exist; by default of the name of the source and the time in the current directory.
+    pub out: Option<&'a Path>,
+    /// Program with its version.
+    pub program: &'static str,
+}
+
+/// Progress of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectEvent<'a> {
+    /// A message.
+    Notice(&'a str),
+    /// The progress so far.
+    Progress(&'a str),
+}
+
+/// Collects until the time is over or `stop` returns true. Lines go to `stdout` instead of a file if given.
+///
+/// # Errors
+/// A short interval or duration, a source that cannot be reached, an unwritable file, or an interruption; collected snapshots
+/// are kept.
+pub fn collect(
+    source: &mut dyn CounterSource,
+    request: &CollectRequest<'_>,
+    stdout: Option<Box<dyn Write>>,
+    stop: &dyn Fn() -> bool,
+    tell: &mut dyn FnMut(CollectEvent<'_>),
+) -> Result<(), MeasureError> {
+    if request.interval < SHORTEST {
+        return Err(MeasureError::usage(format_args!(
+            "--interval: at least {SHORTEST}, as counters have no higher resolution"
+        )));
+    }
+    if request.duration < request.interval {
+        return Err(MeasureError::usage("--duration: at least one --interval, as figures need two snapshots"));
+    }
+    let mut head = match source.connect(stop) {
+        Ok(head) => head,
+        Err(SourceError::Stopped) => return Err(MeasureError::Interrupted),
+        Err(SourceError::Failed(why)) => return Err(MeasureError::Source(why)),
+    };
+    head.extend([
+        ("format".to_owned(), json!(FORMAT)),
+        ("program".to_owned(), json!(request.program)),
+        ("source".to_owned(), json!(source.name())),
+        ("interval_s".to_owned(), json!(request.interval.as_secs_f64())),
+    ]);
+    let log = match stdout {
+        Some(stdout) => CollectLog::to_stdout(stdout, &head)?,
+        None => CollectLog::create(request.out, source.name(), &head)?,
+    };
+    Collection { source, log, tell, head, before: None, connected: true }.run(request, stop)
+}
+
+struct Collection<'a> {
+    source: &'a mut dyn CounterSource,
+    log: CollectLog,
+    tell: &'a mut dyn FnMut(CollectEvent<'_>),
+    head: Map<String, Value>,
+    /// The previous snapshot, for progress.
+    before: Option<Map<String, Value>>,
+    connected: bool,
+}
+
+impl Collection<'_> {
+    fn run(&mut self, request: &CollectRequest<'_>, stop: &dyn Fn() -> bool) -> Result<(), MeasureError> {
+        let begun = Instant::now();
+        let (interval, duration) = (length(request.interval), length(request.duration));
+        let mut ticks = 0_u32;
+        let mut result = Ok(());
+        while result.is_ok() {
+            result = self.snapshot(begun, duration, stop);
+            // A snapshot that exceeds the interval skips the following ones.
+            ticks = (ticks + 1).max((begun.elapsed().as_nanos() / interval.as_nanos()) as u32 + 1);
+            let next = interval.saturating_mul(ticks);
+            // The last snapshot may be slightly late.
+            if result.is_err() || next > duration + interval / 10 {
+                break;
+            }
+            if !wait(begun + next, stop) {
+                result = Err(MeasureError::Interrupted);
+            }
+        }
+        self.end(result)
+    }
+
+    fn snapshot(&mut self, begun: Instant, duration: Duration, stop: &dyn Fn() -> bool) -> Result<(), MeasureError> {
+        match self.attempt(stop) {
+            Ok(sample) => {
+                self.connected = true;
+                self.log.write(&sample)?;
+                if let Some(missing) = self.source.missing(&sample).filter(|_| self.before.is_none()) {
+                    (self.tell)(CollectEvent::Notice(missing));
+                }
+                let iops = self.before.as_ref().and_then(|before| compute_iops(&self.head, before, &sample));
+                let rate = iops.map_or_else(String::new, |iops| format!(", {iops:.0} IOPS now"));
+                let left = Span::from_secs(duration.saturating_sub(begun.elapsed()).as_secs());
+                let count = self.log.count();
+                let progress = format!("{count} snapshots{rate}, {left} remaining; Ctrl-C stops and keeps them");
+                (self.tell)(CollectEvent::Progress(&progress));
+                self.before = Some(sample);
+                Ok(())
+            }
+            Err(SourceError::Stopped) => Err(MeasureError::Interrupted),
+            Err(SourceError::Failed(why)) => {
+                if std::mem::replace(&mut self.connected, false) {
+                    let notice = format!("{why}; retrying every interval, collected snapshots are kept");
+                    (self.tell)(CollectEvent::Notice(&notice));
+                    self.log.note(&why)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The current counters, over a new connection if the previous was lost.
+    fn attempt(&mut self, stop: &dyn Fn() -> bool) -> Result<Map<String, Value>, SourceError> {
+        if !self.connected {
+            self.source.connect(stop)?;
+        }
+        self.source.sample(stop)
+    }
+
+    fn end(&mut self, result: Result<(), MeasureError>) -> Result<(), MeasureError> {
+        let (count, name) = (self.log.count(), self.log.name());
+        let next = match count {
+            0 | 1 => "too few for figures: collect for longer".to_owned(),
+            _ => format!("show their storage demand: plimsoll demand {name}"),
+        };
+        (self.tell)(CollectEvent::Notice(&format!("{count} snapshots in {name}; {next}")));
+        result?;
+        if self.connected && count > 1 {
+            return Ok(());
+        }
+        Err(MeasureError::Source(format!("connection to the server lost: {name} has the snapshots until then")))
+    }
+}
+
+fn length(span: Span) -> Duration {
+    Duration::from_nanos(span.as_nanos())
+}
+
+/// Waits until the given time. Returns false if the user stops the collection.
+fn wait(until: Instant, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+    false
+}
+
+/// Reads and writes per second between two snapshots, computed by the reader of the file.
+fn compute_iops(head: &Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Option<f64> {
+    let mut ingest = Ingest::new("snapshots");
+    for object in [head, before, after] {
+        ingest.feed(line(object).as_bytes());
+    }
+    let outcomes = ingest.finish();
+    let reading = outcomes.first().and_then(Outcome::reading)?;
+    let is_rate = |figure: &&plimsoll_ingest::Figure| {
+        figure.measure == Measure::Iops
+            && matches!(figure.class, Class::Read | Class::Write)
+            && !reading.scopes[figure.scope as usize].part.starts_with("statement")
+    };
+    let rates: Vec<f64> = reading.figures.iter().filter(is_rate).map(|figure| figure.value).collect();
+    (!rates.is_empty()).then(|| rates.iter().sum())
+}
