@@ -32,6 +32,7 @@ pub mod sweep;
 mod words;
 
 pub use backend::{AccessPath, Backend, Storage, Virtual};
+pub use compared::{ComparedRuns, ComparedSide};
 pub use doctor::examine_host;
 pub use error::MeasureError;
 pub use ground::{open_disk, open_export};
@@ -43,7 +44,7 @@ pub use plan::{Effort, Grid, MAX_BUFFER_MEMORY, MeasurePlan, TargetKind};
 pub use preset::{BUILT_IN, Preset, Template};
 pub use replay::Replaying;
 pub use request::{EngineChoice, MeasurementRequest, RunContext};
-pub use runs::{Kept, LAST, RunLabel, RunStore, load_found, stem};
+pub use runs::{Kept, KeptFile, LAST, RunLabel, RunStore, load_found, stem};
 pub use simulation::{NamedModel, STAGES_SPACE, SimulationRequest, simulate};
 pub use sweep::SweepResult;
 pub use words::{BlockSizes, InvalidValue, PatternWord, Percent, WorkingSet};

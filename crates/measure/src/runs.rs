@@ -1,6 +1,7 @@
 //! The directory of kept runs: runs are written once, and found by path, name or age.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -24,6 +25,8 @@ const LATENESS_MARGIN: u64 = 5;
 const LEAST_NAME: usize = 30;
 /// Number of characters of a name after its time.
 const NAME_MAX: usize = 80;
+/// Maximum number of characters of a note.
+const MAX_NOTE: usize = 120;
 /// Maximum number of characters of a label.
 const LABEL_MAX: usize = 30;
 /// Prefix of names of kept suites after their time.
@@ -94,6 +97,8 @@ impl RunStore {
         let to = self.place(curve.started.as_deref(), &labelled(&curve, Some(label)))?;
         let attempt = || format!("renaming {}", from.display());
         fs::rename(&from, &to).map_err(|source| Fault { attempt: attempt(), source })?;
+        // Few runs have notes.
+        let _ = fs::rename(note_of(&from), note_of(&to));
         Ok(to)
     }
 
@@ -109,13 +114,23 @@ impl RunStore {
             let why = "this is not a kept run: remove the file yourself";
             return Err(MeasureError::usage(format!("{}: {why}", other.display())));
         }
-        for path in &paths {
-            let attempt = || format!("removing {}", path.display());
-            fs::remove_file(path).map_err(|source| Fault { attempt: attempt(), source })?;
-            // Only suites on a database have snapshots.
-            let _ = fs::remove_file(path.with_file_name(format!("{}-snapshots.jsonl", stem(path))));
-        }
+        paths.iter().try_for_each(|path| remove_run(path))?;
         Ok(paths.iter().map(|path| stem(path)).collect())
+    }
+
+    /// Removes the oldest kept runs except the newest `count`. Returns their names.
+    pub fn prune(&self, count: usize) -> Result<Vec<String>, MeasureError> {
+        let all = self.list();
+        let oldest = &all[..all.len().saturating_sub(count)];
+        oldest.iter().try_for_each(|path| remove_run(path))?;
+        Ok(oldest.iter().map(|path| stem(path)).collect())
+    }
+
+    /// The kept run of exactly this name.
+    pub fn find_exact(&self, name: &str) -> Option<KeptFile> {
+        let is_name = Path::new(name).file_name().is_some_and(|file| file == name);
+        let path = self.folder.as_ref().filter(|_| is_name)?.join(format!("{name}.json"));
+        path.is_file().then_some(KeptFile(path))
     }
 
     /// Keeps a suite under a name of its time, suite and subject, and the snapshots of its database next to it, to which
@@ -313,6 +328,55 @@ impl RunStore {
             ))),
         }
     }
+}
+
+/// The file of a kept run, with the note of its user next to it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeptFile(pub PathBuf);
+
+impl KeptFile {
+    /// Reads the run.
+    pub fn load(&self) -> Result<Kept, MeasureError> {
+        load_found(&self.0)
+    }
+
+    /// The note; empty if there is none.
+    pub fn note(&self) -> String {
+        fs::read_to_string(note_of(&self.0)).unwrap_or_default()
+    }
+
+    /// Replaces the note, of at most 120 characters without control characters; an empty one is removed.
+    pub fn set_note(&self, note: &str) -> Result<(), MeasureError> {
+        let path = note_of(&self.0);
+        let note: String = note.chars().filter(|c| !c.is_control()).take(MAX_NOTE).collect();
+        let done = if note.trim().is_empty() { fs::remove_file(&path) } else { fs::write(&path, note.trim()) };
+        match done {
+            Err(source) if source.kind() != ErrorKind::NotFound => {
+                Err(Fault { attempt: format!("writing {}", path.display()), source }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the run, its note and its snapshots.
+    pub fn remove(&self) -> Result<(), MeasureError> {
+        remove_run(&self.0)
+    }
+}
+
+/// The file with the note about a run.
+fn note_of(path: &Path) -> PathBuf {
+    path.with_extension("label")
+}
+
+/// Removes a run with the files next to it.
+fn remove_run(path: &Path) -> Result<(), MeasureError> {
+    let attempt = || format!("removing {}", path.display());
+    fs::remove_file(path).map_err(|source| Fault { attempt: attempt(), source })?;
+    // Few runs have notes, and only suites on a database have snapshots.
+    let _ = fs::remove_file(note_of(path));
+    let _ = fs::remove_file(path.with_file_name(format!("{}-snapshots.jsonl", stem(path))));
+    Ok(())
 }
 
 /// A name as part of a file name.

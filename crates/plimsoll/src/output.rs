@@ -4,10 +4,10 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_analyse::{Comparison, ladder};
+use plimsoll_analyse::Comparison;
 use plimsoll_device::{check_writable, write_whole};
 use plimsoll_measure::MeasureError;
-use plimsoll_record::{Curve, EndReason, LoadLine, SuiteRun};
+use plimsoll_record::{Curve, EndReason, SuiteRun};
 use plimsoll_report::pages::{self, Sheet};
 use plimsoll_report::{Charset, Color, Page, TextStyle};
 use plimsoll_suite::snapshots::Snapshots;
@@ -165,7 +165,7 @@ impl Outputs {
 
     /// Prints and writes curves. JSON supports a single curve.
     pub fn write_curves(&self, curves: &[Curve]) -> Result<(), CliError> {
-        self.write_sheets(curves, &sheets(curves))
+        self.write_sheets(curves, &Sheet::all(curves))
     }
 
     /// Prints and writes curves with their load lines and prices.
@@ -192,7 +192,7 @@ impl Outputs {
         curves: &[Curve],
     ) -> Result<(), CliError> {
         let json = || plimsoll_report::comparison_json(names, comparison);
-        self.0.write(&pages::comparison(names, comparison, &sheets(curves)), json)?;
+        self.0.write(&pages::comparison(names, comparison, &Sheet::all(curves)), json)?;
         self.write_svg(curves)
     }
 
@@ -212,11 +212,6 @@ impl Outputs {
     pub fn print(&self, text: &str) -> Result<(), CliError> {
         self.0.print(text)
     }
-}
-
-/// Curves with their load lines at several objectives.
-pub fn sheets(curves: &[Curve]) -> Vec<Sheet<'_>> {
-    curves.iter().map(|curve| Sheet { curve, ladder: rungs(curve), price: None }).collect()
 }
 
 /// Completes a suite: storage and output.
@@ -256,13 +251,6 @@ pub fn ended(ended: EndReason) -> Result<(), CliError> {
             "incomplete (see the findings): the figures cover the time until then"
         ))),
     }
-}
-
-/// Load lines at several objectives; none for a recorded load.
-///
-/// An interrupted or failed run has none.
-fn rungs(curve: &Curve) -> Vec<LoadLine> {
-    if curve.conditions.trace.is_some() || curve.ended != EndReason::Complete { Vec::new() } else { ladder(curve) }
 }
 
 fn is_standard_output(path: &Path) -> bool {

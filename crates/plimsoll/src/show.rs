@@ -50,10 +50,7 @@ pub fn manage_runs(args: &RunsArgs) -> Result<(), CliError> {
             return print(format!("Kept as {}\n", path.display()).as_bytes());
         }
         Some(RunsCommand::Delete { runs: names }) => runs.remove(names)?,
-        Some(RunsCommand::Prune { keep }) => {
-            let all = runs.list();
-            runs.remove(&all[..all.len().saturating_sub(*keep)])?
-        }
+        Some(RunsCommand::Prune { keep }) => runs.prune(*keep)?,
     };
     print(removed.iter().map(|name| format!("Removed {name}\n")).collect::<Vec<_>>().concat().as_bytes())
 }

@@ -4,6 +4,7 @@ use plimsoll_analyse::{Gate, share_objective};
 use plimsoll_catalogue::Price;
 use plimsoll_measure::{NamedModel, SimulationRequest};
 use plimsoll_record::Curve;
+use plimsoll_report::pages::Sheet;
 
 use crate::args::{Simulate, TermsArgs};
 use crate::cli_error::CliError;
@@ -11,7 +12,7 @@ use crate::console::Console;
 use crate::gates;
 use crate::measure::run_context;
 use crate::offers::{Offers, read_model};
-use crate::output::{Outputs, ended, sheets};
+use crate::output::{Outputs, ended};
 
 /// Simulates the models in sequence.
 pub fn run(args: &Simulate) -> Result<(), CliError> {
@@ -41,7 +42,7 @@ pub fn simulate_one(model: &str, request: &SimulationRequest, console: &mut Cons
 /// Shows simulated curves with the prices of their configurations.
 fn finish(mut curves: Vec<Curve>, prices: &[Option<Price>], outputs: &Outputs) -> Result<Vec<Curve>, CliError> {
     share_objective(&mut curves);
-    let mut complete = sheets(&curves);
+    let mut complete = Sheet::all(&curves);
     for (sheet, price) in complete.iter_mut().zip(prices) {
         sheet.price.clone_from(price);
     }

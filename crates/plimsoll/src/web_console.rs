@@ -18,7 +18,7 @@ use crate::args::{AttachArgs, MakeFs, ServeArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::volumes::{self, home};
-use crate::{comparing, measure, output, simulate, store, suite, tls};
+use crate::{measure, simulate, store, suite, tls};
 
 /// Folder of the console in the data directory.
 pub const FOLDER: &str = "web";
@@ -75,9 +75,9 @@ fn own_name(address: &str) -> Result<String, CliError> {
 
 /// The console of a service.
 pub fn options(listening: WebListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
-    let commands = Commands { measure, simulate, curves, compare, article, attach, detach };
+    let commands = Commands { measure, simulate, article, attach, detach };
     let WebListener { listener, tls } = listening;
-    let (directory, runs) = (directory.join(FOLDER), store::runs().folder);
+    let (directory, runs) = (directory.join(FOLDER), store::runs());
     ConsoleOptions { listener, tls, directory, runs, service: service.clone(), products, commands }
 }
 
@@ -88,14 +88,6 @@ fn measure(request: MeasurementRequest, command: Vec<String>, observer: Observer
 
 fn simulate(model: &str, request: &SimulationRequest, observer: Observer) -> Result<Curve, String> {
     simulate::simulate_one(model, request, &mut Console::observed(observer)).map_err(|trouble| trouble.to_string())
-}
-
-fn curves(curves: &[Curve]) -> Page {
-    pages::curves(&output::sheets(curves))
-}
-
-fn compare(before: &str, after: &str) -> Result<Page, String> {
-    comparing::page(Path::new(before), Path::new(after)).map_err(|trouble| trouble.to_string())
 }
 
 fn article(request: &ArticleRequest, observer: Observer) -> Result<Page, String> {

@@ -21,10 +21,6 @@ pub struct Commands {
     pub measure: fn(MeasurementRequest, Vec<String>, Observer) -> Result<String, String>,
     /// Simulates a load on a configuration or stages.
     pub simulate: fn(&str, &SimulationRequest, Observer) -> Result<Curve, String>,
-    /// The page of curves with their load lines.
-    pub curves: fn(&[Curve]) -> Page,
-    /// The page of the comparison of two kept runs.
-    pub compare: fn(&str, &str) -> Result<Page, String>,
     /// Simulates an article. Returns its page.
     pub article: fn(&ArticleRequest, Observer) -> Result<Page, String>,
     /// Attaches a volume of the service in this data directory to the host.

@@ -34,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use plimsoll_catalogue::Catalogue;
+use plimsoll_measure::RunStore;
 use plimsoll_service::Service;
 use tokio::sync::watch;
 
@@ -60,8 +61,8 @@ pub struct ConsoleOptions {
     pub tls: Option<WebTls>,
     /// Directory of sessions and uploaded reports; created with mode 0700 if missing.
     pub directory: PathBuf,
-    /// Directory of kept runs; `None` if there is no home directory.
-    pub runs: Option<PathBuf>,
+    /// The kept runs.
+    pub runs: RunStore,
     /// The volumes.
     pub service: Service,
     /// All known products, including those of the user.
@@ -83,7 +84,7 @@ pub struct WebConsole {
 pub(crate) struct ConsoleState {
     pub origin: WebOrigin,
     pub directory: PathBuf,
-    pub runs: Option<PathBuf>,
+    pub runs: RunStore,
     pub service: Service,
     pub products: Catalogue,
     pub commands: Commands,

@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use maud::html;
-use plimsoll_record::{Curve, FormatError, SUITE_FORMAT, SuiteRun};
-use plimsoll_report::pages::{self, KeptRun};
+use plimsoll_measure::{Kept, KeptFile, MeasureError, load_found, stem};
+use plimsoll_record::Curve;
+use plimsoll_report::pages::{self, KeptRun, Sheet};
 use plimsoll_report::{Page, page_csv, page_fragment, page_html};
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +20,8 @@ use crate::layout::{self, Frame};
 
 /// Runs that are listed, newest first.
 const MAX_LISTED: usize = 1_000;
-/// A larger file is no run.
-const MAX_RUN_BYTES: u64 = 1 << 30;
 /// Runs in one chart.
 const MAX_OVERLAID: usize = 5;
-/// Characters of a label.
-const MAX_LABEL: usize = 120;
 
 /// Entries of runs that did not change since they were read.
 #[derive(Debug, Default)]
@@ -44,18 +41,11 @@ pub struct RunEntry {
     label: String,
 }
 
-/// A run of one load, or of a suite.
-enum RunSummary {
-    Curve(Box<Curve>),
-    Suite(Box<SuiteRun>),
-}
-
-impl RunSummary {
-    fn page(&self, shared: &ConsoleState) -> Page {
-        match self {
-            Self::Curve(curve) => (shared.commands.curves)(std::slice::from_ref(curve)),
-            Self::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
-        }
+/// The page of a run.
+fn build_page(run: &Kept) -> Page {
+    match run {
+        Kept::Curve(curve) => pages::curves(&Sheet::all(std::slice::from_ref(curve))),
+        Kept::Suite(suite) => pages::suites(std::slice::from_ref(suite)),
     }
 }
 
@@ -133,7 +123,7 @@ pub fn measure_page(input: &Input) -> WebAnswer {
 pub fn run_page(shared: &ConsoleState, input: &Input) -> WebResult {
     let l = input.language;
     let name = input.part(0);
-    let page = load(shared, name)?.page(shared);
+    let page = build_page(&load(shared, name)?);
     let frame = Frame { title: name, place: "/measure", scripts: &["report.js"], language: l };
     let path = |form: &str| format!("/runs/{name}/{form}");
     let content = html! {
@@ -151,8 +141,9 @@ pub fn run_page(shared: &ConsoleState, input: &Input) -> WebResult {
 /// The comparison of two runs.
 pub fn compare(shared: &ConsoleState, input: &Input) -> WebResult {
     let (before, after) = (input.part(0), input.part(1));
-    let paths = [file(shared, before)?, file(shared, after)?].map(|path| path.display().to_string());
-    let page = (shared.commands.compare)(&paths[0], &paths[1]).map_err(WebRefusal::bad)?;
+    let compared = shared.runs.compare_files(&find(shared, before)?, &find(shared, after)?);
+    let compared = compared.map_err(|error| refuse(&error))?;
+    let page = pages::comparison(compared.names(), &compared.comparison, &Sheet::all(&compared.curves()));
     let frame = Frame {
         title: input.language.pick("Comparison", "比較"),
         place: "/measure",
@@ -169,13 +160,11 @@ pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
         return Err(WebRefusal::bad(format!("a chart has at most {MAX_OVERLAID} runs: mark fewer")));
     }
     let curve = |name: &&str| match load(shared, name)? {
-        RunSummary::Curve(curve) => Ok(*curve),
-        RunSummary::Suite(_) => {
-            Err(WebRefusal::bad(format!("{name} is a suite, which has no curve: mark runs of one load")))
-        }
+        Kept::Curve(curve) => Ok(*curve),
+        Kept::Suite(_) => Err(WebRefusal::bad(format!("{name} is a suite, which has no curve: mark runs of one load"))),
     };
     let curves: Vec<Curve> = names.iter().map(curve).collect::<Result<_, WebRefusal>>()?;
-    let page = (shared.commands.curves)(&curves);
+    let page = pages::curves(&Sheet::all(&curves));
     let l = input.language;
     let frame =
         Frame { title: l.pick("Overlay", "重ね合わせ"), place: "/measure", scripts: &["report.js"], language: l };
@@ -184,43 +173,39 @@ pub fn overlay(shared: &ConsoleState, input: &Input) -> WebResult {
 
 /// The file of a run.
 pub fn json(shared: &ConsoleState, input: &Input) -> WebResult {
-    let bytes = fs::read(file(shared, input.part(0))?).map_err(|error| read_failed(input.part(0), &error))?;
-    Ok(WebAnswer::File(format!("{}.json", input.part(0)), "application/json", bytes))
+    let name = input.part(0);
+    let bytes = fs::read(find(shared, name)?.0).map_err(|error| WebRefusal::failed(format!("{name}: {error}")))?;
+    Ok(WebAnswer::File(format!("{name}.json"), "application/json", bytes))
 }
 
 /// The tables of a run.
 pub fn export_csv(shared: &ConsoleState, input: &Input) -> WebResult {
-    let csv = page_csv(&load(shared, input.part(0))?.page(shared));
+    let csv = page_csv(&page_of(shared, input.part(0))?);
     Ok(WebAnswer::File(format!("{}.csv", input.part(0)), "text/csv; charset=utf-8", csv.into_bytes()))
 }
 
 /// The report of a run as one file.
 pub fn export_html(shared: &ConsoleState, input: &Input) -> WebResult {
-    let html = page_html(&load(shared, input.part(0))?.page(shared));
+    let html = page_html(&page_of(shared, input.part(0))?);
     Ok(WebAnswer::File(format!("{}.html", input.part(0)), "text/html; charset=utf-8", html.into_bytes()))
 }
 
 /// The page of a run, for a document that joins several.
 pub fn page_of(shared: &ConsoleState, name: &str) -> Result<Page, WebRefusal> {
-    Ok(load(shared, name)?.page(shared))
+    Ok(build_page(&load(shared, name)?))
 }
 
 /// Points of a curve, to draw it over others.
 pub fn points(shared: &ConsoleState, input: &Input) -> WebResult {
     match load(shared, input.part(0))? {
-        RunSummary::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
-        RunSummary::Suite(_) => Err(WebRefusal::bad("a suite has no curve: choose a run of one load")),
+        Kept::Curve(curve) => Ok(WebAnswer::json(&curve.runs.iter().map(CurvePoint::of).collect::<Vec<_>>())),
+        Kept::Suite(_) => Err(WebRefusal::bad("a suite has no curve: choose a run of one load")),
     }
 }
 
 /// All runs, newest first.
 pub fn list(shared: &ConsoleState) -> WebAnswer {
-    let Some(folder) = &shared.runs else { return WebAnswer::json(&Vec::<RunEntry>::new()) };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
-    paths.sort();
-    paths.reverse();
-    paths.truncate(MAX_LISTED);
+    let paths: Vec<PathBuf> = shared.runs.list().into_iter().rev().take(MAX_LISTED).collect();
     let mut known = shared.run_list.0.lock().unwrap_or_else(PoisonError::into_inner);
     known.retain(|path, _| paths.contains(path));
     let mut runs = Vec::with_capacity(paths.len());
@@ -234,14 +219,14 @@ pub fn list(shared: &ConsoleState) -> WebAnswer {
                 entry
             }
         };
-        let label = fs::read_to_string(path.with_extension("label")).unwrap_or_default();
+        let label = KeptFile(path).note();
         runs.push(RunEntry { label, ..entry });
     }
     WebAnswer::json(&runs)
 }
 
 fn describe_run(path: &Path) -> RunEntry {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = stem(path);
     let unreadable = RunEntry {
         name: name.clone(),
         result: "unreadable".to_owned(),
@@ -252,8 +237,8 @@ fn describe_run(path: &Path) -> RunEntry {
         is_curve: false,
         label: String::new(),
     };
-    match read_summary(path) {
-        Ok(RunSummary::Curve(curve)) => RunEntry {
+    match load_found(path) {
+        Ok(Kept::Curve(curve)) => RunEntry {
             result: KeptRun::of_curve(name, &curve).result,
             line: curve.load_line.as_ref().map(LineSoFar::of),
             source: curve.source.word().to_owned(),
@@ -262,7 +247,7 @@ fn describe_run(path: &Path) -> RunEntry {
             is_curve: true,
             ..unreadable
         },
-        Ok(RunSummary::Suite(suite)) => RunEntry {
+        Ok(Kept::Suite(suite)) => RunEntry {
             result: KeptRun::of_suite(name, &suite).result,
             source: suite.source.word().to_owned(),
             subject: suite.subject.name,
@@ -281,56 +266,32 @@ struct Label {
 
 /// Sets the label of a run; an empty one removes it.
 pub fn set_label(shared: &ConsoleState, input: &Input) -> WebResult {
-    let path = file(shared, input.part(0))?.with_extension("label");
+    let file = find(shared, input.part(0))?;
     let Label { label } = input.read()?;
-    let label: String = label.chars().filter(|c| !c.is_control()).take(MAX_LABEL).collect();
-    let done = if label.trim().is_empty() { fs::remove_file(&path) } else { fs::write(&path, label.trim()) };
-    match done {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(read_failed(input.part(0), &error)),
-        _ => Ok(WebAnswer::Done),
-    }
-}
-
-/// Deletes a run and its label.
-pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
-    let path = file(shared, input.part(0))?;
-    fs::remove_file(&path).map_err(|error| read_failed(input.part(0), &error))?;
-    let _ = fs::remove_file(path.with_extension("label"));
+    file.set_note(&label).map_err(|error| refuse(&error))?;
     Ok(WebAnswer::Done)
 }
 
-/// The file of a run that exists.
-fn file(shared: &ConsoleState, name: &str) -> Result<PathBuf, WebRefusal> {
-    let unknown = || WebRefusal::not_found(format!("{name}: no such run: the list has all of them"));
-    let folder = shared.runs.as_ref().ok_or_else(unknown)?;
-    if plain_name(name) != name {
-        return Err(unknown());
+/// Deletes a run with its label and snapshots.
+pub fn delete(shared: &ConsoleState, input: &Input) -> WebResult {
+    find(shared, input.part(0))?.remove().map_err(|error| refuse(&error))?;
+    Ok(WebAnswer::Done)
+}
+
+/// The kept run of a name.
+fn find(shared: &ConsoleState, name: &str) -> Result<KeptFile, WebRefusal> {
+    let found = shared.runs.find_exact(name).filter(|_| plain_name(name) == name);
+    found.ok_or_else(|| WebRefusal::not_found(format!("{name}: no such run: the list has all of them")))
+}
+
+fn load(shared: &ConsoleState, name: &str) -> Result<Kept, WebRefusal> {
+    find(shared, name)?.load().map_err(|error| refuse(&error))
+}
+
+fn refuse(error: &MeasureError) -> WebRefusal {
+    match error {
+        MeasureError::Usage(_) => WebRefusal::bad(error.to_string()),
+        MeasureError::Fault(fault) => WebRefusal::failed(format!("{fault}: {}", fault.source)),
+        error => WebRefusal::failed(error.to_string()),
     }
-    let path = folder.join(format!("{name}.json"));
-    if path.is_file() { Ok(path) } else { Err(unknown()) }
-}
-
-fn load(shared: &ConsoleState, name: &str) -> Result<RunSummary, WebRefusal> {
-    read_summary(&file(shared, name)?)
-}
-
-fn read_summary(path: &Path) -> Result<RunSummary, WebRefusal> {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let length = fs::metadata(path).map_err(|error| read_failed(&name, &error))?.len();
-    if length > MAX_RUN_BYTES {
-        return Err(WebRefusal::bad(format!("{name}: larger than any run")));
-    }
-    let bytes = fs::read(path).map_err(|error| read_failed(&name, &error))?;
-    let read = match Curve::from_json(&bytes) {
-        Ok(curve) => Ok(RunSummary::Curve(curve.into())),
-        Err(FormatError::Version(version)) if version == SUITE_FORMAT => {
-            SuiteRun::from_json(&bytes).map(|suite| RunSummary::Suite(suite.into()))
-        }
-        Err(error) => Err(error),
-    };
-    read.map_err(|error| WebRefusal::bad(format!("{name}: {error}")))
-}
-
-fn read_failed(name: &str, error: &std::io::Error) -> WebRefusal {
-    WebRefusal::failed(format!("{name}: {error}"))
 }

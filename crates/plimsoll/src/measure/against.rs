@@ -14,7 +14,6 @@ use plimsoll_units::Span;
 use super::{check_path, run_context};
 use crate::args::MeasureCommand;
 use crate::cli_error::CliError;
-use crate::comparing::{self, Side};
 use crate::console::Console;
 use crate::gates;
 use crate::output::{Outputs, ended};
@@ -72,11 +71,8 @@ fn finish(measured: InterleavedCurves, args: &MeasureCommand, outputs: &Outputs)
         )));
     };
     let comparison = compare_turns(&curves[0], &curves[1], objective);
-    let subject = names.join(" and ");
-    let mut names = names.into_iter();
-    let sides = curves.clone().map(|curve| Side { names: names.by_ref().take(1).collect(), curves: vec![curve] });
-    comparing::show(sides, &comparison, outputs)?;
-    gates::decide(&args.gates, &[(subject, curves)], |gate, [a, b]| gate.judge_change(&comparison, [a, b]))
+    outputs.write_comparison(names.each_ref().map(std::slice::from_ref), &comparison, &curves)?;
+    gates::decide(&args.gates, &[(names.join(" and "), curves)], |gate, [a, b]| gate.judge_change(&comparison, [a, b]))
 }
 
 /// Keeps the run of a side. Returns its name, with the side's command.

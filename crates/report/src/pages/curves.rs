@@ -4,6 +4,7 @@ mod charts;
 mod data;
 mod tables;
 
+use plimsoll_analyse::ladder;
 use plimsoll_catalogue::Price;
 use plimsoll_load::StreamSpec;
 use plimsoll_record::{Curve, EndReason, Estimate, LoadLine};
@@ -26,6 +27,20 @@ pub struct Sheet<'a> {
     pub ladder: Vec<LoadLine>,
     /// Price of a simulated configuration.
     pub price: Option<Price>,
+}
+
+impl<'a> Sheet<'a> {
+    /// Curves without prices.
+    pub fn all(curves: &'a [Curve]) -> Vec<Self> {
+        curves.iter().map(|curve| Sheet { curve, ladder: load_lines(curve), price: None }).collect()
+    }
+}
+
+/// Load lines at several objectives; none for a recorded load.
+///
+/// An interrupted or failed run has none.
+fn load_lines(curve: &Curve) -> Vec<LoadLine> {
+    if curve.conditions.trace.is_some() || curve.ended != EndReason::Complete { Vec::new() } else { ladder(curve) }
 }
 
 /// A page of one curve, or of several on common scales followed by each in full.
