@@ -42,6 +42,6 @@ pub use history::{LineChange, MIN_SERIES, find_changes};
 pub use knee::{accept_drift_beyond, knee};
 pub use load_line::{chosen_objective, judged, ladder, load_line};
 pub use precision::{Precision, tight_enough};
-pub use steady::{Settle, Settled, settle, settle_recorded, settle_slot, total_span};
+pub use steady::{Settle, Settled, mean_rate, settle, settle_recorded, settle_slot, total_span};
 pub use sweep::{Purpose, SlotPlan, Sweep, SweepPlan, SweepPoint};
 pub use verdict::{judge, share_objective};

@@ -3,7 +3,7 @@
 //! Of the offered load, only its pace and end are used.
 
 use plimsoll_load::Pace;
-use plimsoll_record::{Figures, Finding, Measure, Objective, Scope, Slice, Steadiness, Tally};
+use plimsoll_record::{Bins, Figures, Finding, Measure, Objective, Scope, Slice, Steadiness, Tally};
 use plimsoll_units::{Instant, Span};
 
 use crate::batch::{self, ReducedSlice, Sums};
@@ -13,6 +13,17 @@ use crate::{drift, interval, overload, rate_drop, warm_up};
 /// The duration of a series.
 pub fn total_span(series: &[Slice]) -> Span {
     series.iter().fold(Span::ZERO, |sum, slice| sum + slice.span)
+}
+
+/// Operations per second and 99th percentile of a whole series; no percentile without operations.
+pub fn mean_rate(series: &[Slice]) -> (f64, Option<Span>) {
+    let mut response = Bins::default();
+    for slice in series {
+        response.merge(&slice.tally.response());
+    }
+    let operations: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
+    let span = total_span(series).as_secs_f64();
+    (if span > 0.0 { operations as f64 / span } else { 0.0 }, response.quantile(0.99))
 }
 
 /// Parameters of [`settle`].

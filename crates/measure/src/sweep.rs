@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, settle, settle_slot, total_span};
+use plimsoll_analyse::{Purpose, Settle, Settled, Sweep, SweepPoint, mean_rate, settle, settle_slot, total_span};
 use plimsoll_drive::{Fault, LoopResult, Onward, PartialRun};
 use plimsoll_load::{Pace, StreamSpec};
 use plimsoll_record::{EndReason, HostDelay, LoadSlot, Measure, Objective, Run, Slice, SlotRole, Tally};
@@ -357,17 +357,6 @@ fn integer_fraction(whole: Span, part: Span) -> Span {
 /// Operations per second and 99th percentile of the last slices.
 pub fn recent_rate(series: &[Slice]) -> (f64, Option<Span>) {
     mean_rate(&series[series.len().saturating_sub(20)..])
-}
-
-/// Operations per second and 99th percentile of a whole series; no percentile without operations.
-pub fn mean_rate(series: &[Slice]) -> (f64, Option<Span>) {
-    let mut response = plimsoll_record::Bins::default();
-    for slice in series {
-        response.merge(&slice.tally.response());
-    }
-    let operations: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
-    let span = total_span(series).as_secs_f64();
-    (if span > 0.0 { operations as f64 / span } else { 0.0 }, response.quantile(0.99))
 }
 
 fn settle_point(sweep: &Sweep, point: &SweepPoint, series: &[Slice], unserved: u64, offered_span: Span) -> Settled {

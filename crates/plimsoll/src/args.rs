@@ -63,7 +63,7 @@ pub use offers::{
 use size::SIZE_EXAMPLES;
 pub use size::{JobWord, SizeArgs, WhatIfWord};
 use suite::SUITE_EXAMPLES;
-pub use suite::{DatabaseArgs, MakeArgs, PhaseWord, SuiteArgs, SuiteTarget};
+pub use suite::{DatabaseArgs, MakeArgs, SuiteArgs, SuiteTarget};
 pub use volumes::{
     AttachArgs, AutotuneArgs, FaultsArgs, GroupCommand, LogFormat, MakeFs, ReachArgs, ServeArgs, VolumeArgs,
     VolumeCommand, WebArgs,

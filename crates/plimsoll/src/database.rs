@@ -1,6 +1,5 @@
 //! The database of a suite: an existing one, or one created for the run.
 
-mod data;
 mod stage;
 
 use std::path::Path;
@@ -11,10 +10,9 @@ use plimsoll_database::{
 use plimsoll_device::describe_host;
 use plimsoll_record::{DatabaseAbout, Source};
 use plimsoll_suite::snapshots::Snapshots;
-use plimsoll_suite::{DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
+use plimsoll_suite::{DataError, DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
 use plimsoll_units::Bytes;
 
-pub use data::{Data, check_room};
 pub use stage::{Folders, RunningService};
 
 use self::stage::StagedVolume;
@@ -23,7 +21,7 @@ use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::store;
 
-/// The backend and, if the database has counters, their snapshots. [`Data`] checks the contents of an existing
+/// The backend and, if the database has counters, their snapshots. [`SuiteData`](plimsoll_suite::SuiteData) checks the contents of an existing
 /// database.
 pub fn ground(
     args: &DatabaseArgs,
@@ -105,12 +103,6 @@ fn local(about: &DatabaseAbout) -> Option<Box<dyn UnderlyingStorage>> {
     Some(Box::new(LocalStorage::below(Some(Path::new(folder)))))
 }
 
-/// Refuses the databases of the server itself.
-pub fn check_not_system(url: &str) -> Result<(), CliError> {
-    let (address, database) = connected(url)?;
-    database.check_not_system().map_err(|failure| trouble(failure.during(&address.to_string())))
-}
-
 /// An existing database.
 pub fn connected(url: &str) -> Result<(DatabaseAddress, Box<dyn Target>), CliError> {
     let address: DatabaseAddress = url.parse().map_err(|error: NoAddress| CliError::usage(error.to_string()))?;
@@ -131,6 +123,15 @@ fn make_database(making: &MakeArgs, folder: &Path, sessions: u32) -> Result<Box<
     };
     let made = wanted.make().map_err(trouble)?;
     Ok(Box::new(made))
+}
+
+impl From<DataError> for CliError {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Refused(message) => Self::Usage(message),
+            DataError::Database(failure) => trouble(failure),
+        }
+    }
 }
 
 /// Failures that the user can correct become usage errors.

@@ -3,22 +3,20 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use plimsoll_analyse::total_span;
 use plimsoll_device::{check_writable, write_whole};
 use plimsoll_drive::{Onward, PageCache};
-use plimsoll_measure::sweep::mean_rate;
-use plimsoll_record::{Counter, EndReason, Finding, SUITE_FORMAT, Slice, SuiteRun};
+use plimsoll_record::{EndReason, Finding, Slice, SuiteRun};
 use plimsoll_report::Progress;
 use plimsoll_suite::{
-    CompletedStep, Facts, Ground, Nature, Phases, Recipe, Step, StepResult, SuiteObserver, SuiteOptions, Surroundings,
-    Work, perform_phases, session_run, step_run,
+    CompletedStep, DataPhase, DataRequest, Facts, Ground, Nature, Phases, Recipe, RunOrigin, Step, StepProgress,
+    SuiteData, SuiteObserver, SuiteOptions, Surroundings, check_not_system, check_room, perform_phases, suite_run,
 };
-use plimsoll_units::{Bytes, Instant, Span, Throughput};
+use plimsoll_units::{Bytes, Instant, Span};
 
-use crate::args::{DatabaseArgs, PhaseWord, SuiteArgs, SuiteTarget, TermsArgs};
+use crate::args::{DatabaseArgs, SuiteArgs, SuiteTarget, TermsArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::database::{self, Data};
+use crate::database;
 use crate::offers::Offers;
 use crate::output::{Outputs, finish_suite};
 use crate::site::Site;
@@ -32,17 +30,14 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
     let outputs = Outputs::new(place.output())?;
     let sessions = options.sessions();
     let mut console = Console::new(place.output().quiet).map_err(|error| CliError::Failed(error.into()))?;
-    let url = place.database().and_then(|args| Some((args, args.url.as_deref()?)));
-    if let Some((args, url)) = url {
-        if args.phase == Some(PhaseWord::Cleanup) {
-            return Data::clean_up(args, url, &mut console);
+    let existing = place.database().and_then(DatabaseArgs::data);
+    if let Some(request) = existing {
+        if request.phase == Some(DataPhase::Cleanup) {
+            let remaining = SuiteData::clean_up(request, &mut |text| console.tell(text))?;
+            say_remaining(&mut console, remaining);
+            return Ok(());
         }
-        if !options.uses_own_tables() {
-            refuse_data_flags(args)?;
-        }
-        if options.writes() {
-            database::check_not_system(url)?;
-        }
+        check_database(request, options)?;
     }
     let mut snapshots = None;
     let mut ground = match place {
@@ -63,35 +58,61 @@ pub fn run_suite(suite: &SuiteArgs) -> Result<(), CliError> {
         let SuiteTarget::Storage(place) = place else { return Err(CliError::usage("the database is read-only")) };
         return Err(read_only(&place.place, ground.facts()));
     }
-    let own_data = url.filter(|_| options.uses_own_tables());
+    let own_data = existing.filter(|_| options.uses_own_tables());
     if own_data.is_none() {
-        database::check_room(&*recipe, ground.facts(), Bytes::default())?;
+        check_room(&*recipe, ground.facts(), Bytes::default())?;
     }
     if let SuiteTarget::Storage(place) = place {
         check_kept(&place.place, options.state(), &*recipe)?;
     }
-    let mut data = match own_data {
-        Some((args, url)) => Some(Data::claim(args, url, &*recipe, ground.facts(), &mut console)?),
-        None => None,
-    };
-    if data.as_ref().is_some_and(Data::is_prepared) {
+    let data = own_data.map(|request| claim(request, &*recipe, ground.facts(), &mut console));
+    let mut data = data.transpose()?;
+    if data.as_ref().is_some_and(SuiteData::is_prepared) {
         return Ok(());
     }
     let made = run_recipe(&mut *recipe, &mut *ground, &mut console, data.as_mut());
     // An open connection could prevent dropping the data.
     drop(ground);
     let is_whole = made.as_ref().is_ok_and(|(ran, failed)| ran.ended == EndReason::Complete && !failed);
-    let finished = data.map_or(Ok(()), |data| data.finish(is_whole, &mut console));
+    let finished = data.map_or(Ok(None), |data| data.finish(is_whole));
+    let finished = finished.map(|remaining| say_remaining(&mut console, remaining));
     let (mut ran, failed) = made?;
     if let Some((path, memory)) = options.state().zip(recipe.state()) {
         write_whole(path, &memory).map_err(anyhow::Error::new)?;
     }
-    if place.database().is_some_and(|args| args.phase == Some(PhaseWord::Prepare)) {
-        return finished.and_then(|()| check_prepared(&*recipe, &ran, failed));
+    if place.database().is_some_and(|args| args.phase == Some(DataPhase::Prepare)) {
+        finished?;
+        return check_prepared(&*recipe, &ran, failed);
     }
     finish_suite(&mut ran, snapshots, &outputs)?;
     finished?;
     if failed { Err(CliError::Ended(1)) } else { Ok(()) }
+}
+
+/// Fails for a database of the server, and for flags about data with a statement on the user's tables.
+fn check_database(request: DataRequest<'_>, options: &dyn SuiteOptions) -> Result<(), CliError> {
+    if !options.uses_own_tables() {
+        refuse_data_flags(request)?;
+    }
+    if options.writes() { Ok(check_not_system(request.url)?) } else { Ok(()) }
+}
+
+/// Finds the data of a suite, or makes space for them.
+fn claim(
+    request: DataRequest<'_>,
+    recipe: &dyn Recipe,
+    facts: &Facts,
+    console: &mut Console,
+) -> Result<SuiteData, CliError> {
+    let loader = (crate::MADE_BY, jiff::Timestamp::now().to_string());
+    Ok(SuiteData::claim(request, recipe, facts, loader, &mut |text| console.say(text))?)
+}
+
+/// Prints a message about objects that remain in a database.
+fn say_remaining(console: &mut Console, remaining: Option<String>) {
+    if let Some(text) = remaining {
+        console.say(&text);
+    }
 }
 
 /// Runs a suite on a configuration of the catalogue, without output.
@@ -133,8 +154,8 @@ fn check_kept(place: &str, state: Option<&Path>, recipe: &dyn Recipe) -> Result<
 }
 
 /// Fails for flags about data with a statement on the user's tables.
-fn refuse_data_flags(args: &DatabaseArgs) -> Result<(), CliError> {
-    let flag = match (&args.destroy, args.phase) {
+fn refuse_data_flags(request: DataRequest<'_>) -> Result<(), CliError> {
+    let flag = match (request.destroy, request.phase) {
         (Some(name), _) => format!("--destroy {name}"),
         (None, Some(_)) => "--phase".into(),
         (None, None) => return Ok(()),
@@ -166,7 +187,7 @@ fn run_recipe(
     recipe: &mut dyn Recipe,
     ground: &mut dyn Ground,
     console: &mut Console,
-    data: Option<&mut Data>,
+    data: Option<&mut SuiteData>,
 ) -> Result<(SuiteRun, bool), CliError> {
     let is_virtual = ground.facts().nature == Nature::Model;
     let started = jiff::Timestamp::now();
@@ -177,7 +198,6 @@ fn run_recipe(
         perform_phases(recipe, ground, &mut watch, phases).map_err(|unfit| CliError::usage(unfit.to_string()))?;
     let spent = watch.spent;
     watch.console.clear();
-    let facts = ground.facts().clone();
     if outcome.done.is_empty() {
         return Err(match outcome.fault {
             Some(fault) => CliError::Failed(anyhow::Error::new(fault)),
@@ -185,28 +205,13 @@ fn run_recipe(
         });
     }
     let failed = recipe.has_failed(&outcome.done);
-    let has_verdicts = failed || outcome.ended == EndReason::Complete;
-    let fault = outcome.fault.map(|fault| Finding::Fault { what: format!("{:#}", anyhow::Error::new(fault)) });
-    let suite = SuiteRun {
-        format: SUITE_FORMAT.into(),
+    let origin = RunOrigin {
         made_by: crate::MADE_BY.into(),
         started: (!is_virtual).then(|| started.to_string()),
         wall: if is_virtual { spent } else { clock.now().since(Instant::ZERO) },
         command: std::env::args().map(without_password).collect(),
-        ended: outcome.ended,
-        listings: recipe.listings(&outcome.done, &facts),
-        verdicts: if has_verdicts { recipe.verdicts(&outcome.done, &facts) } else { Vec::new() },
-        steps: outcome.done.iter().filter_map(|done| step_run(done, &facts)).collect(),
-        findings: fault.into_iter().chain(ground.findings()).collect(),
-        database: facts.database.as_ref().map(|_| Box::new(recipe.database_result(&outcome.done, &facts))),
-        source: facts.source,
-        subject: facts.subject,
-        host: facts.host,
-        suite: recipe.name().into(),
-        follows: recipe.follows(),
-        settings: recipe.settings(),
     };
-    Ok((suite, failed))
+    Ok((suite_run(recipe, ground, outcome, origin), failed))
 }
 
 /// An argument without its password.
@@ -221,7 +226,7 @@ fn without_password(argument: String) -> String {
 struct OnScreen<'a> {
     console: &'a mut Console,
     /// Data in a database that are marked as loaded.
-    data: Option<&'a mut Data>,
+    data: Option<&'a mut SuiteData>,
     place: usize,
     expected: usize,
     /// Total time of the steps.
@@ -246,75 +251,13 @@ impl SuiteObserver for OnScreen<'_> {
         if let Some(data) = &mut self.data {
             data.ended(&done.result);
         }
-        self.spent += match (&done.result, &done.step.work) {
-            (StepResult::Io(seen), _) => seen.span(),
-            (StepResult::Files(seen), _) => seen.span,
-            (StepResult::Statements(seen), _) => seen.span,
-            (StepResult::Sessions(seen), _) => total_span(&seen.series),
-            (_, Work::Pause(span)) => *span,
-            _ => Span::ZERO,
-        };
-        self.console.step_done(&done.step.name, &describe_result(done));
+        self.spent += done.span();
+        self.console.step_done(&done.step.name, &done.describe());
     }
-}
-
-/// Result of a step in a few words; may be empty.
-fn describe_result(done: &CompletedStep) -> String {
-    let rate = |count: u64, span: Span| count as f64 / span.as_secs_f64().max(1e-9);
-    match &done.result {
-        StepResult::Io(seen) => {
-            let (total, span) = (seen.total(), seen.span());
-            let moved = Throughput::per_second(rate(total.bytes(), span) as u64);
-            format!("{:.0} IOPS, {moved}, {span}", rate(total.operations(), span))
-        }
-        StepResult::Files(seen) => format!("{} files, {}", seen.files, seen.span),
-        StepResult::Statements(seen) => format!("{} statements, {}", seen.done, seen.span),
-        StepResult::Sessions(seen) => {
-            let Work::Sessions(step) = &done.step.work else { return String::new() };
-            // The figures of the result: without warm-up and parts.
-            let result = session_run(step, seen).run;
-            if result.total.operations() == 0 {
-                return format!("nothing was measured, {}", total_span(&seen.series));
-            }
-            let p99 = Span::from_nanos(result.figures.p99_ns.value as u64);
-            format!("{:.0} per second, p99 {p99}, {}", result.figures.iops.value, total_span(&seen.series))
-        }
-        StepResult::Skipped(why) => format!("skipped, as {why}"),
-        StepResult::Paused => String::new(),
-    }
-}
-
-/// Rate and 99th percentile of a step so far, as its result counts them: after the warm-up, and without parts of transactions.
-fn measure_rate(work: &Work, series: &[Slice]) -> (f64, Option<Span>) {
-    let Work::Sessions(step) = work else { return mean_rate(series) };
-    let warm = Instant::ZERO + step.warm_up;
-    let measured = series.iter().position(|slice| slice.start >= warm).map_or(series, |first| &series[first..]);
-    let is_part = |counter: &Counter| step.kinds.get(usize::from(counter.stream)).is_some_and(|kind| kind.is_part);
-    let only = |slice: &Slice| Slice { tally: slice.tally.only(|counter| !is_part(counter)), ..slice.clone() };
-    mean_rate(&measured.iter().map(only).collect::<Vec<_>>())
 }
 
 fn progress<'a>(step: &'a Step, series: &[Slice], place: usize, expected: usize) -> Progress<'a> {
-    let elapsed = total_span(series).as_secs_f64();
-    // Progress within a step whose end is known.
-    let whole = Span::from_secs_f64(elapsed);
-    let (lasts, unit) = match &step.work {
-        Work::Io(io) => {
-            let lasts = io.workers.iter().map(|worker| worker.job.until.span).max();
-            (lasts.filter(|span| *span < Span::MAX), "IOPS")
-        }
-        Work::Sessions(sessions) if sessions.turns.is_none() => (Some(sessions.warm_up + sessions.most), "per second"),
-        Work::Statements(statements) => {
-            let done: u64 = series.iter().map(|slice| slice.tally.operations()).sum();
-            let lasts = (done > 0).then(|| whole.as_secs_f64() * statements.count as f64 / done as f64);
-            let lasts = lasts.map(Span::from_secs_f64);
-            (statements.limit.map_or(lasts, |limit| lasts.map(|lasts| lasts.min(limit))), "per second")
-        }
-        _ => (None, "per second"),
-    };
-    let (rate, p99) = measure_rate(&step.work, series);
-    let share = lasts.map_or(0.5, |span| (elapsed / span.as_secs_f64()).clamp(0.0, 1.0));
-    let left = lasts.map_or(Span::ZERO, |span| Span::from_secs_f64((span.as_secs_f64() - elapsed).max(0.0)));
+    let StepProgress { rate, unit, p99, share, left } = StepProgress::of(step, series);
     let done = (place as f64 + share) / expected as f64;
     Progress { phase: &step.name, point: format!("step {} of {expected}", place + 1), rate, unit, p99, done, left }
 }

@@ -8,6 +8,7 @@ mod plan;
 mod report;
 mod requirement;
 mod run;
+mod server;
 mod status;
 mod steady;
 
@@ -16,4 +17,5 @@ pub use plan::{Existing, NamedDisk, PathLookup, PathMeaning, PlanContext, StageP
 pub use report::PlannedJobs;
 pub use requirement::{RequirementPlace, RequirementRuns, requirement_command};
 pub use run::{JobsOutcome, RunObserver, RunningStage, StageResults, unix_ms};
+pub use server::simulated_server;
 pub use status::RunProperties;

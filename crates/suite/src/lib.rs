@@ -16,6 +16,8 @@ mod session_run;
 pub mod snapshots;
 mod sql;
 mod step;
+mod suite_data;
+mod suite_run;
 pub mod workers;
 
 pub use below::{LocalStorage, StorageSample, UnderlyingStorage};
@@ -37,3 +39,5 @@ pub use step::{
     Before, Descriptor, FileAccess, FilePart, FileSpec, FileWork, FilesStep, IoStep, Keep, Step, Work, Worker,
     WorkerOrder,
 };
+pub use suite_data::{DataError, DataPhase, DataRequest, SuiteData, check_not_system, check_room};
+pub use suite_run::{RunOrigin, StepProgress, suite_run};

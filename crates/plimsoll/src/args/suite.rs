@@ -21,7 +21,7 @@ use plimsoll_suite::recipes::verify::VerifyOptions;
 use plimsoll_suite::recipes::walfsync::WalfsyncOptions;
 use plimsoll_units::Bytes;
 
-pub use database::{DatabaseArgs, MakeArgs, PhaseWord};
+pub use database::{DatabaseArgs, MakeArgs};
 
 use super::OutputArgs;
 use super::offers::TermsArgs;

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use plimsoll_catalogue::{Like, ProductKind};
 use plimsoll_fio::Flags;
-use plimsoll_model::{ChainSpec, Named, StageSpec};
-use plimsoll_record::{Source, Subject};
-use plimsoll_suite::fio::NamedDisk;
-use plimsoll_suite::{Facts, Model, Nature};
-use plimsoll_units::Bytes;
+use plimsoll_measure::NamedModel;
+use plimsoll_model::ChainSpec;
+use plimsoll_suite::Model;
+use plimsoll_suite::fio::{NamedDisk, simulated_server};
 
 use crate::args::TermsArgs;
 use crate::cli_error::CliError;
@@ -35,28 +34,20 @@ pub fn server(flags: &Flags) -> Result<Option<(Model, Vec<NamedDisk>)>, CliError
         _ => {}
     }
     let mut offers = Offers::new(&TermsArgs::default())?;
-    let (mut disks, mut models, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut disks: Vec<(NamedDisk, NamedModel)> = Vec::new();
     for (path, config) in with_paths {
         let path = PathBuf::from(path);
-        if disks.iter().any(|disk: &NamedDisk| disk.path == path) {
+        if disks.iter().any(|(disk, _)| disk.path == path) {
             return Err(CliError::usage(format!("--on {}=...: given twice", path.display())));
         }
         let model = read_model(config, || Ok(&mut offers))?;
-        names.push(format!("{} = {}", path.display(), model.name));
-        disks.push(NamedDisk { path, size: model.size() });
-        models.push(model.model);
+        disks.push((NamedDisk { path, size: model.size() }, model));
     }
-    let shared = flags.machine.as_deref().map(|machine| machine_limits(machine, &mut offers)).transpose()?;
-    if let Some((machine, _)) = &shared {
-        names.push(format!("on {machine}"));
-    }
-    let model = concat(models, &disks, shared.map(|(_, limits)| limits))?;
-    let size = Bytes::new(disks.iter().map(|disk| disk.size.get()).sum());
-    let subject = Subject { name: names.join(", "), kind: "server".into(), size, device: None };
-    let source = Source::Simulated { model: model.to_string() };
-    let devices = disks.iter().map(|disk| disk.size).collect();
-    let facts = Facts { stages: model.names(), devices, ..Facts::new(Nature::Model, source, subject) };
-    Ok(Some((Model::new(&model, flags.seed.unwrap_or(1), facts), disks)))
+    let machine = flags.machine.as_deref().map(|machine| machine_limits(machine, &mut offers)).transpose()?;
+    let models = disks.iter().map(|(_, model)| (model.name.clone(), model.model.clone())).collect();
+    let disks: Vec<NamedDisk> = disks.into_iter().map(|(disk, _)| disk).collect();
+    let model = simulated_server(&disks, models, machine, flags.seed.unwrap_or(1));
+    Ok(Some((model.map_err(|why| CliError::usage(format!("--on: {}", why.0)))?, disks)))
 }
 
 /// The name and limits of a machine, or stages.
@@ -73,19 +64,4 @@ fn machine_limits(text: &str, offers: &mut Offers) -> Result<(String, ChainSpec)
     }
     let limits = offer.limits().map_err(|why| CliError::usage(format!("--machine {text}: {why}")))?;
     Ok((offer.short().to_string(), limits))
-}
-
-/// Disks with adjacent addresses behind the limits of the machine.
-fn concat(models: Vec<ChainSpec>, disks: &[NamedDisk], shared: Option<ChainSpec>) -> Result<ChainSpec, CliError> {
-    let first_to_last = models.into_iter().zip(disks);
-    let all = first_to_last.rev().fold(None, |rest: Option<ChainSpec>, (first, disk)| match rest {
-        None => Some(first),
-        Some(rest) => {
-            let both = StageSpec::Concat { size: disk.size, first, rest };
-            Some(ChainSpec::nested(vec![both.into()]))
-        }
-    });
-    let limits = shared.map(|chain| chain.stages().to_vec()).unwrap_or_default();
-    let stages: Vec<Named> = limits.into_iter().chain(all.unwrap_or_default().stages().to_vec()).collect();
-    ChainSpec::new(stages).map_err(|why| CliError::usage(format!("--on: {}", why.0)))
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plimsoll_database::{Flushes, System};
+use plimsoll_suite::{DataPhase, DataRequest};
 use plimsoll_units::{Bytes, Span};
 
 use crate::args::OutputArgs;
@@ -21,22 +22,19 @@ pub struct DatabaseArgs {
     pub destroy: Option<String>,
     /// Run only one phase: load the data, measure on loaded data, or drop them; by default all three in one run
     #[arg(long, value_enum, value_name = "PHASE", requires = "url")]
-    pub phase: Option<PhaseWord>,
+    pub phase: Option<DataPhase>,
     #[command(flatten)]
     pub making: MakeArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// A phase of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PhaseWord {
-    /// Load the data and keep them for runs with the same options
-    Prepare,
-    /// Measure on loaded data and keep them
-    Run,
-    /// Drop the data that plimsoll loaded, of any suite
-    Cleanup,
+impl DatabaseArgs {
+    /// The existing database and its data.
+    pub fn data(&self) -> Option<DataRequest<'_>> {
+        let (phase, destroy) = (self.phase, self.destroy.as_deref());
+        self.url.as_deref().map(|url| DataRequest { url, phase, destroy })
+    }
 }
 
 /// A server created for the run.
