@@ -1,6 +1,6 @@
 //! Docker's volume plugin over a Unix socket: volumes of the service as volumes of containers.
 //!
-//! Block devices, filesystems and mounts are made by the shell, which the plugin calls: it needs root.
+//! Block devices, filesystems and mounts need root.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use hyper::{Method, StatusCode};
 use plimsoll_service::api::Create;
+use plimsoll_service::block_device::{AttachOptions, Filesystem, FormatPolicy, attach, detach};
+use plimsoll_service::client::Client;
 use plimsoll_service::{Initial, Service, Tags};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::agent::describe;
 use crate::web::{Plane, Reply, Request};
 
 /// Key of the tag of volumes that the plugin created; its value is the filesystem.
@@ -26,6 +29,34 @@ pub trait PluginMounts: Send + Sync + 'static {
     fn mount(&self, volume: &str, filesystem: &str) -> Result<PathBuf, String>;
     /// Unmounts a volume; the reason why not.
     fn unmount(&self, volume: &str) -> Result<(), String>;
+}
+
+/// Mounts of volumes through a service on this host, as `plimsoll volume attach` makes them.
+#[derive(Debug)]
+pub struct ServiceMounts {
+    /// Client of its control socket.
+    pub control: Client,
+    /// Parent of the mount points.
+    pub points: PathBuf,
+}
+
+impl PluginMounts for ServiceMounts {
+    fn mount(&self, volume: &str, filesystem: &str) -> Result<PathBuf, String> {
+        let point = self.points.join(volume);
+        let options = AttachOptions {
+            name: volume.to_owned(),
+            mountpoint: Some(point.clone()),
+            filesystem: Some(Filesystem::find(filesystem).unwrap_or(Filesystem::Ext4)),
+            policy: FormatPolicy::IfBlank,
+            ..AttachOptions::default()
+        };
+        attach(&self.control, &options, &|_| ()).map_err(|error| describe(&error))?;
+        Ok(point)
+    }
+
+    fn unmount(&self, volume: &str) -> Result<(), String> {
+        detach(&self.control, volume).map_err(|error| describe(&error))
+    }
 }
 
 #[derive(Clone)]

@@ -4,6 +4,8 @@
 //! Objects that are volumes keep their records as tags in the metadata of the volume, which are durable in the same log as its
 //! data; everything else is in a file that is replaced as a whole.
 
+pub mod agent;
+mod client_config;
 mod cloud;
 mod docker;
 mod durable;
@@ -17,8 +19,9 @@ mod oci;
 mod record;
 mod web;
 
+pub use client_config::{ClientConfigError, OciConfig};
 pub use cloud::{Cloud, CloudError, Options};
-pub use docker::{PluginMounts, docker};
+pub use docker::{PluginMounts, ServiceMounts, docker};
 pub use ec2::ec2;
 pub use endpoints::Endpoints;
 pub use instance_metadata::instance_metadata;

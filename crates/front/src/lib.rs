@@ -8,12 +8,14 @@ pub mod descriptors;
 mod files;
 mod floor;
 pub mod fuse;
+mod image;
 pub mod iscsi;
 pub mod nbd;
 pub mod notify;
 mod offer;
 mod pool;
 mod protocol;
+pub mod served_command;
 mod server;
 mod slots;
 pub mod sockets;
@@ -24,6 +26,7 @@ mod view;
 pub use files::{
     CheckedFile, Checksums, DataFiles, DirectoryContents, DirectoryError, Inspection, Recomputed, TornCommit, is_served,
 };
+pub use image::{Image, ImageError, ImageRequest};
 pub use offer::{Blocks, Medium, Offer};
 pub use protocol::SocketProtocol;
 pub use server::{

@@ -6,6 +6,10 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
+/// Environment variables of a service manager, which child processes must not inherit.
+pub const MANAGER_VARIABLES: [&str; 5] =
+    ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC"];
+
 /// A notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News<'a> {

@@ -136,6 +136,26 @@ impl ListenAddress {
         }
     }
 
+    /// The TCP address `HOST:PORT`, with brackets around IPv6; `None` for a Unix socket.
+    pub fn host_and_port(&self) -> Option<String> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp { host, port } if host.contains(':') => Some(format!("[{host}]:{port}")),
+            Self::Tcp { host, port } => Some(format!("{host}:{port}")),
+        }
+    }
+
+    /// The address with an absolute path.
+    ///
+    /// # Errors
+    /// The current directory is gone.
+    pub fn absolute(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Unix(path) => Self::Unix(std::path::absolute(path)?),
+            Self::Tcp { .. } => self.clone(),
+        })
+    }
+
     fn failed(&self, source: impl Into<io::Error>) -> ListenError {
         ListenError::Io { place: self.clone(), source: source.into() }
     }

@@ -4,7 +4,11 @@ use std::path::Path;
 use std::{fmt, io};
 
 use plimsoll_device::NotWritable;
+use plimsoll_front::sockets::ListenError;
 use plimsoll_measure::MeasureError;
+use plimsoll_service::block_device::AttachError;
+use plimsoll_service::client::ClientError;
+use plimsoll_service::staged::StageError;
 
 /// Error of a command.
 #[derive(Debug)]
@@ -21,8 +25,8 @@ pub enum CliError {
 
 impl CliError {
     /// A usage error.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self::Usage(message.into())
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self::Usage(message.to_string())
     }
 
     /// An input that cannot be opened; a usage error if it is missing.
@@ -63,6 +67,40 @@ impl From<MeasureError> for CliError {
             MeasureError::Interrupted => Self::Interrupted,
             error => Self::Failed(error.into()),
         }
+    }
+}
+
+impl From<ClientError> for CliError {
+    fn from(error: ClientError) -> Self {
+        if error.is_mistake() { Self::usage(error.to_string()) } else { Self::Failed(error.into()) }
+    }
+}
+
+impl From<AttachError> for CliError {
+    fn from(error: AttachError) -> Self {
+        match error {
+            AttachError::Refused(message) => Self::Usage(message),
+            AttachError::Client(error) => error.into(),
+            error => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<StageError> for CliError {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::Refused(message) => Self::Usage(message),
+            StageError::Interrupted => Self::Interrupted,
+            StageError::Attach(error) => error.into(),
+            StageError::Client(error) => error.into(),
+            error => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<ListenError> for CliError {
+    fn from(error: ListenError) -> Self {
+        Self::usage(format!("{:#}", anyhow::Error::new(error)))
     }
 }
 

@@ -1,13 +1,10 @@
 //! `plimsoll oci-key`, `oci-config`, `ec2-key` and `instance`: keys and configurations of clients of the control planes, and
 //! the instances that their volumes are attached to.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_cloud::{Ec2Key, Endpoints, KeyError, NewKey, OciKey, TENANCY, USER};
+use plimsoll_cloud::{ClientConfigError, Ec2Key, Endpoints, KeyError, OciConfig, OciKey};
 use plimsoll_report::{Block, Column, Page, Table, TableLayout, to_json};
 use serde_json::json;
 
@@ -15,8 +12,6 @@ use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciK
 use crate::cli_error::CliError;
 use crate::output::{Forms, print};
 use crate::volumes::{ServiceClient, home};
-
-const PRIVATE_KEY: &str = "plimsoll_api_key.pem";
 
 /// `plimsoll oci-key`.
 pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
@@ -62,30 +57,11 @@ pub fn oci_config(args: &OciConfigArgs) -> Result<(), CliError> {
     let folder = args.folder.clone().or_else(|| usual.clone());
     let folder = folder.ok_or_else(|| CliError::usage("HOME is not set: name a folder for the files"))?;
     let folder = std::path::absolute(folder).context("the current directory")?;
-    let [config, rc, private] = ["config", "oci_cli_rc", PRIVATE_KEY].map(|name| folder.join(name));
-    if let Some(present) = [&config, &rc, &private].into_iter().find(|path| path.exists()) {
-        return Err(CliError::usage(format!(
-            "{} exists and is kept: name another folder (plimsoll oci-config FOLDER)",
-            present.display()
-        )));
-    }
-    let pair = NewKey::generate().map_err(refused)?;
-    let key = OciKey::new(TENANCY, USER, &pair.public_pem).map_err(refused)?;
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.with_context(|| format!("making {}", folder.display()))?;
-    write_new(&private, &pair.private_pem)?;
-    let (fingerprint, key_file) = (&key.fingerprint, private.display());
-    write_new(
-        &config,
-        &format!(
-            "[DEFAULT]\nuser={USER}\ntenancy={TENANCY}\nfingerprint={fingerprint}\nkey_file={key_file}\nregion={region}\n"
-        ),
-    )?;
-    write_new(&rc, &format!("[DEFAULT]\nendpoint = {endpoint}\ncompartment-id = {TENANCY}\n"))?;
-    plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
-    let mut text = format!("{} is made, and its key {fingerprint} is registered for {endpoint}\n", folder.display());
+    let made = OciConfig::write(&folder, &directory, &endpoint, &region)?;
+    let (shown, fingerprint) = (folder.display(), made.fingerprint);
+    let mut text = format!("{shown} is made, and its key {fingerprint} is registered for {endpoint}\n");
     if usual.as_ref() != Some(&folder) {
-        let (config, rc) = (config.display(), rc.display());
+        let (config, rc) = (made.config.display(), made.rc.display());
         text.push_str(&format!("export OCI_CLI_CONFIG_FILE={config} OCI_CLI_RC_FILE={rc}\n"));
     }
     text.push_str("next: SUPPRESS_LABEL_WARNING=True oci bv volume list\n");
@@ -144,11 +120,14 @@ fn no_endpoint(flag: &str) -> CliError {
     ))
 }
 
-/// Writes a new file for its owner alone.
-fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    Ok(written.with_context(|| format!("writing {}", path.display()))?)
+impl From<ClientConfigError> for CliError {
+    fn from(error: ClientConfigError) -> Self {
+        match error {
+            ClientConfigError::Key(error) => refused(error),
+            ClientConfigError::Io { .. } => Self::Failed(error.into()),
+            ClientConfigError::Exists(_) => Self::usage(error.to_string()),
+        }
+    }
 }
 
 fn refused(error: KeyError) -> CliError {

@@ -13,9 +13,7 @@ use plimsoll_suite::snapshots::Snapshots;
 use plimsoll_suite::{DataError, DatabaseGround, Facts, Ground, LocalStorage, UnderlyingStorage};
 use plimsoll_units::Bytes;
 
-pub use stage::{Folders, RunningService};
-
-use self::stage::StagedVolume;
+use self::stage::EmulatedStorage;
 use crate::args::{DatabaseArgs, MakeArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
@@ -75,7 +73,7 @@ impl Placed {
             ));
         };
         remove_leftovers_of(&std::env::temp_dir(), console);
-        let stage = StagedVolume::make(making, like, console)?;
+        let stage = EmulatedStorage::make(making, like, console)?;
         let target = make_database(making, stage.point(), sessions)?;
         let source = Source::Emulated { model: stage.model().into() };
         let slowed = making.slow.map(|times| format!(", {times} times slower")).unwrap_or_default();

@@ -1,8 +1,5 @@
 //! Serves an image or memory without a data directory until the process ends. Independent of the protocol.
 
-mod child;
-mod open;
-
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
@@ -12,19 +9,18 @@ use anyhow::Context;
 use plimsoll_device::nbd::Emulation;
 use plimsoll_device::{Claim, Clock};
 use plimsoll_front::notify::News;
-use plimsoll_front::{Blocks, DataFiles, Handle, Limits, Offer, Server};
+use plimsoll_front::served_command::ServedCommand;
+use plimsoll_front::{Blocks, DataFiles, Handle, Image, ImageError, ImageRequest, Limits, Offer, Server};
+use plimsoll_measure::NamedModel;
 use plimsoll_units::Span;
 use plimsoll_volume::{Export, Fidelity, Flat, Serving, Slow, VolumeAccess, VolumeId, Volumes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
-use self::child::Child;
-use self::open::Image;
-use plimsoll_measure::NamedModel;
 
 use crate::args::{ImageArgs, TermsArgs};
 use crate::cli_error::CliError;
 use crate::offers::{Offers, read_model};
 use crate::output::print;
+use crate::signals::SignalWait;
 use crate::systemd;
 
 /// Maximum requests in flight, all visible to the model.
@@ -60,7 +56,13 @@ impl UnboundServer {
     pub fn open(args: &ImageArgs, export: &str, blocks: Blocks) -> Result<Self, CliError> {
         let terms = TermsArgs { products: args.products.clone(), ..TermsArgs::default() };
         let like = args.like.as_deref().map(|text| read_model(text, || Offers::new(&terms))).transpose()?;
-        let image = Image::open(args, like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)))?;
+        let image = Image::open(ImageRequest {
+            file: args.file.as_deref(),
+            size: args.size,
+            capacity: like.as_ref().and_then(|like| Some(like.offer.as_ref()?.capacity)),
+            access: if args.read_only { VolumeAccess::ReadOnly } else { VolumeAccess::ReadWrite },
+            destroy: &args.destroy,
+        })?;
         let volumes = match &like {
             None => Volumes::plain([image.size], Span::ZERO),
             Some(like) => emulated(args, like, &image)?,
@@ -78,8 +80,8 @@ impl UnboundServer {
             slow: args.slow,
         });
         let shown = match &emulation {
-            Some(emulation) => format!("{}, {emulation}", image.shown),
-            None => image.shown,
+            Some(emulation) => format!("{}, {emulation}", image.description),
+            None => image.description,
         };
         server.offer(match &emulation {
             Some(emulation) => offer.emulated(emulation),
@@ -97,7 +99,8 @@ impl UnboundServer {
     ) -> Result<(), CliError> {
         let handle = self.server.handle();
         stop_at_signals(handle.clone())?;
-        let child = command.map(|(command, variables)| Child::start(command, &variables, handle)).transpose()?;
+        let command = command.map(|(command, variables)| ServedCommand::start(command, &variables, handle)).transpose();
+        let command = command.context("starting /bin/sh")?;
         if let Some(addresses) = addresses {
             print(greeting(&self.shown, self.access, addresses).as_bytes())?;
         }
@@ -108,7 +111,7 @@ impl UnboundServer {
         }
         let outcome = self.server.run();
         systemd::tell(News::Stopping);
-        let ended = child.map_or(Ok(()), Child::end);
+        let ended = command.map_or(Ok(()), end_command);
         drop(self.claim);
         outcome.context("serving clients")?;
         ended?;
@@ -118,6 +121,24 @@ impl UnboundServer {
             let _ = std::io::stderr().write_all(faithfulness(fidelity).as_bytes());
         }
         Ok(())
+    }
+}
+
+/// Ends the command of `--run`; its exit code becomes that of this process.
+fn end_command(command: ServedCommand) -> Result<(), CliError> {
+    match command.end().context("waiting for the command")? {
+        None => Err(CliError::Interrupted),
+        Some(0) => Ok(()),
+        Some(code) => Err(CliError::Ended(code)),
+    }
+}
+
+impl From<ImageError> for CliError {
+    fn from(error: ImageError) -> Self {
+        match error {
+            ImageError::Io { .. } => Self::Failed(error.into()),
+            refusal => Self::usage(format!("{:#}", anyhow::Error::new(refusal))),
+        }
     }
 }
 
@@ -133,18 +154,9 @@ fn emulated(args: &ImageArgs, like: &NamedModel, image: &Image) -> Result<Volume
 
 /// Stops the server at the first signal; the second ends the process.
 fn stop_at_signals(handle: Handle) -> Result<(), CliError> {
-    let (waiting, bell) = std::os::unix::net::UnixStream::pair().context("waiting for signals")?;
-    let signals = [SIGINT, SIGTERM, SIGHUP];
-    crate::signals::watch(&signals).context("waiting for signals")?;
-    for signal in signals {
-        let bell = bell.try_clone().context("waiting for signals")?;
-        signal_hook::low_level::pipe::register(signal, bell).context("waiting for signals")?;
-    }
+    let signals = SignalWait::new(&[SIGINT, SIGTERM, SIGHUP]).context("waiting for signals")?;
     let wait = move || {
-        let mut waiting = waiting;
-        while std::io::Read::read(&mut waiting, &mut [0])
-            .is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
-        {}
+        signals.wait();
         // The server may have ended.
         let _ = handle.send(Server::stop);
     };

@@ -36,7 +36,7 @@ pub fn run(args: &IscsiArgs) -> Result<(), CliError> {
     let addresses = portals::addresses(&listening);
     let settings = TargetSettings {
         name: args.target.clone(),
-        portals: portals::advertised(&addresses, &args.advertise),
+        portals: TargetSettings::advertised(&addresses, &args.advertise),
         chap,
         initial_r2t: args.initial_r2t,
         queue_depth: args.queue_depth,

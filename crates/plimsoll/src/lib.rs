@@ -55,8 +55,10 @@ mod web_console;
 mod what_ifs;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::FromArgMatches;
 
 use crate::args::{Cli, Command};
@@ -64,6 +66,11 @@ use crate::cli_error::CliError;
 
 /// Program and version, as in run files.
 pub(crate) const MADE_BY: &str = concat!("plimsoll ", env!("CARGO_PKG_VERSION"));
+
+/// The path of this program, for child processes.
+pub(crate) fn own_program() -> Result<PathBuf, CliError> {
+    Ok(std::env::current_exe().context("finding this program")?)
+}
 
 /// Runs the command of the process's arguments.
 pub fn main() -> ExitCode {

@@ -1,6 +1,6 @@
 //! `plimsoll nbd`: serves an export of an image or memory, without a data directory, until the process ends.
 
-mod doors;
+mod socket_activation;
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;
@@ -9,7 +9,7 @@ use anyhow::Context;
 use plimsoll_device::nbd::{ExportAddress, NbdHost};
 use plimsoll_front::Blocks;
 
-use self::doors::{Doors, Maker};
+use self::socket_activation::{NbdSockets, SocketOrigin};
 use crate::args::NbdArgs;
 use crate::cli_error::CliError;
 use crate::image::{UnboundServer, check_realtime};
@@ -17,12 +17,12 @@ use crate::image::{UnboundServer, check_realtime};
 /// Serves until its clients, its command or a signal end it.
 pub fn run(args: &NbdArgs) -> Result<(), CliError> {
     check_realtime(&args.image)?;
-    let doors = Doors::open(args)?;
+    let sockets = NbdSockets::open(args)?;
     let mut served = UnboundServer::open(&args.image, &args.export, Blocks::default())?;
-    let (addresses, made_by) = (doors.addresses(), doors.made_by);
-    let _kept = doors.admit(&mut served.server)?;
+    let (addresses, origin) = (sockets.addresses(), sockets.origin);
+    let _files = sockets.accept_on(&mut served.server)?;
     // A socket passed by a service manager takes precedence over standard input.
-    let stdio = args.stdio && made_by == Maker::Us;
+    let stdio = args.stdio && origin == SocketOrigin::Own;
     if stdio {
         let (input, output) = (std::io::stdin(), std::io::stdout());
         let both =
@@ -31,7 +31,7 @@ pub fn run(args: &NbdArgs) -> Result<(), CliError> {
         served.server.serve(input, Some(output)).context("serving standard input and output")?;
     }
     let command = args.run.as_deref().map(|command| (command, addresses.first().map_or_else(Vec::new, variables)));
-    let greets = command.is_none() && !stdio && made_by == Maker::Us;
+    let greets = command.is_none() && !stdio && origin == SocketOrigin::Own;
     served.run(command, greets.then_some(&addresses[..]))
 }
 

@@ -24,7 +24,7 @@ pub fn read_model<O: BorrowMut<Offers>>(
     text: &str,
     offers: impl FnOnce() -> Result<O, CliError>,
 ) -> Result<NamedModel, CliError> {
-    match text.parse().map_err(|error: NoLike| usage(&error))? {
+    match text.parse().map_err(|error: NoLike| CliError::usage(error))? {
         Like::Stages(model) => Ok(NamedModel { name: model.to_string(), model, offer: None }),
         Like::Config(_) => {
             let offer = offers()?.borrow_mut().offer(text)?;
@@ -61,7 +61,7 @@ impl Offers {
         let as_of = args.as_of.unwrap_or_else(present_date);
         let currency = args.currency.unwrap_or_else(default_currency);
         for own in &args.price {
-            catalogue.set_price(own, currency, as_of).map_err(|unknown| usage(&unknown))?;
+            catalogue.set_price(own, currency, as_of).map_err(CliError::usage)?;
         }
         let terms = PriceTerms { as_of, currency: args.currency, region: args.region.clone() };
         Ok(Self { catalogue, terms, own_prices: args.price.clone() })
@@ -69,7 +69,7 @@ impl Offers {
 
     /// Parses a configuration; a product given as a path is added to the catalogue.
     pub fn config(&mut self, text: &str) -> Result<Config, CliError> {
-        let config: Config = text.parse().map_err(|error: plimsoll_catalogue::ConfigError| usage(&error))?;
+        let config: Config = text.parse().map_err(|error: plimsoll_catalogue::ConfigError| CliError::usage(error))?;
         let parts = std::iter::once(&config.volume).chain(&config.machine);
         for part in parts.filter(|part| is_product_file(Path::new(&part.product))) {
             if self.catalogue.find(&part.product).is_err() {
@@ -94,7 +94,7 @@ impl Offers {
     /// The offer of a configuration.
     pub fn offer(&mut self, text: &str) -> Result<Offer, CliError> {
         let config = self.config(text)?;
-        self.catalogue.offer(&config, &self.terms).map_err(|refusal| usage(&refusal))
+        self.catalogue.offer(&config, &self.terms).map_err(CliError::usage)
     }
 
     /// The terms for this offer. If flags leave currency and region open and several price lists apply: USD if
@@ -214,8 +214,4 @@ fn is_product_file(path: &Path) -> bool {
 pub fn present_date() -> Date {
     let today = jiff::Zoned::now().date();
     Date::day(today.year().unsigned_abs(), today.month().unsigned_abs(), today.day().unsigned_abs())
-}
-
-fn usage(error: &dyn std::fmt::Display) -> CliError {
-    CliError::usage(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Portals of iSCSI targets: their sockets, the addresses that initiators get, and the authentication of initiators.
+//! Flags of iSCSI portals: their sockets, and the authentication of initiators.
 
 use std::path::Path;
 
@@ -14,31 +14,12 @@ const SECRET_MIN: usize = 12;
 
 /// Listens at the addresses of portals.
 pub fn listen(places: &[ListenAddress]) -> Result<Vec<Listening>, CliError> {
-    let refused = |error| CliError::usage(format!("{:#}", anyhow::Error::new(error)));
-    places.iter().map(|place| place.listen(SocketAccess::Owner).map_err(refused)).collect()
+    places.iter().map(|place| Ok(place.listen(SocketAccess::Owner)?)).collect()
 }
 
 /// The addresses of sockets, `HOST:PORT`.
 pub fn addresses(listening: &[Listening]) -> Vec<String> {
-    listening.iter().filter_map(|listening| address(&listening.place)).collect()
-}
-
-/// The addresses that discovery returns: those of the user, or those of the portals. A portal of all addresses has none:
-/// the target returns the address of the connection.
-pub fn advertised(own: &[String], wanted: &[ListenAddress]) -> Vec<String> {
-    if !wanted.is_empty() {
-        return wanted.iter().filter_map(address).collect();
-    }
-    let is_open = |address: &&String| !address.starts_with("0.0.0.0:") && !address.starts_with("[::]:");
-    own.iter().filter(is_open).cloned().collect()
-}
-
-fn address(place: &ListenAddress) -> Option<String> {
-    match place {
-        ListenAddress::Unix(_) => None,
-        ListenAddress::Tcp { host, port } if host.contains(':') => Some(format!("[{host}]:{port}")),
-        ListenAddress::Tcp { host, port } => Some(format!("{host}:{port}")),
-    }
+    listening.iter().filter_map(|listening| listening.place.host_and_port()).collect()
 }
 
 /// The authentication of initiators; `None` admits all.

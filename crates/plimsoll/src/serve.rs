@@ -1,10 +1,8 @@
 //! `plimsoll serve`: one process that serves the volumes of one data directory, until it is told to stop.
 
 mod clouds;
-mod doors;
+mod socket_activation;
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use anyhow::Context;
@@ -13,6 +11,7 @@ use plimsoll_front::notify::News;
 use plimsoll_front::sockets::ListenAddress;
 use plimsoll_report::Page;
 use plimsoll_service::api::{About, Floor, Recording, Volume};
+use plimsoll_service::block_device;
 use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_service::http::{Control, Entrance};
 use plimsoll_service::{LevelChanges, OpenError, Service, ServiceOptions};
@@ -22,12 +21,13 @@ use plimsoll_web::{ConsoleOptions, WebConsole};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use self::clouds::Clouds;
-use self::doors::Doors;
+use self::socket_activation::ServiceSockets;
 use crate::args::{ServeArgs, TermsArgs};
 use crate::cli_error::CliError;
 use crate::log;
 use crate::offers::Offers;
 use crate::output::{self, print};
+use crate::signals::SignalWait;
 use crate::systemd;
 use crate::volumes::{self, home};
 use crate::web_console;
@@ -40,71 +40,64 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     log::install(args.log_format);
     // Not permitted in some containers; the present limit holds then.
     let _ = plimsoll_front::descriptors::raise_limit();
-    let stop = Stop::new().context("waiting for signals")?;
+    let stop = SignalWait::new(&[SIGINT, SIGTERM]).context("waiting for signals")?;
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let directory = std::path::absolute(directory).context("the current directory")?;
-    let doors = Doors::find(args, &directory)?;
+    let sockets = ServiceSockets::find(args, &directory)?;
     let listener = web_console::listen(args)?;
     let clouds = Clouds::find(&args.cloud, &directory)?;
     let floor = measure_floor(args.rt)?;
-    let iscsi = doors.iscsi();
-    let options = ServiceOptions { floor: told(&floor), iscsi, ..options(args, &directory, doors.addresses())? };
+    let iscsi = sockets.iscsi();
+    let options =
+        ServiceOptions { floor: Floor::from(&floor), iscsi, ..options(args, &directory, sockets.addresses())? };
     let products = options.products.clone();
     let (service, mut server) = Service::open(options).map_err(refused)?;
     server.set_floor(floor);
-    let (entrances, files) = doors.open(&mut server)?;
-    let bell = stop.bell()?;
+    let (entrances, files) = sockets.open(&mut server)?;
+    let stop_waiting = stop.stop_on_drop().context("waiting for signals")?;
     let recordings = args.record.as_deref().map(std::path::absolute).transpose().context("the current directory")?;
     let reattach = args.reattach;
     let console = listener.map(|listener| web_console::options(listener, &service, products, &directory));
-    let work = move || attend(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console);
-    let attending = std::thread::Builder::new().name("attend".into()).spawn(work).context("starting a thread")?;
+    let work = move || {
+        serve_until_signal(&Closing(service), entrances, clouds, recordings.as_deref(), reattach, &stop, console)
+    };
+    let control = std::thread::Builder::new().name("control".into()).spawn(work).context("starting a thread")?;
     // The ring stays on this thread, as its buffers do; those that were started before have no priority.
     if args.rt {
-        plimsoll_device::realtime().map_err(|error| usage(&error))?;
+        plimsoll_device::realtime().map_err(CliError::usage)?;
     }
     let outcome = server.run();
-    drop(bell);
-    let attended = attending.join().map_err(|_| anyhow::anyhow!("the service broke off: see above"))?;
+    drop(stop_waiting);
+    let controlled = control.join().map_err(|_| anyhow::anyhow!("the service broke off: see above"))?;
     drop(files);
-    attended?;
+    controlled?;
     tracing::info!("stopped");
     Ok(outcome.context("serving clients")?)
 }
 
-/// What a server can do here at best, with the priority that it will have.
+/// Measures the latency floor of this host at the final scheduling priority.
 pub fn measure_floor(realtime: bool) -> Result<plimsoll_front::Floor, CliError> {
     let measured = std::thread::spawn(move || {
         if realtime {
-            plimsoll_device::realtime().map_err(|error| usage(&error))?;
+            plimsoll_device::realtime().map_err(CliError::usage)?;
         }
         Ok::<_, CliError>(plimsoll_front::Floor::measure(FLOOR).context("measuring the floor of this host")?)
     });
     measured.join().map_err(|_| anyhow::anyhow!("measuring the floor broke off: see above"))?
 }
 
-fn remeasured(realtime: bool) -> Option<Floor> {
-    measure_floor(realtime).ok().map(|floor| told(&floor))
+fn remeasure(realtime: bool) -> Option<Floor> {
+    measure_floor(realtime).ok().map(|floor| Floor::from(&floor))
 }
 
-const fn told(floor: &plimsoll_front::Floor) -> Floor {
-    Floor {
-        round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
-        round_trip_p99_ns: floor.round_trip_p99.as_nanos(),
-        timer_p50_ns: floor.timer_p50.as_nanos(),
-        timer_p99_ns: floor.timer_p99.as_nanos(),
-        iops: floor.iops,
-    }
-}
-
-/// Opens the control, says that clients are served, and waits for the end.
-fn attend(
+/// Opens the control, notifies the service manager, and waits for the end.
+fn serve_until_signal(
     Closing(service): &Closing,
     entrances: Vec<Entrance>,
     clouds: Clouds,
     recordings: Option<&Path>,
     reattach: bool,
-    stop: &Stop,
+    stop: &SignalWait,
     console: Option<ConsoleOptions>,
 ) -> Result<(), CliError> {
     for notice in service.notices() {
@@ -153,8 +146,10 @@ fn reattach_all(service: &Service, controls: &[ListenAddress]) {
     };
     let is_left = |volume: &Volume| volume.attachment.as_ref().is_some_and(|attachment| attachment.dead);
     for volume in service.list().unwrap_or_default().iter().filter(|volume| is_left(volume)) {
-        match volumes::reattached(&client, volume) {
-            Ok(place) => tracing::info!(volume = volume.name, place, "reattached"),
+        match block_device::reattach(&client, volume) {
+            Ok(attachment) => {
+                tracing::info!(volume = volume.name, place = volumes::format_device(&attachment), "reattached");
+            }
             Err(trouble) => tracing::error!(volume = volume.name, reason = %trouble, "not reattached"),
         }
     }
@@ -205,7 +200,7 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<S
         products: Offers::new(&terms)?.catalogue,
         realtime: args.rt,
         floor: Floor::default(),
-        measure_floor: if args.rt { || remeasured(true) } else { || remeasured(false) },
+        measure_floor: if args.rt { || remeasure(true) } else { || remeasure(false) },
         checksums: if args.checksums { Checksums::Wanted } else { Checksums::AsMade },
         level_changes: if args.cloud.online_uhp { LevelChanges::Online } else { LevelChanges::Detached },
         durability: if args.durability.durable_writes { Durability::Changes } else { Durability::Flushes },
@@ -214,7 +209,7 @@ fn options(args: &ServeArgs, directory: &Path, listens: Vec<String>) -> Result<S
     })
 }
 
-/// What a user sees who started it.
+/// Startup message.
 fn greeting(
     about: &About,
     volumes: usize,
@@ -259,45 +254,5 @@ fn refused(error: OpenError) -> CliError {
             CliError::usage(format!("{:#}", anyhow::Error::new(error)))
         }
         error => CliError::Failed(error.into()),
-    }
-}
-
-fn usage(error: &dyn std::fmt::Display) -> CliError {
-    CliError::usage(error.to_string())
-}
-
-/// Waits for a signal, or for a bell.
-struct Stop {
-    waiting: UnixStream,
-    bell: UnixStream,
-}
-
-impl Stop {
-    fn new() -> std::io::Result<Self> {
-        let (waiting, bell) = UnixStream::pair()?;
-        crate::signals::watch(&[SIGINT, SIGTERM])?;
-        for signal in [SIGINT, SIGTERM] {
-            signal_hook::low_level::pipe::register(signal, bell.try_clone()?)?;
-        }
-        Ok(Self { waiting, bell })
-    }
-
-    /// Rings when it is dropped, however that comes.
-    fn bell(&self) -> Result<Bell, CliError> {
-        Ok(Bell(self.bell.try_clone().context("waiting for signals")?))
-    }
-
-    fn wait(&self) {
-        let mut waiting = &self.waiting;
-        while waiting.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {}
-    }
-}
-
-/// Ends the waiting.
-struct Bell(UnixStream);
-
-impl Drop for Bell {
-    fn drop(&mut self) {
-        let _ = self.0.write_all(&[0]);
     }
 }

@@ -1,7 +1,8 @@
 //! Termination signals and their exit codes.
 
 use std::ffi::c_int;
-use std::io;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -24,6 +25,50 @@ pub fn watch(signals: &[c_int]) -> io::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&asked))?;
     }
     Ok(asked)
+}
+
+/// Waits for a signal, or until a [`StopWaiting`] is dropped.
+pub struct SignalWait {
+    received: UnixStream,
+    wake: UnixStream,
+}
+
+impl SignalWait {
+    /// Watches these signals.
+    ///
+    /// # Errors
+    /// A handler cannot be installed.
+    pub fn new(signals: &[c_int]) -> io::Result<Self> {
+        let (received, wake) = UnixStream::pair()?;
+        watch(signals)?;
+        for &signal in signals {
+            signal_hook::low_level::pipe::register(signal, wake.try_clone()?)?;
+        }
+        Ok(Self { received, wake })
+    }
+
+    /// Ends [`wait`](Self::wait) when dropped.
+    ///
+    /// # Errors
+    /// Too many open files.
+    pub fn stop_on_drop(&self) -> io::Result<StopWaiting> {
+        self.wake.try_clone().map(StopWaiting)
+    }
+
+    /// Waits.
+    pub fn wait(&self) {
+        let mut received = &self.received;
+        while received.read(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
+    }
+}
+
+/// Ends a wait for signals when dropped.
+pub struct StopWaiting(UnixStream);
+
+impl Drop for StopWaiting {
+    fn drop(&mut self) {
+        let _ = self.0.write_all(&[0]);
+    }
 }
 
 /// Exit code after a signal: 128 plus its number, as in shells.

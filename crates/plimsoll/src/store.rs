@@ -12,20 +12,19 @@ pub fn runs() -> RunStore {
     RunStore { folder: runs_folder() }
 }
 
-/// `plimsoll` in the user's configuration directory (XDG base directories).
-pub fn config_folder() -> Option<PathBuf> {
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
-    Some(config.or_else(home)?.join("plimsoll"))
+/// A directory of the user by the variable of the XDG base directories, or below the home directory.
+pub fn user_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(below_home)))
 }
 
-/// The directory of kept runs: `PLIMSOLL_RUNS`, or `plimsoll/runs` in the user's state directory (XDG base
-/// directories).
-pub fn runs_folder() -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os(RUNS_VARIABLE) {
-        return Some(folder.into());
-    }
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
-    Some(state.or_else(home)?.join("plimsoll/runs"))
+/// `plimsoll` in the user's configuration directory.
+pub fn config_folder() -> Option<PathBuf> {
+    Some(user_directory("XDG_CONFIG_HOME", ".config")?.join("plimsoll"))
+}
+
+/// The directory of kept runs: `PLIMSOLL_RUNS`, or `plimsoll/runs` in the user's state directory.
+fn runs_folder() -> Option<PathBuf> {
+    let named = std::env::var_os(RUNS_VARIABLE).map(PathBuf::from);
+    named.or_else(|| Some(user_directory("XDG_STATE_HOME", ".local/state")?.join("plimsoll/runs")))
 }

@@ -5,12 +5,9 @@ use plimsoll_front::sockets::{Activation, Listening};
 
 use crate::cli_error::CliError;
 
-/// Environment variables of the service manager, which child processes must not inherit.
-pub const ENVIRONMENT: [&str; 4] = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
-
 /// The sockets passed by the service manager, if any.
 pub fn sockets() -> Result<Vec<Listening>, CliError> {
-    let [pid, count, names, _] = ENVIRONMENT.map(|name| std::env::var(name).ok());
+    let [pid, count, names] = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(|name| std::env::var(name).ok());
     Activation { pid, count, names }.take().map_err(|error| CliError::usage(error.to_string()))
 }
 

@@ -15,18 +15,17 @@ use plimsoll_measure::{EffortLevel, LoadOptions, MeasurementRequest, SimulationR
 use plimsoll_report::pages::{self, LevelRate, LevelTrial, Trial};
 use plimsoll_service::api::{Create, Level, Period, Stats, Volume};
 use plimsoll_service::client::{Client, volume_path};
+use plimsoll_service::staged::{RunningService, ServiceCommand, ServiceFolders};
 use plimsoll_units::{Bytes, Span};
 use plimsoll_web::{Observer, Threads};
 
 use crate::args::{TermsArgs, TryArgs};
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::database::{Folders, RunningService};
 use crate::measure::run_context;
 use crate::offers::Offers;
 use crate::output;
 use crate::simulate::simulate_one;
-use crate::volumes::fetch;
 
 /// A report of a synthetic workload.
 const REPORT: (&str, &[u8]) =
@@ -90,9 +89,11 @@ fn size_subject(subject: &DatabaseDemand) -> Result<Sizing, CliError> {
 
 /// Serves a volume from temporary directories, and changes its level under load.
 fn change_level(console: &Console) -> Result<LevelTrial, CliError> {
-    let folders = Folders::make(&std::env::temp_dir())?;
+    let folders = ServiceFolders::make(&std::env::temp_dir())?;
     // Dropped before the directories of its data.
-    let service = RunningService::start(&folders.home, &folders.run, None, None, console)?;
+    let program = crate::own_program()?;
+    let command = ServiceCommand { program: &program, products: None, slow: None };
+    let service = RunningService::start(&folders, command, &|| console.interrupted())?;
     let create = Create { name: NAME.into(), like: EMULATED[0].into(), ..Create::default() };
     let volume: Volume = service.client.read(&service.client.post("/v1/volumes", &create)?)?;
     let uri = volume.uris.first().context("the service has no socket for clients")?;
@@ -141,9 +142,9 @@ fn measure_levels(client: &Client, is_over: &dyn Fn() -> bool) -> Result<[LevelR
 /// The rate of the next complete seconds under load.
 fn measure_rate(client: &Client, is_over: &dyn Fn() -> bool) -> Result<LevelRate, CliError> {
     let path = volume_path(NAME, "stats");
-    let from_s = fetch::<Stats>(client, &path)?.now_s + 1;
+    let from_s = client.fetch::<Stats>(&path)?.now_s + 1;
     while !is_over() {
-        let stats: Stats = fetch(client, &path)?;
+        let stats: Stats = client.fetch(&path)?;
         let is_under_load = |period: &&Period| (from_s..stats.now_s).contains(&period.start_s) && period.ops > 0;
         // The load begins, or settles at the new level, in the first of them.
         let seconds: Vec<&Period> = stats.periods.iter().filter(is_under_load).skip(1).collect();

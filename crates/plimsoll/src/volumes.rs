@@ -20,7 +20,7 @@ use plimsoll_report::Page;
 use plimsoll_service::api::{
     Autotune, Create, Faults, Fork, Group, Level, Recorded, Recording, Resize, Restore, Stats, Volume,
 };
-use plimsoll_service::client::{Client, ClientError, ResponseBody, group_path, volume_path};
+use plimsoll_service::client::{Client, ResponseBody, group_path, volume_path};
 use plimsoll_units::Span;
 use serde::de::DeserializeOwned;
 
@@ -28,8 +28,8 @@ use crate::args::{AutotuneArgs, FaultsArgs, FormArgs, GroupCommand, ReachArgs, V
 use crate::cli_error::CliError;
 use crate::output::Forms;
 
-pub use attach::{Making, attached, detached, reattached};
-pub use show::{durability, floor};
+pub use attach::show_progress;
+pub use show::{durability, floor, format_device};
 
 /// Does what was asked.
 pub fn run(args: &VolumeArgs) -> Result<(), CliError> {
@@ -102,11 +102,6 @@ fn confirmed(question: &str, needed: String) -> Result<bool, CliError> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// GETs a path and deserialises the response.
-pub fn fetch<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, CliError> {
-    Ok(client.read(&client.get(path)?)?)
-}
-
 /// Client of the service, and output of its responses.
 pub struct ServiceClient {
     client: Client,
@@ -116,11 +111,6 @@ pub struct ServiceClient {
 impl ServiceClient {
     pub fn new(reach: &ReachArgs, forms: &FormArgs) -> Result<Self, CliError> {
         Ok(Self { forms: Forms::new(forms)?, client: home::client(reach)? })
-    }
-
-    /// GETs a path and deserialises the response.
-    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
-        fetch(&self.client, path)
     }
 
     /// Prints and writes the page of a response; JSON is the response itself.
@@ -139,7 +129,7 @@ impl ServiceClient {
 
     fn show(&self, name: &str) -> Result<(), CliError> {
         let answer = self.client.get(&volume_path(name, ""))?;
-        let stats: Stats = self.get(&volume_path(name, "stats"))?;
+        let stats: Stats = self.client.fetch(&volume_path(name, "stats"))?;
         self.write_page(&answer, |volume| show::all(volume, &stats))
     }
 
@@ -149,7 +139,7 @@ impl ServiceClient {
 
     /// Lists groups, or instances, which are groups of a machine.
     pub fn list_groups(&self) -> Result<(), CliError> {
-        let volumes: Vec<Volume> = self.get("/v1/volumes")?;
+        let volumes: Vec<Volume> = self.client.fetch("/v1/volumes")?;
         self.write_page(&self.client.get("/v1/groups")?, |groups: &Vec<Group>| list::groups(groups, &volumes))
     }
 
@@ -170,7 +160,7 @@ impl ServiceClient {
             // The service refuses it.
             return Ok(());
         }
-        let source: Volume = fetch(&self.client, &volume_path(from, ""))?;
+        let source: Volume = self.client.fetch(&volume_path(from, ""))?;
         let is_own = source.of.as_deref() == Some(name) && !source.writable;
         let needed = format!(
             "{from} is no snapshot of {name}: plimsoll volume restore {name} {from} --yes replaces the data of {name} with \
@@ -259,11 +249,5 @@ impl ServiceClient {
             GroupCommand::List => self.list_groups(),
             GroupCommand::Delete { name } => self.delete_group(name, &format!("group {name} is ended\n")),
         }
-    }
-}
-
-impl From<ClientError> for CliError {
-    fn from(error: ClientError) -> Self {
-        if error.is_mistake() { Self::usage(error.to_string()) } else { Self::Failed(error.into()) }
     }
 }

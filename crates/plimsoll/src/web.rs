@@ -1,6 +1,6 @@
 //! `plimsoll web`: the service with its web console.
 
-use plimsoll_service::client::{Client, ControlAddress};
+use plimsoll_service::client::{CONTROL_SOCKET, Client, ControlAddress};
 
 use crate::args::{ServeArgs, WebArgs};
 use crate::cli_error::CliError;
@@ -24,7 +24,7 @@ pub fn run(args: WebArgs) -> Result<(), CliError> {
 fn print_url(args: &ServeArgs) -> Result<(), CliError> {
     let directory = args.directory.clone().map_or_else(home::directory, Ok)?;
     let shown = directory.display();
-    let control = args.control.clone().unwrap_or_else(|| directory.join(home::CONTROL));
+    let control = args.control.clone().unwrap_or_else(|| directory.join(CONTROL_SOCKET));
     let client = Client::new(ControlAddress::Unix(control), None);
     let is_running = client.is_ok_and(|client| client.get("/v1/service").is_ok());
     let url = if is_running { plimsoll_web::add_link(&directory.join(FOLDER)).ok() } else { None };

@@ -10,14 +10,12 @@ use plimsoll_measure::{MeasurementRequest, SimulationRequest, stem};
 use plimsoll_record::{Curve, SuiteRun};
 use plimsoll_report::{Page, pages};
 use plimsoll_service::Service;
-use plimsoll_service::client::{Client, ControlAddress};
 use plimsoll_suite::recipes::articles::{Article, ArticlesOptions};
-use plimsoll_web::{ArticleRequest, AttachRequest, Commands, ConsoleOptions, Observer, WebTls};
+use plimsoll_web::{ArticleRequest, Commands, ConsoleOptions, Observer, WebTls};
 
-use crate::args::{AttachArgs, MakeFs, ServeArgs};
+use crate::args::ServeArgs;
 use crate::cli_error::CliError;
 use crate::console::Console;
-use crate::volumes::{self, home};
 use crate::{measure, simulate, store, suite, tls};
 
 /// Folder of the console in the data directory.
@@ -75,7 +73,7 @@ fn own_name(address: &str) -> Result<String, CliError> {
 
 /// The console of a service.
 pub fn options(listening: WebListener, service: &Service, products: Catalogue, directory: &Path) -> ConsoleOptions {
-    let commands = Commands { measure, simulate, article, attach, detach };
+    let commands = Commands { measure, simulate, article };
     let WebListener { listener, tls } = listening;
     let (directory, runs) = (directory.join(FOLDER), store::runs());
     ConsoleOptions { listener, tls, directory, runs, service: service.clone(), products, commands }
@@ -98,26 +96,4 @@ fn article(request: &ArticleRequest, observer: Observer) -> Result<Page, String>
     let words = ["plimsoll", "suite", "articles", "--article", request.article, "--measure"].map(str::to_owned);
     let command = words.into_iter().chain([request.step.to_string(), request.config.to_owned()]).collect();
     Ok(pages::suites(&[SuiteRun { command, ..run }]))
-}
-
-fn client(directory: &Path) -> Result<Client, String> {
-    Client::new(ControlAddress::Unix(directory.join(home::CONTROL)), None).map_err(|error| error.to_string())
-}
-
-fn attach(directory: &Path, request: &AttachRequest) -> Result<(), String> {
-    let mkfs = match request.mkfs.as_deref() {
-        None | Some("") => None,
-        Some("ext4") => Some(MakeFs::Ext4),
-        Some("xfs") => Some(MakeFs::Xfs),
-        Some(other) => return Err(format!("{other}: choose ext4 or xfs")),
-    };
-    let mountpoint = request.mountpoint.as_ref().filter(|point| !point.trim().is_empty()).map(Into::into);
-    let args =
-        AttachArgs { name: request.name.clone(), mountpoint, mkfs, mount_options: None, file: false, iscsi: false };
-    let attached = volumes::attached(&client(directory)?, &args, volumes::Making::Usual);
-    attached.map(drop).map_err(|trouble| trouble.to_string())
-}
-
-fn detach(directory: &Path, name: &str) -> Result<(), String> {
-    volumes::detached(&client(directory)?, name).map(drop).map_err(|trouble| trouble.to_string())
 }

@@ -19,6 +19,8 @@ use tokio::net::{TcpStream, UnixStream};
 use crate::api::ErrorBody;
 use crate::http::Token;
 
+/// Name of the control socket in a data directory.
+pub const CONTROL_SOCKET: &str = "control.sock";
 /// Timeout of a response.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout and retry interval while the listen queue is full.
@@ -146,6 +148,14 @@ impl Client {
         Ok(Self { address, token, runtime })
     }
 
+    /// Creates a client for the service of a data directory on this host.
+    ///
+    /// # Errors
+    /// The runtime has no event queue.
+    pub fn of_directory(directory: &Path) -> io::Result<Self> {
+        Self::new(ControlAddress::Unix(directory.join(CONTROL_SOCKET)), None)
+    }
+
     /// Address of the service.
     pub const fn address(&self) -> &ControlAddress {
         &self.address
@@ -154,6 +164,11 @@ impl Client {
     /// Sends a GET request.
     pub fn get(&self, path: &str) -> Result<ResponseBody, ClientError> {
         self.ask(Method::GET, path, Vec::new())
+    }
+
+    /// Sends a GET request, and deserialises the response.
+    pub fn fetch<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.read(&self.get(path)?)
     }
 
     /// Sends a POST request.

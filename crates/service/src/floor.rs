@@ -8,6 +8,18 @@ use crate::api::{Floor, HostCeiling};
 use crate::product::Product;
 use crate::refusal::Refusal;
 
+impl From<&plimsoll_front::Floor> for Floor {
+    fn from(floor: &plimsoll_front::Floor) -> Self {
+        Self {
+            round_trip_p50_ns: floor.round_trip_p50.as_nanos(),
+            round_trip_p99_ns: floor.round_trip_p99.as_nanos(),
+            timer_p50_ns: floor.timer_p50.as_nanos(),
+            timer_p99_ns: floor.timer_p99.as_nanos(),
+            iops: floor.iops,
+        }
+    }
+}
+
 /// Size of an operation: 4 KiB, as in the measurement of the floor.
 const LENGTH: Bytes = Bytes::kib(4);
 /// Depth for products without a limit, as in the measurement of the floor.

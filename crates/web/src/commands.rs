@@ -1,7 +1,6 @@
 //! Commands of the program that the console offers, as functions: they need crates above this one.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,10 +22,6 @@ pub struct Commands {
     pub simulate: fn(&str, &SimulationRequest, Observer) -> Result<Curve, String>,
     /// Simulates an article. Returns its page.
     pub article: fn(&ArticleRequest, Observer) -> Result<Page, String>,
-    /// Attaches a volume of the service in this data directory to the host.
-    pub attach: fn(&Path, &AttachRequest) -> Result<(), String>,
-    /// Detaches the named volume of the service in this data directory.
-    pub detach: fn(&Path, &str) -> Result<(), String>,
 }
 
 /// A simulation of the benchmarks of a published article.
@@ -38,21 +33,6 @@ pub struct ArticleRequest {
     pub config: &'static str,
     /// Virtual time of a step.
     pub step: Span,
-}
-
-/// An attachment of a volume as a block device of the host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AttachRequest {
-    /// Name of the volume.
-    #[serde(default)]
-    pub name: String,
-    /// Mount point; without it there is only a device.
-    #[serde(default)]
-    pub mountpoint: Option<String>,
-    /// Filesystem to create: `ext4` or `xfs`.
-    #[serde(default)]
-    pub mkfs: Option<String>,
 }
 
 /// Receives the events of a measurement, and stops it.

@@ -40,9 +40,7 @@ use tokio::sync::watch;
 
 pub use origin::WebTls;
 
-pub use commands::{
-    ArticleRequest, AttachRequest, Commands, CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement,
-};
+pub use commands::{ArticleRequest, Commands, CurvePoint, LineSoFar, MeasureEvent, Observer, StateOfMeasurement};
 pub use session::add_link;
 pub use threads::Threads;
 

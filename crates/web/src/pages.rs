@@ -4,11 +4,13 @@ use std::path::Path;
 
 use maud::{Markup, html};
 use plimsoll_service::api::{LevelChange, Volume};
+use plimsoll_service::block_device::{self, AttachError, AttachOptions, Filesystem};
+use plimsoll_service::client::Client;
 use plimsoll_units::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::{Input, WebAnswer, WebRefusal, WebResult};
-use crate::commands::{AttachRequest, PRESETS};
+use crate::commands::PRESETS;
 use crate::language::Language;
 use crate::layout::{self, Frame};
 use crate::{ConsoleState, live, story};
@@ -366,18 +368,45 @@ pub fn serialise_history(shared: &ConsoleState, name: &str, seconds: usize) -> O
     serde_json::to_string(&history).ok()
 }
 
+/// An attachment of a volume as a block device of the host.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttachRequest {
+    /// Mount point; without it there is only a device.
+    mountpoint: Option<String>,
+    /// Filesystem to create: `ext4` or `xfs`.
+    mkfs: Option<String>,
+}
+
 /// Attaches a volume to the host.
 pub fn attach(shared: &ConsoleState, input: &Input) -> WebResult {
-    let mut request: AttachRequest = input.read()?;
-    input.part(0).clone_into(&mut request.name);
-    let directory = shared.service.about()?.directory;
-    (shared.commands.attach)(Path::new(&directory), &request).map_err(WebRefusal::bad)?;
+    let AttachRequest { mountpoint, mkfs } = input.read()?;
+    let find =
+        |name: &String| Filesystem::find(name).ok_or_else(|| WebRefusal::bad(format!("{name}: choose ext4 or xfs")));
+    let options = AttachOptions {
+        name: input.part(0).to_owned(),
+        mountpoint: mountpoint.filter(|point| !point.trim().is_empty()).map(Into::into),
+        filesystem: mkfs.filter(|name| !name.is_empty()).as_ref().map(find).transpose()?,
+        ..AttachOptions::default()
+    };
+    block_device::attach(&control(shared)?, &options, &|_| ()).map_err(|error| refuse_attachment(&error))?;
     Ok(WebAnswer::Done)
 }
 
 /// Detaches a volume from the host.
 pub fn detach(shared: &ConsoleState, input: &Input) -> WebResult {
-    let directory = shared.service.about()?.directory;
-    (shared.commands.detach)(Path::new(&directory), input.part(0)).map_err(WebRefusal::bad)?;
+    block_device::detach(&control(shared)?, input.part(0)).map_err(|error| refuse_attachment(&error))?;
     Ok(WebAnswer::Done)
+}
+
+/// Client of the service: attachments take steps outside of it.
+fn control(shared: &ConsoleState) -> Result<Client, WebRefusal> {
+    let directory = shared.service.about()?.directory;
+    Client::of_directory(Path::new(&directory)).map_err(|error| WebRefusal::bad(error.to_string()))
+}
+
+/// The error with its cause.
+fn refuse_attachment(error: &AttachError) -> WebRefusal {
+    let source = std::error::Error::source(error);
+    WebRefusal::bad(source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}")))
 }

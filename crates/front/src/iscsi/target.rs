@@ -10,6 +10,7 @@ use super::chap::Chap;
 use super::reservation::Reservations;
 use super::sense::Sense;
 use crate::offer::Offer;
+use crate::sockets::ListenAddress;
 use crate::unit::{Admission, Controller, InquiryNames, Paths};
 
 /// Unit attentions that one session remembers at most.
@@ -30,6 +31,18 @@ pub struct TargetSettings {
     pub queue_depth: u32,
     /// The names in INQUIRY data.
     pub names: InquiryNames,
+}
+
+impl TargetSettings {
+    /// The addresses that discovery returns: those of the user, or those of the listening portals. A portal of all addresses has
+    /// none: the target returns the address of the connection.
+    pub fn advertised(listening: &[String], advertise: &[ListenAddress]) -> Vec<String> {
+        if !advertise.is_empty() {
+            return advertise.iter().filter_map(ListenAddress::host_and_port).collect();
+        }
+        let is_specific = |address: &&String| !address.starts_with("0.0.0.0:") && !address.starts_with("[::]:");
+        listening.iter().filter(is_specific).cloned().collect()
+    }
 }
 
 impl Default for TargetSettings {

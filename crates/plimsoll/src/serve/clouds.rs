@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, PluginMounts, state_directory};
-use plimsoll_front::sockets::{ListenAddress, ListenAddressError, ListenError, Listening, SocketAccess};
+use plimsoll_cloud::{Cloud, CloudError, Endpoints, Options, ServiceMounts, state_directory};
+use plimsoll_front::sockets::{ListenAddress, ListenAddressError, Listening, SocketAccess};
 use plimsoll_service::Service;
 use plimsoll_service::client::Client;
 use plimsoll_service::http::{Control, Entrance};
 
-use crate::args::{AttachArgs, CloudArgs, MakeFs};
+use crate::args::CloudArgs;
 use crate::cli_error::CliError;
-use crate::volumes::{self, Making};
 
 /// Regions in identifiers, unless the user names another.
 const OCI_REGION: &str = "eu-zurich-1";
@@ -113,39 +112,11 @@ impl Clouds {
 fn docker(service: &Service, control: Option<Client>, directory: &Path, socket: &Path) -> Result<Control, CliError> {
     let control =
         control.ok_or_else(|| CliError::usage("--docker needs a control socket: use --control PATH".to_owned()))?;
-    let mounts = Arc::new(DockerMounts { control, points: directory.join(DOCKER) });
+    let mounts = Arc::new(ServiceMounts { control, points: directory.join(DOCKER) });
     let socket = std::path::absolute(socket).context("the current directory")?;
-    let listening = ListenAddress::Unix(socket).listen(SocketAccess::Owner);
-    let listening = listening.map_err(|error| CliError::usage(format!("{:#}", anyhow::Error::new(error))))?;
+    let listening = ListenAddress::Unix(socket).listen(SocketAccess::Owner)?;
     let entrance = Entrance { listening, token: None };
     Ok(Control::serve(plimsoll_cloud::docker(service, mounts), vec![entrance]).context("opening the volume plugin")?)
-}
-
-/// Mounts of volumes for Docker, as `plimsoll volume attach` makes them.
-struct DockerMounts {
-    control: Client,
-    /// Parent of the mount points.
-    points: PathBuf,
-}
-
-impl PluginMounts for DockerMounts {
-    fn mount(&self, volume: &str, filesystem: &str) -> Result<PathBuf, String> {
-        let point = self.points.join(volume);
-        let args = AttachArgs {
-            name: volume.to_owned(),
-            mountpoint: Some(point.clone()),
-            mkfs: Some(if filesystem == "xfs" { MakeFs::Xfs } else { MakeFs::Ext4 }),
-            mount_options: None,
-            file: false,
-            iscsi: false,
-        };
-        volumes::attached(&self.control, &args, Making::IfBlank).map_err(|trouble| trouble.to_string())?;
-        Ok(point)
-    }
-
-    fn unmount(&self, volume: &str) -> Result<(), String> {
-        volumes::detached(&self.control, volume).map_err(|trouble| trouble.to_string())
-    }
 }
 
 impl Planes {
@@ -170,8 +141,7 @@ fn listen(flag: &str, address: &str) -> Result<Listening, CliError> {
              127.0.0.1:{port}, and reach it from elsewhere through a tunnel (ssh -L) or a proxy with TLS"
         )));
     }
-    let bound = place.listen(SocketAccess::Owner);
-    bound.map_err(|error: ListenError| CliError::usage(format!("{:#}", anyhow::Error::new(error))))
+    Ok(place.listen(SocketAccess::Owner)?)
 }
 
 fn refused(error: CloudError) -> CliError {

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_service::client::{Client, ControlAddress};
+use plimsoll_service::client::{CONTROL_SOCKET, Client, ControlAddress};
 use plimsoll_service::http::Token;
 
 use crate::args::ReachArgs;
 use crate::cli_error::CliError;
+use crate::store::user_directory;
 
-/// The control socket in a data directory.
-pub const CONTROL: &str = "control.sock";
 /// The environment variable that names the service.
 const SERVICE_VARIABLE: &str = "PLIMSOLL_SERVICE";
 /// The data directory of root.
@@ -21,9 +20,7 @@ pub fn directory() -> Result<PathBuf, CliError> {
     if rustix::process::geteuid().is_root() {
         return Ok(OF_ROOT.into());
     }
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    let data = data.or_else(home).filter(|path| path.is_absolute());
+    let data = user_directory("XDG_DATA_HOME", ".local/share").filter(|path| path.is_absolute());
     data.map(|data| data.join("plimsoll"))
         .ok_or_else(|| CliError::usage("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one"))
 }
@@ -37,7 +34,7 @@ pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
         None => named()?.map_or_else(usual, Ok)?,
     };
     let address = match address {
-        ControlAddress::Unix(path) if path.is_dir() => ControlAddress::Unix(path.join(CONTROL)),
+        ControlAddress::Unix(path) if path.is_dir() => ControlAddress::Unix(path.join(CONTROL_SOCKET)),
         other => other,
     };
     Ok(Client::new(address, token).context("asking the service")?)
@@ -47,7 +44,9 @@ pub fn client(args: &ReachArgs) -> Result<Client, CliError> {
 pub fn data_directory(args: &ReachArgs) -> Result<PathBuf, CliError> {
     match args.service.clone().map_or_else(named, |address| Ok(Some(address)))? {
         None => directory(),
-        Some(ControlAddress::Unix(path)) if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL) => {
+        Some(ControlAddress::Unix(path))
+            if path.is_dir() || path.file_name().is_none_or(|name| name != CONTROL_SOCKET) =>
+        {
             Ok(path)
         }
         Some(ControlAddress::Unix(socket)) => Ok(socket.parent().unwrap_or(&socket).to_owned()),
@@ -65,7 +64,7 @@ fn named() -> Result<Option<ControlAddress>, CliError> {
 
 /// The socket of this user's service; of root's, where there is no other.
 fn usual() -> Result<ControlAddress, CliError> {
-    let own = directory()?.join(CONTROL);
-    let of_root = Path::new(OF_ROOT).join(CONTROL);
+    let own = directory()?.join(CONTROL_SOCKET);
+    let of_root = Path::new(OF_ROOT).join(CONTROL_SOCKET);
     Ok(ControlAddress::Unix(if !own.exists() && of_root.exists() { of_root } else { own }))
 }

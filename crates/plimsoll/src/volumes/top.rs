@@ -18,7 +18,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Shows volumes until the user leaves; where there is no terminal, one second of them.
 pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), CliError> {
-    let slow = service.get::<About>("/v1/service")?.slow.max(1);
+    let slow = service.client.fetch::<About>("/v1/service")?.slow.max(1);
     let (mut before, mut at) = (seen(service, names)?, Instant::now());
     let screen = if once || service.forms.is_written() { None } else { Screen::enter() };
     let Some(screen) = screen else {
@@ -45,12 +45,12 @@ pub fn run(service: &ServiceClient, names: &[String], once: bool) -> Result<(), 
 /// The counts now, of the volumes that were named, or of all.
 fn seen(service: &ServiceClient, names: &[String]) -> Result<VolumeView, CliError> {
     let volumes: Vec<Volume> = if names.is_empty() {
-        service.get("/v1/volumes")?
+        service.client.fetch("/v1/volumes")?
     } else {
-        names.iter().map(|name| service.get(&volume_path(name, ""))).collect::<Result<_, _>>()?
+        names.iter().map(|name| service.client.fetch(&volume_path(name, ""))).collect::<Result<_, _>>()?
     };
     let counted = |volume: Volume| {
-        let stats = service.get(&volume_path(&volume.name, "stats?periods=0"))?;
+        let stats = service.client.fetch(&volume_path(&volume.name, "stats?periods=0"))?;
         Ok((volume.name.clone(), (volume, stats)))
     };
     volumes.into_iter().map(counted).collect()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use plimsoll_device::nbd::ExportAddress;
-use plimsoll_front::sockets::{ListenAddress, ListenError, Listening, SocketAccess, SocketFile};
+use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 
 use crate::args::{NbdArgs, TlsArgs};
@@ -13,9 +13,9 @@ use crate::systemd;
 use crate::tls;
 
 /// Listening sockets with the TLS mode.
-pub(super) struct Doors {
-    /// Creator of the sockets.
-    pub made_by: Maker,
+pub(super) struct NbdSockets {
+    /// Their creator.
+    pub origin: SocketOrigin,
     listening: Vec<Listening>,
     /// Directory of a private socket.
     private: Option<Private>,
@@ -26,18 +26,18 @@ pub(super) struct Doors {
 
 /// Creator of the sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(super) enum SocketOrigin {
     /// This process, or none.
-    Us,
+    Own,
     /// The process that started this one.
-    Starter,
+    Inherited,
 }
 
 /// A private directory, removed with its contents.
 struct Private(PathBuf);
 
-/// Resources to keep while the server runs; removes sockets on drop.
-pub(super) struct Kept {
+/// Files of the sockets while the server runs, removed on drop.
+pub(super) struct SocketFiles {
     _files: Vec<SocketFile>,
     _private: Option<Private>,
 }
@@ -49,23 +49,24 @@ impl Drop for Private {
     }
 }
 
-impl Doors {
+impl NbdSockets {
     /// Opens the sockets without accepting clients.
     pub(super) fn open(args: &NbdArgs) -> Result<Self, CliError> {
         let mode = tls::mode(&args.tls)?;
         let mut listening = systemd::sockets()?;
-        let made_by = if listening.is_empty() { Maker::Us } else { Maker::Starter };
-        if made_by == Maker::Starter && !args.listen.is_empty() {
+        let origin = if listening.is_empty() { SocketOrigin::Own } else { SocketOrigin::Inherited };
+        if origin == SocketOrigin::Inherited && !args.listen.is_empty() {
             return Err(CliError::usage("sockets were passed by the service manager: omit --listen"));
         }
         for place in &args.listen {
-            listening.push(absolute(place)?.listen(SocketAccess::Umask).map_err(refused)?);
+            let place = place.absolute().context("the current directory")?;
+            listening.push(place.listen(SocketAccess::Umask)?);
         }
         let mut private = None;
         if listening.is_empty() && args.run.is_some() {
             let own = Private::make().context("creating a directory for a socket")?;
             let place = ListenAddress::Unix(own.0.join("socket"));
-            listening.push(place.listen(SocketAccess::Owner).map_err(refused)?);
+            listening.push(place.listen(SocketAccess::Owner)?);
             private = Some(own);
         }
         if listening.is_empty() && !args.stdio {
@@ -73,24 +74,24 @@ impl Doors {
                 "no listening address: use --listen unix:PATH, --listen tcp:HOST:PORT, --stdio or --run COMMAND",
             ));
         }
-        Ok(Self { made_by, listening, private, mode, args: args.tls.clone(), export: args.export.clone() })
+        Ok(Self { origin, listening, private, mode, args: args.tls.clone(), export: args.export.clone() })
     }
 
     /// Addresses of the export.
     pub(super) fn addresses(&self) -> Vec<ExportAddress> {
-        let address = |one: &Listening| tls::address(&one.place, &self.export, &self.args, &self.mode);
+        let address = |listening: &Listening| tls::address(&listening.place, &self.export, &self.args, &self.mode);
         self.listening.iter().map(address).collect()
     }
 
     /// Starts accepting clients.
-    pub(super) fn admit(self, server: &mut Server) -> Result<Kept, CliError> {
+    pub(super) fn accept_on(self, server: &mut Server) -> Result<SocketFiles, CliError> {
         server.set_tls(self.mode);
         let mut files = Vec::new();
         for Listening { socket, place, file, .. } in self.listening {
             server.listen(socket).with_context(|| format!("listening at {place}"))?;
             files.extend(file);
         }
-        Ok(Kept { _files: files, _private: self.private })
+        Ok(SocketFiles { _files: files, _private: self.private })
     }
 }
 
@@ -107,16 +108,4 @@ impl Private {
         }
         Err(std::io::ErrorKind::AlreadyExists.into())
     }
-}
-
-/// Makes the path of an address absolute.
-fn absolute(place: &ListenAddress) -> Result<ListenAddress, CliError> {
-    Ok(match place {
-        ListenAddress::Unix(path) => ListenAddress::Unix(std::path::absolute(path).context("the current directory")?),
-        ListenAddress::Tcp { .. } => place.clone(),
-    })
-}
-
-fn refused(error: ListenError) -> CliError {
-    CliError::usage(format!("{:#}", anyhow::Error::new(error)))
 }

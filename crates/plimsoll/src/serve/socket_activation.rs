@@ -1,13 +1,14 @@
-//! Where clients of a service come in: what was named, what a service manager made, or the usual sockets in the data
-//! directory; over TCP the control asks for a token.
+//! Listening sockets of a service: those of its flags, of a service manager, or the default sockets in the data directory. Over
+//! TCP the control requires a token.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_front::iscsi::{TargetSettings, Targets};
-use plimsoll_front::sockets::{ListenAddress, ListenError, Listening, SocketAccess, SocketFile};
+use plimsoll_front::sockets::{ListenAddress, Listening, SocketAccess, SocketFile};
 use plimsoll_front::{Server, TlsMode};
 use plimsoll_service::IscsiOptions;
+use plimsoll_service::client::CONTROL_SOCKET;
 use plimsoll_service::http::{Entrance, Token};
 
 use crate::args::{ServeArgs, TlsArgs};
@@ -15,17 +16,15 @@ use crate::cli_error::CliError;
 use crate::portals;
 use crate::systemd;
 use crate::tls;
-use crate::volumes::home;
 
-/// Where NBD clients come in, in the data directory.
+/// Name of the default NBD socket in the data directory.
 const NBD: &str = "nbd.sock";
 /// Names of the sockets of a service manager (`FileDescriptorName=`): of the control, and of iSCSI portals.
 const CONTROL: &str = "control";
 const ISCSI: &str = "iscsi";
 
-/// Sockets that are listened on, and places that will be once the data directory is ours: a socket in it that is left
-/// over is nobody's then.
-pub(super) struct Doors {
+/// Listening sockets, and addresses to listen at once the data directory is locked: a socket in it is stale then.
+pub(super) struct ServiceSockets {
     nbd: Vec<Listening>,
     portals: Vec<Listening>,
     targets: TargetSettings,
@@ -36,14 +35,14 @@ pub(super) struct Doors {
     certificates: TlsArgs,
 }
 
-impl Doors {
-    /// Finds the places, and listens on ports: one that is free to be chosen is known then.
+impl ServiceSockets {
+    /// Determines the addresses, and listens on ports, so that assigned ports are known.
     pub(super) fn find(args: &ServeArgs, directory: &Path) -> Result<Self, CliError> {
-        let token = args.token_file.as_deref().map(Token::read).transpose().map_err(|error| usage(&error))?;
+        let token = args.token_file.as_deref().map(Token::read).transpose().map_err(CliError::usage)?;
         let tls = tls::mode(&args.tls)?;
-        let is_control = |one: &Listening| one.name.as_deref() == Some(CONTROL);
+        let is_control = |listening: &Listening| listening.name.as_deref() == Some(CONTROL);
         let (made, others): (Vec<_>, Vec<_>) = systemd::sockets()?.into_iter().partition(is_control);
-        let is_portal = |one: &Listening| one.name.as_deref() == Some(ISCSI);
+        let is_portal = |listening: &Listening| listening.name.as_deref() == Some(ISCSI);
         let (mut portals, mut nbd): (Vec<_>, Vec<_>) = others.into_iter().partition(is_portal);
         portals.extend(portals::listen(&args.iscsi)?);
         let targets = build_targets(args, &portals)?;
@@ -51,8 +50,8 @@ impl Doors {
         let mut later = Vec::new();
         for place in &args.listen {
             match place {
-                ListenAddress::Unix(path) => later.push(ListenAddress::Unix(absolute(path)?)),
-                ListenAddress::Tcp { .. } => nbd.push(place.listen(SocketAccess::Owner).map_err(taken)?),
+                ListenAddress::Unix(_) => later.push(place.absolute().context("the current directory")?),
+                ListenAddress::Tcp { .. } => nbd.push(place.listen(SocketAccess::Owner)?),
             }
         }
         if nbd.is_empty() && later.is_empty() {
@@ -61,10 +60,10 @@ impl Doors {
         if let Some(address) = &args.control_tcp {
             let place: ListenAddress = format!("tcp:{address}")
                 .parse()
-                .map_err(|error: plimsoll_front::sockets::ListenAddressError| usage(&error))?;
-            control.push(Entrance { listening: place.listen(SocketAccess::Owner).map_err(taken)?, token });
+                .map_err(|error: plimsoll_front::sockets::ListenAddressError| CliError::usage(error))?;
+            control.push(Entrance { listening: place.listen(SocketAccess::Owner)?, token });
         }
-        let own = || args.control.clone().map_or_else(|| Ok(directory.join(home::CONTROL)), |path| absolute(&path));
+        let own = || args.control.clone().map_or_else(|| Ok(directory.join(CONTROL_SOCKET)), |path| absolute(&path));
         let is_unix = |entrance: &Entrance| matches!(entrance.listening.place, ListenAddress::Unix(_));
         let control_later = if control.iter().any(is_unix) { None } else { Some(ListenAddress::Unix(own()?)) };
         Ok(Self { nbd, portals, targets, later, control, control_later, tls, certificates: args.tls.clone() })
@@ -80,17 +79,17 @@ impl Doors {
     /// The addresses of the unnamed export.
     pub(super) fn addresses(&self) -> Vec<String> {
         let address = |place| tls::address(place, "", &self.certificates, &self.tls).to_string();
-        self.nbd.iter().map(|one| &one.place).chain(&self.later).map(address).collect()
+        self.nbd.iter().map(|listening| &listening.place).chain(&self.later).map(address).collect()
     }
 
-    /// Listens everywhere, and gives the server its listeners. What comes back are the entrances of the control, and the
-    /// files of sockets, to be removed in the end.
+    /// Listens at all addresses, and gives the server its listeners. Returns the entrances of the control, and the files of
+    /// sockets, which are removed on drop.
     pub(super) fn open(mut self, server: &mut Server) -> Result<(Vec<Entrance>, Vec<SocketFile>), CliError> {
         for place in &self.later {
-            self.nbd.push(place.listen(SocketAccess::Owner).map_err(taken)?);
+            self.nbd.push(place.listen(SocketAccess::Owner)?);
         }
         if let Some(place) = &self.control_later {
-            let listening = place.listen(SocketAccess::Owner).map_err(taken)?;
+            let listening = place.listen(SocketAccess::Owner)?;
             self.control.insert(0, Entrance { listening, token: None });
         }
         server.set_tls(self.tls);
@@ -116,14 +115,14 @@ fn build_targets(args: &ServeArgs, listening: &[Listening]) -> Result<TargetSett
     }
     Ok(TargetSettings {
         name: args.iscsi_prefix.clone(),
-        portals: portals::advertised(&portals::addresses(listening), &args.iscsi_advertise),
+        portals: TargetSettings::advertised(&portals::addresses(listening), &args.iscsi_advertise),
         chap,
         queue_depth: args.iscsi_queue_depth,
         ..TargetSettings::default()
     })
 }
 
-/// A control socket of a service manager. A port needs a token, which it has none for.
+/// A control socket of a service manager. A port is refused, since it has no token.
 fn inherited(listening: Listening) -> Result<Entrance, CliError> {
     match listening.place {
         ListenAddress::Unix(_) => Ok(Entrance { listening, token: None }),
@@ -136,12 +135,4 @@ fn inherited(listening: Listening) -> Result<Entrance, CliError> {
 
 fn absolute(path: &Path) -> Result<PathBuf, CliError> {
     Ok(std::path::absolute(path).context("the current directory")?)
-}
-
-fn taken(error: ListenError) -> CliError {
-    CliError::usage(format!("{:#}", anyhow::Error::new(error)))
-}
-
-fn usage(error: &dyn std::fmt::Display) -> CliError {
-    CliError::usage(error.to_string())
 }

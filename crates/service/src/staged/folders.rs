@@ -1,17 +1,16 @@
-//! Directories and mount point of an emulated volume: creation, removal, and cleanup after killed processes.
+//! Directories and mount point of a temporary service: creation, removal, and cleanup after killed processes.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use plimsoll_device::LoopDevice;
-use plimsoll_service::mounted_file;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::NAME;
-use crate::cli_error::CliError;
+use super::error::StageError;
+use crate::attach::mounted_file;
 
 /// Prefix of their names, followed by the process ID and a number.
 const PREFIX: &str = "plimsoll-volume-";
@@ -19,8 +18,9 @@ const PREFIX: &str = "plimsoll-volume-";
 /// Name of the mount point in the runtime directory.
 const POINT: &str = "volume";
 
-/// Removed on drop.
-pub struct Folders {
+/// Directories of a temporary service, removed on drop.
+#[derive(Debug)]
+pub struct ServiceFolders {
     /// Data of the service, in the directory named by the user.
     pub home: PathBuf,
     /// Sockets, whose paths must be short, and the mount point, which the server's user must be able to access.
@@ -29,25 +29,26 @@ pub struct Folders {
     pub point: PathBuf,
 }
 
-impl Folders {
+impl ServiceFolders {
     /// Creates them, and removes leftovers of killed processes in the same places.
     ///
     /// # Errors
     /// The directories cannot be created.
-    pub fn make(path: &Path) -> Result<Self, CliError> {
-        let unfit =
-            |error: io::Error| CliError::usage(format!("--path {}: {error}: use a writable directory", path.display()));
+    pub fn make(path: &Path) -> Result<Self, StageError> {
+        let unfit = |error: io::Error| {
+            StageError::Refused(format!("--path {}: {error}: use a writable directory", path.display()))
+        };
         let (path, temporary) = (path.canonicalize().map_err(unfit)?, std::env::temp_dir());
         sweep(&path);
         sweep(&temporary);
         let home = fresh(&path, 0o700).map_err(unfit)?;
-        let run = fresh(&temporary, 0o755).with_context(|| {
+        let run = fresh(&temporary, 0o755).map_err(|error| {
             let _ = fs::remove_dir(&home);
-            format!("creating a directory in {}", temporary.display())
+            StageError::io(format_args!("creating a directory in {}", temporary.display()), error)
         })?;
         let folders = Self { point: run.join(POINT), home, run };
-        let made = DirBuilder::new().mode(0o755).create(&folders.point);
-        made.with_context(|| format!("creating {}", folders.point.display()))?;
+        let created = DirBuilder::new().mode(0o755).create(&folders.point);
+        created.map_err(|error| StageError::io(format_args!("creating {}", folders.point.display()), error))?;
         Ok(folders)
     }
 
@@ -57,7 +58,7 @@ impl Folders {
     }
 }
 
-impl Drop for Folders {
+impl Drop for ServiceFolders {
     fn drop(&mut self) {
         if removed(&self.run) {
             removed(&self.home);

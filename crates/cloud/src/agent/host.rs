@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use super::error::AgentError;
 
 /// File with the section of the agent.
 const MULTIPATH_FILE: &str = "etc/multipath/conf.d/plimsoll-oci.conf";
@@ -25,23 +25,23 @@ pub(super) struct Host {
 }
 
 /// Portals and targets with a session.
-pub(super) fn list_sessions() -> anyhow::Result<BTreeSet<(String, String)>> {
+pub(super) fn list_sessions() -> Result<BTreeSet<(String, String)>, AgentError> {
     let output = run("iscsiadm", &["-m", "session"], &[NO_OBJECTS_FOUND])?;
     Ok(output.lines().filter_map(read_session).collect())
 }
 
 /// Targets with a session.
-pub(super) fn list_targets() -> anyhow::Result<BTreeSet<String>> {
+pub(super) fn list_targets() -> Result<BTreeSet<String>, AgentError> {
     Ok(list_sessions()?.into_iter().map(|(_, iqn)| iqn).collect())
 }
 
 /// Makes the record of a path, with settings, and logs in.
-pub(super) fn connect(iqn: &str, portal: &str, settings: &[(&str, String)]) -> anyhow::Result<()> {
+pub(super) fn connect(iqn: &str, portal: &str, settings: &[(&str, String)]) -> Result<(), AgentError> {
     let node = ["-m", "node", "-T", iqn, "-p", portal];
     run("iscsiadm", &[&node[..], &["-o", "new"]].concat(), &[])?;
     for (key, value) in settings {
         run("iscsiadm", &[&node[..], &["-o", "update", "-n", key, "-v", value]].concat(), &[])
-            .with_context(|| format!("setting {key}"))?;
+            .map_err(AgentError::step(format_args!("setting {key}")))?;
     }
     run("iscsiadm", &[&node[..], &["-l"]].concat(), &[SESSION_EXISTS])?;
     Ok(())
@@ -54,14 +54,14 @@ impl Host {
     }
 
     /// Removes the links and the multipath device of a target, its sessions and its records.
-    pub fn log_out(&self, iqn: &str) -> anyhow::Result<()> {
+    pub fn log_out(&self, iqn: &str) -> Result<(), AgentError> {
         if let Some(device) = self.device(iqn, 1) {
             if let Ok(map) = device.strip_prefix("/dev/mapper") {
                 // Requests that wait for a path would keep the map in use.
                 let map = map.to_string_lossy();
                 run("multipathd", &["disablequeueing", "map", &map], &[])?;
                 run("multipath", &["-R", FLUSH_RETRIES, "-f", &map], &[])
-                    .with_context(|| format!("{} is in use: unmount it first", device.display()))?;
+                    .map_err(AgentError::step(format_args!("{} is in use: unmount it first", device.display())))?;
             }
             self.unlink(&device)?;
         }
@@ -71,13 +71,13 @@ impl Host {
     }
 
     /// Writes the section of multipath.conf, and starts multipathd or makes it read the section.
-    pub fn configure_multipath(&self, section: &str) -> anyhow::Result<()> {
+    pub fn configure_multipath(&self, section: &str) -> Result<(), AgentError> {
         let file = self.root.join(MULTIPATH_FILE);
         let is_new = std::fs::read_to_string(&file).ok().as_deref() != Some(section);
         if is_new {
             let folder = file.parent().expect("the file is in a folder");
             let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, section));
-            written.with_context(|| format!("writing {}", file.display()))?;
+            written.map_err(AgentError::io(format_args!("writing {}", file.display())))?;
         }
         if run("multipathd", &["show", "daemon"], &[]).is_err() {
             let (program, arguments): (&str, &[&str]) = if self.root.join("run/systemd/system").is_dir() {
@@ -85,7 +85,7 @@ impl Host {
             } else {
                 ("multipathd", &[])
             };
-            start(program, arguments).context("starting multipathd")?;
+            start(program, arguments).map_err(AgentError::step("starting multipathd"))?;
         } else if is_new {
             run("multipathd", &["reconfigure"], &[])?;
         }
@@ -93,7 +93,7 @@ impl Host {
     }
 
     /// Waits for the block device of a target: the multipath device over the disks of all paths if there are several.
-    pub fn await_device(&self, iqn: &str, paths: usize) -> anyhow::Result<PathBuf> {
+    pub fn await_device(&self, iqn: &str, paths: usize) -> Result<PathBuf, AgentError> {
         let begun = Instant::now();
         loop {
             if let Some(device) = self.device(iqn, paths).filter(|device| self.place(device).exists()) {
@@ -101,7 +101,7 @@ impl Host {
             }
             if begun.elapsed() > DEVICE_TIMEOUT {
                 let kind = if paths > 1 { "multipath device: see multipath -ll" } else { "disk" };
-                bail!("after {} s it has no {kind}", DEVICE_TIMEOUT.as_secs());
+                return Err(AgentError::host(format_args!("after {} s it has no {kind}", DEVICE_TIMEOUT.as_secs())));
             }
             std::thread::sleep(DEVICE_INTERVAL);
         }
@@ -133,28 +133,31 @@ impl Host {
     }
 
     /// Makes or replaces the link of a consistent device path.
-    pub fn link(&self, link: &Path, device: &Path) -> anyhow::Result<()> {
+    pub fn link(&self, link: &Path, device: &Path) -> Result<(), AgentError> {
         let place = self.place(link);
         match std::fs::read_link(&place) {
             Ok(present) if present == device => return Ok(()),
-            Err(_) if place.symlink_metadata().is_ok() => bail!("{} exists and is not a link", link.display()),
+            Err(_) if place.symlink_metadata().is_ok() => {
+                return Err(AgentError::host(format_args!("{} exists and is not a link", link.display())));
+            }
             _ => {}
         }
-        let folder = place.parent().ok_or_else(|| anyhow!("{} has no folder", link.display()))?;
+        let folder =
+            place.parent().ok_or_else(|| AgentError::host(format_args!("{} has no folder", link.display())))?;
         let fresh = place.with_extension("new");
         let linked = std::fs::create_dir_all(folder).and_then(|()| match std::fs::remove_file(&fresh) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => std::os::unix::fs::symlink(device, &fresh).and_then(|()| std::fs::rename(&fresh, &place)),
         });
-        linked.with_context(|| format!("linking {}", link.display()))
+        linked.map_err(AgentError::io(format_args!("linking {}", link.display())))
     }
 
     /// Removes the consistent device paths of a device.
-    fn unlink(&self, device: &Path) -> anyhow::Result<()> {
+    fn unlink(&self, device: &Path) -> Result<(), AgentError> {
         let folder = self.place(Path::new("/dev/oracleoci"));
         let links = entries(&folder).into_iter().map(|name| folder.join(name));
         for link in links.filter(|link| std::fs::read_link(link).is_ok_and(|target| target == device)) {
-            std::fs::remove_file(&link).with_context(|| format!("removing {}", link.display()))?;
+            std::fs::remove_file(&link).map_err(AgentError::io(format_args!("removing {}", link.display())))?;
         }
         Ok(())
     }
@@ -190,23 +193,25 @@ fn read(file: &Path) -> Option<String> {
 }
 
 /// Runs a program; the output, or the reason of a failure. Exit codes in `accepted` are no failures.
-fn run(program: &str, arguments: &[&str], accepted: &[i32]) -> anyhow::Result<String> {
+fn run(program: &str, arguments: &[&str], accepted: &[i32]) -> Result<String, AgentError> {
     let output = Command::new(program).args(arguments).output();
-    let output =
-        output.with_context(|| format!("{program} cannot be started: install open-iscsi and multipath-tools"))?;
+    let output = output
+        .map_err(AgentError::io(format_args!("{program} cannot be started: install open-iscsi and multipath-tools")))?;
     if !output.status.success() && !output.status.code().is_some_and(|code| accepted.contains(&code)) {
         let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        bail!("{program} {}: {reason} ({})", arguments.join(" "), output.status);
+        let arguments = arguments.join(" ");
+        return Err(AgentError::host(format_args!("{program} {arguments}: {reason} ({})", output.status)));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Starts a daemon, which may keep its standard streams.
-fn start(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
+fn start(program: &str, arguments: &[&str]) -> Result<(), AgentError> {
     let mut command = Command::new(program);
     let status = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let status = status.with_context(|| format!("{program} cannot be started: install multipath-tools"))?;
-    if status.success() { Ok(()) } else { Err(anyhow!("{program}: {status}")) }
+    let status =
+        status.map_err(AgentError::io(format_args!("{program} cannot be started: install multipath-tools")))?;
+    if status.success() { Ok(()) } else { Err(AgentError::host(format_args!("{program}: {status}"))) }
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow};
-use plimsoll_service::client::{Client, ControlAddress};
+use plimsoll_front::notify::MANAGER_VARIABLES;
 
-use crate::cli_error::CliError;
-use crate::console::Console;
+use super::error::StageError;
+use super::folders::ServiceFolders;
+use crate::client::{Client, ControlAddress};
 
 /// Timeout of its start on a busy host.
 const STARTING: Duration = Duration::from_secs(60);
@@ -20,48 +20,58 @@ const ENDING: Duration = Duration::from_secs(30);
 /// Interval of checks during start and end.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Variables of service managers, which child processes must not inherit.
-const OF_MANAGERS: [&str; 5] = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"];
+/// A service to start in a child process.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceCommand<'a> {
+    /// The plimsoll program.
+    pub program: &'a Path,
+    /// Directory of additional product files.
+    pub products: Option<&'a Path>,
+    /// Dilation of time.
+    pub slow: Option<u32>,
+}
 
 /// A running service. Ends on drop, or with this process.
+#[derive(Debug)]
 pub struct RunningService {
     process: Option<Child>,
+    /// Client of its control socket.
     pub client: Client,
 }
 
 impl RunningService {
-    /// Starts a service with data in `home`, and sockets and log in `run`, and waits until it is ready. The calling
-    /// thread has to live as long as the service.
+    /// Starts a service with its data, sockets and log in `folders`, and waits until it is ready. The calling thread has to
+    /// live as long as the service.
     ///
     /// # Errors
-    /// It does not start; with its last message.
+    /// It does not start, with its last message, or `is_interrupted` returns true before.
     pub fn start(
-        home: &Path,
-        run: &Path,
-        products: Option<&Path>,
-        slow: Option<u32>,
-        console: &Console,
-    ) -> Result<Self, CliError> {
-        let (control, log) = (run.join("control.sock"), run.join("service.log"));
+        folders: &ServiceFolders,
+        command: ServiceCommand<'_>,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> Result<Self, StageError> {
+        let (control, log) = (folders.run.join("control.sock"), folders.run.join("service.log"));
         let mut arguments =
-            vec!["serve".into(), home.as_os_str().to_owned(), "--control".into(), control.clone().into()];
-        arguments.extend(["--listen".into(), format!("unix:{}", run.join("nbd.sock").display()).into()]);
-        if let Some(products) = products {
-            arguments
-                .extend(["--products".into(), std::path::absolute(products).context("the current directory")?.into()]);
+            vec!["serve".into(), folders.home.as_os_str().to_owned(), "--control".into(), control.clone().into()];
+        arguments.extend(["--listen".into(), format!("unix:{}", folders.run.join("nbd.sock").display()).into()]);
+        if let Some(products) = command.products {
+            let products =
+                std::path::absolute(products).map_err(|error| StageError::io("the current directory", error))?;
+            arguments.extend(["--products".into(), products.into()]);
         }
-        if let Some(slow) = slow {
+        if let Some(slow) = command.slow {
             arguments.extend(["--slow".into(), slow.to_string().into()]);
         }
-        let program = std::env::current_exe().context("finding this program")?;
-        let spawned = bound_to_this(&program, &arguments, &log).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => spawn(&mut Command::new(&program), &arguments, &log),
+        let program = command.program;
+        let spawned = bound_to_this(program, &arguments, &log).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => spawn(&mut Command::new(program), &arguments, &log),
             _ => Err(error),
         });
-        let process = Some(spawned.context("starting a service of volumes")?);
-        let client = Client::new(ControlAddress::Unix(control), None).context("connecting to the service")?;
-        let mut service = Self { process, client };
-        service.await_answer(&log, console)?;
+        let process = spawned.map_err(|error| StageError::io("starting a service of volumes", error))?;
+        let client = Client::new(ControlAddress::Unix(control), None);
+        let client = client.map_err(|error| StageError::io("connecting to the service", error))?;
+        let mut service = Self { process: Some(process), client };
+        service.await_answer(&log, is_interrupted)?;
         Ok(service)
     }
 
@@ -70,16 +80,16 @@ impl RunningService {
         self.client.get("/v1/service").is_ok()
     }
 
-    fn await_answer(&mut self, log: &Path, console: &Console) -> Result<(), CliError> {
+    fn await_answer(&mut self, log: &Path, is_interrupted: &dyn Fn() -> bool) -> Result<(), StageError> {
         let until = Instant::now() + STARTING;
         while !self.answers() {
             let ended = self.process.as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));
             if ended || Instant::now() > until {
-                let said = last_line(log).unwrap_or_else(|| "no message; try plimsoll serve manually".into());
-                return Err(CliError::Failed(anyhow!("the service of the emulated volume does not start: {said}")));
+                let message = last_line(log).unwrap_or_else(|| "no message; try plimsoll serve manually".into());
+                return Err(StageError::NotStarted(message));
             }
-            if console.interrupted() {
-                return Err(CliError::Interrupted);
+            if is_interrupted() {
+                return Err(StageError::Interrupted);
             }
             std::thread::sleep(POLL_INTERVAL);
         }
@@ -115,7 +125,7 @@ fn bound_to_this(program: &Path, arguments: &[std::ffi::OsString], log: &Path) -
 }
 
 fn spawn(command: &mut Command, arguments: &[std::ffi::OsString], log: &Path) -> io::Result<Child> {
-    for name in OF_MANAGERS {
+    for name in MANAGER_VARIABLES {
         command.env_remove(name);
     }
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(log)?);
