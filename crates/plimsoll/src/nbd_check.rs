@@ -2,7 +2,7 @@
 
 use plimsoll_device::nbd::ExportAddress;
 use plimsoll_front::check::{CheckVerdict, FeatureResult, Permission, check};
-use plimsoll_report::pages::{self, CheckedFeature};
+use plimsoll_report::pages::{self, CheckedFeature, FeatureVerdict};
 
 use crate::args::NbdCheckArgs;
 use crate::cli_error::CliError;
@@ -10,7 +10,8 @@ use crate::output::Forms;
 
 /// Checks the server.
 pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
-    let address: ExportAddress = args.uri.parse().map_err(|error: plimsoll_device::nbd::NoNbdAddress| usage(&error))?;
+    let address: ExportAddress =
+        args.uri.parse().map_err(|error: plimsoll_device::nbd::NoNbdAddress| CliError::usage(error))?;
     if let Some(other) = args.destroy.as_ref().filter(|named| **named != args.uri) {
         return Err(CliError::usage(format!(
             "--destroy {other}: only {} is checked: repeat that URI exactly, or omit --destroy",
@@ -22,12 +23,8 @@ pub fn run(args: &NbdCheckArgs) -> Result<(), CliError> {
     let rows = check(&address, &permission).map_err(|error| CliError::Failed(anyhow::Error::new(error)))?;
     let features: Vec<CheckedFeature> = rows.into_iter().map(|row| feature(row, args.all)).collect();
     forms.write(&pages::nbd_check(&args.uri, &features), || plimsoll_report::nbd_check_json(&args.uri, &features))?;
-    let failed = features.iter().filter(|feature| feature.verdict == word(CheckVerdict::Fail)).count();
+    let failed = features.iter().filter(|feature| feature.verdict == FeatureVerdict::Fail).count();
     if failed == 0 { Ok(()) } else { Err(CliError::Failed(anyhow::anyhow!("{failed} features fail"))) }
-}
-
-fn usage(error: &dyn std::fmt::Display) -> CliError {
-    CliError::usage(error.to_string())
 }
 
 /// A result with request and response in the text if it failed or was not tried, or if `all` have them.
@@ -36,18 +33,18 @@ fn feature(row: FeatureResult, all: bool) -> CheckedFeature {
     CheckedFeature {
         area: row.area,
         name: row.feature,
-        verdict: word(row.verdict),
+        verdict: convert_verdict(row.verdict),
         request: row.sent,
         response: row.got,
         is_detailed,
     }
 }
 
-const fn word(verdict: CheckVerdict) -> &'static str {
+const fn convert_verdict(verdict: CheckVerdict) -> FeatureVerdict {
     match verdict {
-        CheckVerdict::Pass => "pass",
-        CheckVerdict::Fail => "FAIL",
-        CheckVerdict::Unsupported => "unsupported",
-        CheckVerdict::NotTried => "not tried",
+        CheckVerdict::Pass => FeatureVerdict::Pass,
+        CheckVerdict::Fail => FeatureVerdict::Fail,
+        CheckVerdict::Unsupported => FeatureVerdict::Unsupported,
+        CheckVerdict::NotTried => FeatureVerdict::NotTried,
     }
 }

@@ -37,7 +37,7 @@ pub use fit::fit;
 pub use history::{HistoryRun, history};
 pub use jobs::jobs;
 pub use matches::{Detail, matches, matches_short};
-pub use nbd_check::{CheckedFeature, nbd_check};
+pub use nbd_check::{CheckedFeature, FeatureVerdict, nbd_check};
 pub use prices::prices;
 pub use quotes::quotes;
 pub use requirement::{CheckedRequirement, checked_requirement, requirements};

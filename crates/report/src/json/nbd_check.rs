@@ -1,7 +1,7 @@
 //! Conformance of an NBD server.
 
 use super::each;
-use crate::pages::CheckedFeature;
+use crate::pages::{CheckedFeature, FeatureVerdict};
 
 view! {
     /// Features of the protocol that were checked on an NBD server.
@@ -21,8 +21,8 @@ view! {
         area: &'static str = feature.area,
         /// Name of the feature.
         name: &'static str = feature.name,
-        /// `pass`, `fail`, `unsupported` (not offered, and refused correctly) or `not tried`.
-        verdict: String = feature.verdict.to_lowercase(),
+        /// Result of the check.
+        verdict: FeatureVerdict = feature.verdict,
         /// The request; null if none was sent.
         request: Option<String> = Some(feature.request.clone()).filter(|request| !request.is_empty()),
         /// The response, or the reason why the feature was not tried.

@@ -1,6 +1,38 @@
 //! Conformance of an NBD server.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::page::{Block, Column, ColumnKind, Headline, Item, Page, PageSection, Table};
+
+/// Result of the check of a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FeatureVerdict {
+    /// Conforms to the specification.
+    Pass,
+    /// Violates the specification.
+    Fail,
+    /// Not offered, and refused correctly.
+    Unsupported,
+    /// Not tested, for the stated reason.
+    #[serde(rename = "not tried")]
+    NotTried,
+}
+
+impl FeatureVerdict {
+    /// All, in the order of the summary.
+    const ALL: [Self; 4] = [Self::Pass, Self::Fail, Self::Unsupported, Self::NotTried];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "FAIL",
+            Self::Unsupported => "unsupported",
+            Self::NotTried => "not tried",
+        }
+    }
+}
 
 /// A feature of the protocol that was checked on a server.
 #[derive(Clone, Debug)]
@@ -9,8 +41,8 @@ pub struct CheckedFeature {
     pub area: &'static str,
     /// Name of the feature.
     pub name: &'static str,
-    /// `pass`, `FAIL`, `unsupported` or `not tried`.
-    pub verdict: &'static str,
+    /// Result.
+    pub verdict: FeatureVerdict,
     /// The request; empty if none was sent.
     pub request: String,
     /// The response, or the reason why the feature was not tried.
@@ -21,9 +53,9 @@ pub struct CheckedFeature {
 
 /// The counts of the verdicts, and the features of each part of the protocol.
 pub fn nbd_check(uri: &str, features: &[CheckedFeature]) -> Page {
-    let number = |verdict: &str| features.iter().filter(|feature| feature.verdict == verdict).count();
-    let count = |verdict: &str| format!("{} {}", number(verdict), verdict.to_lowercase());
-    let headline = Headline::of(["pass", "FAIL", "unsupported", "not tried"].map(count).join(", "));
+    let number = |verdict| features.iter().filter(|feature| feature.verdict == verdict).count();
+    let count = |verdict: FeatureVerdict| format!("{} {}", number(verdict), verdict.word().to_lowercase());
+    let headline = Headline::of(FeatureVerdict::ALL.map(count).join(", "));
     let section = |features: &[CheckedFeature]| {
         PageSection::new(features[0].area, vec![Block::Items(features.iter().map(item).collect())])
     };
@@ -39,14 +71,14 @@ fn item(feature: &CheckedFeature) -> Item {
         (true, true) => vec![response.clone()],
         (true, false) => vec![format!("sent {request}"), format!("got {response}")],
     };
-    Item { text: format!("{verdict}: {name}"), remarks }
+    Item { text: format!("{}: {name}", verdict.word()), remarks }
 }
 
 fn table(features: &[CheckedFeature]) -> Table {
     Table::rows("Checked features", features)
         .column(Column::text("part of the protocol", 0), |feature| feature.area)
         .column(Column::new("feature", "", ColumnKind::Name, 0), |feature| feature.name)
-        .column(Column::text("verdict", 0), |feature| feature.verdict)
+        .column(Column::text("verdict", 0), |feature| feature.verdict.word())
         .column(Column::text("request", 0), |feature| feature.request.as_str())
         .column(Column::text("response", 0), |feature| feature.response.as_str())
         .table()
