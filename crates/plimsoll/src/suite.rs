@@ -206,7 +206,7 @@ fn run_recipe(
     }
     let failed = recipe.has_failed(&outcome.done);
     let origin = RunOrigin {
-        made_by: crate::MADE_BY.into(),
+        program: crate::MADE_BY.into(),
         started: (!is_virtual).then(|| started.to_string()),
         wall: if is_virtual { spent } else { clock.now().since(Instant::ZERO) },
         command: std::env::args().map(without_password).collect(),

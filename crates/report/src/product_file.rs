@@ -6,9 +6,9 @@ use plimsoll_units::Bytes;
 
 use crate::words::fitted_value;
 
-/// The fitted model as a product file with this product name, from measured curves, at least one. `made_by` is the program with
+/// The fitted model as a product file with this product name, from measured curves, at least one. `program` is the program with
 /// its version.
-pub fn product_file(name: &str, curves: &[Curve], fitted: &Fitted, made_by: &str) -> String {
+pub fn product_file(name: &str, curves: &[Curve], fitted: &Fitted, program: &str) -> String {
     // TOML accepts JSON's escapes.
     let text = |value: &str| serde_json::Value::from(value).to_string();
     let first = &curves[0];
@@ -16,7 +16,7 @@ pub fn product_file(name: &str, curves: &[Curve], fitted: &Fitted, made_by: &str
     let gib = curves.iter().map(|curve| curve.subject.size).max().unwrap_or(Bytes::gib(1)).get().div_ceil(1 << 30);
     let mut file = format!(
         "# Fitted by {} to {} measured run(s) of {}.\n",
-        made_by,
+        program,
         curves.len(),
         first.subject.name.replace('\n', " ")
     );

@@ -14,7 +14,7 @@ use crate::step::{Step, Work};
 #[derive(Clone, Debug)]
 pub struct RunOrigin {
     /// Program with its version.
-    pub made_by: String,
+    pub program: String,
     /// Start; `None` in virtual time.
     pub started: Option<String>,
     /// Duration; in virtual time that of the steps.
@@ -31,7 +31,7 @@ pub fn suite_run(recipe: &dyn Recipe, ground: &dyn Ground, outcome: SuiteOutcome
     let fault = fault.map(|fault| Finding::Fault { what: format!("{fault}: {}", fault.source) });
     SuiteRun {
         format: SUITE_FORMAT.into(),
-        made_by: origin.made_by,
+        made_by: origin.program,
         started: origin.started,
         wall: origin.wall,
         command: origin.command,
