@@ -204,13 +204,15 @@ pub enum Command {
         #[arg(value_enum)]
         document: Generated,
         /// With schema: the result; `run` without it
-        #[arg(value_name = "RESULT", value_parser = PossibleValuesParser::new(plimsoll_report::schema_names().chain([CHECK_SCHEMA])))]
+        #[arg(value_name = "RESULT", value_parser = PossibleValuesParser::new(list_schemas()))]
         name: Option<String>,
     },
 }
 
-/// Name of the schema of checks of data directories.
-pub const CHECK_SCHEMA: &str = "check";
+/// Names of the results with a schema.
+fn list_schemas() -> impl Iterator<Item = &'static str> {
+    plimsoll_report::schema_names().chain(plimsoll_service::SCHEMAS.map(|(name, _)| name))
+}
 
 /// Generated documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

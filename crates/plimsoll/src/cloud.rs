@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_cloud::{ClientConfigError, Ec2Key, Endpoints, KeyError, OciConfig, OciKey};
-use plimsoll_report::{Block, Column, Page, Table, TableLayout, to_json};
-use serde_json::json;
+use plimsoll_report::{Block, Column, Page, Table, TableLayout, ec2_key_json, oci_key_json, oci_keys_json};
 
 use crate::args::{Ec2KeyArgs, InstanceArgs, InstanceCommand, OciConfigArgs, OciKeyArgs, OciKeyCommand};
 use crate::cli_error::CliError;
@@ -23,7 +22,7 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
             let key = OciKey::new(tenancy, user, &pem).map_err(refused)?;
             let line = format!("{} of {} is registered", key.fingerprint, key.user);
             plimsoll_cloud::add_oci_key(&directory, key.clone()).map_err(refused)?;
-            forms.write(&Page::of_block("Key of OCI", Block::Text(line)), || to_json(&json!({ "keyId": key.id() })))
+            forms.write(&Page::of_block("Key of OCI", Block::Text(line)), || oci_key_json(&key.id()))
         }
         OciKeyCommand::List => {
             let keys = plimsoll_cloud::oci_keys(&directory).map_err(refused)?;
@@ -34,7 +33,7 @@ pub fn oci_key(args: &OciKeyArgs) -> Result<(), CliError> {
                 .table();
             let table = Table { layout: TableLayout::Lines, ..table };
             let page = Page::of_table(table, "no keys yet: plimsoll oci-key add FILE.pem, or plimsoll oci-config");
-            forms.write(&page, || to_json(&keys.iter().map(OciKey::id).collect::<Vec<_>>()))
+            forms.write(&page, || oci_keys_json(&keys.iter().map(OciKey::id).collect::<Vec<_>>()))
         }
         OciKeyCommand::Remove { fingerprint } => {
             let removed = plimsoll_cloud::remove_oci_key(&directory, fingerprint).map_err(refused)?;
@@ -81,8 +80,7 @@ pub fn ec2_key(args: &Ec2KeyArgs) -> Result<(), CliError> {
         "export AWS_ACCESS_KEY_ID={id} AWS_SECRET_ACCESS_KEY={secret} AWS_DEFAULT_REGION=us-east-1 \
          AWS_ENDPOINT_URL_EC2={endpoint}"
     );
-    let key = json!({ "AccessKeyId": id, "SecretAccessKey": secret, "endpoint": endpoint });
-    forms.write(&Page::of_block("Key of EC2", Block::Listing(variables)), || to_json(&key))
+    forms.write(&Page::of_block("Key of EC2", Block::Listing(variables)), || ec2_key_json(&id, &secret, &endpoint))
 }
 
 /// `plimsoll instance`.

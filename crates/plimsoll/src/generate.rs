@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 
-use crate::args::{self, CHECK_SCHEMA, Generated};
+use crate::args::{self, Generated};
 use crate::cli_error::CliError;
 
 /// The text of a document; `name` selects the result of a schema.
@@ -59,12 +59,10 @@ fn full_name(command: &Command) -> String {
     command.get_bin_name().unwrap_or(command.get_name()).to_owned()
 }
 
-/// Checks of data directories are results of the service, all others of the report.
 fn schema(name: &str) -> Vec<u8> {
-    match name {
-        CHECK_SCHEMA => plimsoll_report::schema_of::<plimsoll_service::Check>(),
-        name => plimsoll_report::find_schema(name).expect("the parser accepts names of schemas only"),
-    }
+    let answer = plimsoll_service::SCHEMAS.iter().find(|(answer, _)| *answer == name);
+    let schema = answer.map(|(_, schema)| plimsoll_report::close_schema(schema()));
+    schema.or_else(|| plimsoll_report::find_schema(name)).expect("the parser accepts names of schemas only")
 }
 
 fn reference() -> String {

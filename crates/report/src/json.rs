@@ -31,6 +31,7 @@ mod doctor;
 mod elapsed;
 mod explanation;
 mod history;
+mod keys;
 mod matches;
 mod nbd_check;
 mod offer;
@@ -55,7 +56,7 @@ use serde::Serialize;
 
 use crate::pages::{CheckedFeature, CheckedRequirement, HistoryRun, KeptRun};
 
-pub use schema::{find_schema, schema_names, schema_of};
+pub use schema::{close_schema, find_schema, schema_names};
 
 /// Quotes as `plimsoll.quote/1`, ending in a newline.
 pub fn quotes_json(quotes: &[Quote], jobs: Option<&JobTimes>) -> Vec<u8> {
@@ -140,6 +141,21 @@ pub fn doctor_json(path: &str, checks: &[HostCheck]) -> Vec<u8> {
 /// The load line of a series of runs as `plimsoll.history/1`, ending in a newline.
 pub fn history_json(target: &str, objective: Objective, runs: &[HistoryRun]) -> Vec<u8> {
     to_json(&history::History::from((target, objective, runs)))
+}
+
+/// A registered key of an OCI user, ending in a newline.
+pub fn oci_key_json(id: &str) -> Vec<u8> {
+    to_json(&keys::OciKeyResult::from(id))
+}
+
+/// Identifiers of registered keys of OCI users, ending in a newline.
+pub fn oci_keys_json(ids: &[String]) -> Vec<u8> {
+    to_json(&ids)
+}
+
+/// A new access key of EC2, its secret and the URL of its control plane, ending in a newline.
+pub fn ec2_key_json(id: &str, secret: &str, endpoint: &str) -> Vec<u8> {
+    to_json(&keys::Ec2KeyResult::from((id, secret, endpoint)))
 }
 
 /// A result as it is printed, ending in a newline.

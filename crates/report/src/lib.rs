@@ -35,9 +35,10 @@ pub mod words;
 pub use csv::page_csv;
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
-    checked_products_json, comparison_json, demand_json, diagnoses_json, doctor_json, explanation_json, find_schema,
-    fit_json, history_json, matches_json, nbd_check_json, prices_json, product_json, products_json, quotes_json,
-    requirement_json, runs_json, schema_names, schema_of, sizing_json, to_json,
+    checked_products_json, close_schema, comparison_json, demand_json, diagnoses_json, doctor_json, ec2_key_json,
+    explanation_json, find_schema, fit_json, history_json, matches_json, nbd_check_json, oci_key_json, oci_keys_json,
+    prices_json, product_json, products_json, quotes_json, requirement_json, runs_json, schema_names, sizing_json,
+    to_json,
 };
 pub use junit::{JudgedGate, junit};
 pub use kubernetes::{ClaimJob, claim_job, kubernetes, kubernetes_of_quotes};
@@ -46,8 +47,8 @@ pub use page::{
     Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, IntervalPlace, Item, Link, Page, PageSection,
     Plot, PlotPoint, Shares, Table, TableLayout, TableRows, Visibility,
 };
-pub use progress::{Progress, progress_line};
 pub use product_file::product_file;
+pub use progress::{Progress, progress_line};
 pub use svg::{svg, timeline};
 pub use terraform::terraform;
 pub use text::{Charset, Color, TextStyle, page_summary, page_text};

@@ -13,14 +13,16 @@ use crate::folder::{Folder, PROGRAM, stderr};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
 
-/// Serves volumes from a data directory, and ends the service.
-fn serve(folder: &Folder, directory: &str) {
-    let service = folder.command(&["serve", directory]).stdout(Stdio::piped()).spawn();
+/// Serves volumes from a data directory, calls `work`, and ends the service.
+fn serve(folder: &Folder, directory: &str, work: impl FnOnce()) {
+    let service = folder.command(&["serve", directory, "--checksums"]).stdout(Stdio::piped()).spawn();
     let mut service = service.expect("the service starts");
     let mut lines = BufReader::new(service.stdout.take().expect("it is piped")).lines();
     assert!(lines.any(|line| line.expect("the service prints text").contains("plimsoll volume")), "it serves");
+    let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     kill_process(Pid::from_child(&service), Signal::TERM).expect("the service runs");
     assert!(service.wait().expect("the service ends").success());
+    worked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
 /// Checks that the JSON of a command is valid under the schema of `name`, and that a key that is added to any object
@@ -47,7 +49,9 @@ fn check_value(name: &str, result: &Value) {
         assert!(validator.validate(&faulty).is_err(), "{name}: {place} accepts an undocumented key");
     }
     let mut faulty = result.clone();
-    faulty["format"] = json!("plimsoll.other/1");
+    // Answers of the service have no format.
+    let Some(object) = faulty.as_object_mut() else { return };
+    object.insert("format".to_owned(), json!("plimsoll.other/1"));
     assert!(validator.validate(&faulty).is_err(), "{name}: another format is accepted");
 }
 /// A schema as `plimsoll generate schema` prints it.
@@ -165,8 +169,31 @@ fn runs_and_their_results_are_valid() {
 #[test]
 fn a_check_of_a_data_directory_is_valid() {
     let folder = Folder::new("check");
-    serve(&folder, "data");
+    serve(&folder, "data", || ());
     check(&folder, "check", &["volume", "fsck", "data"]);
+}
+
+#[test]
+fn answers_of_a_service_are_valid() {
+    let folder = Folder::short("answers");
+    serve(&folder, "data", || {
+        let volume = |name: &str, arguments: &[&str]| {
+            check(&folder, name, &[&["volume", "--service", "data"], arguments].concat());
+        };
+        volume("group", &["group", "create", "machine", "--like", "oci/VM.Standard.E4.Flex:2ocpu"]);
+        volume("groups", &["group", "list"]);
+        let like = ["--like", "oci:50GB@0vpu", "--group", "machine", "--force"];
+        volume("volume", &[&["create", "data"], &like[..]].concat());
+        volume("volumes", &["list"]);
+        volume("volume", &["show", "data"]);
+        volume("volume-stats", &["stats", "data"]);
+        volume("volume-top", &["top", "--once"]);
+        volume("volume-scrub", &["scrub"]);
+        volume("volume", &["record", "data", "data.trace"]);
+        volume("volume-recording", &["record", "data", "--stop"]);
+        check(&folder, "oci-keys", &["oci-key", "--service", "data", "list"]);
+        check(&folder, "ec2-key", &["ec2-key", "--service", "data", "--endpoint", "http://127.0.0.1:1"]);
+    });
 }
 
 #[test]
@@ -224,7 +251,7 @@ fn reports_and_their_results_are_valid() {
 
 #[test]
 fn every_key_is_described() {
-    for name in plimsoll_report::schema_names().chain(["check"]) {
+    for name in plimsoll_report::schema_names().chain(plimsoll_service::SCHEMAS.map(|(name, _)| name)) {
         described(name, &schema(name), false);
     }
 }

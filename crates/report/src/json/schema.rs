@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde_json::{Map, Value};
 
 use super::{
-    catalogue, comparison, demand, diagnosis, doctor, explanation, history, matches, nbd_check, prices, quote,
+    catalogue, comparison, demand, diagnosis, doctor, explanation, history, keys, matches, nbd_check, prices, quote,
     requirement, runs, sizing,
 };
 
@@ -14,7 +14,7 @@ use super::{
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 19] = [
+const SCHEMAS: [(&str, MakeSchema); 22] = [
     ("run", || schema_for!(Curve)),
     ("suite", closed::<SuiteRun>),
     ("comparison", closed::<comparison::ComparisonResult>),
@@ -34,6 +34,9 @@ const SCHEMAS: [(&str, MakeSchema); 19] = [
     ("demand", closed::<demand::DemandResult>),
     ("diagnosis", closed::<diagnosis::Diagnoses>),
     ("sizing", closed::<sizing::SizingResult>),
+    ("oci-key", closed::<keys::OciKeyResult>),
+    ("oci-keys", closed::<keys::OciKeyIds>),
+    ("ec2-key", closed::<keys::Ec2KeyResult>),
 ];
 
 /// Names of the results that have a schema.
@@ -47,9 +50,10 @@ pub fn find_schema(name: &str) -> Option<Vec<u8>> {
     Some(super::to_json(&schema()))
 }
 
-/// The JSON Schema of another result, ending in a newline.
-pub fn schema_of<T: JsonSchema>() -> Vec<u8> {
-    super::to_json(&closed::<T>())
+/// The JSON Schema of a result of another crate, without other keys, ending in a newline.
+pub fn close_schema(mut schema: Schema) -> Vec<u8> {
+    close(schema.ensure_object(), SchemaPath::Whole);
+    super::to_json(&schema)
 }
 
 /// The schema of `T` as it is written, without other keys. The schema of runs stays open, because it describes files of
