@@ -53,11 +53,11 @@ pub fn product_file(name: &str, curves: &[Curve], fitted: &Fitted, program: &str
 
 /// Predictions and intervals of parameters: quote, simulate and size print the doubts of a product.
 fn uncertainties(fitted: &Fitted) -> Vec<String> {
-    let predicted = fitted.held_out.map(|held_out| {
+    let predicted = fitted.held_out.map(|misfit| {
         format!(
             "loads that were left out of the fit were predicted within {:.1} % on average, {:.1} % at worst",
-            held_out.mean * 100.0,
-            held_out.worst * 100.0
+            misfit.mean * 100.0,
+            misfit.worst * 100.0
         )
     });
     let ranges = fitted.parameters.iter().filter_map(|parameter| {

@@ -200,12 +200,12 @@ pub fn perform_phases(
         }
         watch.step_begins(&step, outcome.done.len(), recipe.expected());
         let mut stopped = false;
-        let made = make(&step, ground, &mut |series| {
+        let executed = make(&step, ground, &mut |series| {
             let onward = watch.observe(&step, series);
             stopped |= onward.is_break();
             onward
         });
-        let (seen, fault) = PartialRun::split(made.map(Some));
+        let (seen, fault) = PartialRun::split(executed.map(Some));
         if let Some(mut seen) = seen {
             if let (Work::Io(io), StepResult::Io(seen)) = (&step.work, &mut seen)
                 && io.keep == Keep::Totals
