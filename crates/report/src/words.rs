@@ -8,6 +8,7 @@ use crate::{number, pick};
 
 pub(crate) mod confidence;
 mod counted;
+mod cut;
 pub(crate) mod database;
 pub mod diagnosis;
 mod errno;
@@ -20,6 +21,7 @@ pub(crate) mod sizing;
 
 pub use confidence::run;
 pub(crate) use counted::{Counted, closed_line, sessions, tens, unjudged};
+pub(crate) use cut::cut;
 pub use errno::errno;
 pub use gates::gate_outcome;
 pub use place::{command, conditions, host, source, source_line, subject};

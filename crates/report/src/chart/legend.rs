@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::frame::text_width;
 use super::px;
+use crate::words;
 
 /// An entry: a sample drawn about (11, 0), and its label.
 pub(crate) struct LegendEntry {
@@ -50,5 +51,5 @@ fn squeezed(label: &str, row: f64) -> Option<String> {
 /// Truncates a text to the width, with an ellipsis.
 pub(crate) fn cut(text: &str, width: f64) -> String {
     let most = (width / text_width("x")).floor().max(1.0) as usize;
-    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
+    words::cut(text, most)
 }

@@ -1,7 +1,7 @@
 //! Renders a page for a terminal.
 
 use super::TextStyle;
-use super::paint::{INDENT, PaintedLine, Tone, cut, hanging, wrap};
+use super::paint::{INDENT, PaintedLine, Tone, hanging, wrap};
 use super::plot::{self, plot};
 use super::table::{self, Align};
 use crate::money;
@@ -9,7 +9,7 @@ use crate::page::{
     Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Shares, Table, TableLayout,
     Visibility,
 };
-use crate::words::clean;
+use crate::words::{clean, cut};
 
 /// Indentation of list entries; remarks are indented twice as far.
 const STEP: usize = 2;

@@ -135,14 +135,6 @@ fn place(lines: &mut [String], word: &[char]) {
     }
 }
 
-/// Truncates a line to `width` columns.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,11 @@
 //! Load curve in characters: braille lines, markers for runs, rules for the objective and the load line.
 
-use super::paint::{PaintedLine, Tone, cut, wrap};
+use super::paint::{PaintedLine, Tone, wrap};
 use super::{Charset, TextStyle};
 use crate::number;
 use crate::page::{Plot, PlotPoint};
 use crate::scale::AxisScale;
+use crate::words::cut;
 
 /// Rows of a plot that has a page of its own.
 pub(super) const ROWS: usize = 12;

@@ -2,10 +2,10 @@
 
 use super::TextStyle;
 use super::page::{lay_out, paragraph, tone};
-use super::paint::{PaintedLine, Tone, cut, wrap};
+use super::paint::{PaintedLine, Tone, wrap};
 use super::plot::{self, plot};
 use crate::page::{Block, Chart, Emphasis, Fact, Page, PageSection, Plot, Table, TableLayout, Visibility};
-use crate::words::{REPEAT, clean};
+use crate::words::{REPEAT, clean, cut};
 
 /// Lines of a screen.
 pub(super) const LINES_MAX: usize = 24;

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::TextStyle;
-use super::paint::{PaintedLine, Tone, cut, wrap};
+use super::paint::{PaintedLine, Tone, wrap};
 use crate::latency::pads;
+use crate::words::cut;
 
 /// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
