@@ -511,12 +511,31 @@ fn both(page: &mut Page<'_>, class: Class, section: AwrSection, rows: &[&Traffic
     rates_in(page, class, section, [iops.as_ref(), bytes_s.as_ref()]);
 }
 
-/// Emits the log. Its size does not determine its operations: each member of a group is written.
+/// Emits the log: the requests to log files where they are counted, which are those of the storage: each member of a group
+/// is written, and long writes are divided. Otherwise the writes of the log, each of which is counted once. The function of
+/// the log writer is the last source, because it writes control files as well.
 fn redo(page: &mut Page<'_>) {
     let log = row(page, "Log File").filter(|row| row.write_iops.is_some());
     let profile = |name: &str| page.report.profile.get(name).and_then(|numbers| numbers[2].as_ref());
+    let statistics = (page.statistic("redo writes"), page.statistic("redo size"));
     if let Some(log) = log {
         rates(page, Class::RedoWrite, log.writes());
+        redo_requests(page, file_section(page), log.write_iops.as_ref());
+    } else if let Some(requests) = profile("Redo Requests") {
+        let bytes = profile("Redo (MB)");
+        page.put_said(Class::RedoWrite, Measure::Iops, AwrSection::IoProfile, Some(requests));
+        if let Some(bytes) = bytes {
+            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * MIB, AwrSection::IoProfile, bytes);
+        }
+        redo_requests(page, AwrSection::IoProfile, Some(requests));
+    } else if let (Some(writes), Some(size)) = statistics {
+        let section = page.statistics();
+        page.put(Class::RedoWrite, Measure::Iops, writes.value / page.seconds, section, writes);
+        page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, section, size);
+        let origin = page.origin(section, writes);
+        let text =
+            "redo is counted in log writes (redo writes), once for all members of a group: multiply by their number";
+        page.out.caution(Some(origin), text);
     } else if let Some(writer) = page.report.functions.iter().find(|row| row.name == "LGWR" && row.write_iops.is_some())
     {
         let [iops, bytes_s] = writer.writes();
@@ -526,21 +545,27 @@ fn redo(page: &mut Page<'_>) {
         if let (None, Some(size)) = (bytes_s, page.statistic("redo size")) {
             page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, page.statistics(), size);
         }
-    } else if let Some(requests) = profile("Redo Requests") {
-        let bytes = profile("Redo (MB)");
-        page.put_said(Class::RedoWrite, Measure::Iops, AwrSection::IoProfile, Some(requests));
-        if let Some(bytes) = bytes {
-            page.put(Class::RedoWrite, Measure::Throughput, bytes.value * MIB, AwrSection::IoProfile, bytes);
-        }
-    } else if let (Some(writes), Some(size)) = (page.statistic("redo writes"), page.statistic("redo size")) {
-        let section = page.statistics();
-        page.put(Class::RedoWrite, Measure::Iops, writes.value / page.seconds, section, writes);
-        page.put(Class::RedoWrite, Measure::Throughput, size.value / page.seconds, section, size);
-        let origin = page.origin(section, writes);
-        page.out
-            .caution(Some(origin), "log writes are counted once for all members of a group: multiply by their number");
+        page.out.caution(None, "redo is counted in requests of the log writer (LGWR), with those to control files");
     } else {
         front_page::redo(page);
+    }
+}
+
+/// Adds a caution if the requests to log files are not the writes of the log.
+fn redo_requests(page: &mut Page<'_>, section: AwrSection, requests: Option<&StatedValue>) {
+    /// Ratio of the two that needs an explanation.
+    const MIN_RATIO: f64 = 1.5;
+    let (Some(requests), Some(writes)) = (requests, page.statistic("redo writes")) else { return };
+    let writes_s = writes.value / page.seconds;
+    // Rates below an operation per second have few digits.
+    if writes_s >= 1.0 && requests.value >= MIN_RATIO * writes_s {
+        let origin = page.origin(section, requests);
+        let text = format!(
+            "redo is counted in requests to log files, {:.1}/s: members of groups and pieces of the {writes_s:.1} log \
+             writes/s (redo writes)",
+            requests.value
+        );
+        page.out.caution(Some(origin), text);
     }
 }
 

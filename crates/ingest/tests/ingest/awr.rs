@@ -179,6 +179,20 @@ fn each_read_counts_once() {
     assert!(!reading.figures.iter().any(|figure| figure.class == Class::BackupRead));
 }
 
+/// A write of the log is a request to each member of a group; the function of the log writer includes control files.
+#[test]
+fn redo_is_counted_in_requests_to_log_files_or_in_log_writes() {
+    let report = restate(&workload(9, 3_600_000).awr_html(), "redo writes", 72_000);
+    let check = |report: &str, iops: f64, caution: &str| {
+        let reading = read(report);
+        near(value(&reading, Class::RedoWrite, Measure::Iops), iops, 1e-9);
+        assert!(reading.cautions.iter().any(|one| one.text.contains(caution)), "{caution}: {:?}", reading.cautions);
+    };
+    check(&report, 50.0, "requests to log files, 50.0/s: members of groups and pieces of the 20.0 log writes/s");
+    let without = report.replace("Log File", "Flashback Log").replace("Redo Requests", "Cache Requests");
+    check(&without, 20.0, "in log writes (redo writes), once for all members of a group");
+}
+
 #[test]
 fn waiting_on_the_host_and_hard_parses_are_read() {
     let work = workload(9, 3_600_000);
