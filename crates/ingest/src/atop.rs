@@ -7,7 +7,7 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
-use crate::processors::UsedProcessors;
+use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Counted, Fate, Origin, ReadingScope, ReadingWindow};
 use crate::refusal::Refusal;
 use crate::sampled::{self, Meaning, SampledColumn};
@@ -31,7 +31,7 @@ struct AtopSample {
     is_boot: bool,
     disks: Vec<AtopDisk>,
     /// Processors on which programs ran, with their line.
-    used_processors: Option<(f64, u64)>,
+    used_processors: Option<(f64, ProcessorShares, u64)>,
 }
 
 /// The samples of an input; the sample since boot is held back until another one arrives.
@@ -70,6 +70,7 @@ impl AtopSamples {
                 out.part("sample since the start", Fate::Ignored);
             }
         }
+        self.used.emit_time(&self.host, "CPU", 1.0, out);
         self.used.emit(&self.host, "CPU", out);
         self.disks
     }
@@ -92,8 +93,8 @@ impl AtopSamples {
             let values = disk.values.iter().map(|(value, number, field)| (value.clone(), *number, origin(field)));
             sampled::put(values.collect::<Vec<_>>(), (scope, window), length.as_secs_f64(), out);
         }
-        if let Some((used, line)) = sample.used_processors {
-            self.used.add(used, length.as_secs_f64(), line);
+        if let Some((used, shares, line)) = sample.used_processors {
+            self.used.add_shares(used, shares, length.as_secs_f64(), line);
         }
         sample.host.clone_into(&mut self.host);
         self.count += 1;
@@ -156,7 +157,7 @@ impl LineFormat for Labelled {
             }
             line if line.starts_with("DSK ") => self.disk(line, number, out),
             line if line.starts_with("CPU ") => {
-                self.sample.used_processors = labelled_processors(line).map(|used| (used, number));
+                self.sample.used_processors = labelled_processors(line).map(|(used, shares)| (used, shares, number));
             }
             line => self.others += u32::from(line.starts_with("LVM ") || line.starts_with("MDD ")),
         }
@@ -234,20 +235,29 @@ fn labelled_disk(fields: &mut AtopFields, line: u64) -> Option<AtopDisk> {
 
 /// Processors on which programs ran, of `CPU host seconds date time length ticks count system user nice idle wait irq
 /// softirq ...`, whose times are in ticks.
-fn labelled_processors(line: &str) -> Option<f64> {
+fn labelled_processors(line: &str) -> Option<(f64, ProcessorShares)> {
     let AtopFields { length, rest, .. } = fields(line)?;
     let numbers: Vec<f64> = rest.take(9).map(|word| word.parse().ok()).collect::<Option<_>>()?;
-    let [ticks_per_second, _, system, user, nice, _, _, irq, softirq] = numbers[..] else { return None };
-    Some((system + user + nice + irq + softirq) / (ticks_per_second * length))
+    let [ticks_per_second, _, system, user, nice, idle, wait, irq, softirq] = numbers[..] else { return None };
+    let used = system + user + nice + irq + softirq;
+    Some((used / (ticks_per_second * length), processor_shares(used, idle, wait)))
+}
+
+/// Shares of the processors' time, from times in any unit.
+fn processor_shares(used: f64, idle: f64, io_wait: f64) -> ProcessorShares {
+    let all = used + idle + io_wait;
+    ProcessorShares { used: used / all, io_wait: Some(io_wait / all) }
 }
 
 /// Processors on which programs ran, of `CPU | sys 7% | user 300% | irq 1% | idle 1289% | wait 3% |`.
-fn page_processors(line: &str) -> Option<f64> {
+fn page_processors(line: &str) -> Option<(f64, ProcessorShares)> {
     let percent = |name: &str| {
         let cell = line.split('|').map(str::trim).find_map(|cell| cell.strip_prefix(name))?;
         cell.trim().strip_suffix('%')?.parse::<f64>().ok()
     };
-    Some((percent("sys ")? + percent("user ")? + percent("irq ").unwrap_or(0.0)) / 100.0)
+    let used = percent("sys ")? + percent("user ")? + percent("irq ").unwrap_or(0.0);
+    let [idle, wait] = ["idle ", "wait "].map(|name| percent(name).unwrap_or(0.0));
+    Some((used / 100.0, processor_shares(used, idle, wait)))
 }
 
 /// Pages of atop.
@@ -289,7 +299,7 @@ impl LineFormat for AtopPages {
                 None => out.caution(Some(Origin::line(number)), "a disk without its counts: skipped"),
             }
         } else if line.starts_with("CPU |") {
-            self.sample.used_processors = page_processors(line).map(|used| (used, number));
+            self.sample.used_processors = page_processors(line).map(|(used, shares)| (used, shares, number));
         } else if line.contains("since boot ***") {
             self.sample.is_boot = true;
         } else {

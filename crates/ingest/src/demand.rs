@@ -19,7 +19,7 @@ use crate::reading::{
 };
 
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
-pub use resources::InstanceResource;
+pub use resources::{HostLoad, InstanceResource};
 pub use work::PartWork;
 
 /// The combined demand of several readings.
@@ -52,6 +52,8 @@ pub struct DatabaseDemand {
     pub platform: Option<String>,
     /// Memory and processors of its instances and hosts, where known.
     pub resources: Vec<InstanceResource>,
+    /// Load of the processors of its hosts, where known.
+    pub host: Option<HostLoad>,
     /// Its work by part, the whole first; empty if the inputs do not divide it.
     pub works: Vec<PartWork>,
     /// Limits of its volumes and machines, by the provider's metrics.
@@ -179,6 +181,7 @@ impl DatabaseDemand {
         let oracle_release = find_lowest_release(readings, is_own);
         let platform = own_readings(readings, is_own).find_map(|reading| reading.platform.clone());
         let resources = resources::resources(readings, is_own);
+        let host = resources::host_load(readings, is_own);
         let works = work::collect_works(readings, is_own);
         let totals = [Measure::Iops, Measure::Throughput].map(|measure| {
             let is_total = |series: &&MeasureSeries| {
@@ -205,6 +208,7 @@ impl DatabaseDemand {
             oracle_release,
             platform,
             resources,
+            host,
             works,
             caps,
             latencies,

@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime};
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::processors::UsedProcessors;
+use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::text::table::cells;
@@ -90,6 +90,8 @@ struct DstatSamples {
     last: Option<DateTime>,
     /// Columns of percentages of all processors without programs.
     idle: Vec<usize>,
+    /// The column of idle time with I/O in flight.
+    io_wait: Option<usize>,
     used: UsedProcessors,
     untimed: u32,
     has_operations: bool,
@@ -106,12 +108,14 @@ impl DstatSamples {
         let mut columns = Vec::new();
         let mut index = 0;
         self.idle.clear();
+        self.io_wait = None;
         for (group, names) in groups.iter().zip(names) {
             for name in names {
                 if matches!(name.as_str(), "time" | "date/time" | "epoch") {
                     self.time = Some(index);
                 } else if is_idle_column(group, name) {
                     self.idle.push(index);
+                    self.io_wait = if name == "wai" { Some(index) } else { self.io_wait };
                 } else if let Some((part, quantity)) = column(group, name) {
                     self.has_operations |= quantity.1 == Measure::Iops;
                     let scope = ReadingScope { host: self.host.clone(), part, ..ReadingScope::default() };
@@ -137,10 +141,13 @@ impl DstatSamples {
             out.part("first sample, since boot", Fate::Ignored);
             return samples.begin(at);
         }
-        let idle: Option<f64> = self.idle.iter().map(|index| values.get(*index).copied().flatten()).sum();
+        let value = |index: usize| values.get(index).copied().flatten();
+        let idle: Option<f64> = self.idle.iter().map(|index| value(*index)).sum();
+        let io_wait = self.io_wait.and_then(value);
         samples.row(WideRow { at, line: number, values }, out);
         if let (Some(idle), Some(length)) = (idle.filter(|_| !self.idle.is_empty()), out.latest_length()) {
-            self.used.add((1.0 - idle / 100.0).clamp(0.0, 1.0), length.as_secs_f64(), number);
+            let shares = ProcessorShares::of_idle(idle, io_wait);
+            self.used.add_shares(shares.used, shares, length.as_secs_f64(), number);
         }
     }
 

@@ -35,6 +35,11 @@ pub fn is_through_cache(event: &str) -> bool {
     read && !event.contains("direct path") && !event.contains("smart")
 }
 
+/// True for the remainder of the wait class User I/O, in inputs that list only some of its events.
+pub fn is_user_io_remainder(event: &str) -> bool {
+    event == "wait class User I/O"
+}
+
 use Class::{Archive, Backup, DataWrite, Other, RandomRead, RedoWrite, SequentialRead, TempRead, TempWrite};
 use WaitCause::{Behind, Cluster, Commit, Concurrency, Idle, Lock, LogSwitch, Network, Processor, Storage};
 

@@ -19,7 +19,7 @@ use plimsoll_units::Span;
 use self::disks::{Absent, Disks};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Resemblance};
-use crate::processors::UsedProcessors;
+use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Fate, Measure, Origin, ReadingScope, ReadingWindow};
 use crate::text::timestamp::{self, Stamp};
 
@@ -207,8 +207,8 @@ struct Reports {
     /// The host of this run, and its processors.
     host: String,
     processors: Option<f64>,
-    /// Share of the processors in use in the current report, 0 to 1, with its line.
-    used_share: Option<(f64, u64)>,
+    /// Time of the processors in the current report, with its line.
+    shares: Option<(ProcessorShares, u64)>,
     used: UsedProcessors,
 }
 
@@ -246,12 +246,12 @@ impl Reports {
         }
         self.count += 1;
         let (line, seconds) = (self.disks.line(), self.disks.seconds());
-        let used = self.used_share.take();
+        let shares = self.shares.take();
         if self.count > 1 {
             let window = self.timeline.sample(at, seconds, line, out);
             self.disks.close(window, absent, out);
-            if let (Some((used, line)), Some(length)) = (used, out.latest_length()) {
-                self.used.add(used, length.as_secs_f64(), line);
+            if let (Some((shares, line)), Some(length)) = (shares, out.latest_length()) {
+                self.used.add_shares(shares.used, shares, length.as_secs_f64(), line);
             }
         } else if follows == Follows::End && !self.disks.has_given() {
             let window = Timeline::since_boot(seconds, line, out);

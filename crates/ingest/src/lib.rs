@@ -50,12 +50,12 @@ mod wide;
 pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
-    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostWaiting, InputPosition, InstanceResource,
-    MeasureSeries, PartWork, SessionTime, Slot, Summary,
+    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition,
+    InstanceResource, MeasureSeries, PartWork, SessionTime, Slot, Summary,
 };
 pub use distribution::ValueDistribution;
 pub use ebs::{EBS_PAGE_BYTES, EbsStatistics, NotEbsPage};
-pub use events::is_through_cache;
+pub use events::{is_through_cache, is_user_io_remainder};
 pub use form::{Form, FormatInput, Head, LineFormat, Resemblance};
 pub use ingest::{Ingest, Outcome, OutcomeSummary};
 pub use reading::{

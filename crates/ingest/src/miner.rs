@@ -11,7 +11,7 @@ use plimsoll_units::Span;
 use crate::builder::Builder;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::reading::{
-    Class, Database, DatabaseTime, Fate, Figure, Measure, Origin, ReadingScope, ReadingWindow, Resource,
+    Class, Database, DatabaseTime, Fate, Figure, HostTime, Measure, Origin, ReadingScope, ReadingWindow, Resource,
     ResourceFigure, Statistic, TimeCounters, Wait, WaitCause,
 };
 use crate::refusal::Refusal;
@@ -203,7 +203,8 @@ struct Instance {
     commits_s: Option<f64>,
     /// Mean number of processors in the highest minute, and the columns that it comes from.
     peak_processors: Option<(f64, &'static str)>,
-    /// Busy share of the host's processors in their highest minute, 0 to 1.
+    /// Busy share of the host's processors, 0 to 1, and that in their highest minute.
+    host_busy: Option<f64>,
     host_peak: Option<f64>,
 }
 
@@ -314,6 +315,7 @@ impl MinerHistory {
             on_processor: row.number("cpu_per_s"),
             commits_s: row.number("commits_s"),
             peak_processors: peak_processors(row),
+            host_busy: row.number("os_cpu").map(|percent| percent / 100.0),
             host_peak: row.number("os_cpu_max").map(|percent| percent / 100.0),
         });
     }
@@ -475,8 +477,7 @@ fn scope(history: &MinerHistory, instance: &str) -> ReadingScope {
 fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &mut Builder) {
     let scope = out.scope(scope(history, &instance.name));
     let window = out.window(window_of(snapshot, instance));
-    // Older versions have the total processor time of all instances.
-    let of_all = snapshot.classes.get("DB CPU").filter(|_| snapshot.instances.len() == 1).map(|(on, _)| *on);
+    let of_all = || shared_processors(snapshot, instance).map(|(on_processor, _)| on_processor);
     for (class, measure, statistic, value, column) in &instance.figures {
         let origin = out.origin(instance.line, "MAIN-METRICS", column);
         let (class, measure, statistic) = (*class, *measure, *statistic);
@@ -487,15 +488,14 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
         out.figure(Figure { scope, window, class, measure, statistic, value, origin });
     }
     if let Some(sessions) = instance.sessions {
-        let cores = history.processors.get(&instance.name).and_then(|(processors, _)| *processors);
-        let processors = cores.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count));
+        let processors = host_processors(history, instance);
         let origin = out.origin(instance.line, "MAIN-METRICS", sessions.column);
         out.time(DatabaseTime {
             scope,
             window,
             database_s: sessions.mean * instance.seconds,
             rounding_s: sessions.rounding * instance.seconds,
-            processor_s: instance.on_processor.or(of_all).map(|on| on * instance.seconds),
+            processor_s: instance.on_processor.or_else(of_all).map(|on| on * instance.seconds),
             processors: processors.map(|count| count as u32),
             commits: instance.commits_s.map(|commits| commits * instance.seconds),
             counters: TimeCounters::default(),
@@ -503,6 +503,33 @@ fn put(history: &MinerHistory, snapshot: &Snapshot, instance: &Instance, out: &m
         });
     }
     processors_used(history, snapshot, instance, (scope, window), out);
+    host_time(history, instance, (scope, window), out);
+}
+
+/// Emits the busy time of the processors of an instance's host.
+fn host_time(history: &MinerHistory, instance: &Instance, (scope, window): (u32, u32), out: &mut Builder) {
+    if let Some(busy) = instance.host_busy {
+        let all_s = instance.seconds * host_processors(history, instance).unwrap_or(1.0);
+        let (busy_s, idle_s) = (all_s * busy, all_s * (1.0 - busy).max(0.0));
+        let origin = out.origin(instance.line, "MAIN-METRICS", "os_cpu");
+        out.host(HostTime { scope, window, busy_s, idle_s, io_wait_s: None, queue_s: None, origin });
+    }
+}
+
+/// Processors of an instance's host: its own, otherwise those of all hosts.
+fn host_processors(history: &MinerHistory, instance: &Instance) -> Option<f64> {
+    let own = history.processors.get(&instance.name).and_then(|(processors, _)| *processors);
+    own.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count))
+}
+
+/// Processors that an instance used, and their line, in versions that have only those of all instances: these are divided
+/// by active sessions, or evenly if these are all rounded to 0.
+fn shared_processors(snapshot: &Snapshot, instance: &Instance) -> Option<(f64, u64)> {
+    let (on_processor, line) = snapshot.classes.get("DB CPU")?;
+    let sessions = snapshot.instances.iter().filter_map(|other| other.sessions);
+    let sum: f64 = sessions.map(|sessions| sessions.mean).sum();
+    let share = if sum > 0.0 { instance.sessions?.mean / sum } else { 1.0 / snapshot.instances.len().max(1) as f64 };
+    Some((on_processor * share, *line))
 }
 
 /// Bytes per second of operations whose column rounds them to 0: a block each, at most half of the last digit. `None` if
@@ -521,8 +548,7 @@ fn bytes_below_resolution(
     instance.figures.iter().find(is_rate).map(|figure| (figure.3 * block).min(HALF_DIGIT))
 }
 
-/// Emits the processors that an instance used. Older versions have only those of all instances, which are divided by
-/// active sessions.
+/// Emits the processors that an instance used.
 fn processors_used(
     history: &MinerHistory,
     snapshot: &Snapshot,
@@ -530,15 +556,13 @@ fn processors_used(
     at: (u32, u32),
     out: &mut Builder,
 ) {
-    let hosts = history.processors.get(&instance.name).and_then(|(processors, _)| *processors);
-    let hosts = hosts.or(history.numbers.get("NUM_CPUS").map(|(count, _)| *count));
     // No more than were busy.
-    let busy = hosts.zip(instance.host_peak).map_or(f64::INFINITY, |(processors, share)| processors * share);
+    let busy = host_processors(history, instance)
+        .zip(instance.host_peak)
+        .map_or(f64::INFINITY, |(processors, share)| processors * share);
     let of_all = || {
-        let share = instance.sessions?.mean
-            / snapshot.instances.iter().filter_map(|one| one.sessions).map(|one| one.mean).sum::<f64>();
-        let (on_processor, line) = snapshot.classes.get("DB CPU").filter(|_| share.is_finite())?;
-        Some((on_processor * share, *line, "AVERAGE-ACTIVE-SESSIONS", "DB CPU"))
+        let (on_processor, line) = shared_processors(snapshot, instance)?;
+        Some((on_processor, line, "AVERAGE-ACTIVE-SESSIONS", "DB CPU"))
     };
     let own = instance.on_processor.map(|on| (on, instance.line, "MAIN-METRICS", "cpu_per_s"));
     let peak = instance.peak_processors.map(|(on, columns)| (on.min(busy), instance.line, "MAIN-METRICS", columns));

@@ -13,7 +13,7 @@ use crate::builder::Builder;
 use crate::devices::Devices;
 use crate::form::{Form, Head, LineFormat, Resemblance};
 use crate::layers::Layers;
-use crate::processors::{self, UsedProcessors};
+use crate::processors::{self, ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Fate, Measure, Origin, ReadingWindow, Resource};
 use crate::refusal::Refusal;
 use crate::text::{KIB, MIB, MILLI, Numerals, lists, timestamp};
@@ -96,6 +96,7 @@ impl LineFormat for Nmon {
     fn end(&mut self, out: &mut Builder) -> Result<(), Refusal> {
         let begin = self.begin(out);
         self.samples.finish((begin, self.interval), &self.host, out);
+        self.cpu_all.emit_time(&self.host, "CPU_ALL", 1.0, out);
         // The percentages of a logical partition are of its virtual processors.
         let (used, field) =
             if self.lpar.is_empty() { (&mut self.cpu_all, "CPU_ALL") } else { (&mut self.lpar, "LPAR") };
@@ -146,8 +147,12 @@ impl Nmon {
         let seconds = self.interval.map_or(MINUTE, Span::as_secs_f64);
         match name {
             "CPU_ALL" => {
-                let used = || Some((of(&["user%"])? + of(&["sys%"])?) / 100.0 * of(&["cpus", "physicalcpus"])?);
-                self.cpu_all.add(used().unwrap_or(f64::NAN), seconds, line);
+                let Some(percent) = of(&["user%"]).zip(of(&["sys%"])).map(|(user, system)| user + system) else {
+                    return;
+                };
+                let processors = of(&["cpus", "physicalcpus"]).unwrap_or(f64::NAN);
+                let shares = ProcessorShares::of_idle(100.0 - percent, of(&["wait%"]));
+                self.cpu_all.add_shares(percent / 100.0 * processors, shares, seconds, line);
             }
             "LPAR" => self.lpar.add(of(&["physicalcpu"]).unwrap_or(f64::NAN), seconds, line),
             _ => {

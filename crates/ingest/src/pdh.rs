@@ -13,7 +13,7 @@ use plimsoll_units::Span;
 
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::processors::UsedProcessors;
+use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::text::table::cells;
@@ -221,7 +221,8 @@ fn add_row(samples: &mut WideSamples, processors: &mut [ProcessorColumns], row: 
     samples.row(row, out);
     for (columns, share) in processors.iter_mut().zip(shares) {
         if let (Some(share), Some(length)) = (share, out.latest_length()) {
-            columns.used.add(share, length.as_secs_f64(), line);
+            let shares = ProcessorShares { used: share, io_wait: None };
+            columns.used.add_shares(share, shares, length.as_secs_f64(), line);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::ebs::exceeded;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
 use crate::json;
 use crate::layers::{Layer, Layers};
-use crate::processors::{self, UsedProcessors};
+use crate::processors::{self, ProcessorShares, UsedProcessors};
 use crate::reading::Counted::{BusySeconds, Bytes, OperationSeconds, Operations, QueueSeconds};
 use crate::reading::{
     CapKind, CapOwner, Class, Count, Counted, Fate, Origin, ReadingScope, ReadingWindow, Resource, Snapshot,
@@ -218,8 +218,11 @@ struct ProcessorSeconds {
 
 #[derive(Debug, Default)]
 struct HostSeconds {
-    /// Seconds in which programs ran, over all processors since boot, with their line, by time.
-    busy: BTreeMap<DateTime, (f64, u64)>,
+    /// Seconds in which programs ran, and idle seconds with I/O in flight, over all processors since boot, with their
+    /// line, by time.
+    busy: BTreeMap<DateTime, (f64, f64, u64)>,
+    /// A mode is that of idle time with I/O in flight.
+    has_io_wait: bool,
     processors: BTreeSet<String>,
 }
 
@@ -240,30 +243,35 @@ impl ProcessorSeconds {
         if !host.processors.contains(processor) {
             host.processors.insert(processor.to_owned());
         }
-        if !matches!(mode, "idle" | "iowait" | "steal") {
-            host.busy.entry(at).or_insert((0.0, line)).0 += seconds;
+        host.has_io_wait |= mode == "iowait";
+        if !matches!(mode, "idle" | "steal") {
+            let so_far = host.busy.entry(at).or_insert((0.0, 0.0, line));
+            *(if mode == "iowait" { &mut so_far.1 } else { &mut so_far.0 }) += seconds;
         }
     }
 
     /// Emits processors in use and their number, for hosts with at least two times; `host` is used for those without name.
     fn emit(self, host: &str, out: &mut Builder) {
-        for (name, HostSeconds { busy, processors }) in self.hosts {
+        for (name, HostSeconds { busy, has_io_wait, processors }) in self.hosts {
             let name = if name.is_empty() { host } else { &name };
             let (Some(first), Some(last)) = (busy.first_key_value(), busy.last_key_value()) else { continue };
             let length = last.0.duration_since(*first.0).as_secs_f64();
             if length <= 0.0 {
                 continue;
             }
-            let line = first.1.1;
+            let line = first.1.2;
+            let count = processors.len() as f64;
             let mut used = UsedProcessors::default();
             for (before, after) in busy.iter().zip(busy.iter().skip(1)) {
                 let seconds = after.0.duration_since(*before.0).as_secs_f64();
-                // Counters that fell were reset, which `add` skips.
-                used.add((after.1.0 - before.1.0) / seconds, seconds, line);
+                // Counters that fell were reset, which `add_shares` skips.
+                let [mean, io_wait] = [after.1.0 - before.1.0, after.1.1 - before.1.1].map(|part| part / seconds);
+                let io_wait = Some((io_wait / count).clamp(0.0, 1.0)).filter(|_| has_io_wait);
+                used.add_shares(mean, ProcessorShares { used: mean / count, io_wait }, seconds, line);
             }
             out.window(ReadingWindow { begin: Some(*first.0), length: Span::from_secs_f64(length) });
+            used.emit_time(name, "modes but idle, iowait and steal", count, out);
             used.emit(name, "modes but idle, iowait and steal", out);
-            let count = processors.len() as f64;
             processors::emit(Resource::HostProcessors, Some((count, line)), (name, "processors of the modes"), out);
         }
     }

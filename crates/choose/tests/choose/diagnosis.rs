@@ -422,6 +422,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
         oracle_release: None,
         platform: None,
         resources: Vec::new(),
+        host: None,
         works: Vec::new(),
         caps: Vec::new(),
         latencies: BTreeMap::new(),

@@ -37,6 +37,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
         oracle_release: None,
         platform: None,
         resources: Vec::new(),
+        host: None,
         works: Vec::new(),
         caps: Vec::new(),
         latencies: BTreeMap::new(),

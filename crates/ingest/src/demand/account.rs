@@ -34,7 +34,7 @@ pub struct SessionTime {
     pub database_s: f64,
     /// Seconds by which `database_s` may be off, as the inputs round it; 0 if it is exact.
     pub rounding_s: f64,
-    /// Seconds of these on a processor; none if missing in any window.
+    /// Seconds of these on a processor; none if missing in windows with more than a tenth of the time.
     pub processor_s: Option<f64>,
     /// Processors of all hosts; the maximum over windows.
     pub processors: Option<f64>,
@@ -145,7 +145,10 @@ impl SessionTime {
     /// if no user session waits for it.
     pub fn operation_s(&self, class: Class) -> Option<f64> {
         let mean = |foreground: bool| {
-            let of_class = |wait: &&EventTime| wait.cause == WaitCause::Storage(class) && wait.foreground == foreground;
+            // The time of uncounted waits would be that of the others.
+            let of_class = |wait: &&EventTime| {
+                wait.cause == WaitCause::Storage(class) && wait.foreground == foreground && wait.count > 0.0
+            };
             let waits = self.waits.iter().filter(of_class);
             let (times, seconds): (f64, f64) =
                 waits.fold((0.0, 0.0), |sum, wait| (sum.0 + wait.count, sum.1 + wait.total_s));
@@ -459,18 +462,30 @@ fn sum_windows(slots: &[Option<SessionTime>]) -> Option<SessionTime> {
         sum.seconds += slot.seconds;
         sum.database_s += slot.database_s;
         sum.rounding_s += slot.rounding_s;
-        sum.processor_s = sum.processor_s.zip(slot.processor_s).map(|(a, b)| a + b);
         sum.counters.add(&slot.counters);
         sum.host.place = sum.host.place.take().or_else(|| slot.host.place.clone());
         sum.commits = sum.commits.zip(slot.commits).map(|(a, b)| a + b);
         sum.processors = [sum.processors, slot.processors].into_iter().flatten().max_by(f64::total_cmp);
     }
     let mut whole = whole?;
+    whole.processor_s = sum_processor_time(slots);
     whole.host_busy = mean_over_time(slots, |slot| slot.host_busy);
     whole.host.io_wait = mean_over_time(slots, |slot| slot.host.io_wait);
     whole.host.processes = mean_over_time(slots, |slot| slot.host.processes);
     whole.waits = waits.sorted();
     Some(whole)
+}
+
+/// Processor time of the windows that have it, unless these are a small part of the database's time. That of the others
+/// remains in no counter.
+fn sum_processor_time(slots: &[Option<SessionTime>]) -> Option<f64> {
+    const MIN_COVERED: f64 = 0.9;
+    let timed = |slot: &SessionTime| Some((slot.processor_s?, slot.database_s));
+    let (processor_s, covered_s) =
+        slots.iter().flatten().filter_map(timed).fold((0.0, 0.0), |sum, slot| (sum.0 + slot.0, sum.1 + slot.1));
+    let database_s: f64 = slots.iter().flatten().map(|slot| slot.database_s).sum();
+    let is_timed = slots.iter().flatten().any(|slot| slot.processor_s.is_some());
+    (is_timed && covered_s >= MIN_COVERED * database_s).then_some(processor_s)
 }
 
 /// Mean of a quantity over the windows that have it.

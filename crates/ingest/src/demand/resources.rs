@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_units::Span;
 
 use super::InputPosition;
-use crate::reading::{DatabaseTime, Reading, Resource, ResourceFigure};
+use crate::reading::{DatabaseTime, HostTime, Reading, Resource, ResourceFigure};
 
 /// Memory or processors of an instance: the highest of all windows.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,32 @@ pub struct InstanceResource {
     pub window: Span,
     /// Its place.
     pub place: InputPosition,
+}
+
+/// Mean load of the processors of a subject's hosts, over all inputs with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostLoad {
+    /// Share of their time on which programs ran, 0 to 1.
+    pub busy: f64,
+    /// Share of their time that they were idle with I/O in flight, 0 to 1; none if an input lacks it.
+    pub io_wait: Option<f64>,
+    /// The place of the first host.
+    pub place: InputPosition,
+}
+
+/// The load of the hosts in the scopes selected by `is_own`.
+pub(super) fn host_load(readings: &[&Reading], is_own: impl Fn(&Reading, u32) -> bool) -> Option<HostLoad> {
+    let all = readings.iter().flat_map(|reading| reading.hosts.iter().map(move |host| (reading, host)));
+    let own: Vec<(&&Reading, &HostTime)> = all.filter(|(reading, host)| is_own(reading, host.scope)).collect();
+    let (first, host) = own.first()?;
+    let sum = |of: fn(&HostTime) -> Option<f64>| own.iter().map(|(_, host)| of(host)).sum::<Option<f64>>();
+    let (busy_s, idle_s) = (sum(|host| Some(host.busy_s))?, sum(|host| Some(host.idle_s))?);
+    let all_s = busy_s + idle_s;
+    (all_s > 0.0).then(|| HostLoad {
+        busy: busy_s / all_s,
+        io_wait: sum(|host| host.io_wait_s).map(|io_wait_s| io_wait_s / all_s),
+        place: InputPosition { input: Arc::from(first.name.as_str()), origin: host.origin.clone() },
+    })
 }
 
 /// The highest value of each resource of each instance in the scopes selected by `is_own`.

@@ -4,6 +4,7 @@ use super::disks::{Absent, Heading};
 use super::{Follows, Noted, Reports, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
+use crate::processors::ProcessorShares;
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::timestamp::{self, Stamp};
@@ -40,7 +41,7 @@ struct Iostat {
     coming: Option<Stamp>,
     /// Columns of processor time whose values follow, and the share in use of the next report with its line.
     processor_columns: Vec<String>,
-    coming_share: Option<(f64, u64)>,
+    coming_share: Option<(ProcessorShares, u64)>,
     /// A blank line ended the rows.
     complete: bool,
     doubted: bool,
@@ -85,8 +86,9 @@ impl Iostat {
         if self.heading(text, out) {
             return;
         }
-        if let Some(share) = used_share(&std::mem::take(&mut self.processor_columns), text) {
-            self.coming_share = Some((share, number));
+        if let Some(shares) = processor_shares(&std::mem::take(&mut self.processor_columns), text) {
+            self.noted.note("avg-cpu", Fate::Read(1));
+            self.coming_share = Some((shares, number));
             return;
         }
         let in_table = self.place == LinePlace::Table;
@@ -104,7 +106,6 @@ impl Iostat {
         } else if text.contains("%idle") || text.contains("%iowait") {
             let columns = text.split_whitespace().filter(|column| column.starts_with('%'));
             self.processor_columns = columns.map(str::to_owned).collect();
-            self.noted.note("avg-cpu", Fate::Ignored);
         } else if in_table && self.reports.disks.knows(text) {
             self.noted.note("rows of devices", Fate::Broken);
             out.caution(Some(Origin::line(number)), "an unreadable row of devices: skipped");
@@ -122,7 +123,7 @@ impl Iostat {
         } else {
             self.close(Follows::Report, out);
             self.printed = self.coming.take();
-            self.reports.used_share = self.coming_share.take();
+            self.reports.shares = self.coming_share.take();
             self.place = if self.reports.disks.begin(text) { LinePlace::Table } else { LinePlace::Report };
         }
         self.complete = false;
@@ -176,16 +177,17 @@ impl LineFormat for Iostat {
     }
 }
 
-/// Share of the processors on which programs ran, from a line of values below its columns.
-pub(super) fn used_share(columns: &[String], line: &str) -> Option<f64> {
+/// Shares of the processors' time, from a line of values below its columns.
+pub(super) fn processor_shares(columns: &[String], line: &str) -> Option<ProcessorShares> {
     let values: Vec<f64> =
         line.split_whitespace().map(|word| word.replace(',', ".").parse().ok()).collect::<Option<_>>()?;
     if columns.is_empty() || values.len() != columns.len() {
         return None;
     }
     let is_idle = |column: &str| matches!(column, "%iowait" | "%steal" | "%idle");
-    let used = columns.iter().zip(values).filter(|(column, _)| !is_idle(column)).map(|(_, percent)| percent);
-    Some((used.sum::<f64>() / 100.0).clamp(0.0, 1.0))
+    let used = columns.iter().zip(&values).filter(|(column, _)| !is_idle(column)).map(|(_, percent)| percent);
+    let io_wait = columns.iter().zip(&values).find(|(column, _)| *column == "%iowait").map(|(_, percent)| *percent);
+    Some(ProcessorShares::of_idle(100.0 - used.sum::<f64>(), io_wait))
 }
 
 /// Processors of a banner: 96 of `(96 CPU)`.

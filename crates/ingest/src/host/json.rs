@@ -11,7 +11,7 @@ use super::disks::{Absent, Disks, Heading, NameAt};
 use super::{Follows, Reports, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, Resemblance};
-use crate::processors::UsedProcessors;
+use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Fate, Origin};
 use crate::refusal::Refusal;
 use crate::text::timestamp;
@@ -95,7 +95,7 @@ impl JsonSamples {
         let Some(rows) = sample["disk"].as_array().filter(|rows| !rows.is_empty()) else { return };
         self.reports.close(self.at, Absent::Idle, Follows::Report, out);
         self.at = sample["timestamp"].as_str().and_then(timestamp::parse).map(|at| out.instant(at));
-        self.reports.used_share = used_share(&sample["avg-cpu"]).map(|share| (share, line));
+        self.reports.shares = processor_shares(&sample["avg-cpu"]).map(|shares| (shares, line));
         put(rows, &mut self.columns, &mut self.reports.disks, line);
     }
 
@@ -110,9 +110,9 @@ impl JsonSamples {
         let loads = || sample["cpu-load"].as_array().into_iter().flatten();
         let (of_all, each): (Vec<&Value>, Vec<&Value>) = loads().partition(|load| load["cpu"] == "all");
         self.listed_processors = self.listed_processors.max(each.len());
-        let share = of_all.into_iter().find_map(used_share);
-        if let (Some(share), Some(length)) = (share, out.latest_length()) {
-            self.used.add(share, length.as_secs_f64(), line);
+        let shares = of_all.into_iter().find_map(processor_shares);
+        if let (Some(shares), Some(length)) = (shares, out.latest_length()) {
+            self.used.add_shares(shares.used, shares, length.as_secs_f64(), line);
         }
         let transfers = flat(&sample["io"]);
         let columns: Vec<String> = transfers.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -154,11 +154,10 @@ impl JsonSamples {
     }
 }
 
-/// Share of the processors on which programs ran, 0 to 1; `None` without the idle percentage.
-fn used_share(percentages: &Value) -> Option<f64> {
-    let idle = ["idle", "iowait", "steal"].map(|name| percentages[name].as_f64());
-    let idle = idle[0]? + idle[1].unwrap_or(0.0) + idle[2].unwrap_or(0.0);
-    Some((1.0 - idle / 100.0).clamp(0.0, 1.0))
+/// Shares of the processors' time; `None` without the idle percentage.
+fn processor_shares(percentages: &Value) -> Option<ProcessorShares> {
+    let [idle, io_wait, steal] = ["idle", "iowait", "steal"].map(|name| percentages[name].as_f64());
+    Some(ProcessorShares::of_idle(idle? + io_wait.unwrap_or(0.0) + steal.unwrap_or(0.0), io_wait))
 }
 
 /// Numbers of an object and of its nested objects.

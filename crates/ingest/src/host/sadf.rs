@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::DateTime;
 
 use super::disks::{Heading, NameAt};
-use super::iostat::used_share;
+use super::iostat::processor_shares;
 use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -109,7 +109,10 @@ impl Sadf {
             let values = values.replace(char::from(self.separator), " ");
             match processor.parse() {
                 Ok(processor) => drop(host.processors.insert(processor)),
-                Err(_) => host.used.add(used_share(&columns, &values)?, seconds, number),
+                Err(_) => {
+                    let shares = processor_shares(&columns, &values)?;
+                    host.used.add_shares(shares.used, shares, seconds, number);
+                }
             }
             return Some(());
         }

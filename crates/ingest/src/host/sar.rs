@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 
 use super::disks::{Heading, NameAt};
-use super::iostat::{banner, processors, used_share};
+use super::iostat::{banner, processor_shares, processors};
 use super::{In, Noted, Tables, Timeline};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
@@ -203,9 +203,9 @@ impl Sar {
             self.memory = self.memory.or(total.map(|(used, percent)| (used * KIB / (percent / 100.0), number)));
         } else if let Some(values) = text.strip_prefix("all ")
             && let Some(from) = self.from.replace(at)
-            && let Some(share) = used_share(&self.columns[1..], values)
+            && let Some(shares) = processor_shares(&self.columns[1..], values)
         {
-            self.used.add(share, at.duration_since(from).as_secs_f64(), number);
+            self.used.add_shares(shares.used, shares, at.duration_since(from).as_secs_f64(), number);
         }
     }
 

@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use super::{Noted, Timeline, UNDATED};
 use crate::builder::Builder;
 use crate::form::{Form, FormatInput, Head, LineFormat, Resemblance};
-use crate::processors::UsedProcessors;
+use crate::processors::{ProcessorShares, UsedProcessors};
 use crate::reading::{Class, Counted, Fate, Measure, Origin, ReadingScope};
 use crate::refusal::Refusal;
 use crate::sampled::{DeviceCounters, SampleInterval, SampledColumn, Wraps};
@@ -99,7 +99,8 @@ impl Vmstat {
         let at = timestamp::parse(&text[end..]).map(|at| out.instant(at));
         let bytes_s = [self.numbers[columns.read] * KIB, self.numbers[columns.written] * KIB];
         let idle: f64 = columns.idle.iter().flatten().map(|column| self.numbers[*column]).sum();
-        let busy = (1.0 - idle / 100.0).clamp(0.0, 1.0);
+        let io_wait = columns.idle[1].map(|column| self.numbers[column]);
+        let shares = ProcessorShares::of_idle(idle, io_wait);
         let sample = VmstatSample { line: number, at, bytes_s };
         self.rows += 1;
         if self.rows == 1 {
@@ -113,7 +114,7 @@ impl Vmstat {
         let window = self.timeline.sample(at, None, number, out);
         self.put(sample, window, out);
         if let Some(length) = out.latest_length() {
-            self.used.add(busy, length.as_secs_f64(), number);
+            self.used.add_shares(shares.used, shares, length.as_secs_f64(), number);
         }
         true
     }

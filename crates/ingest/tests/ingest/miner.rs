@@ -193,6 +193,23 @@ fn classes_of_waits_add_time_outside_of_listed_events() {
     assert_eq!(sync.origin.table.as_deref(), Some("TOP-N-TIMED-EVENTS"));
 }
 
+/// Older versions have the processor time of all instances only, and the busy share of each host.
+#[test]
+fn instances_share_the_processor_time_of_all() {
+    let text = with_classes().replace(" cpu_per_s ", "    os_cpu ");
+    let reading = read(&text);
+    let of_hour: Vec<Option<f64>> = reading.times.iter().map(|time| time.processor_s).collect();
+    // 1.5 sessions on a processor, two thirds of them of the instance with two of three active sessions.
+    assert_eq!(of_hour, [Some(3_600.0), Some(0.5 * 59.0 * 60.0), None]);
+    let demand = Demand::of(&[&reading]);
+    let account = demand.subjects[0].account.as_ref().unwrap();
+    let first = account.slots[0].as_ref().unwrap();
+    assert!((first.processor_s.unwrap() - 5_370.0).abs() < 1e-9, "{:?}", first.processor_s);
+    // Busy 1 % and 0.5 % of 16 processors each.
+    let busy = (0.01 * 3_600.0 + 0.005 * 3_540.0) / 7_140.0;
+    assert!((first.host_busy.unwrap() - busy).abs() < 1e-9, "{:?}", first.host_busy);
+}
+
 #[test]
 fn a_zero_below_the_resolution_is_not_zero() {
     let last =

@@ -1,6 +1,6 @@
 //! Processors in use, from each tool of a host: their number where the format has it, otherwise their busy share.
 
-use plimsoll_ingest::Resource;
+use plimsoll_ingest::{Demand, Resource};
 
 use crate::read::reading;
 
@@ -111,4 +111,54 @@ fn performance_counters_have_a_number_if_they_list_each_processor() {
     let each = ["0", "1"].map(name).concat();
     check(&log(&(each.clone() + &name("_Total")), ",\"20\",\"40\",\"30\""), &[(Resource::UsedProcessors, 0.6)]);
     check(&log(&each, ",\"20\",\"40\""), &[(Resource::UsedProcessors, 0.6)]);
+}
+
+/// Compares the mean load of a host: its busy share, and that of idle time with I/O in flight.
+#[track_caller]
+fn check_load(text: &str, expected: (f64, Option<f64>)) {
+    let demand = Demand::of(&[&reading(text)]);
+    let [subject] = demand.subjects.as_slice() else { panic!("{:?}", demand.subjects) };
+    let host = subject.host.as_ref().expect("the load of its processors");
+    assert!((host.busy - expected.0).abs() < 1e-9, "{host:?}");
+    assert_eq!(host.io_wait.map(|share| (share * 1e6).round() / 1e6), expected.1, "{host:?}");
+    assert!(host.place.origin.line > 0, "{host:?}");
+}
+
+#[test]
+fn iostat_has_the_load_of_the_processors_over_all_reports_but_the_first() {
+    let report = |time: &str, busy: f64, io_wait: f64| {
+        let idle = 100.0 - busy - io_wait;
+        format!(
+            "{time}\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          {busy:.2}    0.00   0.00    \
+             {io_wait:.2}    0.00   {idle:.2}\n\nDevice            r/s     rkB/s     w/s     wkB/s  %util\nsda  10.00 80.00 0.00 \
+             0.00 0.90\n\n"
+        )
+    };
+    let text = format!(
+        "Linux 5.15.0 (db1) \t03/05/2025 \t_x86_64_\t(8 CPU)\n\n{}{}{}",
+        report("03/05/2025 10:00:00 AM", 1.0, 50.0),
+        report("03/05/2025 10:00:10 AM", 80.0, 2.0),
+        report("03/05/2025 10:00:20 AM", 90.0, 0.0)
+    );
+    check_load(&text, (0.85, Some(0.01)));
+    check_load(&text.replace("%iowait", "%soft"), (0.86, None));
+}
+
+#[test]
+fn other_tools_have_the_load_of_the_processors() {
+    let text = "\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
+ 1  0      0 999999   1000  50000    0    0     1     2   10   20 99  0  1  0  0 2025-03-24 10:00:00
+ 1  0      0 999999   1000  50000    0    0    10    20   10   20 20 10 50 15  5 2025-03-24 10:00:10
+ 1  0      0 999999   1000  50000    0    0    10    20   10   20 30 20 50  0  0 2025-03-24 10:00:20
+";
+    check_load(text, (0.4, Some(0.075)));
+    let text = "\
+# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle
+host1;10;2025-03-24 10:00:10 UTC;-1;20.00;0.00;10.00;15.00;5.00;50.00
+# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util
+host1;10;2025-03-24 10:00:10 UTC;sda;20.00;160.00;0.00;0.00;8.00;0.20;1.00;10.00
+";
+    check_load(text, (0.3, Some(0.15)));
 }

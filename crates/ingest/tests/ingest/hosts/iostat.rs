@@ -56,7 +56,7 @@ fn newest_columns_with_times() {
         device dm-0: Ignored
         device loop0: Ignored
         first report, since boot: Ignored
-        avg-cpu: Ignored",
+        avg-cpu: Read(1)",
     );
 }
 
