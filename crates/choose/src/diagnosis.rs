@@ -8,6 +8,7 @@ mod ceilings;
 mod censored;
 mod effect;
 mod history;
+mod host;
 mod pinned;
 mod response;
 mod rules;
@@ -22,10 +23,11 @@ pub use cache::CacheStep;
 pub(crate) use cache::steps as cache_steps;
 pub use ceilings::{CeilingUse, OfferUse};
 pub use censored::{CensorCause, Censored};
-pub use effect::{DatabaseEffect, FLOOR_S, Latencies, PartEffect, effect, without_storage};
+pub use effect::{DatabaseEffect, EffectRule, FLOOR_S, Latencies, PartEffect, effect, without_storage};
 pub use history::{Changed, History, HistoryQuantity, LoadCorrelation, PeriodChange, Unusual, WindowTime};
+pub use host::{HostEvidence, HostLimit};
 pub use pinned::Pinned;
-pub use response::{Response, ResponsePoint};
+pub use response::{CountedEvent, Response, ResponsePoint};
 pub(crate) use split::is_below_resolution;
 pub use split::{Commits, Slice, Split, TimePart};
 pub use verdict::DiagnosisVerdict;
@@ -59,6 +61,10 @@ pub struct Diagnosis {
     pub cache: Vec<CacheStep>,
     /// Latency of each class over its rate.
     pub responses: Vec<Response>,
+    /// Waits of sessions for classes without such a latency.
+    pub waits: Vec<Response>,
+    /// Load of the hosts' processors and devices, if an input has it.
+    pub host: Option<HostEvidence>,
     /// Rates pinned at a value in many windows.
     pub pinned: Vec<Pinned>,
     /// Windows over time, if several of them contain the database's time.
@@ -90,6 +96,7 @@ pub struct Windows {
 pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diagnosis {
     let account = subject.account.as_ref();
     let split = account.and_then(|account| split::split(&account.whole));
+    let responses = response::responses(subject);
     let mut diagnosis = Diagnosis {
         name: subject.name.clone(),
         windows: windows(subject),
@@ -97,7 +104,9 @@ pub fn diagnose(subject: &DatabaseDemand, options: &DiagnoseOptions<'_>) -> Diag
         ten_times: account.and_then(effect::ten_times),
         at_most: account.and_then(without_storage),
         cache: account.map(|account| cache::steps(account, options.misses)).unwrap_or_default(),
-        responses: response::responses(subject),
+        host: host::find_evidence(subject, &responses),
+        waits: response::of_waits(subject, &responses),
+        responses,
         pinned: pinned::pinned(subject),
         history: history::history(subject),
         on: options.on.map(|offer| ceilings::on(subject, offer)),

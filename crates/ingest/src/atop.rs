@@ -239,8 +239,8 @@ fn labelled_processors(line: &str) -> Option<(f64, ProcessorShares)> {
     let AtopFields { length, rest, .. } = fields(line)?;
     let numbers: Vec<f64> = rest.take(9).map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let [ticks_per_second, _, system, user, nice, idle, wait, irq, softirq] = numbers[..] else { return None };
-    let used = system + user + nice + irq + softirq;
-    Some((used / (ticks_per_second * length), processor_shares(used, idle, wait)))
+    let running = system + user + nice + irq + softirq;
+    Some((running / (ticks_per_second * length), processor_shares(running, idle, wait)))
 }
 
 /// Shares of the processors' time, from times in any unit.

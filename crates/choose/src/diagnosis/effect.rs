@@ -40,6 +40,18 @@ pub struct PartEffect {
     pub after_s: f64,
     /// Mean latency in seconds, if known.
     pub operation_s: Option<f64>,
+    /// How the change is derived.
+    pub rule: EffectRule,
+}
+
+/// The derivation of the change of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectRule {
+    /// In the ratio of the latencies of the class.
+    Latency,
+    /// In the ratio in which the time of the reads with a known latency changes: the remainder of the wait class User I/O
+    /// has neither a latency nor a number of waits.
+    LikeReads,
 }
 
 impl DatabaseEffect {
@@ -57,15 +69,30 @@ impl DatabaseEffect {
 /// The database's time on storage with these latencies. Each class is scaled by the ratio to its present latency, in
 /// `today` or else of the waits; of commits only the log write. Waits of sessions can be shorter than operations, as
 /// those of asynchronous reads are; those of asynchronous writes are so much shorter that they are never a latency.
-/// Classes that take less than [`FLOOR_S`] today are answered by a cache in memory, which remains. None for a database
-/// without time.
+/// Classes that take less than [`FLOOR_S`] today are answered by a cache in memory, which remains. Reads of unknown kind
+/// without a latency change as the other reads do. None for a database without time.
 pub fn effect(account: &Account, latencies: &Latencies, today: &Latencies) -> Option<DatabaseEffect> {
-    scaled(&account.whole, 1.0, |class, operation_s| {
+    let by_latency = |class, operation_s: Option<f64>| {
         let then = latencies.0.get(&class)?;
         let is_awaited = !matches!(class, Class::DataWrite | Class::TempWrite | Class::BulkWrite | Class::Write);
         let now = today.0.get(&class).copied().or(operation_s.filter(|_| is_awaited))?;
         (now >= FLOOR_S).then_some(then / now)
-    })
+    };
+    let change = scaled(&account.whole, 1.0, by_latency)?;
+    if !change.kept.contains(&Class::Read) {
+        return Some(change);
+    }
+    let is_read =
+        |part: &&PartEffect| matches!(part.class, Class::RandomRead | Class::SequentialRead | Class::TempRead);
+    let reads = change.parts.iter().filter(is_read);
+    let (before_s, after_s) = reads.fold((0.0, 0.0), |sum, part| (sum.0 + part.before_s, sum.1 + part.after_s));
+    let like_reads = |class| (class == Class::Read && before_s > 0.0).then(|| after_s / before_s);
+    let mut change =
+        scaled(&account.whole, 1.0, |class, operation_s| by_latency(class, operation_s).or_else(|| like_reads(class)))?;
+    for part in change.parts.iter_mut().filter(|part| part.class == Class::Read) {
+        part.rule = EffectRule::LikeReads;
+    }
+    Some(change)
 }
 
 /// The database's time with zero storage latency: the upper bound for any storage. A commit may wait for the write in
@@ -104,7 +131,10 @@ fn scaled(
     for (class, before_s) in by_class {
         let operation_s = spent.operation_s(class);
         match ratio(class, operation_s).filter(|ratio| ratio.is_finite() && *ratio >= 0.0) {
-            Some(ratio) => parts.push(PartEffect { class, before_s, after_s: before_s * ratio, operation_s }),
+            Some(ratio) => {
+                let (after_s, rule) = (before_s * ratio, EffectRule::Latency);
+                parts.push(PartEffect { class, before_s, after_s, operation_s, rule });
+            }
             None => kept.push(class),
         }
     }

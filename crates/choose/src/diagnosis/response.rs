@@ -1,6 +1,6 @@
 //! Latency of operations over their rate, window by window.
 
-use plimsoll_ingest::{Class, DatabaseDemand, Measure, WaitCause};
+use plimsoll_ingest::{Class, DatabaseDemand, EventTime, Measure, WaitCause};
 
 use super::totals::value;
 
@@ -15,11 +15,24 @@ pub struct ResponsePoint {
     pub length_s: f64,
 }
 
+/// The events whose rate and duration a response has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedEvent {
+    /// Operations of the storage.
+    Operation,
+    /// Writes of the log, each of which may be several operations: of members of a group, and of pieces.
+    LogWrite,
+    /// Waits of sessions, each of which may be for several operations, or for a part of the time of one.
+    SessionWait,
+}
+
 /// Latency of a class of operations under load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// The class.
     pub class: Class,
+    /// The events whose rates and latencies follow.
+    pub counted: CountedEvent,
     /// Windows with both figures, by rate.
     pub points: Vec<ResponsePoint>,
     /// Mean operations per second over time.
@@ -64,6 +77,7 @@ pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Resp
         let is_timed = count > 0.0 && total_s > 0.0 && length_s > 0.0;
         is_timed.then(|| Response {
             class,
+            counted: CountedEvent::SessionWait,
             iops,
             highest_iops: iops,
             latency_s,
@@ -82,7 +96,14 @@ pub(super) fn of_waits(subject: &DatabaseDemand, known: &[Response]) -> Vec<Resp
 }
 
 fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
-    let at = |measure, slot| value(subject, class, measure, slot);
+    let log_writes: Vec<Option<f64>> = (0..subject.slots.len())
+        .map(|slot| log_writes_s(subject, slot).filter(|_| class == Class::RedoWrite))
+        .collect();
+    let counts_writes = log_writes.iter().any(Option::is_some);
+    let at = |measure, slot: usize| match measure {
+        Measure::Iops if counts_writes => log_writes[slot],
+        _ => value(subject, class, measure, slot),
+    };
     let point = |slot: usize| {
         let (iops, latency_s) = (at(Measure::Iops, slot)?, subject.latency_s(class, slot)?);
         let length_s = subject.slots[slot].length.as_secs_f64();
@@ -115,6 +136,7 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     let correlation = (points.len() >= FOR_CORRELATION).then(|| correlate(&points));
     Some(Response {
         class,
+        counted: if counts_writes { CountedEvent::LogWrite } else { CountedEvent::Operation },
         iops: operations / seconds,
         highest_iops,
         latency_s: mean_s(&points),
@@ -129,8 +151,18 @@ fn fit_response(subject: &DatabaseDemand, class: Class) -> Option<Response> {
     })
 }
 
+/// Writes of the log per second, of Oracle: the waits of the log writer for them, whose duration is the latency. The
+/// operations are those of all members and pieces, and in flight together.
+fn log_writes_s(subject: &DatabaseDemand, slot: usize) -> Option<f64> {
+    let spent = subject.account.as_ref()?.slots.get(slot)?.as_ref()?;
+    let is_write =
+        |wait: &&EventTime| !wait.foreground && &*wait.event == "log file parallel write" && wait.count > 0.0;
+    let count = spent.waits.iter().find(is_write)?.count;
+    Some(count / spent.seconds).filter(|rate| rate.is_finite())
+}
+
 /// Mean share of time with any operation in flight, over the windows that state it.
-fn busy(subject: &DatabaseDemand) -> Option<f64> {
+pub(super) fn busy(subject: &DatabaseDemand) -> Option<f64> {
     let window = |slot: usize| Some((value(subject, Class::All, Measure::Busy, slot)?, subject.slots[slot].length));
     let windows = (0..subject.slots.len()).filter_map(window);
     let sum = windows.fold((0.0, 0.0), |sum, (busy, length)| {

@@ -2,6 +2,7 @@
 
 mod commits;
 mod devices;
+mod hosts;
 mod works;
 
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
             verdicts.extend(commits::verdicts(split, diagnosis));
             verdicts.extend(elsewhere(split));
         }
-        None => verdicts.push(below_resolution(subject).unwrap_or_else(|| untold(diagnosis))),
+        None => verdicts.push(judge_without_time(subject, diagnosis)),
     }
     verdicts.extend(ceiling(diagnosis));
     verdicts.extend(devices::verdicts(subject, diagnosis));
@@ -56,6 +57,12 @@ pub(super) fn find_verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> 
     let longest_s = diagnosis.windows.longest_s;
     verdicts.extend((longest_s > LONG_S).then_some(DiagnosisVerdict::LongWindows { longest_s }));
     verdicts
+}
+
+/// The answer without the time of sessions.
+fn judge_without_time(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> DiagnosisVerdict {
+    let limit = below_resolution(subject).or_else(|| hosts::judge_host(diagnosis));
+    limit.unwrap_or_else(|| untold(diagnosis))
 }
 
 /// The most unusual window, and the change between two periods.
@@ -93,6 +100,7 @@ fn untold(diagnosis: &Diagnosis) -> DiagnosisVerdict {
     DiagnosisVerdict::NoSessionTimes {
         has_latency: !diagnosis.responses.is_empty(),
         on_processor: split.map(|split| split.share(TimePart::Processor)),
+        host: diagnosis.host,
     }
 }
 

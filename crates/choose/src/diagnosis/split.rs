@@ -1,6 +1,6 @@
 //! A database's time, divided by activity and wait.
 
-use plimsoll_ingest::{Class, EventTime, HostWaiting, InputPosition, SessionTime, WaitCause};
+use plimsoll_ingest::{Class, EventTime, HostWaiting, InputPosition, SessionTime, WaitCause, is_user_io_remainder};
 
 /// A part of the database's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,8 @@ pub enum TimePart {
     SequentialRead,
     /// Reads of unknown kind.
     Read,
+    /// The remainder of the wait class User I/O, outside of its listed events.
+    OtherUserIo,
     /// Log writes of commits, and other waits for the log.
     LogWrite,
     /// The rest of the commit waits: processors, commit order, a standby.
@@ -41,11 +43,12 @@ pub enum TimePart {
 
 impl TimePart {
     /// All parts, in display order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Processor,
         Self::RandomRead,
         Self::SequentialRead,
         Self::Read,
+        Self::OtherUserIo,
         Self::LogWrite,
         Self::CommitRest,
         Self::Temp,
@@ -64,13 +67,20 @@ impl TimePart {
     pub const fn is_storage(self) -> bool {
         matches!(
             self,
-            Self::RandomRead | Self::SequentialRead | Self::Read | Self::LogWrite | Self::Temp | Self::OtherStorage
+            Self::RandomRead
+                | Self::SequentialRead
+                | Self::Read
+                | Self::OtherUserIo
+                | Self::LogWrite
+                | Self::Temp
+                | Self::OtherStorage
         )
     }
 
     /// The part of a wait; none for commits, which are divided.
-    const fn of(cause: WaitCause) -> Option<Self> {
-        Some(match cause {
+    fn of(event: &EventTime) -> Option<Self> {
+        Some(match event.cause {
+            WaitCause::Storage(Class::Read) if is_user_io_remainder(&event.event) => Self::OtherUserIo,
             WaitCause::Storage(class) | WaitCause::Behind(class) => match class {
                 Class::RandomRead => Self::RandomRead,
                 Class::SequentialRead => Self::SequentialRead,
@@ -96,11 +106,13 @@ impl TimePart {
 pub struct Split {
     /// Seconds of active sessions.
     pub database_s: f64,
-    /// Sum of the parts, of which their shares are, if it exceeds `database_s` by more than rounding.
+    /// Seconds of which the shares are: `database_s`, unless its parts show that it is invalid; then their sum.
+    pub total_s: f64,
+    /// Sum of the parts, if it exceeds `database_s` by more than rounding.
     pub parts_s: Option<f64>,
     /// Mean active sessions.
     pub active: f64,
-    /// Its non-zero parts, the largest first. Their shares sum to 1.
+    /// Its non-zero parts, the largest first. Their shares sum to 1, or to more if `parts_s` exceeds `total_s`.
     pub slices: Vec<Slice>,
     /// False if the processor time is unknown; it is then in [`TimePart::Unaccounted`].
     pub has_processor_time: bool,
@@ -184,7 +196,7 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     let mut slices: Vec<Slice> = Vec::new();
     for part in TimePart::ALL {
         let events: Vec<EventTime> =
-            spent.foreground().filter(|wait| TimePart::of(wait.cause) == Some(part)).cloned().collect();
+            spent.foreground().filter(|wait| TimePart::of(wait) == Some(part)).cloned().collect();
         let seconds =
             events.iter().map(|event| event.total_s).sum::<f64>() + outside_events(part, spent, commits.as_ref());
         slices.push(Slice { part, seconds, share: 0.0, events });
@@ -204,7 +216,8 @@ pub(super) fn split(spent: &SessionTime) -> Option<Split> {
     slices.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     Some(Split {
         database_s: spent.database_s,
-        parts_s: Some(all).filter(|all| *all > EXCEEDS * spent.database_s),
+        total_s: all,
+        parts_s: Some(known).filter(|sum_s| *sum_s > EXCEEDS * spent.database_s),
         active: spent.database_s / spent.seconds,
         slices,
         has_processor_time: spent.processor_s.is_some(),
@@ -227,11 +240,17 @@ fn log_switches(spent: &SessionTime) -> Option<(f64, f64)> {
     Some((switches / spent.seconds * HOUR_S, spent.counters.log_bytes? / switches))
 }
 
-/// Total seconds of sessions. Waits and total are not sampled at the same time: if waits and processor time exceed the
-/// total, their sum is used. None if it is zero, or below the resolution of the inputs.
+/// Total seconds of sessions, of which AWR's shares are, too. Waits and processor time are sampled separately, and their sum
+/// may exceed it. If the sum exceeds it by far, or waits or processor time alone do, the time of sessions is invalid, and the
+/// sum is used. None if it is zero, or below the resolution of the inputs.
 pub(super) fn all_s(spent: &SessionTime) -> Option<f64> {
-    let known = spent.processor_s.unwrap_or(0.0) + spent.waited_s(|_| true);
-    Some(known.max(spent.database_s)).filter(|all| *all > 0.0 && !is_below_resolution(spent))
+    /// Largest sum of the parts for which the time of sessions is valid.
+    const MAX_SUM: f64 = 1.25;
+    let (processor_s, waited_s) = (spent.processor_s.unwrap_or(0.0), spent.waited_s(|_| true));
+    let sum_s = processor_s + waited_s;
+    let is_valid = sum_s <= MAX_SUM * spent.database_s && processor_s.max(waited_s) <= spent.database_s;
+    let all = if is_valid { spent.database_s } else { sum_s.max(spent.database_s) };
+    Some(all).filter(|all| *all > 0.0 && !is_below_resolution(spent))
 }
 
 /// True if the database's time is rounded so much that its parts have no meaningful share of it.

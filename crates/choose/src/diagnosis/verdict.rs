@@ -9,6 +9,8 @@ use plimsoll_ingest::{Cap, Class, Measure, WaitCause};
 
 use super::censored::Censored;
 use super::history::{Changed, Unusual};
+use super::host::{HostEvidence, HostLimit};
+use super::response::CountedEvent;
 use super::split::TimePart;
 
 /// A finding.
@@ -84,6 +86,15 @@ pub enum DiagnosisVerdict {
         has_latency: bool,
         /// Share of processors in the database's time, if that is known without its waits.
         on_processor: Option<f64>,
+        /// The load of the host, which does not determine its limit.
+        host: Option<HostEvidence>,
+    },
+    /// The load of a host's processors and devices determines its limit, without the time of sessions.
+    Host {
+        /// Its limit.
+        limit: HostLimit,
+        /// Its load.
+        evidence: HostEvidence,
     },
     /// The database is almost idle.
     Quiet {
@@ -179,9 +190,11 @@ pub enum DiagnosisVerdict {
     Slow {
         /// The class.
         class: Class,
+        /// The events of the rate.
+        counted: CountedEvent,
         /// Mean latency, seconds.
         latency_s: f64,
-        /// Operations a second.
+        /// Their rate per second.
         iops: f64,
         /// Operations in flight.
         in_flight: f64,
@@ -190,9 +203,11 @@ pub enum DiagnosisVerdict {
     SlowClass {
         /// The class.
         class: Class,
+        /// The events of the rate.
+        counted: CountedEvent,
         /// Mean latency, seconds.
         latency_s: f64,
-        /// Operations a second.
+        /// Their rate per second.
         iops: f64,
         /// Share of the database's time that sessions wait for it; for temp files for reads and writes together. None
         /// if no input contains waits.
@@ -215,9 +230,11 @@ pub enum DiagnosisVerdict {
     SlowOrLoaded {
         /// The class.
         class: Class,
+        /// The events of the rate.
+        counted: CountedEvent,
         /// Mean latency, seconds.
         latency_s: f64,
-        /// Operations a second.
+        /// Their rate per second.
         iops: f64,
         /// Operations in flight.
         in_flight: f64,
@@ -226,18 +243,22 @@ pub enum DiagnosisVerdict {
     Many {
         /// The class.
         class: Class,
+        /// The events of the rate.
+        counted: CountedEvent,
         /// Mean latency, seconds.
         latency_s: f64,
-        /// Operations a second.
+        /// Their rate per second.
         iops: f64,
     },
     /// Operations are fast.
     Quick {
         /// The class.
         class: Class,
+        /// The events of the rate.
+        counted: CountedEvent,
         /// Mean latency, seconds.
         latency_s: f64,
-        /// Operations a second.
+        /// Their rate per second.
         iops: f64,
     },
     /// The 99th percentile of a wait is far above its mean.
@@ -423,6 +444,9 @@ impl DiagnosisVerdict {
             Self::NotStorage { .. } => "not-storage",
             Self::StorageAtLeast { .. } => "storage-at-least",
             Self::NoSessionTimes { .. } => "untold",
+            Self::Host { limit: HostLimit::Processors, .. } => "host-processors",
+            Self::Host { limit: HostLimit::Storage, .. } => "host-storage",
+            Self::Host { limit: HostLimit::Neither, .. } => "host-neither",
             Self::Quiet { .. } => "quiet",
             Self::BelowResolution { .. } => "below-resolution",
             Self::ProcessorsFull { .. } => "processors-full",

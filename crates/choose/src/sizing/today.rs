@@ -10,7 +10,7 @@ use super::classes::is_decisive;
 use super::frontier::by_rank;
 use super::objective::total_of;
 use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, Slower, VolumeLayout, Wanted};
-use crate::diagnosis::{CensorCause, DatabaseEffect, Latencies, PartEffect, effect};
+use crate::diagnosis::{CensorCause, DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
 
 /// Ratio of two inferred response times that is within the doubt about them.
 const LATENCY_DOUBT: f64 = 2.0;
@@ -166,7 +166,8 @@ impl Choice {
 
     /// Seconds that sessions wait for a simulated class, and for those compared through it: today and then.
     pub fn waits(&self, effect: &DatabaseEffect, row: Class) -> Option<[f64; 2]> {
-        let parts = effect.parts.iter().filter(|part| self.compares(part.class, row));
+        let parts =
+            effect.parts.iter().filter(|part| part.rule == EffectRule::Latency && self.compares(part.class, row));
         parts.map(|part| [part.before_s, part.after_s]).reduce(|sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Catalogue, Date, PriceTerms};
 use plimsoll_choose::diagnosis::{
-    CensorCause, Censored, DiagnoseOptions, Diagnosis, DiagnosisVerdict, FLOOR_S, HistoryQuantity, Latencies, TimePart,
-    diagnose, effect, without_storage,
+    CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict, EffectRule, FLOOR_S,
+    HistoryQuantity, HostLimit, Latencies, TimePart, diagnose, effect, without_storage,
 };
 use plimsoll_ingest::{
-    Account, Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand, Demand, EventTime, HostWaiting, Ingest,
-    InputPosition, Measure, MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot, Statistic, TimeCounters,
-    WaitCause, WindowCount,
+    Account, Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, DatabaseDemand, Demand, EventTime, HostLoad,
+    HostWaiting, Ingest, InputPosition, Measure, MeasureSeries, Origin, Outcome, PartWork, SessionTime, Slot,
+    Statistic, TimeCounters, WaitCause, WindowCount,
 };
 use plimsoll_testkit::Workload;
 use plimsoll_units::Span;
@@ -63,7 +63,9 @@ fn check(subject: &DatabaseDemand) -> Diagnosis {
     let found = diagnose(subject, &DiagnoseOptions::default());
     if let Some(split) = &found.split {
         let sum: f64 = split.slices.iter().map(|slice| slice.share).sum();
-        assert!((sum - 1.0).abs() < 1e-9, "{}: shares sum to {sum}", found.name);
+        let parts_s: f64 = split.slices.iter().map(|slice| slice.seconds).sum();
+        let expected = (parts_s / split.total_s).max(1.0);
+        assert!((sum - expected).abs() < 1e-9 && expected <= 1.25, "{}: shares sum to {sum}", found.name);
         assert!(split.slices.iter().all(|slice| (0.0..=1.0 + 1e-9).contains(&slice.share)));
         let (ten, most) = (found.ten_times.as_ref().expect("a time"), found.at_most.as_ref().expect("a time"));
         assert!(ten.saved() <= most.saved() + 1e-12 && ten.saved() >= 0.0, "{}", found.name);
@@ -98,6 +100,95 @@ fn a_busy_processor_is_no_reason_to_buy_storage() {
     };
     near(*share, 0.14, 1e-9);
     near(*at_most, 0.14, 1e-9);
+}
+
+/// AWR divides by the database's time, too, although its parts are sampled separately and may exceed it.
+#[test]
+fn shares_are_of_the_time_of_sessions_unless_it_is_invalid() {
+    let with_time = |database_s: f64| {
+        let mut demand = subject(&workload(9_000, 1_500), &[]);
+        demand.account.as_mut().expect("an account").whole.database_s = database_s;
+        check(&demand)
+    };
+    let split = |found: &Diagnosis| found.split.clone().expect("a time");
+    let found = with_time(10_000.0);
+    near(found.share(TimePart::RandomRead), 0.15, 1e-9);
+    near(found.share(TimePart::Processor), 0.9, 1e-9);
+    near(split(&found).parts_s.expect("they exceed it"), 10_500.0, 1e-9);
+    // Processor time alone exceeds it, as in some reports of Statspack.
+    let found = with_time(5_000.0);
+    near(found.share(TimePart::Processor), 9_000.0 / 10_500.0, 1e-9);
+    near(split(&found).total_s, 10_500.0, 1e-9);
+}
+
+#[test]
+fn uncounted_user_io_changes_like_the_reads_with_a_latency() {
+    let mut found = account(&[(0, 1_000.0, 4.0), (5, 100.0, 1.0)], 10.0, 0.0);
+    let rest = EventTime {
+        event: "wait class User I/O".into(),
+        cause: WaitCause::Storage(Class::Read),
+        count: 0.0,
+        total_s: 6.0,
+        ..found.whole.waits[0].clone()
+    };
+    found.whole.waits.push(EventTime { foreground: true, ..rest });
+    found.whole.database_s += 6.0;
+    let halved = Latencies([(Class::RandomRead, 0.002)].into());
+    let change = effect(&found, &halved, &Latencies::default()).expect("a time");
+    let rest = change.parts.iter().find(|part| part.class == Class::Read).expect("a part of its own");
+    assert_eq!((rest.rule, rest.before_s, rest.after_s), (EffectRule::LikeReads, 6.0, 3.0));
+    near(change.before_s - change.after_s, 5.0, 1e-9);
+    // Without a read of known latency it is unchanged, and named so.
+    let unscaled = effect(&found, &Latencies::default(), &Latencies::default()).expect("a time");
+    assert!(unscaled.parts.is_empty() && unscaled.kept.contains(&Class::Read), "{unscaled:?}");
+    let demand = DatabaseDemand { account: Some(found), ..disk(&[(300.0, 0.001)], 1.0) };
+    let split = check(&demand).split.expect("a time");
+    near(split.share(TimePart::OtherUserIo), 6.0 / split.database_s, 1e-9);
+    near(split.storage(), 10.0 / split.database_s, 1e-9);
+}
+
+#[test]
+fn waits_are_not_counted_as_operations() {
+    let mut demand = subject(&workload(2_000, 8_000), &[]);
+    for wait in demand.account.as_mut().into_iter().flat_map(|account| account.slots.iter_mut().flatten()) {
+        wait.waits.iter_mut().for_each(|wait| wait.count *= 0.005);
+    }
+    let found = check(&demand);
+    let reads =
+        found.waits.iter().find(|response| response.class == Class::RandomRead).expect("waits without a latency");
+    assert_eq!(reads.counted, CountedEvent::SessionWait);
+    assert!(found.responses.iter().all(|response| response.class != Class::RandomRead));
+    let log = found.response(Class::RedoWrite);
+    assert!(log.is_none_or(|log| log.counted == CountedEvent::LogWrite), "{log:?}");
+}
+
+#[test]
+fn load_of_a_host_determines_its_limit_without_waits() {
+    let host = |busy: f64, io_wait: Option<f64>, devices: f64| {
+        let mut demand = disk(&[(30.0, 0.000_2); 4], 1.0);
+        demand.host = Some(HostLoad { busy, io_wait, place: InputPosition::default() });
+        let series =
+            MeasureSeries { measure: Measure::Busy, values: vec![Some(devices); 4], ..demand.series[0].clone() };
+        demand.series.push(series);
+        let found = check(&demand);
+        match found.verdicts[0].clone() {
+            DiagnosisVerdict::Host { limit, evidence } => {
+                near(evidence.devices_busy.expect("a busy share"), devices, 1e-9);
+                Some(limit)
+            }
+            DiagnosisVerdict::NoSessionTimes { host, .. } => {
+                assert!(host.is_some(), "the load is part of the answer");
+                None
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(host(0.85, Some(0.0), 0.009), Some(HostLimit::Processors));
+    assert_eq!(host(0.2, Some(0.01), 0.03), Some(HostLimit::Neither));
+    assert_eq!(host(0.3, Some(0.4), 0.98), Some(HostLimit::Storage));
+    // Full processors have no idle time to wait in: busy devices decide nothing.
+    assert_eq!(host(0.95, Some(0.0), 0.8), None);
+    assert_eq!(host(0.85, Some(0.2), 0.05), None);
 }
 
 /// On Exadata, smart scans read most blocks: waits for single blocks do not determine the latency of all reads.

@@ -107,12 +107,11 @@ impl Sadf {
             let columns: Vec<String> = self.heading.split(' ').skip(1).map(str::to_owned).collect();
             let (processor, values) = rest.split_once(char::from(self.separator))?;
             let values = values.replace(char::from(self.separator), " ");
-            match processor.parse() {
-                Ok(processor) => drop(host.processors.insert(processor)),
-                Err(_) => {
-                    let shares = processor_shares(&columns, &values)?;
-                    host.used.add_shares(shares.used, shares, seconds, number);
-                }
+            if let Ok(processor) = processor.parse() {
+                host.processors.insert(processor);
+            } else {
+                let shares = processor_shares(&columns, &values)?;
+                host.used.add_shares(shares.used, shares, seconds, number);
             }
             return Some(());
         }

@@ -53,12 +53,28 @@ view! {
         buffer_cache: Vec<CacheStep> = each(&diagnosis.cache),
         /// Response of the storage to each class.
         answers: Vec<Response> = each(&diagnosis.responses),
+        /// Load of the hosts' processors and devices; null if unknown.
+        host: Option<HostLoad> = view(diagnosis.host.as_ref()),
         /// Rates that stay at a value in many windows.
         pinned: Vec<PinnedRate> = each(&diagnosis.pinned),
         /// Windows over time; null unless several state the time of the database.
         history: Option<History> = view(diagnosis.history.as_ref()),
         /// Demand under the limits of the given configuration; null if none was given.
         on: Option<OnConfiguration> = view(diagnosis.on.as_ref()),
+    }
+
+    /// Load of the hosts' processors and devices: means over time.
+    struct HostLoad from host: &found::HostEvidence {
+        /// Busy share of the processors, 0 to 1.
+        busy_share: f64 = host.busy,
+        /// Number of processors; null if unknown.
+        processors: Option<f64> = host.processors,
+        /// Share of the processors' time that they were idle with I/O in flight, 0 to 1; null if unknown.
+        io_wait_share: Option<f64> = host.io_wait,
+        /// Share of time with I/O in flight on the busiest device, 0 to 1; null if unknown.
+        devices_busy_share: Option<f64> = host.devices_busy,
+        /// Operations in flight over all devices; null if unknown.
+        in_flight: Option<f64> = host.in_flight,
     }
 
     /// A stall or a limit that hides a part of the demand.
@@ -319,6 +335,12 @@ view! {
         seconds_after: f64 = effect.after_s,
         /// Mean seconds of an operation at present; null if unknown.
         operation_seconds: Option<f64> = effect.operation_s,
+        /// Derivation of the change: by the latency of the class, or like the reads with a known latency.
+        #[schemars(extend("enum" = ["latency", "like-reads"]))]
+        rule: &'static str = match effect.rule {
+            found::EffectRule::Latency => "latency",
+            found::EffectRule::LikeReads => "like-reads",
+        },
     }
 
     /// Effect of another size of the buffer cache.

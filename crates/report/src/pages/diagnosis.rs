@@ -8,15 +8,17 @@ mod time;
 
 use maud::{Markup, html};
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::{CeilingUse, Diagnosis, DiagnosisVerdict, OfferUse};
-use plimsoll_ingest::{DatabaseDemand, Demand, Measure, Outcome, Reading};
+use plimsoll_choose::diagnosis::{
+    CeilingUse, CountedEvent, Diagnosis, DiagnosisVerdict, OfferUse, Slice, Split, TimePart,
+};
+use plimsoll_ingest::{Class, DatabaseDemand, Demand, Measure, Outcome, Reading};
 use plimsoll_units::Bytes;
 
 use super::demand::{doubts, file_name, inputs};
 use crate::number;
 use crate::page::{Block, Cell, Column, ColumnKind, Emphasis, Fact, Headline, Link, Page, PageSection, Table};
 use crate::words::clean;
-use crate::words::diagnosis::{duration, headline, share, verdict_text};
+use crate::words::diagnosis::{duration, headline, part, rate_of, seconds, share, verdict_text};
 
 /// Maximum number of inputs in a chart's source.
 const INPUTS_MAX: usize = 3;
@@ -29,6 +31,16 @@ struct Case<'a> {
     subject: &'a DatabaseDemand,
     found: &'a Diagnosis,
     readings: &'a [&'a Reading],
+}
+
+/// How the parts of the database's time exceed it, if they do.
+fn excess(split: &Split) -> String {
+    let Some(parts_s) = split.parts_s else { return String::new() };
+    if split.total_s > split.database_s {
+        format!("shares are of {} s, the sum of its parts", number::three(parts_s))
+    } else {
+        format!("its parts, sampled separately, add up to {} of it", share(parts_s / split.total_s))
+    }
 }
 
 /// Diagnoses of all databases and hosts of `demand`, in its order.
@@ -76,37 +88,85 @@ impl Case<'_> {
         let mut figures = Vec::new();
         let link = |anchor: Option<String>| anchor.map(|anchor| Link { anchor, name: String::new() });
         if let Some(split) = &self.found.split {
-            let seconds = format!("{} s", number::three(split.database_s));
+            let time = format!("{} s", number::three(split.database_s));
             let place = link(Some(origins::time_id(self.index))).into_iter().collect();
             let within = format!("in {}", duration(self.found.windows.seconds));
-            let parts =
-                split.parts_s.map(|sum| format!("shares are of {} s, the sum of its parts", number::three(sum)));
-            let fact = Fact::new("Database time", seconds).with_links(place).with_remark(within);
-            figures.push(fact.with_remark(parts.unwrap_or_default()));
+            let fact = Fact::new("Database time", time).with_links(place).with_remark(within);
+            figures.push(fact.with_remark(excess(split)));
             let active = Fact::new("Active sessions", number::three(split.active));
             figures.push(active.with_remark("on average"));
-            if let Some(busy) = split.host_busy {
-                let of = split.processors.map_or(String::new(), |count| format!("of {}", number::whole(count)));
-                let busy = number::percent((busy * 1e3).round() / 1e3);
-                figures.push(Fact::new("Processors busy", busy).with_remark(of));
-            }
         }
-        if let Some(most) = self.found.responses.iter().max_by(|a, b| a.in_flight.total_cmp(&b.in_flight)) {
-            let place = link(origins::mean_id(self, most.class, Measure::Latency)).into_iter().collect();
-            let of = format!("{}, {} IOPS", most.class.name(), number::three(most.iops));
-            let latency = number::time(most.latency_s * 1e9);
-            figures.push(Fact::new("Most I/O in flight", latency).with_links(place).with_remark(of));
-        }
-        let stored = self.subject.account.as_ref().and_then(|account| account.stored_bytes);
-        if let Some(bytes) = stored {
-            figures.push(Fact::new("On disk", Bytes::new(bytes.round() as u64).to_string()));
-        }
+        figures.extend(self.processors_busy());
+        figures.extend(self.load());
+        figures.extend(self.highest_in_flight());
         if let Some(on) = &self.found.on {
             let used = on.ceilings.first();
             let used = used.map(|used| format!("{} of {} at most", share(used.highest), used.name));
             figures.push(Fact::new("Beside", &on.config).with_remark(used.unwrap_or_default()));
         }
+        let stored = self.subject.account.as_ref().and_then(|account| account.stored_bytes);
+        figures.extend(stored.map(|bytes| Fact::new("On disk", Bytes::new(bytes.round() as u64).to_string())));
         figures
+    }
+
+    /// Mean operations and bytes per second; a direction that no input counts is named.
+    fn load(&self) -> Option<Fact> {
+        let mean = |class, measure| {
+            let series = self.subject.series(class, measure)?;
+            Some(self.subject.summary(series)?.mean)
+        };
+        let directions = |measure| [Class::Read, Class::Write].map(|class| mean(class, measure));
+        let total = |measure| match directions(measure) {
+            [None, None] => mean(Class::All, measure),
+            [reads, writes] => Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0)),
+        };
+        let (iops, bytes) = (total(Measure::Iops), total(Measure::Throughput));
+        let rates = [iops.map(|iops| format!("{} IOPS", number::three(iops))), bytes.map(number::throughput)];
+        let text = rates.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let of = match directions(if iops.is_some() { Measure::Iops } else { Measure::Throughput }) {
+            [Some(reads), Some(writes)] if reads + writes > 0.0 => format!("{} reads", share(reads / (reads + writes))),
+            [Some(_), None] => "without writes, which are unknown".to_owned(),
+            [None, Some(_)] => "without reads, which are unknown".to_owned(),
+            _ => String::new(),
+        };
+        (!text.is_empty()).then(|| Fact::new("Load", text).with_remark(of).with_remark("on average"))
+    }
+
+    /// The class with the most operations in flight, or the most sessions that wait for it.
+    fn highest_in_flight(&self) -> Option<Fact> {
+        let count = |value: f64| if value < 0.001 { "less than 0.001".to_owned() } else { number::three(value) };
+        let responses = self.found.responses.iter().chain(&self.found.waits);
+        let highest = responses.max_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
+        // The remainder of a wait class has a time without a number of waits.
+        let is_rest = |slice: &&Slice| slice.part == TimePart::OtherUserIo;
+        let rest = self.found.split.as_ref().and_then(|split| split.slices.iter().find(is_rest));
+        let rest = rest.map(|slice| (slice, slice.seconds / self.found.windows.seconds));
+        let in_flight = highest.map_or(0.0, |response| response.in_flight);
+        if let Some((slice, sessions)) = rest.filter(|(_, sessions)| *sessions > in_flight) {
+            let text = format!("{} sessions, {}", count(sessions), part(slice.part));
+            return Some(Fact::new("Most waits for I/O", text).with_remark("number and latency unknown"));
+        }
+        let highest = highest?;
+        let place = origins::mean_id(self, highest.class, Measure::Latency);
+        let place = place.map(|anchor| Link { anchor, name: String::new() });
+        let (in_flight, class) = (count(highest.in_flight), highest.class.name());
+        let (name, text) = match highest.counted {
+            CountedEvent::SessionWait => ("Most waits for I/O", format!("{in_flight} sessions, {class}")),
+            _ => ("Most I/O in flight", format!("{in_flight} {class}")),
+        };
+        let of = format!("{} at {}", seconds(highest.latency_s), rate_of(highest.counted, highest.iops));
+        Some(Fact::new(name, text).with_links(place.into_iter().collect()).with_remark(of))
+    }
+
+    fn processors_busy(&self) -> Option<Fact> {
+        let (split, host) = (self.found.split.as_ref(), self.found.host.as_ref());
+        let busy = split.and_then(|split| split.host_busy).or(host.map(|host| host.busy))?;
+        let count = split.map_or_else(|| host?.processors, |split| split.processors);
+        let of = count.map_or(String::new(), |count| format!("of {}", number::whole(count)));
+        let idle = split.map_or_else(|| host?.io_wait, |split| split.host.io_wait);
+        let idle = idle.map_or(String::new(), |idle| format!("idle in I/O wait {}", share(idle)));
+        let busy = number::percent((busy * 1e3).round() / 1e3);
+        Some(Fact::new("Processors busy", busy).with_remark(of).with_remark(idle))
     }
 
     fn sections(&self) -> Vec<PageSection> {

@@ -3,14 +3,16 @@
 mod censored;
 mod commits;
 mod devices;
+mod hosts;
 mod works;
 
-use plimsoll_choose::diagnosis::{DiagnosisVerdict, TimePart};
+use plimsoll_choose::diagnosis::{DiagnosisVerdict, HostLimit, TimePart};
 
 use super::clean;
 use crate::number;
 
 pub(crate) use censored::reason as censored_reason;
+pub(crate) use devices::rate_of;
 pub(crate) use works::{quantity, value};
 
 /// A verdict as text.
@@ -28,6 +30,7 @@ pub struct VerdictText {
 pub fn verdict_text(verdict: &DiagnosisVerdict) -> VerdictText {
     censored::verdict_text(verdict)
         .or_else(|| answer(verdict))
+        .or_else(|| hosts::verdict_text(verdict))
         .or_else(|| commits::verdict_text(verdict))
         .or_else(|| devices::describe(verdict))
         .or_else(|| works::verdict_text(verdict))
@@ -42,7 +45,11 @@ pub(crate) const fn headline(verdict: &DiagnosisVerdict) -> Option<&'static str>
         DiagnosisVerdict::Storage { .. } => "Storage is the problem",
         DiagnosisVerdict::StorageInPart { .. } => "Storage is part of the problem",
         DiagnosisVerdict::LogBehindLocks { .. } => "The log may be behind the locks",
-        DiagnosisVerdict::NotStorage { .. } => "Storage is not the problem",
+        DiagnosisVerdict::NotStorage { .. }
+        | DiagnosisVerdict::Host { limit: HostLimit::Processors | HostLimit::Neither, .. } => {
+            "Storage is not the problem"
+        }
+        DiagnosisVerdict::Host { .. } => "Programs wait for storage",
         DiagnosisVerdict::StorageAtLeast { .. } => "Storage cannot be ruled out",
         DiagnosisVerdict::NoSessionTimes { .. } => "Undetermined from these inputs",
         DiagnosisVerdict::Quiet { .. } | DiagnosisVerdict::BelowResolution { .. } => "The database is nearly idle",
@@ -58,6 +65,7 @@ pub const fn part(part: TimePart) -> &'static str {
         TimePart::RandomRead => "random reads",
         TimePart::SequentialRead => "sequential reads",
         TimePart::Read => "reads",
+        TimePart::OtherUserIo => "other User I/O",
         TimePart::LogWrite => "log writes",
         TimePart::CommitRest => "commits, except log writes",
         TimePart::Temp => "temp reads and writes",
@@ -244,11 +252,12 @@ fn answer(verdict: &DiagnosisVerdict) -> Option<VerdictText> {
         DiagnosisVerdict::StorageAtLeast { share: all, at_most, unaccounted, are_processors_free } => {
             at_least([all, at_most], unaccounted, are_processors_free)
         }
-        DiagnosisVerdict::NoSessionTimes { has_latency, on_processor } => (
+        DiagnosisVerdict::NoSessionTimes { has_latency, on_processor, host } => (
             format!(
-                "No input has wait events, so it is undetermined whether storage is the problem{}.{}",
+                "No input has wait events, so it is undetermined whether storage is the problem{}.{}{}",
                 if has_latency { "; latencies are available" } else { "; latencies are missing as well" },
-                on_processor.map_or(String::new(), |busy| format!(" Processors are {}.", of_all(busy)))
+                on_processor.map_or(String::new(), |busy| format!(" Processors are {}.", of_all(busy))),
+                host.map_or(String::new(), |host| format!(" The {}.", hosts::load(&host)))
             ),
             if has_latency {
                 "Add an AWR or Statspack report, or wait events of the database, of the same period."

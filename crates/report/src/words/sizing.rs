@@ -1,7 +1,7 @@
 //! Sizing as text: demand, limits, and reasons for rejections.
 
 use plimsoll_catalogue::{Counts, Money, Price, ProductKind, Status};
-use plimsoll_choose::diagnosis::{CensorCause, Censored, DatabaseEffect, DiagnosisVerdict};
+use plimsoll_choose::diagnosis::{CensorCause, Censored, DatabaseEffect, DiagnosisVerdict, EffectRule};
 use plimsoll_choose::sizing::{
     Allowance, Attachment, Backlog, Busiest, Choice, ClassObjective, Cluster, Compute, ComputeOrigin, DesignLimit,
     DesignPoint, Exadata, ForeignPlatform, GrowthStep, HitAssumption, MemoryOrigin, PresentCost, ProcessorLicences,
@@ -158,6 +158,18 @@ pub(crate) fn today(wanted: &Wanted) -> Option<String> {
 /// Change of the database's time: `12.3 % less`.
 pub(crate) fn saved(effect: &DatabaseEffect) -> String {
     saved_share(effect.saved())
+}
+
+/// The waits of the class User I/O outside of its listed events, whose change follows a rule, and the effect without them.
+pub(crate) fn other_user_io(effect: &DatabaseEffect) -> Option<String> {
+    let part = effect.parts.iter().find(|part| part.rule == EffectRule::LikeReads)?;
+    let without = effect.saved() - (part.before_s - part.after_s) / effect.before_s;
+    let [before, after] = [part.before_s, part.after_s].map(number::three);
+    Some(format!(
+        "Other User I/O has no latency and is scaled like the other reads, {before} s to {after} s: if it stays, database time \
+         is {}",
+        saved_share(without)
+    ))
 }
 
 /// Change of a time by a saved share: `12.3 % less`.

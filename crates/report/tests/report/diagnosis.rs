@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_choose::diagnosis::{
-    CensorCause, Censored, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity, TimePart, Unusual,
-    diagnose,
+    CensorCause, Censored, CountedEvent, DiagnoseOptions, Diagnosis, DiagnosisVerdict as Verdict, HistoryQuantity,
+    HostEvidence, HostLimit, TimePart, Unusual, diagnose,
 };
 use plimsoll_ingest::{Cap, CapBasis, CapKind, CapLimit, CapOwner, Class, Demand, Ingest, Measure, Outcome, WaitCause};
 use plimsoll_report::{Charset, Color, TextStyle, diagnoses_json, page_text, pages, words};
@@ -79,17 +79,29 @@ fn json_names_format_and_units() {
     assert!((subject["storage_ten_times_as_fast"]["saved_share"].as_f64().unwrap() - 0.72).abs() < 1e-9);
 }
 
+/// Verdicts without the time of sessions.
+fn host_verdicts() -> Vec<Verdict> {
+    let (busy, processors, io_wait) = (0.85, Some(8.0), Some(0.0));
+    let evidence = HostEvidence { busy, processors, io_wait, devices_busy: Some(0.009), in_flight: Some(0.02) };
+    let host = |limit| Verdict::Host { limit, evidence };
+    vec![
+        Verdict::NoSessionTimes { has_latency: true, on_processor: Some(0.9), host: Some(evidence) },
+        host(HostLimit::Processors),
+        host(HostLimit::Storage),
+        host(HostLimit::Neither),
+    ]
+}
+
 /// A verdict of each kind, with numbers that fill all phrases.
 fn every_verdict() -> Vec<Verdict> {
     let (class, event) = (Class::RandomRead, "log file switch".into());
     let (latency_s, iops, in_flight) = (0.008, 300.0, 2.4);
-    let part = TimePart::Lock;
+    let (part, counted) = (TimePart::Lock, CountedEvent::Operation);
     vec![
         Verdict::Storage { share: 0.5, part: TimePart::RandomRead, part_share: 0.4, saved: 0.4 },
         Verdict::StorageInPart { share: 0.2, saved: 0.1, main: TimePart::Processor, main_share: 0.7, behind: 0.0 },
         Verdict::NotStorage { share: 0.1, at_most: 0.1, host_busy: None, main: TimePart::Processor, main_share: 0.85 },
         Verdict::LogBehindLocks { write_s: 0.076, share: 0.006, held: 0.42, locks: 0.38 },
-        Verdict::NoSessionTimes { has_latency: true, on_processor: Some(0.9) },
         Verdict::Stalled { class, pending: 3.0, windows: 1, of: 4 },
         Verdict::Quiet { active: 0.1 },
         Verdict::ProcessorsFull { busy: 0.9, waiting: Some(14.0), processors: Some(8.0) },
@@ -102,12 +114,12 @@ fn every_verdict() -> Vec<Verdict> {
         Verdict::CommitsForLog { sync_s: 0.01, write_s: 0.009, share: 0.1 },
         Verdict::WritersBehind { event, share: 0.1 },
         Verdict::Elsewhere { part, share: 0.3, event: None },
-        Verdict::Slow { class, latency_s, iops, in_flight },
-        Verdict::SlowClass { class, latency_s, iops, share: Some(0.01) },
+        Verdict::Slow { class, counted, latency_s, iops, in_flight },
+        Verdict::SlowClass { class, counted, latency_s, iops, share: Some(0.01) },
         Verdict::AtItsLimit { class, quiet_s: 0.001, loaded_s: 0.01, knee_iops: Some(480.0), highest_iops: 506.0 },
-        Verdict::SlowOrLoaded { class, latency_s, iops, in_flight },
-        Verdict::Many { class, latency_s, iops },
-        Verdict::Quick { class, latency_s, iops },
+        Verdict::SlowOrLoaded { class, counted, latency_s, iops, in_flight },
+        Verdict::Many { class, counted, latency_s, iops },
+        Verdict::Quick { class, counted, latency_s, iops },
         Verdict::Tail { event: "log file sync".into(), cause: WaitCause::Commit, mean_s: 0.001, p99_s: [0.064, 0.1] },
         Verdict::Pinned { class: Class::All, measure: Measure::Iops, value: 506.0, windows: 30, of: 90 },
         Verdict::AtCeiling {
@@ -252,7 +264,7 @@ fn io_wait_of_the_host_confirms_storage_only_if_sessions_wait_for_it() {
 #[test]
 fn every_verdict_is_a_full_sentence() {
     let mut ids = std::collections::BTreeSet::new();
-    for verdict in every_verdict() {
+    for verdict in every_verdict().into_iter().chain(host_verdicts()) {
         let text = words::diagnosis::verdict_text(&verdict);
         assert!(ids.insert(verdict.id()), "{} twice", verdict.id());
         assert!(text.text.ends_with('.') && !text.text.contains("  "), "{}: {}", verdict.id(), text.text);

@@ -3,7 +3,7 @@
 use plimsoll_ingest::{Class, DatabaseDemand, Measure};
 
 use super::{Diagnosis, LARGE, NOTABLE};
-use crate::diagnosis::response::{self, Response};
+use crate::diagnosis::response::Response;
 use crate::diagnosis::split::TimePart;
 use crate::diagnosis::totals::value;
 use crate::diagnosis::verdict::DiagnosisVerdict;
@@ -16,8 +16,7 @@ pub(super) fn verdicts(subject: &DatabaseDemand, diagnosis: &Diagnosis) -> Vec<D
         windows: pinned.windows,
         of: pinned.of,
     });
-    let waits = response::of_waits(subject, &diagnosis.responses);
-    let all = || diagnosis.responses.iter().chain(&waits);
+    let all = || diagnosis.responses.iter().chain(&diagnosis.waits);
     let responses = all().filter(|response| matters(response, diagnosis));
     let responses = responses.filter_map(|response| judge_response(response, diagnosis));
     let mut slow: Vec<DiagnosisVerdict> =
@@ -106,11 +105,17 @@ fn is_timed(class: Class, diagnosis: &Diagnosis) -> bool {
 fn slow_class(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     /// Minimum operations for a mean.
     const MIN_OPERATIONS: f64 = 100.0;
-    let Response { class, iops, latency_s, .. } = *response;
+    let Response { class, counted, iops, latency_s, .. } = *response;
     let seconds: f64 = response.points.iter().map(|point| point.length_s).sum();
     let is_slow = latency_s > slow_threshold_s(response) && iops * seconds >= MIN_OPERATIONS;
     let share = compute_wait_share(class, diagnosis);
-    (is_slow && is_timed(class, diagnosis)).then_some(DiagnosisVerdict::SlowClass { class, latency_s, iops, share })
+    (is_slow && is_timed(class, diagnosis)).then_some(DiagnosisVerdict::SlowClass {
+        class,
+        counted,
+        latency_s,
+        iops,
+        share,
+    })
 }
 
 fn class_share(verdict: &DiagnosisVerdict) -> f64 {
@@ -124,7 +129,8 @@ fn compute_wait_share(class: Class, diagnosis: &Diagnosis) -> Option<f64> {
         Class::RandomRead => split.share(TimePart::RandomRead),
         Class::SequentialRead => split.share(TimePart::SequentialRead),
         Class::Read => {
-            split.share(TimePart::Read) + split.share(TimePart::RandomRead) + split.share(TimePart::SequentialRead)
+            let parts = [TimePart::Read, TimePart::OtherUserIo, TimePart::RandomRead, TimePart::SequentialRead];
+            parts.into_iter().map(|part| split.share(part)).sum()
         }
         Class::RedoWrite | Class::Flush => split.share(TimePart::LogWrite),
         Class::TempRead | Class::TempWrite => split.share(TimePart::Temp),
@@ -151,7 +157,7 @@ const GOES_WITH: f64 = 0.5;
 
 fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const HALF: f64 = 0.5;
-    let Response { class, iops, latency_s, in_flight, knee_iops, .. } = *response;
+    let Response { class, counted, iops, latency_s, in_flight, knee_iops, .. } = *response;
     let slow_s = slow_threshold_s(response);
     // On average less than one in flight, or idle half of the time: hardly any queueing. Flushes of a log follow each other
     // and wait for writes in progress.
@@ -165,9 +171,9 @@ fn judge_response(response: &Response, diagnosis: &Diagnosis) -> Option<Diagnosi
             Some(DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops })
         }
         _ if latency_s > slow_s && (is_alone || is_flat(response)) => {
-            Some(DiagnosisVerdict::Slow { class, latency_s, iops, in_flight })
+            Some(DiagnosisVerdict::Slow { class, counted, latency_s, iops, in_flight })
         }
-        _ if latency_s > slow_s => Some(DiagnosisVerdict::SlowOrLoaded { class, latency_s, iops, in_flight }),
+        _ if latency_s > slow_s => Some(DiagnosisVerdict::SlowOrLoaded { class, counted, latency_s, iops, in_flight }),
         _ => quick(response, diagnosis),
     }
 }
@@ -188,14 +194,14 @@ fn is_flat(response: &Response) -> bool {
 /// Latency of flash: long waits are due to the number of operations.
 fn quick(response: &Response, diagnosis: &Diagnosis) -> Option<DiagnosisVerdict> {
     const QUICK_S: f64 = 0.001;
-    let Response { class, iops, latency_s, .. } = *response;
+    let Response { class, counted, iops, latency_s, .. } = *response;
     let is_random = matches!(class, Class::RandomRead | Class::Read | Class::All);
     if !is_random || latency_s > QUICK_S {
         return None;
     }
     Some(match compute_wait_share(class, diagnosis) {
-        Some(share) if share >= LARGE => DiagnosisVerdict::Many { class, latency_s, iops },
-        _ => DiagnosisVerdict::Quick { class, latency_s, iops },
+        Some(share) if share >= LARGE => DiagnosisVerdict::Many { class, counted, latency_s, iops },
+        _ => DiagnosisVerdict::Quick { class, counted, latency_s, iops },
     })
 }
 

@@ -141,9 +141,10 @@ pub(super) fn section(case: &Case<'_>) -> PageSection {
     if let Some(split) = &case.found.split {
         let seconds = format!("{} s", number::three(split.database_s));
         rows.push(place(Some(time_id(case.index)), "database time", &seconds, &split.place));
-        if let (Some(host), Some(busy)) = (&split.host.place, split.host_busy) {
-            rows.push(place(None, "busy processors of the host", &number::percent((busy * 1e3).round() / 1e3), host));
-        }
+    }
+    let of_split = case.found.split.as_ref().and_then(|split| split.host_busy.zip(split.host.place.as_ref()));
+    if let Some((busy, host)) = of_split.or(case.subject.host.as_ref().map(|host| (host.busy, &host.place))) {
+        rows.push(place(None, "busy processors of the host", &number::percent((busy * 1e3).round() / 1e3), host));
     }
     for (row, event) in list_events(case).into_iter().enumerate() {
         let value = format!("{} s, {} waits", number::three(event.total_s), number::three(event.count));

@@ -141,12 +141,10 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
         file_name(&time.input),
         time.origin
     );
-    let counted_s: f64 = split.slices.iter().map(|slice| slice.seconds).sum();
-    let excess = (counted_s > SAMPLING_ERROR * split.database_s).then(|| {
-        format!(
-            "waits and processor time are {} s, more than the database time: shares are of their sum",
-            number::three(counted_s)
-        )
+    let excess = split.parts_s.map(|parts_s| {
+        let of = if split.total_s > split.database_s { "their sum" } else { "the database time" };
+        let parts_s = number::three(parts_s);
+        format!("waits and processor time, sampled separately, are {parts_s} s, more than the database time: shares are of {of}")
     });
     let notes = iter::once(note).chain(excess);
     let blocks = if events.is_empty() {
@@ -157,9 +155,6 @@ pub(super) fn places(case: &Case<'_>) -> Option<PageSection> {
     };
     Some(PageSection::bare(case.title("Longest waits"), blocks))
 }
-
-/// Ratio of waits and processor time to the database time beyond rounding.
-const SAMPLING_ERROR: f64 = 1.02;
 
 const WHAT_IFS: [Column; 4] = [
     Column::text("what if", 0),

@@ -30,6 +30,7 @@ impl Sized<'_> {
             cautions.extend(words::processors_without_peaks(demand));
         }
         cautions.extend(words::assumed_load(demand));
+        cautions.extend(self.sizing.best_effect().as_ref().and_then(words::other_user_io));
         cautions.extend(self.platform_cautions());
         details.extend(demand.platform.cluster.iter().filter(|cluster| !is_part(cluster)).map(words::cluster));
         details.extend(self.details());

@@ -1,7 +1,7 @@
 //! Verdicts about the latency of storage and its limits.
 
 use plimsoll_catalogue::Counts;
-use plimsoll_choose::diagnosis::DiagnosisVerdict;
+use plimsoll_choose::diagnosis::{CountedEvent, DiagnosisVerdict};
 use plimsoll_ingest::{Class, Measure};
 
 use super::{VerdictText, duration, event, seconds, share};
@@ -45,6 +45,33 @@ fn iops(rate: f64) -> String {
     format!("{} IOPS", number::three(rate))
 }
 
+/// A rate with the events that it counts.
+pub(crate) fn rate_of(counted: CountedEvent, rate: f64) -> String {
+    match counted {
+        CountedEvent::Operation => iops(rate),
+        CountedEvent::LogWrite => format!("{} log writes/s", number::three(rate)),
+        CountedEvent::SessionWait => format!("{} waits/s", number::three(rate)),
+    }
+}
+
+/// `Reads take 8 ms at 300 IOPS`, or the waits of sessions for them.
+fn format_latency(class: Class, counted: CountedEvent, [latency_s, rate]: [f64; 2]) -> String {
+    let (time, rate) = (seconds(latency_s), rate_of(counted, rate));
+    match counted {
+        CountedEvent::SessionWait => format!("Sessions wait {time} each for {}, at {rate}", class.name()),
+        _ => format!("{} take {time} at {rate}", operations(class)),
+    }
+}
+
+/// `2.4 in flight on average`, or the sessions that wait.
+fn format_in_flight(counted: CountedEvent, count: f64) -> String {
+    let count = number::three(count);
+    match counted {
+        CountedEvent::SessionWait => format!("{count} sessions waiting on average"),
+        _ => format!("{count} in flight on average"),
+    }
+}
+
 fn stalled(class: Class, pending: f64, [windows, of]: [usize; 2]) -> (String, &'static str) {
     let text = format!(
         "{} are pending (up to {}) while none completes, in {windows} of {of} windows: the storage, or its path, does not \
@@ -55,33 +82,31 @@ fn stalled(class: Class, pending: f64, [windows, of]: [usize; 2]) -> (String, &'
     (text, "Check the device, its path and the kernel's log for errors and resets before changing the configuration.")
 }
 
-/// `latency_s` and operations per second of a class, and the share of the database's time that sessions wait for it.
-fn slow_class(class: Class, [latency_s, rate]: [f64; 2], of: Option<f64>) -> (String, &'static str) {
+/// Seconds and rate of a class, and the share of the database's time that sessions wait for it.
+fn slow_class(class: Class, counted: CountedEvent, rates: [f64; 2], of: Option<f64>) -> (String, &'static str) {
     let seldom = match of {
         None => "there are few of them".to_owned(),
         Some(of) if of <= 0.0 => "sessions do not wait for them".to_owned(),
         Some(of) => format!("sessions wait for {} in {} of the database's time", waited(class), share(of)),
     };
     (
-        format!("{} take {} at {}: slow, but {seldom}.", operations(class), seconds(latency_s), iops(rate)),
+        format!("{}: slow, but {seldom}.", format_latency(class, counted, rates)),
         "Only the statements that wait for them gain from faster storage.",
     )
 }
 
 fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
     Some(match verdict {
-        DiagnosisVerdict::Slow { class, latency_s, iops: rate, in_flight } => (
+        DiagnosisVerdict::Slow { class, counted, latency_s, iops: rate, in_flight } => (
             format!(
-                "{} take {} at {}, with {} in flight on average: the storage is slow, not overloaded.",
-                operations(*class),
-                seconds(*latency_s),
-                iops(*rate),
-                number::three(*in_flight)
+                "{}, with {}: the storage is slow, not overloaded.",
+                format_latency(*class, *counted, [*latency_s, *rate]),
+                format_in_flight(*counted, *in_flight)
             ),
             "More IOPS of the same kind do not help; use a medium or path with lower latency.",
         ),
-        DiagnosisVerdict::SlowClass { class, latency_s, iops: rate, share } => {
-            slow_class(*class, [*latency_s, *rate], *share)
+        DiagnosisVerdict::SlowClass { class, counted, latency_s, iops: rate, share } => {
+            slow_class(*class, *counted, [*latency_s, *rate], *share)
         }
         DiagnosisVerdict::Stalled { class, pending, windows, of } => stalled(*class, *pending, [*windows, *of]),
         DiagnosisVerdict::AtItsLimit { class, quiet_s, loaded_s, knee_iops, highest_iops } => {
@@ -98,29 +123,26 @@ fn speed(verdict: &DiagnosisVerdict) -> Option<(String, &'static str)> {
                 "Raise that limit (IOPS, throughput, or the machine's limit), or spread the load over time.",
             )
         }
-        DiagnosisVerdict::SlowOrLoaded { class, latency_s, iops: rate, in_flight } => (
+        DiagnosisVerdict::SlowOrLoaded { class, counted, latency_s, iops: rate, in_flight } => (
             format!(
-                "{} take {} at {}, with {} in flight on average: slow or overloaded storage.",
-                operations(*class),
-                seconds(*latency_s),
-                iops(*rate),
-                number::three(*in_flight)
+                "{}, with {}: slow or overloaded storage.",
+                format_latency(*class, *counted, [*latency_s, *rate]),
+                format_in_flight(*counted, *in_flight)
             ),
             "Add several windows, quiet and busy: latency by rate distinguishes the two.",
         ),
-        DiagnosisVerdict::Many { class, latency_s, iops: rate } => (
+        DiagnosisVerdict::Many { class, counted, latency_s, iops: rate } => (
             format!(
                 "{} take only {}: the wait time is high because of their number ({}).",
                 operations(*class),
                 seconds(*latency_s),
-                iops(*rate)
+                rate_of(*counted, *rate)
             ),
             "Fewer reads (memory, indexes, statements) help more than faster storage.",
         ),
-        DiagnosisVerdict::Quick { class, latency_s, iops: rate } => (
-            format!("{} take {} at {}: the storage is fast.", operations(*class), seconds(*latency_s), iops(*rate)),
-            "",
-        ),
+        DiagnosisVerdict::Quick { class, counted, latency_s, iops: rate } => {
+            (format!("{}: the storage is fast.", format_latency(*class, *counted, [*latency_s, *rate])), "")
+        }
         DiagnosisVerdict::Tail { event: name, mean_s, p99_s: [lower, upper], .. } => {
             let upper = if upper.is_finite() { format!(" (up to {})", seconds(*upper)) } else { String::new() };
             (
