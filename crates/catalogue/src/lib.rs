@@ -35,6 +35,7 @@ mod price;
 mod price_list;
 mod product;
 mod product_text;
+mod rac;
 mod read;
 mod refusal;
 mod requirement;
@@ -73,6 +74,7 @@ pub use price_list::{Meters, PriceListError, PriceListFile, PriceListForm, Price
 pub use product::{
     Access, Autotune, Kinds, LatencyStatement, Often, OptionValue, Product, ProductKind, Scope, Warning,
 };
+pub use rac::{RacStatus, RacSupport};
 pub use read::parse_requirement;
 pub use refusal::{ConfigRefusal, UnknownProduct};
 pub use requirement::{

@@ -18,6 +18,7 @@ use crate::iscsi::IscsiRule;
 use crate::managed::ManagedDatabase;
 use crate::model_fit::ModelFit;
 use crate::money::Currency;
+use crate::rac::RacSupport;
 use crate::service_level::ServiceLevel;
 use crate::sharing::SharingMode;
 use crate::typical::TypicalRates;
@@ -86,6 +87,7 @@ pub struct Product {
     pub(crate) durability: Option<Durability>,
     pub(crate) service_levels: Vec<ServiceLevelRule>,
     pub(crate) sharing: Vec<SharingRule>,
+    pub(crate) rac: Option<RacSupport>,
     pub(crate) iscsi: Option<IscsiRule>,
     pub(crate) deviations: Vec<Deviation>,
     pub(crate) typical: Vec<TypicalRule>,
@@ -666,6 +668,11 @@ impl Product {
     /// [`Offer::sharing`](crate::Offer::sharing) has the number of machines of a configuration.
     pub fn shareable(&self) -> bool {
         self.sharing.iter().any(|rule| rule.mode == SharingMode::ReadWrite)
+    }
+
+    /// Support of Oracle RAC on own machines with the volume; `None` if the catalogue has no statement.
+    pub const fn rac(&self) -> Option<&RacSupport> {
+        self.rac.as_ref()
     }
 
     /// Loads whose quote and simulation differ, each with the reason.

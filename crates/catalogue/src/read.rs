@@ -113,6 +113,7 @@ impl PartReader<'_> {
             durability: self.durability(&head),
             service_levels: self.service_levels(&head),
             sharing: self.sharing(&head),
+            rac: self.rac(&head),
             iscsi: self.iscsi(&head),
             deviations: self.deviations(&head),
             typical: self.typical(&head),

@@ -295,6 +295,7 @@ impl Product {
         cites.extend(self.durability.iter().map(|durability| &durability.cite));
         cites.extend(self.service_levels.iter().map(|rule| &rule.level.cite));
         cites.extend(self.sharing.iter().map(|rule| &rule.cite));
+        cites.extend(self.rac.iter().map(|rac| &rac.cite));
         cites.extend(self.iscsi.iter().map(|rule| &rule.cite));
         cites.extend(self.typical.iter().flat_map(|rule| &rule.rates.drives).map(|drive| &drive.cite));
         cites.extend(self.prices.iter().flat_map(|list| &list.parts).map(|part| &part.cite));

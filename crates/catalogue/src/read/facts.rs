@@ -10,6 +10,7 @@ use crate::expression::Type;
 use crate::iscsi::IscsiRule;
 use crate::nearest;
 use crate::product::{ServiceLevelRule, SharingRule};
+use crate::rac::{RacStatus, RacSupport};
 use crate::service_level::{ServiceLevel, ServiceSubject};
 use crate::sharing::SharingMode;
 
@@ -80,6 +81,16 @@ impl PartReader<'_> {
         let cite = self.cites.cite(&section, &mut self.to);
         section.finish(&mut self.to);
         Some(SharingRule { hosts: hosts?, mode: mode?, when, cite })
+    }
+
+    pub(super) fn rac(&mut self, head: &Section) -> Option<RacSupport> {
+        let section = head.section("rac", "[rac]", &mut self.to)?;
+        let support = section.required("support", &mut self.to);
+        let support = support.and_then(|text| self.word(text, "support", &RacStatus::ALL, RacStatus::name));
+        let text = section.required("text", &mut self.to);
+        let cite = self.cites.cite(&section, &mut self.to);
+        section.finish(&mut self.to);
+        Some(RacSupport { support: support?, text: text?.text.into(), cite })
     }
 
     pub(super) fn iscsi(&mut self, head: &Section) -> Option<IscsiRule> {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use plimsoll_catalogue::{Catalogue, Ceiling, Offer, OptionValue, Part, Price, PriceTerms};
+use plimsoll_catalogue::{Catalogue, Ceiling, Offer, OptionValue, Part, Price, PriceTerms, RacSupport};
 use plimsoll_ingest::Class;
 use plimsoll_model::ChainSpec;
 use plimsoll_model::analytic::{Offered, Workload, solve};
 use plimsoll_units::{Bytes, Span};
 
 use super::objective::class_for;
-use super::product_facts::{members, rac_note, yearly_loss};
+use super::product_facts::{members, yearly_loss};
 use super::search::Search;
 use super::series::DemandSeries;
 use super::{
@@ -300,9 +300,12 @@ fn find_risks(offer: &Offer, price: Option<&Price>, bounds: &[TightBound]) -> Ve
 
 /// Uncertainties of a volume for the platform of the database: the support of clusters, sector sizes.
 fn platform_risks(wanted: &Wanted, offer: &Offer) -> Vec<Risk> {
-    let note = wanted.platform.cluster.as_ref().and_then(|_| rac_note(offer.product()));
-    let risk = |text: &str| Risk { kind: RiskKind::Safety, text: text.to_owned(), cite: None };
-    note.map(risk).into_iter().chain(sector_risk(wanted, offer)).chain(engine_risk(&wanted.platform, offer)).collect()
+    let rac = wanted.platform.cluster.as_ref().and_then(|_| offer.product().rac());
+    let risk = |rac: &RacSupport| {
+        let cite = Some(Arc::clone(&rac.cite));
+        Risk { kind: RiskKind::Safety, text: rac.text.to_string(), cite }
+    };
+    rac.map(risk).into_iter().chain(sector_risk(wanted, offer)).chain(engine_risk(&wanted.platform, offer)).collect()
 }
 
 /// A managed database, where the input does not show the engine.

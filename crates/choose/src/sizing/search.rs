@@ -135,7 +135,7 @@ impl Search {
     }
 
     /// The reason why a product is excluded for a cluster of instances.
-    fn excludes_cluster(&self, product: &Product) -> Option<&'static str> {
+    fn excludes_cluster<'p>(&self, product: &'p Product) -> Option<&'p str> {
         let single = match product.managed() {
             None => "only a single machine can write to it, while RAC shares volumes among instances",
             Some(_) => "a single instance of it writes, while the database is a cluster of several",

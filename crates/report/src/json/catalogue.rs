@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_catalogue::{
     Autotune, Catalogue, Complaint, Deviation, Durability, LatencyStatement, LimitView, ManagedDatabase, ModelView,
-    NamedFigure, OptionView, PriceView, Product, ProductKind, RuleView, ServiceLevel, SharingView, Status,
+    NamedFigure, OptionView, PriceView, Product, ProductKind, RacSupport, RuleView, ServiceLevel, SharingView, Status,
     TypicalRates, Warning,
 };
 use plimsoll_units::Bytes;
@@ -76,6 +76,8 @@ view! {
         service_levels: Vec<ServiceLevel> = product.service_levels(),
         /// Machines that can attach a volume at the same time.
         sharing: Vec<SharingView> = product.sharing_views(),
+        /// Oracle's support of RAC on own machines with the volume; null without a statement.
+        rac: Option<RacSupport> = product.rac().cloned(),
         /// Loads whose quoted and simulated rates differ.
         deviations: Vec<Deviation> = product.deviations().to_vec(),
         /// Automatic functions of the service.

@@ -349,6 +349,9 @@ fn safety(product: &Product, sources: &mut Sources) -> Vec<Item> {
     for level in product.service_levels() {
         items.push(noted(format!("{} {}", words::service_level(&level), sources.mark(&level.cite)), &level.cite));
     }
+    if let Some(rac) = product.rac() {
+        items.push(noted(format!("Oracle RAC: {} {}", rac.text, sources.mark(&rac.cite)), &rac.cite));
+    }
     for sharing in product.sharing_views() {
         let when = if sharing.when.is_empty() { String::new() } else { format!(", when {}", sharing.when) };
         let text = format!("{} machines, {}{when} {}", sharing.hosts, sharing.mode.name(), sources.mark(&sharing.cite));
