@@ -4,6 +4,7 @@
 //! A [`Wanted`] is derived from a demand by [`wanted`]; [`size`] finds suitable configurations, [`judge`] assesses a
 //! given configuration, and [`layouts`] separates redo and temporary data.
 
+mod alternatives;
 mod assess;
 mod attempt;
 mod backlog;
@@ -25,6 +26,7 @@ mod product_facts;
 mod search;
 mod series;
 mod size;
+mod speedup;
 mod today;
 mod wanted;
 
@@ -36,6 +38,7 @@ use plimsoll_units::Span;
 
 use crate::diagnosis::DatabaseEffect;
 
+pub use alternatives::{ScanWindows, WithoutScans, wider_stripe};
 pub use backlog::{Allowance, Backlog};
 pub(crate) use classes::ClassWindows;
 pub use compute::{Compute, ComputeOrigin, MemoryOrigin, ProcessorOrigin, ProcessorPeaks};
@@ -45,13 +48,14 @@ pub use hits::HitAssumption;
 pub use layout::{VolumeContent, VolumeLayout, VolumePart, layouts};
 pub use licences::{ProcessorLicences, fewer_processors};
 pub use objective::{ClassObjective, Reached};
-pub use platform::{Cluster, Exadata, ForeignPlatform, Platform};
+pub use platform::{Cluster, Exadata, ForeignPlatform, MachineShare, Platform, ShareOrigin};
 pub(crate) use pool::map;
 pub use pool::{InOrder, Pool};
 pub use present::PresentCost;
 pub use product_facts::{unclear_rac, unsupported_rac};
 pub use search::{ScopeError, Search, UnknownProvider};
 pub use size::{judge, size};
+pub use speedup::SpeedLimit;
 pub use today::Best;
 pub use wanted::{DesignError, check_counted, wanted};
 
@@ -104,6 +108,11 @@ pub struct Sizing {
     /// For a database that is licensed by processors: a machine for the recommended configuration that has fewer of them
     /// than its own, at a higher price.
     pub fewer_processors: Option<Attachment>,
+    /// A wider stripe of the recommended product that costs much less, as [`wider_stripe`] finds it; `None` from [`size`].
+    pub wider: Option<Choice>,
+    /// The load without a few windows of large reads that determine it, as [`WithoutScans::of`] finds it; `None` from
+    /// [`size`].
+    pub without_scans: Option<WithoutScans>,
     /// What the recommended configuration assumes of the memory of an array; `None` from [`size`].
     pub hits: Option<HitAssumption>,
     /// The cost of today's configuration, if stated.
@@ -190,7 +199,7 @@ pub struct Slower {
 pub struct Attachment {
     /// The configuration on the machine.
     pub offer: Offer,
-    /// Number of machines: one for each instance of a cluster, which carry equal parts of the load.
+    /// Number of machines: one for each instance of a cluster, each with the part of the load of [`MachineShare`].
     pub count: u32,
     /// Monthly price of all machines; `None` if the catalogue has none.
     pub monthly: Option<Money>,

@@ -4,6 +4,7 @@
 //! kept separate or dropped, with a caution.
 
 pub(crate) mod account;
+mod instances;
 mod resources;
 mod work;
 
@@ -19,6 +20,7 @@ use crate::reading::{
 };
 
 pub use account::{Account, CacheCurve, EventTime, HostWaiting, InputPosition, SessionTime};
+pub use instances::{InstanceLoad, InstanceRates};
 pub use resources::{HostLoad, InstanceResource};
 pub use work::PartWork;
 
@@ -36,6 +38,8 @@ pub struct DatabaseDemand {
     pub name: String,
     /// Its instances, by name.
     pub instances: Vec<String>,
+    /// The load of each instance; empty unless inputs count that of several.
+    pub loads: Vec<InstanceLoad>,
     /// Its windows, in the order of time.
     pub slots: Vec<Slot>,
     /// Its operations, in the order of [`Class::ALL`].
@@ -170,6 +174,7 @@ impl DatabaseDemand {
             cells.entry((figure.class, figure.measure, figure.statistic)).or_default().push((*slot, *at));
         }
         let rates = collect_rates(readings, &placed.figures);
+        let loads = instances::collect_loads(readings, &placed.figures, placed.slots.len());
         let mut series: Vec<MeasureSeries> = cells
             .into_iter()
             .map(|(key, cells)| MeasureSeries::of(key, placed.slots.len(), readings, &cells, &rates))
@@ -201,6 +206,7 @@ impl DatabaseDemand {
         Self {
             name,
             instances,
+            loads,
             slots: placed.slots,
             series,
             totals,

@@ -50,8 +50,8 @@ mod wide;
 pub use builder::Builder;
 pub use curves::{ASSUMED_SPACE, ImportedCurve, build_curves};
 pub use demand::{
-    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition,
-    InstanceResource, MeasureSeries, PartWork, SessionTime, Slot, Summary,
+    Account, CacheCurve, Cap, DatabaseDemand, Demand, EventTime, HostLoad, HostWaiting, InputPosition, InstanceLoad,
+    InstanceRates, InstanceResource, MeasureSeries, PartWork, SessionTime, Slot, Summary,
 };
 pub use distribution::ValueDistribution;
 pub use ebs::{EBS_PAGE_BYTES, EbsStatistics, NotEbsPage};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, check_counted,
-    fewer_processors, layouts, size, wanted,
+    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, WithoutScans, check_counted,
+    fewer_processors, layouts, size, wanted, wider_stripe,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;
@@ -48,6 +48,8 @@ pub fn run(args: &SizeArgs) -> Result<(), CliError> {
     let mut sizing = size(&offers.catalogue, &wanted, &terms, &search);
     sizing.layouts = layouts(&offers.catalogue, &terms, &search, &sizing);
     sizing.present = present;
+    sizing.wider = wider_stripe(&offers.catalogue, &terms, &search, &sizing);
+    sizing.without_scans = WithoutScans::of((&offers.catalogue, &terms), &search, &sizing, (subject, &design));
     sizing.hits = HitAssumption::of(&offers.catalogue, &terms, &sizing);
     if search.machine.is_none() {
         sizing.fewer_processors = fewer_processors(&offers.catalogue, &terms, &sizing);

@@ -12,6 +12,7 @@ mod cut;
 pub(crate) mod database;
 pub mod diagnosis;
 mod errno;
+pub(crate) mod first_screen;
 mod gates;
 pub(crate) mod limits;
 pub(crate) mod offer;

@@ -6,6 +6,8 @@ use plimsoll_units::Span;
 
 /// Share of the work that may exceed the allowed wait without an objective, or with an objective on the mean.
 const DEFAULT_SHARE: f64 = 0.01;
+/// The percentile, by windows, of the factors for peaks within windows.
+pub(super) const PEAKS_AT: f64 = 0.95;
 /// Bisection steps for a limit: to a billionth of the highest window.
 const HALVINGS: u32 = 30;
 
@@ -99,6 +101,18 @@ impl Replay {
             bytes: share(1),
         }
     }
+}
+
+/// Time-weighted quantile of `(value, seconds)`.
+pub(super) fn quantile(mut values: Vec<(f64, f64)>, share: f64) -> f64 {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let enough = share * values.iter().map(|(_, seconds)| seconds).sum::<f64>() * (1.0 - 1e-12);
+    let mut passed = 0.0;
+    let reached = values.iter().find(|(_, seconds)| {
+        passed += seconds;
+        passed >= enough
+    });
+    reached.or(values.last()).map_or(0.0, |(value, _)| *value)
 }
 
 /// The lowest limit that a series of `(rate, seconds)` passes within the allowance.

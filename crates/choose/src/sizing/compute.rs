@@ -39,6 +39,9 @@ pub struct ComputeOrigin {
     pub memory: Option<MemoryOrigin>,
     /// Busy share of the host's processors in their busiest window, 0 to 1; `None` if it is unknown.
     pub host_busy: Option<f64>,
+    /// Processors of the present host, each of which may be a core with several threads; `None` if they are threads, and if
+    /// the required processors are given or unknown.
+    pub possible_cores: Option<f64>,
     /// Peaks of the processors; `None` without hidden peaks, or if those of the processors are known.
     pub peaks: Option<ProcessorPeaks>,
 }
@@ -71,6 +74,14 @@ pub enum ProcessorOrigin {
     Database(InstanceResource),
     /// Used by all programs of the hosts, in the busiest window: those of the database are unknown.
     Busy(f64),
+    /// Those on which the sessions run at most if the resource manager no longer limits them, and those in use with its
+    /// limit: storage is sized for the load without the limit as well.
+    Uncapped {
+        /// Without the limit.
+        required: f64,
+        /// With it.
+        used: f64,
+    },
     /// Those of the present host, whose use is unknown.
     Host(InstanceResource),
     /// Only their busy share is known, and not their number.
@@ -103,12 +114,14 @@ impl HiddenPeaks {
 impl Compute {
     /// The need of one instance when the load has grown by a factor. Processors: those that the instance used in its
     /// busiest window, times that factor, at 70 % utilisation, and at least those of its busiest minute; without that
-    /// minute, at least those of given peaks. Memory: that in use by the instance. The host's figures only where the
+    /// minute, at least those of given peaks; and at least those of `uncapped`: processors in use with the limit of a
+    /// resource manager and at most without it. Memory: that in use by the instance. The host's figures only where the
     /// database's are unknown, or where its page cache answers reads.
     pub(super) fn of(
         subject: &DatabaseDemand,
         growth: f64,
         hidden: HiddenPeaks,
+        uncapped: Option<[f64; 2]>,
         reads_from_page_cache: bool,
     ) -> (Self, ComputeOrigin) {
         let (used, processors) = find_processors(subject).unzip();
@@ -128,13 +141,17 @@ impl Compute {
         let peak_processors = peak.map(|peak| peak.value * growth).or(required);
         let needed = steady.map(|steady| steady.max(peak_processors.unwrap_or(0.0)));
         let by_peak = peak.filter(|peak| Some(peak.value * growth) > steady).cloned().map(ProcessorOrigin::Database);
+        let uncapped = uncapped.filter(|[_, required]| required * growth > needed.unwrap_or(0.0));
+        let needed = uncapped.map(|[_, required]| required * growth).or(needed);
+        let by_cap = uncapped.map(|[used, required]| ProcessorOrigin::Uncapped { required, used });
         let (bytes, memory) = memory(subject, reads_from_page_cache).unzip();
         let compute = Self {
             processors: needed.map(|needed| needed.ceil().max(LEAST_PROCESSORS)),
             memory: bytes.map(|bytes: f64| Bytes::new(bytes.ceil() as u64).max(LEAST_MEMORY)),
         };
         let host_busy = find_host_busy(subject);
-        (compute, ComputeOrigin { processors: by_peak.or(processors).or_else(share), memory, host_busy, peaks })
+        let processors = by_cap.or(by_peak).or(processors).or_else(share);
+        (compute, ComputeOrigin { processors, memory, host_busy, possible_cores: None, peaks })
     }
 
     /// These values, and those of `other` where they are absent.

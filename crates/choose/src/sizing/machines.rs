@@ -3,14 +3,16 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use plimsoll_catalogue::{Chosen, Config, Money, Offer, OptionValue, Part, Price, Product, ProductKind, Setting};
+use plimsoll_catalogue::{
+    Chosen, Config, Counts, Money, Offer, OptionValue, Part, Price, Product, ProductKind, Setting,
+};
 
 use super::assess::Assessor;
 use super::product_facts::members;
 use super::{Attachment, DesignLimit, Rejection, RejectionReason};
 use crate::candidate::{self, Owner};
 use crate::matching::price_of;
-use crate::requirements::TightBound;
+use crate::requirements::{Requirements, TightBound};
 
 /// Machines of a provider for the volumes of a product, with the required processors and memory, in trial order: by price,
 /// unpriced ones last by their limits.
@@ -20,8 +22,8 @@ pub(super) struct Fleet {
     of: usize,
     /// Number of machines.
     count: u32,
-    /// Number of machines that share the load of the input.
-    sharing: u32,
+    /// Parts of the operations and of the bytes of the input that each of them carries.
+    parts: [f64; 2],
 }
 
 /// A machine; flexible ones in a fixed size.
@@ -67,14 +69,14 @@ impl Fleet {
             let by_limits = || a.over.total_cmp(&b.over).then_with(|| a.part.product.cmp(&b.part.product));
             price(a).cmp(&price(b)).then_with(|| vcpus(a).total_cmp(&vcpus(b))).then_with(by_limits)
         });
-        Some(Self { machines, of, count: assessor.wanted.instances(), sharing: assessor.wanted.sharing() })
+        Some(Self { machines, of, count: assessor.wanted.instances(), parts: assessor.wanted.machine_parts() })
     }
 
     /// A single machine, whatever its processors and memory.
     pub(super) fn only(assessor: &Assessor<'_>, offer: &Offer, machine: &Part) -> Self {
         let machine = Machine::attached(assessor, offer, machine.clone());
         let machines = machine.into_iter().map(|(machine, _)| machine).collect();
-        Self { machines, of: 1, count: assessor.wanted.instances(), sharing: assessor.wanted.sharing() }
+        Self { machines, of: 1, count: assessor.wanted.instances(), parts: assessor.wanted.machine_parts() }
     }
 
     /// The first machine with sufficient limits for an offer.
@@ -116,7 +118,7 @@ impl Fleet {
         let enough = || self.machines.iter().filter(|machine| machine.over >= room * (1.0 - 1e-9));
         let of = self.of;
         let attached = enough().find_map(|machine| {
-            let (offer, binds) = machine.attach_all(room, parts, self.sharing)?;
+            let (offer, binds) = machine.attach_all(room, parts, self.parts)?;
             Some(Attachment {
                 count: self.count,
                 monthly: machine
@@ -142,7 +144,7 @@ impl Fleet {
             let nearest = self.machines.iter().max_by(|a, b| a.over.total_cmp(&b.over));
             let nearest = nearest.and_then(|machine| {
                 let attached = machine.with(first, offer)?;
-                let own = own_limits(first, &attached, self.sharing).into_iter().next()?;
+                let own = own_limits(first, &attached, self.parts).into_iter().next()?;
                 Some((machine.part.product.clone(), first.limit(&attached, &own)))
             });
             Rejection { name: offer.short().to_string(), reason: RejectionReason::NoMachine { of, nearest } }
@@ -175,8 +177,9 @@ impl Machine {
     fn attached(assessor: &Assessor<'_>, offer: &Offer, part: Part) -> Option<(Self, Offer)> {
         let config = Config { machine: Some(part.clone()), ..offer.config.clone() };
         let attached = assessor.catalogue.offer(&config, assessor.terms).ok()?;
-        let sharing = assessor.wanted.sharing();
-        let over = own_limits(assessor, &attached, sharing).first().map_or(f64::MAX, |tight| tight.over);
+        let over = own_limits(assessor, &attached, assessor.wanted.machine_parts())
+            .first()
+            .map_or(f64::MAX, |tight| tight.over);
         let price = price_of_machine(assessor, offer, &part);
         let vcpus = attached.machine_shape().and_then(|shape| shape.vcpus);
         Some((Self { part, price, vcpus, over }, attached))
@@ -192,17 +195,17 @@ impl Machine {
         &self,
         room: f64,
         parts: &[(&Assessor<'_>, &Offer)],
-        count: u32,
+        carried: [f64; 2],
     ) -> Option<(Offer, Option<DesignLimit>)> {
         let mut first = None;
         let mut shared: Vec<(DesignLimit, f64)> = Vec::new();
         for (assessor, offer) in parts {
             let attached = self.with(assessor, offer)?;
-            let bounds = find_bounds(assessor, &attached, count);
+            let bounds = find_bounds(assessor, &attached, carried);
             if !bounds.first().is_none_or(|tight| tight.allows(room)) {
                 return None;
             }
-            for tight in own_limits(assessor, &attached, count) {
+            for tight in own_limits(assessor, &attached, carried) {
                 let limit = assessor.limit(&attached, &tight);
                 match shared.iter_mut().find(|(known, _)| known.name == limit.name) {
                     Some((_, used)) => *used += 1.0 / tight.over,
@@ -224,8 +227,7 @@ impl Machine {
 /// The offer without IOPS, throughput and size beyond those that its machine carries of each point; `None` if there are
 /// none.
 pub(super) fn within_machine(assessor: &Assessor<'_>, offer: &Offer, machine: &Attachment) -> Option<Offer> {
-    let sharing = assessor.wanted.sharing();
-    let mut carried = find_bounds(assessor, &machine.offer, sharing);
+    let mut carried = find_bounds(assessor, &machine.offer, assessor.wanted.machine_parts());
     carried.retain(|tight| is_shared(&machine.offer, tight));
     let of_mix = |mix: usize| carried.iter().filter(move |limit| limit.mix == mix).map(|limit| limit.over);
     let provided = volume_limits(assessor, offer);
@@ -298,11 +300,16 @@ fn reduced_option(
     candidate::lowest(assessor.catalogue, assessor.terms, (&offer.short(), owner, &below), is_enough)
 }
 
-/// Limits of an offer on a number of machines that share the load, the tightest first.
-fn find_bounds(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
-    let mut bounds = assessor.requirements.bounds(attached);
+/// Limits of an offer, those of its machine for these parts of the operations and of the bytes; the tightest first.
+fn find_bounds(assessor: &Assessor<'_>, attached: &Offer, parts: [f64; 2]) -> Vec<TightBound> {
+    find_machine_bounds(&assessor.requirements, attached, parts)
+}
+
+/// The same for any requirements.
+pub(super) fn find_machine_bounds(required: &Requirements, attached: &Offer, parts: [f64; 2]) -> Vec<TightBound> {
+    let mut bounds = required.bounds(attached);
     for tight in bounds.iter_mut().filter(|tight| is_shared(attached, tight)) {
-        tight.over *= f64::from(count);
+        tight.over /= parts[usize::from(tight.bound.counts == Counts::Bytes)];
     }
     bounds.sort_by(|a, b| a.over.total_cmp(&b.over));
     bounds
@@ -313,8 +320,8 @@ fn is_shared(attached: &Offer, tight: &TightBound) -> bool {
 }
 
 /// Limits shared by all volumes of a machine, the tightest first, without duplicates.
-fn own_limits(assessor: &Assessor<'_>, attached: &Offer, count: u32) -> Vec<TightBound> {
-    let mut own = find_bounds(assessor, attached, count);
+fn own_limits(assessor: &Assessor<'_>, attached: &Offer, parts: [f64; 2]) -> Vec<TightBound> {
+    let mut own = find_bounds(assessor, attached, parts);
     own.retain(|tight| is_shared(attached, tight));
     let mut seen = Vec::new();
     own.retain(|tight| {
@@ -380,10 +387,10 @@ fn vary_sizes(assessor: &Assessor<'_>, offer: &Offer, name: &str) -> Vec<Part> {
         let sized = exact.map(|gib| with(&part, MEMORY, gib));
         sized.filter(|sized| assessor.catalogue.offer(&on(sized), assessor.terms).is_ok()).unwrap_or(part)
     };
-    let sharing = assessor.wanted.sharing();
+    let carried = assessor.wanted.machine_parts();
     let is_enough = |attached: &Offer| {
         let (vcpus, memory) = attached.machine_shape().map_or((None, None), |shape| (shape.vcpus, shape.memory));
-        let binds = own_limits(assessor, attached, sharing).into_iter().next();
+        let binds = own_limits(assessor, attached, carried).into_iter().next();
         compute.fits(vcpus, memory) && binds.is_none_or(|tight| tight.allows(assessor.wanted.room()))
     };
     let sufficient = || {

@@ -52,6 +52,8 @@ pub fn size(catalogue: &Catalogue, wanted: &Wanted, terms: &PriceTerms, search: 
         layouts: Vec::new(),
         rejected,
         fewer_processors: None,
+        wider: None,
+        without_scans: None,
         hits: None,
         present: None,
         evaluated: assessor.requirements.evaluated(),

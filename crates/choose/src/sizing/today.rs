@@ -33,19 +33,14 @@ impl Wanted {
         self.platform.cluster.as_ref().map_or(1, |cluster| cluster.count)
     }
 
-    /// True if the resource manager of the database limits its processors, so that the load is below the demand.
-    pub fn is_capped(&self) -> bool {
-        self.censored.as_ref().is_some_and(|censored| matches!(censored.cause, CensorCause::ProcessorCap { .. }))
-    }
-
     /// The assumptions that determine the load.
     pub fn decisive_assumptions(&self) -> impl Iterator<Item = &str> {
         self.assumptions.iter().map(String::as_str).filter(|text| is_decisive(text))
     }
 
-    /// Number of machines that share the load of the input: those of the instances that it covers.
-    pub(super) fn sharing(&self) -> u32 {
-        self.platform.cluster.as_ref().map_or(1, |cluster| cluster.covered)
+    /// Parts of the operations and of the bytes that a machine carries, above 0 to 1.
+    pub(super) fn machine_parts(&self) -> [f64; 2] {
+        self.platform.cluster.as_ref().map_or([1.0; 2], |cluster| cluster.share.parts)
     }
 
     /// True if response times decide: configurations whose vendor states no figure, but a worse one than others, are excluded.

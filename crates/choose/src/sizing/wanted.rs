@@ -10,14 +10,14 @@ use plimsoll_record::{Measure, Objective, Scope};
 use plimsoll_units::{Bytes, Span};
 use thiserror::Error;
 
-use super::backlog::{Allowance, lowest_limit};
+use super::backlog::{Allowance, PEAKS_AT, lowest_limit, quantile};
 use super::burst::{Hidden, LARGE, hidden, is_elastic};
 use super::classes::ClassWindows;
 use super::compute::{self, Compute, ComputeOrigin, HiddenPeaks, MemoryOrigin, ProcessorOrigin};
 use super::design::{Burst, Busiest, ClassLoad, DemandWindow, Design, DesignPoint, GrowthStep, Measured, Wanted};
 use super::objective::{ClassObjective, class_for, total_of};
 use super::platform::Platform;
-use crate::diagnosis::{Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
+use crate::diagnosis::{CensorCause, Censored, DiagnoseOptions, DiagnosisVerdict, FLOOR_S, diagnose};
 
 /// The reason why a demand does not determine a design point.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -93,9 +93,6 @@ enum Level {
     Mean,
 }
 
-/// The percentile, by windows, of the factors for peaks within windows.
-const PEAKS_AT: f64 = 0.95;
-
 /// Derives the design point of a demand.
 pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, DesignError> {
     let mut all = ClassWindows::new(subject);
@@ -125,8 +122,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     if !points[0].covers(&bytes.classes) {
         points.push(bytes);
     }
-    let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
-    let operations: f64 = windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum();
+    let mean_iops = mean_rate(&windows);
     let mut assumptions: Vec<String> = all.assumed.iter().map(|text| (*text).to_owned()).collect();
     assumptions.extend(design.objectives.iter().filter_map(|objective| stand_in(objective, &points)));
     assumptions.extend(absent_operations(subject, design, &absent));
@@ -139,8 +135,9 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
     let usual = point(&windows, Busiest::Operations, Level::Mean, &[]);
     let times = design.growth.times();
     let series = if design.quantile.is_none() { grown(windows, times * without_stall) } else { Vec::new() };
-    let (compute, compute_origin) = required_compute(subject, design, hidden_peaks, reads_from_page_cache);
-    assumptions.extend(single_threaded_cores(subject, &compute_origin));
+    let limits = (hidden_peaks, censored.as_ref());
+    let (compute, compute_origin) = required_compute(subject, design, limits, reads_from_page_cache);
+    assumptions.extend(compute_origin.possible_cores.map(single_threaded_cores));
     Ok(Wanted {
         subject: subject.name.clone(),
         objectives: objectives.required,
@@ -151,7 +148,7 @@ pub fn wanted(subject: &DatabaseDemand, design: &Design) -> Result<Wanted, Desig
         compute_origin,
         points,
         headroom: design.headroom,
-        mean_iops: operations / seconds * times * without_stall,
+        mean_iops: mean_iops * times * without_stall,
         capacity: Bytes::new((design.capacity.get() as f64 * times / (1.0 - design.free)).ceil() as u64),
         free: design.free,
         answer,
@@ -172,35 +169,59 @@ const fn is_write(class: Class) -> bool {
     matches!(class, Class::Write | Class::DataWrite | Class::RedoWrite | Class::TempWrite | Class::BulkWrite)
 }
 
+/// Processors in use with the limit of a resource manager, and at most without it.
+fn uncapped_processors(censored: &Censored) -> Option<[f64; 2]> {
+    match censored.cause {
+        CensorCause::ProcessorCap { processors, .. } => Some(processors),
+        _ => None,
+    }
+}
+
 /// Processors and memory of a machine, and where they come from.
 fn required_compute(
     subject: &DatabaseDemand,
     design: &Design,
-    hidden: HiddenPeaks,
+    (hidden, censored): (HiddenPeaks, Option<&Censored>),
     reads_from_page_cache: bool,
 ) -> (Compute, ComputeOrigin) {
-    let (of_input, origin) = Compute::of(subject, design.growth.times(), hidden, reads_from_page_cache);
+    let uncapped = censored.filter(|_| design.burst != Burst::None).and_then(uncapped_processors);
+    let (of_input, origin) = Compute::of(subject, design.growth.times(), hidden, uncapped, reads_from_page_cache);
     let given = design.compute;
-    let origin = ComputeOrigin {
+    let mut origin = ComputeOrigin {
+        possible_cores: None,
         peaks: origin.peaks.filter(|_| given.processors.is_none()),
         processors: given.processors.map(|_| ProcessorOrigin::Given).or(origin.processors),
         memory: given.memory.map(|_| MemoryOrigin::Given).or(origin.memory),
         host_busy: origin.host_busy,
     };
+    origin.possible_cores = find_possible_cores(subject, &origin);
     (given.or(of_input), origin)
 }
 
-/// A note on hosts with a processor for each core, which is two vCPUs of x86-64 machines, unless the host is a virtual
+/// Processors of a host with a processor for each core, which is two vCPUs of x86-64 machines, unless the host is a virtual
 /// machine that hides the threads.
-fn single_threaded_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Option<String> {
+fn find_possible_cores(subject: &DatabaseDemand, origin: &ComputeOrigin) -> Option<f64> {
     let is_given = matches!(origin.processors, None | Some(ProcessorOrigin::Given));
     let of_host = |resource| compute::highest(subject, resource).map(|host| host.value);
     let processors = of_host(Resource::HostProcessors)?;
     let has_threads = of_host(Resource::HostCores)? < processors;
-    (!is_given && !has_threads).then(|| format!(
+    (!is_given && !has_threads).then_some(processors)
+}
+
+fn single_threaded_cores(processors: f64) -> String {
+    format!(
         "the host has {processors} cores and as many processors, which count as vCPUs: if they are whole cores without \
          hyper-threading, each does the work of up to two vCPUs; state --vcpus then"
-    ))
+    )
+}
+
+/// The windows with operations, and their slots, with the assumptions of a design.
+pub(super) fn load_windows(subject: &DatabaseDemand, design: &Design) -> (Vec<DemandWindow>, Vec<usize>) {
+    let mut all = ClassWindows::new(subject);
+    if design.assumes_blocks {
+        all.assume_blocks(&subject.absent());
+    }
+    windows(subject, &mut all)
 }
 
 /// The windows with operations, and their slots.
@@ -224,6 +245,12 @@ fn absent_operations(subject: &DatabaseDemand, design: &Design, absent: &[Class]
     let is_log_only = absent.contains(&Class::Write) && counts_log(subject);
     let note = || "the input counts no writes but those of the log: the choice covers no others".to_owned();
     is_log_only.then(note).into_iter().collect()
+}
+
+/// Mean operations per second over windows.
+fn mean_rate(windows: &[DemandWindow]) -> f64 {
+    let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
+    windows.iter().map(|window| window.rate(Busiest::Operations) * window.seconds).sum::<f64>() / seconds
 }
 
 /// Rates of windows with their seconds.
@@ -400,18 +427,6 @@ fn grown(mut windows: Vec<DemandWindow>, times: f64) -> Vec<DemandWindow> {
         load.bytes_per_second *= times;
     }
     windows
-}
-
-/// Time-weighted quantile of `(value, seconds)`.
-fn quantile(mut values: Vec<(f64, f64)>, share: f64) -> f64 {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let enough = share * values.iter().map(|(_, seconds)| seconds).sum::<f64>() * (1.0 - 1e-12);
-    let mut passed = 0.0;
-    let reached = values.iter().find(|(_, seconds)| {
-        passed += seconds;
-        passed >= enough
-    });
-    reached.or(values.last()).map_or(0.0, |(value, _)| *value)
 }
 
 /// Hidden peaks beyond the level: one-minute maxima relative to the averages that windows reach `often`, for operations

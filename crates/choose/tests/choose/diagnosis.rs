@@ -501,6 +501,7 @@ fn disk(minutes: &[(f64, f64)], depth: f64) -> DatabaseDemand {
     DatabaseDemand {
         name: "sda".to_owned(),
         instances: Vec::new(),
+        loads: Vec::new(),
         slots: vec![Slot::of(None, Span::from_secs(60)); minutes.len()],
         series: vec![
             series(Class::All, Measure::Depth, &|(iops, latency_s)| iops * latency_s * depth),

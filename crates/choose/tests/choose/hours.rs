@@ -30,6 +30,7 @@ fn week(iops: impl Fn(u8) -> f64) -> DatabaseDemand {
     DatabaseDemand {
         name: "shop".to_owned(),
         instances: Vec::new(),
+        loads: Vec::new(),
         series: vec![series(Measure::Iops, 1.0), series(Measure::Throughput, 8_192.0)],
         slots,
         totals: [None, None],

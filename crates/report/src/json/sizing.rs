@@ -43,6 +43,13 @@ view! {
         /// For Oracle Database: machine for the recommended configuration with fewer processors to license; null if there is
         /// none.
         fewer_processors: Option<Machine> = view(sizing.fewer_processors.as_ref()),
+        /// Wider stripe of the recommended product that costs at least a tenth less; null if there is none.
+        wider_stripe: Option<Choice> = view(sizing.wider.as_ref()),
+        /// Share of the database's time that is saved if sessions never pause, when they reach the first limit of the
+        /// recommended configuration; null if that is not less than for the same work, or unknown.
+        saved_without_pauses_share: Option<f64> = sizing.speed_limit().map(|limit| limit.saved),
+        /// Load without a few windows of large reads, probably of a backup, that determine it; null if there are none.
+        without_scans: Option<WithoutScans> = view(sizing.without_scans.as_ref()),
         /// What the recommended configuration assumes of the memory of an array; null if nothing.
         hit_assumption: Option<HitAssumption> = view(sizing.hits.as_ref()),
         /// The cost of today's configuration, and the difference; null if it was not stated.
@@ -61,6 +68,20 @@ view! {
         mean_without_hits_ns: Option<Span> = hits.mean_without(),
         /// True if the configuration is suitable without hits.
         is_suitable_without_hits: bool = hits.is_suitable,
+    }
+
+    /// A load without a few windows of large reads.
+    struct WithoutScans from without: &sized::WithoutScans {
+        /// Number of these windows.
+        windows: usize = without.scans.windows,
+        /// Bytes per second of the highest of them as a multiple of the median window.
+        times_median: f64 = without.scans.times,
+        /// Share of large reads in their bytes, 0 to 1.
+        large_reads_share: f64 = without.scans.large_reads,
+        /// Expected load without them.
+        point: DesignPoint = (&without.point).into(),
+        /// Cheapest configuration of the recommended product for it; null if there is none.
+        choice: Option<Choice> = view(without.choice.as_ref()),
     }
 
     /// The cost of today's configuration.
@@ -198,6 +219,15 @@ view! {
         count: u32 = cluster.count,
         /// Share of the database's time in waits for other instances, 0 to 1.
         waits_share: f64 = cluster.waits,
+        /// Part of the operations that each machine carries, 0 to 1: that of the busiest instance.
+        machine_operations_share: f64 = cluster.share.parts[0],
+        /// The same for bytes.
+        machine_bytes_share: f64 = cluster.share.parts[1],
+        /// Instance with the largest part of the bytes; null if the input does not divide the load: all of it is assumed.
+        busiest: Option<String> = match &cluster.share.origin {
+            sized::ShareOrigin::Busiest(name) => Some(name.clone()),
+            _ => None,
+        },
     }
 
     /// Oracle Exadata.

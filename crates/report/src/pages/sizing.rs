@@ -23,7 +23,7 @@ use crate::html::{both, figure};
 use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Fact, Item, Page, PageSection, Table};
 use crate::scale::AxisScale;
-use crate::words::{clean, offer, sentence, sizing as words};
+use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
 /// Rows shown before the rest is collapsed.
 const FEW: usize = 6;
@@ -109,7 +109,12 @@ impl Sized<'_> {
         }));
         if let [choice] = parts[..] {
             figures.push(match choice.total() {
-                Some(total) => Fact::new("Price", format!("{total} a month")).with_remark(words::price_parts(choice)),
+                Some(total) => {
+                    let fact = Fact::new("Price", format!("{total} a month"));
+                    let wider = self.sizing.wider.as_ref().and_then(first_screen::wider);
+                    let fact = wider.into_iter().fold(fact, Fact::with_remark);
+                    fact.with_remark(words::price_parts(choice))
+                }
                 None => Fact::new("Price", words::price(choice)),
             });
         }

@@ -277,6 +277,7 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
              are unknown), for a utilisation of 70 %",
             number::three(*busy)
         ),
+        ProcessorOrigin::Uncapped { required, used } => uncapped_processors(*required, *used),
         ProcessorOrigin::Share(share) => format!(
             "processors: {} busy in the busiest hour, number unknown: give --vcpus ({})",
             super::diagnosis::share(share.value),
@@ -311,6 +312,15 @@ pub(crate) fn compute_origin(origin: &ComputeOrigin) -> Vec<String> {
         )
     });
     processors.into_iter().chain(peaks).chain(memory).collect()
+}
+
+fn uncapped_processors(required: f64, used: f64) -> String {
+    format!(
+        "processors: without the limit of the resource manager the sessions run on up to {} instead of {}; storage is sized for \
+         the load without it as well, and --burst none for both with it",
+        number::three(required),
+        number::three(used)
+    )
 }
 
 const fn memory_name(resource: Resource) -> &'static str {
@@ -628,13 +638,11 @@ pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
     let origin = &demand.compute_origin;
     let required = demand.compute.processors.unwrap_or(0.0);
     if let Some(CensorCause::ProcessorCap { processors: [used, least], .. }) =
-        demand.censored.as_ref().map(|one| &one.cause)
+        demand.censored.as_ref().map(|one| &one.cause).filter(|_| !is_uncapped(demand))
     {
-        let is_offloaded = demand.platform.exadata.is_some_and(|exadata| exadata.offloaded_bytes_s > 0.0);
-        let cells = if is_offloaded { ", and processors of the cells of Exadata are not counted" } else { "" };
         return Some(format!(
-            "{} are a lower bound: the load is capped{cells}. Without the cap its sessions run on up to {} processors instead of \
-             {}; --vcpus requires more",
+            "{} are a lower bound: the load is capped. Without the cap its sessions run on up to {} processors instead of {}; \
+             --vcpus requires more",
             vcpus(required),
             number::three(*least),
             number::three(*used)
@@ -661,6 +669,11 @@ pub(crate) fn processors_without_peaks(demand: &Wanted) -> Option<String> {
             length(seconds)
         )
     })
+}
+
+/// True if the processors are those without the limit of the resource manager.
+fn is_uncapped(demand: &Wanted) -> bool {
+    matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Uncapped { .. }))
 }
 
 /// The processors of the present host are full: a larger machine may do more work.
@@ -825,7 +838,7 @@ pub(crate) fn limit(limit: &DesignLimit) -> String {
 }
 
 /// The rate of a limit: `12,000 IOPS`.
-fn limit_rate(limit: &DesignLimit) -> String {
+pub(super) fn limit_rate(limit: &DesignLimit) -> String {
     match limit.counts {
         Counts::Operations => format!("{} IOPS", number::rate(limit.iops)),
         Counts::Bytes => format!("{} MB/s", offer::megabytes(limit.bytes_per_second)),

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use plimsoll_catalogue::{Catalogue, Date, Money, PriceTerms};
+use plimsoll_choose::diagnosis::{CensorCause, Censored};
 use plimsoll_choose::sizing::{
-    Busiest, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, Measured, Platform, Search, Sizing, Wanted,
-    fewer_processors, layouts, size,
+    Busiest, ClassLoad, Cluster, Compute, DesignPoint, Exadata, GrowthStep, MachineShare, Measured, Platform,
+    ProcessorOrigin, ScanWindows, Search, Sizing, Wanted, WithoutScans, fewer_processors, layouts, size,
 };
 use plimsoll_choose::what_if::{EstimateSource, MemoryFirst, WhatIfs};
 use plimsoll_ingest::Class;
@@ -241,21 +242,23 @@ fn figures_of_a_part_or_of_exadata_are_the_headline() {
     let headline = |sizing: &Sizing| page(sizing).headline.unwrap();
     assert!(headline(&sizing).cautions.iter().all(|text| !text.contains("cluster")));
     let instances = vec!["sales1".to_owned()];
-    sizing.wanted.platform =
-        Platform { cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12 }), ..Platform::default() };
+    sizing.wanted.platform = Platform {
+        cluster: Some(Cluster { instances, covered: 1, count: 1, waits: 0.12, share: MachineShare::of_all(1) }),
+        ..Platform::default()
+    };
     let part = headline(&sizing);
-    // With --unsupported the lack of support comes first.
-    assert!(part.cautions[0].contains("does not support RAC on EC2"), "{part:?}");
-    assert!(
-        part.cautions[1].contains("single instance of a cluster (sales1") && part.cautions[1].contains("12 %"),
-        "{part:?}"
-    );
+    // With --unsupported the lack of support is in the headline.
+    let caution = "A single instance of a cluster (RAC) is reported and priced; Oracle does not support RAC at aws";
+    assert!(part.text.ends_with("RAC unsupported") && part.cautions[0].starts_with(caution), "{part:?}");
+    let detail = part.details.iter().find(|text| text.contains("single instance of a cluster (sales1"));
+    assert!(detail.is_some_and(|text| text.contains("12 %")), "{part:?}");
+    assert!(part.details.iter().any(|text| text.contains("does not support RAC on EC2")), "{part:?}");
     assert!(part.details[0].contains("Cheapest configuration that carries"), "{part:?}");
     sizing.wanted.platform.exadata = Some(Exadata { smart_scans: 0.4, flash: Some(0.9), offloaded_bytes_s: 1e9 });
     let cells = headline(&sizing);
-    let exadata = &cells.cautions[1];
-    assert!(exadata.contains("Exadata") && exadata.contains("40 %") && exadata.contains("90 %"), "{cells:?}");
-    assert!(cells.cautions[2].contains("single instance of a cluster"), "{cells:?}");
+    assert!(cells.cautions[0].contains("without Exadata cells"), "{cells:?}");
+    let is_exadata = |text: &&String| text.contains("Exadata") && text.contains("40 %") && text.contains("90 %");
+    assert!(cells.details.iter().any(|text| is_exadata(&text)), "{cells:?}");
 }
 
 #[test]
@@ -379,7 +382,7 @@ fn platforms_without_support_are_refused_in_the_headline() {
     let terms = PriceTerms { as_of: Date::day(2026, 11, 21), currency: "USD".parse().ok(), region: None };
     let products = ["aws/io2", "azure/premium-ssd", "oci/block-volume"].map(str::to_owned).to_vec();
     let search = Search { products, ..Search::default() };
-    let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1 };
+    let cluster = Cluster { instances: Vec::new(), covered: 2, count: 2, waits: 0.1, share: MachineShare::of_all(2) };
     let platform = Platform { cluster: Some(cluster), ..Platform::default() };
     let cluster_wanted = Wanted { platform, ..wanted(6_000.0, "") };
     let sizing = size(&Catalogue::built_in(), &cluster_wanted, &terms, &search);
@@ -387,14 +390,73 @@ fn platforms_without_support_are_refused_in_the_headline() {
     let choice = &headline.details[0];
     assert!(choice.contains("oci/block-volume") && choice.contains("2 x oci/"), "{headline:?}");
     let refused = "Refused, as Oracle does not support RAC there: aws, azure (--unsupported includes them)";
-    assert!(headline.cautions[0].contains(refused), "{headline:?}");
+    assert!(headline.details.iter().any(|text| text.contains(refused)), "{headline:?}");
     // The recommended platform is neither supported nor refused by a document.
-    let unclear = &headline.cautions[1];
-    assert!(unclear.starts_with("Support unknown: at OCI") && unclear.contains("ask Oracle"), "{headline:?}");
+    assert!(headline.text.ends_with("RAC undocumented"), "{headline:?}");
+    let unclear = &headline.cautions[0];
+    assert!(unclear.contains("RAC of 2 instances, each machine for all of the load"), "{headline:?}");
+    assert!(unclear.contains("at oci, Oracle documents RAC as a service only"), "{headline:?}");
+    assert!(
+        headline.details.iter().any(|text| text.starts_with("Support unknown: Oracle documents RAC at OCI")),
+        "{headline:?}"
+    );
     let alone = Wanted { platform: Platform::default(), ..cluster_wanted.clone() };
     let single = page(&size(&Catalogue::built_in(), &alone, &terms, &search)).headline.unwrap();
-    assert!(!single.cautions.iter().any(|caution| caution.contains("Support unknown")), "{single:?}");
+    assert!(
+        !single.text.contains("RAC") && !single.cautions.iter().any(|caution| caution.contains("RAC")),
+        "{single:?}"
+    );
     let search = Search { products: vec!["aws/io2".to_owned()], ..Search::default() };
     let headline = page(&size(&Catalogue::built_in(), &cluster_wanted, &terms, &search)).headline.unwrap();
     assert!(headline.text.contains("No configuration is eligible"), "{headline:?}");
+}
+
+#[test]
+fn conditions_of_the_recommendation_are_cautions_in_a_line() {
+    let first = |sizing: &Sizing| page(sizing).headline.unwrap();
+    let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
+    // A cap of the processors, for which storage and machine are sized alike.
+    sizing.wanted.compute = Compute { processors: Some(6.0), memory: None };
+    let mut capped = sizing.clone();
+    let cause = CensorCause::ProcessorCap { share: 0.8, processors: [1.2, 6.0], limit: Some(2.0) };
+    capped.wanted.censored = Some(Censored { cause, up_to: Some(5.0) });
+    let name = GrowthStep::WITHOUT_STALL.to_owned();
+    let step = GrowthStep { name, small: 5.0, large: 5.0, scans: 5.0, spread: None, source: String::new() };
+    capped.wanted.steps.push(step);
+    capped.wanted.compute_origin.processors = Some(ProcessorOrigin::Uncapped { required: 6.0, used: 1.2 });
+    let caution = "Sized without the cap of the resource manager (80 % of the time waits): up to 5 times the rate, 6 vCPUs for 1.2; \
+                   --burst none keeps it.";
+    assert_eq!(first(&capped).cautions[0], caution);
+    capped.wanted.steps.clear();
+    assert!(!first(&capped).cautions[0].contains("Sized without the cap"), "the measured load is sized");
+    // Processors that may be cores, and memory that is assumed.
+    let mut cores = sizing.clone();
+    cores.wanted.compute_origin.possible_cores = Some(8.0);
+    cores.wanted.compute_origin.processors = Some(ProcessorOrigin::Busy(4.2));
+    let caution = "Uncertain machine: the host's processors (8) may be whole cores, then up to 12 vCPUs; 12 GiB of memory assumed \
+                   (2 GiB a vCPU) (--vcpus, --memory).";
+    assert!(first(&cores).cautions.contains(&caution.to_owned()), "{:?}", first(&cores).cautions);
+    cores.wanted.compute_origin.processors = Some(ProcessorOrigin::Busy(0.3));
+    assert!(!first(&cores).cautions.iter().any(|text| text.contains("whole cores")), "the machine has twice as many");
+    // A few windows of a backup, and a wider stripe.
+    let choice = sizing.choices[0].clone();
+    let total = choice.total().unwrap();
+    let scans = ScanWindows { windows: 1, times: 9.1, large_reads: 0.958 };
+    let point = sizing.wanted.points[0].clone();
+    sizing.without_scans = Some(WithoutScans { scans, point, choice: Some(choice.clone()) });
+    let found = first(&sizing).cautions.into_iter().find(|text| text.starts_with("Probably")).unwrap();
+    let caution = "Probably a backup decides: 1 window of up to 9.1 times the median, 96 % large reads; without, ";
+    assert!(found.starts_with(caution) && found.contains(&total.to_string()), "{found}");
+    sizing.wider = Some(choice);
+    let price = page(&sizing).figures.into_iter().find(|fact| fact.name == "Price").unwrap();
+    assert!(price.remarks[0].contains("(--stripe 1)"), "{:?}", price.remarks);
+}
+
+#[test]
+fn a_slower_configuration_is_not_recommended_in_silence() {
+    let mut sizing = sized(1_000.0, "", &["oci/block-volume"]);
+    sizing.slower = std::mem::take(&mut sizing.choices);
+    let headline = page(&sizing).headline.unwrap();
+    assert!(headline.text.starts_with("Slower than today: "), "{headline:?}");
+    assert!(headline.cautions[0].contains("this is the nearest: --may-be-slower accepts it"), "{headline:?}");
 }

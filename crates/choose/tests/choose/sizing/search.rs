@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use plimsoll_catalogue::{Bound, Catalogue, Config, Counts, Part};
 use plimsoll_choose::sizing::{
-    Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, HitAssumption, Platform,
-    PresentCost, PriceDoubt, RejectionReason, Search, Sizing, Wanted, fewer_processors, judge, size,
+    Attachment, Best, Busiest, Choice, ClassLatency, ClassLoad, Cluster, Compute, DesignPoint, HitAssumption,
+    MachineShare, Platform, PresentCost, PriceDoubt, RejectionReason, Search, ShareOrigin, Sizing, Wanted,
+    fewer_processors, judge, size,
 };
 use plimsoll_ingest::Class;
 use plimsoll_units::{Bytes, Span};
@@ -337,7 +338,9 @@ fn each_class_has_its_own_objective() {
 /// A cluster of which the input covers some instances.
 fn cluster(covered: u32, count: u32) -> Platform {
     let instances = (0..covered).map(|instance| instance.to_string()).collect();
-    Platform { cluster: Some(Cluster { instances, covered, count, waits: 0.1 }), ..Platform::default() }
+    // Instances with equal parts of the load.
+    let share = MachineShare { parts: [1.0 / f64::from(covered); 2], origin: ShareOrigin::Busiest("0".to_owned()) };
+    Platform { cluster: Some(Cluster { instances, covered, count, waits: 0.1, share }), ..Platform::default() }
 }
 
 /// A sizing that includes platforms without the vendor's support.
@@ -788,8 +791,14 @@ fn price_of_slower(name: &str, iops: f64, capacity: Bytes) -> Option<f64> {
     sizing.best_slower().map(|choice| choice.rank().1)
 }
 
+/// Sixteen cases, or as many as `PROPTEST_CASES` states: 500 take some minutes.
+fn property_config() -> ProptestConfig {
+    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_some() { default } else { ProptestConfig { cases: 16, ..default } }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(property_config())]
 
     #[test]
     fn an_unknown_price_never_ranks(provider in 0..4_usize, iops in 100.0..60_000.0_f64, gib in 50_u64..6_000) {

@@ -9,16 +9,17 @@ use plimsoll_ingest::{
 use plimsoll_units::{Bytes, Span};
 
 /// A test format with a figure in each line: `HH:MM SECONDS CLASS MEASURE STATISTIC VALUE`, with the display names of
-/// classes and `-` for blanks.
+/// classes and `-` for blanks; a seventh word is an instance.
 const LINES: Form = Form::document("lines", "lines of a test", |_| Resemblance::Is { marks: 1 }, read);
 
 #[allow(clippy::unnecessary_wraps)] // signature of readers
 fn read(_: &FormatInput, document: &[u8], out: &mut Builder) -> Result<(), Refusal> {
     let text = String::from_utf8_lossy(document);
-    let scope = out.scope(ReadingScope { database: "SALES".into(), ..ReadingScope::default() });
     for (number, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [time, seconds, name, measure, statistic, value] = words[..] else { panic!("{line}") };
+        let [time, seconds, name, measure, statistic, value] = words[..6] else { panic!("{line}") };
+        let instance = words.get(6).copied().unwrap_or_default().to_owned();
+        let scope = out.scope(ReadingScope { database: "SALES".into(), instance, ..ReadingScope::default() });
         let begin = format!("2026-03-01T{time}:00").parse().ok();
         let window = out.window(ReadingWindow { begin, length: Span::from_secs(seconds.parse().unwrap()) });
         let class = Class::ALL.into_iter().find(|class| class.name().replace(' ', "-") == name).unwrap();

@@ -342,7 +342,7 @@ fn given_peaks_need_processors_and_assumed_ones_are_stated() {
 }
 
 /// A resource of an instance in a window of an hour.
-fn resource(instance: &str, resource: Resource, value: f64) -> InstanceResource {
+pub fn resource(instance: &str, resource: Resource, value: f64) -> InstanceResource {
     InstanceResource { instance: instance.into(), resource, value, window: Span::from_secs(3600), place: place() }
 }
 

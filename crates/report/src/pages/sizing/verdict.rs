@@ -3,17 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_catalogue::Money;
+use plimsoll_catalogue::{Money, RacStatus};
 use plimsoll_choose::diagnosis::DiagnosisVerdict;
-use plimsoll_choose::sizing::{
-    Attachment, Best, Choice, Cluster, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout, unclear_rac,
-    unsupported_rac,
-};
+use plimsoll_choose::sizing::{Attachment, Best, Choice, PriceDoubt, Rejection, RejectionReason, Sizing, VolumeLayout};
 
 use super::Sized;
 use crate::number;
 use crate::page::Headline;
-use crate::words::{clean, offer, sentence, sizing as words};
+use crate::words::diagnosis::share;
+use crate::words::{clean, first_screen, offer, sentence, sizing as words};
 
 /// Maximum ratio of the price of a slower configuration that is mentioned to that of the best.
 const MUCH_CHEAPER: f64 = 0.8;
@@ -23,30 +21,35 @@ impl Sized<'_> {
     /// that costs less, response times above today's, or a bottleneck other than storage.
     pub(super) fn headline(&self) -> Headline {
         let demand = &self.sizing.wanted;
-        let (mut cautions, mut details) = (Vec::from_iter(words::censored(demand)), vec![self.verdict()]);
+        let (mut cautions, mut details) = (Vec::new(), vec![self.verdict()]);
+        let uncapped = first_screen::uncapped(demand);
+        let censored = words::censored(demand);
+        if uncapped.is_some() { &mut details } else { &mut cautions }.extend(censored);
+        cautions.extend(uncapped);
         cautions.extend(self.slower_than_today());
         cautions.extend(self.worse_latency());
-        if demand.is_capped() {
-            cautions.extend(words::processors_without_peaks(demand));
-        }
-        cautions.extend(words::assumed_load(demand));
-        cautions.extend(self.sizing.best_effect().as_ref().and_then(words::other_user_io));
-        cautions.extend(self.platform_cautions());
-        details.extend(demand.platform.cluster.iter().filter(|cluster| !is_part(cluster)).map(words::cluster));
-        details.extend(self.details());
-        if let Some(memory) = self.memory {
+        cautions.extend(words::smaller_than_stored(demand));
+        cautions.extend(self.sizing.without_scans.as_ref().map(first_screen::without_scans));
+        cautions.extend(first_screen::describe_platform(self.sizing));
+        if let Some(memory) = self.memory.filter(|memory| !memory.is_paid) {
             let text = words::memory_first(memory);
             match self.sizing.best_total() {
-                _ if memory.is_paid => cautions.push(format!("A larger cache at no price: {text}")),
                 Some(best) if !is_less(memory.total, best) => details.push(format!("More memory instead: {text}")),
                 _ => cautions.push(format!("Memory first: {text}")),
             }
         }
-        if !demand.is_capped() {
-            cautions.extend(words::processors_without_peaks(demand));
+        cautions.extend(first_screen::describe_machine(self.sizing));
+        cautions.extend(self.bounded_speed());
+        cautions.extend(words::assumed_load(demand));
+        cautions.extend(self.sizing.best_effect().as_ref().and_then(words::other_user_io));
+        details.extend(self.platform_details());
+        details.extend(self.details());
+        if let Some(memory) = self.memory.filter(|memory| memory.is_paid) {
+            cautions.push(format!("A larger cache at no price: {}", words::memory_first(memory)));
         }
         cautions.extend(self.sizing.best_machine().and_then(words::unpriced_machines));
-        cautions.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
+        details.extend(words::processors_without_peaks(demand));
+        details.extend(self.sizing.best_machine().and_then(|_| words::memory_not_of_database(demand)));
         let is_other = matches!(demand.answer, Some(DiagnosisVerdict::NotStorage { .. }));
         let diagnosed = words::answer(demand).map(|answer| answer.trim_end_matches('.').to_owned());
         if is_other { &mut cautions } else { &mut details }.extend(diagnosed);
@@ -54,20 +57,41 @@ impl Sized<'_> {
         Headline { text: self.answer(), grade: "simulated", cautions, details }
     }
 
-    /// Reasons why the figures are not valid for the whole database on other storage.
-    fn platform_cautions(&self) -> Vec<String> {
+    /// Reasons why the figures are not valid for the whole database on other storage, in full.
+    fn platform_details(&self) -> Vec<String> {
         let platform = &self.sizing.wanted.platform;
-        let cluster = platform.cluster.iter().filter(|cluster| is_part(cluster)).map(words::cluster);
+        let cluster = platform.cluster.iter().map(words::cluster);
         let foreign = platform.foreign.iter().map(words::foreign_platform);
-        let first = words::smaller_than_stored(&self.sizing.wanted).into_iter();
-        let support = self.unsupported().into_iter().chain(self.refused()).chain(self.unclear_support());
-        first.chain(support).chain(platform.exadata.iter().map(words::exadata)).chain(cluster).chain(foreign).collect()
+        let support = self.support().into_iter().chain(self.refused());
+        support.chain(platform.exadata.iter().map(words::exadata)).chain(cluster).chain(foreign).collect()
+    }
+
+    /// The limit that a load without pauses reaches before it saves the promised time.
+    fn bounded_speed(&self) -> Option<String> {
+        let saved = self.sizing.best_effect()?.saved();
+        self.sizing.speed_limit().map(|limit| first_screen::speed_limit(&limit, saved))
+    }
+
+    /// The change of the database's time; a range if a limit bounds it.
+    fn effect(&self) -> Option<String> {
+        let effect = self.sizing.best_effect()?;
+        let bound = self.sizing.speed_limit().map(|limit| format!("{} to ", share(limit.saved)));
+        Some(format!("; database time {}{}", bound.unwrap_or_default(), words::saved(&effect)))
+    }
+
+    /// The support of RAC by the vendor on the recommended platform, if it is not certain.
+    fn rac_status(&self) -> Option<&'static str> {
+        self.sizing.wanted.platform.cluster.as_ref()?;
+        let rac = self.sizing.best_volumes().into_iter().next()?.offer.product().rac()?;
+        Some(match rac.support {
+            RacStatus::Unsupported => "; RAC unsupported",
+            RacStatus::Undocumented => "; RAC undocumented",
+        })
     }
 
     /// The best configuration in at most 25 words, with its price and its effect.
     fn answer(&self) -> String {
-        let effect = self.sizing.best_effect();
-        let effect = effect.map_or_else(String::new, |effect| format!("; database time {}", words::saved(&effect)));
+        let effect = self.effect().unwrap_or_default() + self.rac_status().unwrap_or_default();
         let choice = match self.sizing.best() {
             Some(Best::Layout(layout)) => {
                 let volumes: Vec<String> = layout.parts.iter().map(|part| offer::product(&part.choice.offer)).collect();
@@ -82,11 +106,10 @@ impl Sized<'_> {
             None => words::missing_price(choice),
             total => format_total(total, choice.machine.as_ref()),
         };
+        let text = format!("{name}: {price}{effect}");
         match self.sizing.best() {
-            Some(Best::Slower(_)) if effect.is_empty() => {
-                format!("{name}: {price}, but slower than today")
-            }
-            _ => format!("{name}: {price}{effect}"),
+            Some(Best::Slower(_)) => format!("Slower than today: {text}"),
+            _ => text,
         }
     }
 
@@ -139,18 +162,15 @@ impl Sized<'_> {
         format!("None of {} configurations carries the load{meets}{near}", number::whole(*evaluated as f64))
     }
 
-    /// The lack of support of a recommended platform, if those were included.
-    fn unsupported(&self) -> Option<String> {
+    /// The vendor's statement on a cluster on the recommended platform, unless it is supported.
+    fn support(&self) -> Option<String> {
         self.sizing.wanted.platform.cluster.as_ref()?;
         let volume = self.sizing.best_volumes().into_iter().next()?;
-        unsupported_rac(volume.offer.product()).map(|why| format!("Not supported by the vendor: {why}"))
-    }
-
-    /// A recommended platform for a cluster whose support by the vendor is unknown.
-    fn unclear_support(&self) -> Option<String> {
-        self.sizing.wanted.platform.cluster.as_ref()?;
-        let volume = self.sizing.best_volumes().into_iter().next()?;
-        unclear_rac(volume.offer.product()).map(|why| format!("Support unknown: {why}"))
+        let rac = volume.offer.product().rac()?;
+        Some(match rac.support {
+            RacStatus::Unsupported => format!("Not supported by the vendor: {}", rac.text),
+            RacStatus::Undocumented => format!("Support unknown: {}", rac.text),
+        })
     }
 
     /// The platforms that are refused, as the vendor of the database does not support them.
@@ -186,12 +206,21 @@ impl Sized<'_> {
             }
             None => {}
         }
+        details.extend(self.wider());
         details.extend(self.sizing.hits.as_ref().map(words::hit_assumption));
         details.extend(self.excluded_by_latency());
         details.extend(self.cheaper_but_slower());
         details.extend(self.more_money());
         details.extend(self.other_providers());
         details
+    }
+
+    /// A wider stripe that costs less.
+    fn wider(&self) -> Option<String> {
+        let choice = self.sizing.wider.as_ref()?;
+        let price = first_screen::wider(choice)?;
+        let name = offer::configuration(&choice.offer);
+        Some(format!("Cheaper with more volumes: {name}, {price}; the loss of any of them loses all"))
     }
 
     /// How to rank slower configurations, and the first that is not slower, if any.
@@ -209,7 +238,12 @@ impl Sized<'_> {
     fn slower_than_today(&self) -> Option<String> {
         match self.sizing.best()? {
             Best::Doubtful(choice) => self.within_doubt(choice),
-            Best::Slower(_) => Some("No configuration with a complete price is as fast as today".to_owned()),
+            Best::Slower(choice) => {
+                let accepted = words::accepted_by(&self.sizing.wanted, choice);
+                Some(format!(
+                    "No configuration with a complete price is as fast as today; this is the nearest: {accepted}"
+                ))
+            }
             Best::Layout(_) | Best::Single(_) => None,
         }
     }
@@ -256,18 +290,13 @@ impl Sized<'_> {
     }
 }
 
-/// True if the reports are of a part of the cluster.
-fn is_part(cluster: &Cluster) -> bool {
-    cluster.covered == 1 || cluster.count > cluster.covered
-}
-
 fn is_less(a: Money, b: Money) -> bool {
     a.currency == b.currency && a.millionths < b.millionths
 }
 
 /// `948.74 USD a month with its machine`.
 fn format_total(total: Option<Money>, machine: Option<&Attachment>) -> String {
-    let machine = if machine.is_some() { " with its machine" } else { "" };
+    let machine = first_screen::with_machines(machine);
     total.map_or_else(|| "its price is unknown".to_owned(), |total| format!("{total} a month{machine}"))
 }
 

@@ -1,0 +1,123 @@
+//! Alternatives to the recommended configuration that a single condition changes: a wider stripe, and a load without the
+//! few windows of a backup.
+
+use plimsoll_catalogue::{Catalogue, PriceTerms};
+use plimsoll_ingest::DatabaseDemand;
+
+use super::backlog::quantile;
+use super::wanted::{load_windows, wanted};
+use super::{Best, Busiest, Choice, ClassLoad, Design, DesignPoint, Search, Sizing, Wanted, size};
+
+/// Maximum ratio of the price of an alternative to that of the recommended configuration.
+const CHEAPER: f64 = 0.9;
+/// Maximum width of stripes.
+const WIDEST: u32 = 32;
+
+/// A stripe of the recommended product with more volumes than the search allows, if it costs at least a tenth less.
+pub fn wider_stripe(catalogue: &Catalogue, terms: &PriceTerms, search: &Search, sizing: &Sizing) -> Option<Choice> {
+    let total = sizing.best_total()?;
+    if !(2..WIDEST).contains(&search.widest) {
+        return None;
+    }
+    let search = Search { widest: WIDEST, ..of_product(search, sizing)? };
+    let wider = size(catalogue, &sizing.wanted, terms, &search).choices.into_iter().next()?;
+    let own = wider.total().filter(|own| own.currency == total.currency)?;
+    (own.as_f64() <= CHEAPER * total.as_f64()).then_some(wider)
+}
+
+/// The search for the product of the recommended configuration; `None` for separate volumes.
+fn of_product(search: &Search, sizing: &Sizing) -> Option<Search> {
+    let choice = match sizing.best()? {
+        Best::Single(choice) | Best::Slower(choice) | Best::Doubtful(choice) => choice,
+        Best::Layout(_) => return None,
+    };
+    Some(Search { products: vec![choice.offer.product().name().to_owned()], ..search.clone() })
+}
+
+/// A few windows of mostly large reads, probably of a backup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScanWindows {
+    /// Number of these windows.
+    pub windows: usize,
+    /// Bytes per second of the highest of them, as a multiple of the median window.
+    pub times: f64,
+    /// Share of large reads in their bytes, 0 to 1.
+    pub large_reads: f64,
+}
+
+/// The sizing without windows of a probable backup.
+#[derive(Clone, Debug)]
+pub struct WithoutScans {
+    /// The windows.
+    pub scans: ScanWindows,
+    /// The expected load without them, in the windows with the most bytes.
+    pub point: DesignPoint,
+    /// The cheapest choice of the recommended product for that load; `None` if there is none.
+    pub choice: Option<Choice>,
+}
+
+/// Minimum bytes of a large read.
+const LARGE_READ: f64 = 131_072.0;
+/// Minimum number of windows of an input that has a usual load.
+const MIN_WINDOWS: usize = 8;
+/// Maximum share of the windows.
+const RARE: f64 = 0.1;
+/// Minimum bytes per second of such a window, as a multiple of the median.
+const FAR: f64 = 4.0;
+/// Minimum share of large reads in its bytes.
+const MIN_LARGE_READS: f64 = 0.7;
+/// Maximum ratio of the expected bytes without them to those with them.
+const DECISIVE: f64 = 0.7;
+
+impl WithoutScans {
+    /// The sizing without a few windows of large reads, if these determine the expected bytes per second.
+    pub fn of(
+        (catalogue, terms): (&Catalogue, &PriceTerms),
+        search: &Search,
+        sizing: &Sizing,
+        (subject, design): (&DatabaseDemand, &Design),
+    ) -> Option<Self> {
+        let (scans, other) = without_scans(subject, design)?;
+        let busiest = |demand: &Wanted| {
+            let rate = |point: &&DesignPoint| point.bytes_per_second();
+            demand.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).cloned()
+        };
+        let (point, present) = (busiest(&other)?, busiest(&sizing.wanted)?);
+        if point.bytes_per_second() > DECISIVE * present.bytes_per_second() {
+            return None;
+        }
+        let search = of_product(search, sizing);
+        let choice = search.and_then(|search| size(catalogue, &other, terms, &search).choices.into_iter().next());
+        Some(Self { scans, point, choice })
+    }
+}
+
+/// The windows of a probable backup, and the design point of the others.
+fn without_scans(subject: &DatabaseDemand, design: &Design) -> Option<(ScanWindows, Wanted)> {
+    let (windows, slots) = load_windows(subject, design);
+    let rate = |index: usize| windows[index].rate(Busiest::Bytes);
+    let median = quantile(windows.iter().map(|one| (one.rate(Busiest::Bytes), one.seconds)).collect(), 0.5);
+    let large_reads = |index: usize| {
+        let is_large = |load: &&ClassLoad| load.reads >= 1.0 && load.size() >= LARGE_READ;
+        windows[index].classes.iter().filter(is_large).map(|load| load.bytes_per_second).sum::<f64>()
+    };
+    let is_scan = |index: &usize| rate(*index) >= FAR * median && large_reads(*index) >= MIN_LARGE_READS * rate(*index);
+    let found: Vec<usize> = (0..windows.len()).filter(is_scan).collect();
+    let is_rare = found.len() as f64 <= RARE * windows.len() as f64;
+    if windows.len() < MIN_WINDOWS || found.is_empty() || !is_rare || median <= 0.0 {
+        return None;
+    }
+    let sum = |of: &dyn Fn(usize) -> f64| found.iter().map(|index| of(*index)).sum::<f64>();
+    let scans = ScanWindows {
+        windows: found.len(),
+        times: found.iter().map(|index| rate(*index)).fold(0.0, f64::max) / median,
+        large_reads: sum(&large_reads) / sum(&rate),
+    };
+    let mut other = subject.clone();
+    for values in other.series.iter_mut().map(|series| &mut series.values) {
+        for slot in found.iter().map(|index| slots[*index]) {
+            values[slot] = None;
+        }
+    }
+    Some((scans, wanted(&other, design).ok()?))
+}

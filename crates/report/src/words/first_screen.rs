@@ -1,0 +1,208 @@
+//! The conditions of a sizing in a line each, for the first screen; the full sentences are among the details.
+
+use plimsoll_choose::diagnosis::CensorCause;
+use plimsoll_choose::sizing::{
+    Attachment, Choice, Cluster, GrowthStep, ProcessorOrigin, ShareOrigin, Sizing, SpeedLimit, Wanted, WithoutScans,
+    unclear_rac, unsupported_rac,
+};
+use plimsoll_ingest::Resource;
+
+use super::sizing::{length, limit_rate, saved_share};
+use super::{clean, offer, sentence};
+use crate::number;
+
+/// Windows up to this length in seconds are usual reports.
+const USUAL_WINDOW_S: f64 = 2.0 * 3_600.0;
+/// Above this share of the processors of a host queueing is likely at any time.
+const FULL: f64 = 0.85;
+
+/// The load without a cap of the resource manager, for which storage and machine are sized.
+pub(crate) fn uncapped(demand: &Wanted) -> Option<String> {
+    let step = demand.steps.iter().find(|step| step.name == GrowthStep::WITHOUT_STALL)?;
+    let CensorCause::ProcessorCap { share: waits, processors: [used, required], .. } = &demand.censored.as_ref()?.cause
+    else {
+        return None;
+    };
+    let is_sized = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Uncapped { .. }));
+    let subject = if is_sized { "Sized" } else { "Storage is sized" };
+    let vcpus = format!(", {} vCPUs for {}", number::three(*required), number::three(*used));
+    Some(format!(
+        "{subject} without the cap of the resource manager ({} of the time waits): up to {} times the rate{}; --burst none \
+         keeps it",
+        percent(*waits),
+        number::three(step.small),
+        if is_sized { vcpus.as_str() } else { "" }
+    ))
+}
+
+/// The cluster and the storage cells of today: what is priced, and the support of the recommended platform.
+pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
+    let platform = &sizing.wanted.platform;
+    let mut parts: Vec<String> = platform.cluster.iter().map(|cluster| priced_instances(cluster)).collect();
+    parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
+    let exadata = "without Exadata cells";
+    parts.extend(platform.exadata.map(|_| exadata.to_owned()));
+    (!parts.is_empty()).then(|| sentence(&parts.join("; ")))
+}
+
+fn priced_instances(cluster: &Cluster) -> String {
+    let of = match (cluster.covered, cluster.count) {
+        (1, 1) => "a single instance of a cluster (RAC) is reported and priced".to_owned(),
+        (covered, count) if covered < count => {
+            format!("RAC: {covered} of {count} instances are reported, {count} machines priced")
+        }
+        (_, count) => format!("RAC of {count} instances"),
+    };
+    match &cluster.share.origin {
+        ShareOrigin::Single => of,
+        ShareOrigin::Assumed => format!("{of}, each machine for all of the load (division unknown)"),
+        ShareOrigin::Busiest(_) => {
+            format!("{of}, each machine for the busiest ({} of the bytes)", percent(cluster.share.parts[1]))
+        }
+    }
+}
+
+fn rac_support(sizing: &Sizing) -> Option<String> {
+    let volume = sizing.best_volumes().into_iter().next()?;
+    let product = volume.offer.product();
+    let (provider, _) = product.name().split_once('/')?;
+    if unsupported_rac(product).is_some() {
+        return Some(format!("Oracle does not support RAC at {provider}"));
+    }
+    unclear_rac(product).map(|_| format!("at {provider}, Oracle documents RAC as a service only"))
+}
+
+/// Assumptions that the processors and the memory of the recommended machine rest on.
+pub(crate) fn describe_machine(sizing: &Sizing) -> Option<String> {
+    let demand = &sizing.wanted;
+    let shape = sizing.best_machine()?.offer.machine_shape()?;
+    let memory = assumed_memory(demand, shape.memory.map(|memory| memory.get() as f64));
+    let of_processors =
+        [possible_cores(demand, shape.vcpus), foreign(demand), unclear_processors(demand), full_host(demand)];
+    let processors: Vec<String> = of_processors.into_iter().flatten().collect();
+    let options = match (processors.is_empty(), &memory) {
+        (true, None) => return None,
+        (true, Some(_)) => "--memory",
+        (false, None) => "--vcpus",
+        (false, Some(_)) => "--vcpus, --memory",
+    };
+    let parts: Vec<String> = processors.into_iter().chain(memory).collect();
+    Some(format!("Uncertain machine: {} ({options})", parts.join("; ")))
+}
+
+/// Processors that may be whole cores, if the machine has fewer vCPUs than these need.
+fn possible_cores(demand: &Wanted, vcpus: Option<f64>) -> Option<String> {
+    const UTILISATION: f64 = 0.7;
+    let origin = &demand.compute_origin;
+    let processors = origin.possible_cores?;
+    let used = match origin.processors.as_ref()? {
+        ProcessorOrigin::Database(used) if used.resource == Resource::PeakProcessors => used.value,
+        ProcessorOrigin::Database(used) => used.value / UTILISATION,
+        ProcessorOrigin::Busy(busy) => busy / UTILISATION,
+        ProcessorOrigin::Host(host) => host.value,
+        ProcessorOrigin::Uncapped { required, .. } => *required,
+        ProcessorOrigin::Given | ProcessorOrigin::Share(_) => return None,
+    };
+    let needed = (2.0 * used - 1e-9).ceil();
+    (vcpus? < needed).then(|| {
+        let (processors, needed) = (number::three(processors), number::three(needed));
+        format!("the host's processors ({processors}) may be whole cores, then up to {needed} vCPUs")
+    })
+}
+
+fn foreign(demand: &Wanted) -> Option<String> {
+    let platform = demand.platform.foreign.as_ref()?;
+    let is_given = matches!(demand.compute_origin.processors, Some(ProcessorOrigin::Given));
+    (!is_given).then(|| format!("processors of {} count as vCPUs", clean(&platform.name)))
+}
+
+/// Processors that the input does not determine, and those of a mean.
+fn unclear_processors(demand: &Wanted) -> Option<String> {
+    let origin = &demand.compute_origin;
+    let required = demand.compute.required().0;
+    let of = match &origin.processors {
+        Some(ProcessorOrigin::Given) => return None,
+        Some(ProcessorOrigin::Uncapped { .. }) => {
+            let is_offloaded = demand.platform.exadata.is_some_and(|exadata| exadata.offloaded_bytes_s > 0.0);
+            return is_offloaded.then(|| "processors of the Exadata cells are not counted".to_owned());
+        }
+        None | Some(ProcessorOrigin::Share(_)) => return Some("processors in use unknown".to_owned()),
+        Some(ProcessorOrigin::Host(_)) => {
+            return Some("vCPUs of the host, use unknown".to_owned());
+        }
+        Some(ProcessorOrigin::Database(used)) if used.resource == Resource::PeakProcessors => return None,
+        Some(ProcessorOrigin::Database(used)) => Some(used.window.as_secs_f64()),
+        Some(ProcessorOrigin::Busy(_)) => None,
+    };
+    let long = of.filter(|seconds| *seconds > USUAL_WINDOW_S);
+    let peaks = origin.peaks.filter(|peaks| !peaks.is_required && peaks.processors > required);
+    if long.is_none() && peaks.is_none() {
+        return None;
+    }
+    let mean = long.map_or_else(String::new, |seconds| format!("from the mean of {}, ", length(seconds)));
+    let peaks = peaks.map_or_else(
+        || "peaks unknown".to_owned(),
+        |peaks| format!("{} in peaks as of operations", number::three(peaks.processors)),
+    );
+    Some(format!("vCPUs {mean}a lower bound ({peaks})"))
+}
+
+fn full_host(demand: &Wanted) -> Option<String> {
+    let origin = &demand.compute_origin;
+    let is_measured = !matches!(origin.processors, Some(ProcessorOrigin::Given | ProcessorOrigin::Uncapped { .. }));
+    let busy = origin.host_busy.filter(|busy| *busy >= FULL && is_measured)?;
+    Some(format!("host {} busy, a lower bound", percent(busy)))
+}
+
+/// Assumed memory, if the machine has less than twice of it.
+fn assumed_memory(demand: &Wanted, bytes: Option<f64>) -> Option<String> {
+    let (_, assumed) = demand.compute.required();
+    let is_close = bytes.is_some_and(|bytes| bytes < 2.0 * assumed.get() as f64);
+    (demand.compute_origin.memory.is_none() && is_close)
+        .then(|| format!("{} of memory assumed (2 GiB a vCPU)", offer::capacity(assumed)))
+}
+
+/// The limit that sessions without pauses reach before the promised time is saved.
+pub(crate) fn speed_limit(limit: &SpeedLimit, saved: f64) -> String {
+    format!(
+        "{} for the same work; sessions that never pause reach {} ({}) first: {}",
+        saved_share(saved),
+        limit_rate(&limit.limit),
+        clean(&limit.limit.name),
+        saved_share(limit.saved)
+    )
+}
+
+/// The windows of a probable backup that determine the load, and the load and price without them.
+pub(crate) fn without_scans(without: &WithoutScans) -> String {
+    let scans = &without.scans;
+    let windows = if scans.windows == 1 { "window" } else { "windows" };
+    let price = without.choice.as_ref().and_then(Choice::total);
+    let price = price.map_or_else(String::new, |total| format!(", {total} a month"));
+    format!(
+        "Probably a backup decides: {} {windows} of up to {} times the median, {} large reads; without, {} MB/s{price}",
+        scans.windows,
+        number::three(scans.times),
+        percent(scans.large_reads),
+        offer::megabytes(without.point.bytes_per_second())
+    )
+}
+
+/// A wider stripe that costs less: `1,325.98 USD with 8 volumes (--stripe 8)`.
+pub(crate) fn wider(choice: &Choice) -> Option<String> {
+    let members = choice.offer.config.wraps.iter().map(plimsoll_catalogue::Wrap::members).product::<u32>();
+    Some(format!("{} with {members} volumes (--stripe {members})", choice.total()?))
+}
+
+/// The machines of a price: ` with its machine`, ` with 4 machines`.
+pub(crate) fn with_machines(machine: Option<&Attachment>) -> String {
+    match machine.map(|machine| machine.count) {
+        None => String::new(),
+        Some(1) => " with its machine".to_owned(),
+        Some(count) => format!(" with {count} machines"),
+    }
+}
+
+fn percent(part: f64) -> String {
+    number::percent((part * 100.0).round() / 100.0)
+}
