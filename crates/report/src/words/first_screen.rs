@@ -38,7 +38,7 @@ pub(crate) fn uncapped(demand: &Wanted) -> Option<String> {
 /// The cluster and the storage cells of today: what is priced, and the support of the recommended platform.
 pub(crate) fn describe_platform(sizing: &Sizing) -> Option<String> {
     let platform = &sizing.wanted.platform;
-    let mut parts: Vec<String> = platform.cluster.iter().map(|cluster| priced_instances(cluster)).collect();
+    let mut parts: Vec<String> = platform.cluster.iter().map(priced_instances).collect();
     parts.extend(platform.cluster.as_ref().and_then(|_| rac_support(sizing)));
     let exadata = "without Exadata cells";
     parts.extend(platform.exadata.map(|_| exadata.to_owned()));

@@ -48,7 +48,7 @@ fn each_machine_carries_the_busiest_instance() {
     let memory = ["1", "2"].map(|instance| resource(instance, Resource::SharedMemory, 1e9)).to_vec();
     let undivided = DatabaseDemand { resources: memory, ..subject("08:00 3600 reads iops mean 100") };
     assert_eq!(share(&undivided), MachineShare::of_all(2));
-    assert_eq!(MachineShare::of_all(2).parts, [1.0; 2]);
+    assert!(MachineShare::of_all(2).parts.iter().all(|part| (part - 1.0).abs() < 1e-9));
 }
 
 #[test]

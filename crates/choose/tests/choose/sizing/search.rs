@@ -791,10 +791,12 @@ fn price_of_slower(name: &str, iops: f64, capacity: Bytes) -> Option<f64> {
     sizing.best_slower().map(|choice| choice.rank().1)
 }
 
-/// Sixteen cases, or as many as `PROPTEST_CASES` states: 500 take some minutes.
+/// Sixteen cases, or as many as `PROPTEST_CASES` states, which the default of proptest contains: 500 take long.
 fn property_config() -> ProptestConfig {
+    const UNSTATED: u32 = 256;
     let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_CASES").is_some() { default } else { ProptestConfig { cases: 16, ..default } }
+    let cases = if default.cases == UNSTATED { 16 } else { default.cases };
+    ProptestConfig { cases, ..default }
 }
 
 proptest! {
