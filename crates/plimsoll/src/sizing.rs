@@ -5,8 +5,8 @@ use std::sync::Arc;
 use plimsoll_analyse::GateFigure;
 use plimsoll_catalogue::{Config, Money, Part, PriceTerms, ProductKind, nearest, one_of};
 use plimsoll_choose::sizing::{
-    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, WithoutScans, check_counted,
-    fewer_processors, layouts, size, wanted, wider_stripe,
+    Compute, Design, DesignError, Growth, HitAssumption, PresentCost, ScopeError, Search, Sizing, WithoutScans,
+    check_counted, fewer_processors, layouts, size, wanted, wider_stripe,
 };
 use plimsoll_ingest::{DatabaseDemand, Demand, Reading};
 use plimsoll_units::Bytes;

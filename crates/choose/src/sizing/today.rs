@@ -10,7 +10,7 @@ use super::classes::is_decisive;
 use super::frontier::by_rank;
 use super::objective::total_of;
 use super::{Choice, ClassLatency, ClassLoad, DesignPoint, PriceDoubt, Sizing, Slower, VolumeLayout, Wanted};
-use crate::diagnosis::{CensorCause, DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
+use crate::diagnosis::{DatabaseEffect, EffectRule, Latencies, PartEffect, effect};
 
 /// Ratio of two inferred response times that is within the doubt about them.
 const LATENCY_DOUBT: f64 = 2.0;

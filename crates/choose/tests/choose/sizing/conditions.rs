@@ -148,12 +148,11 @@ fn a_wider_stripe_is_found_if_it_is_much_cheaper() {
         let mut demand = database(reads / 0.6, Bytes::gib(556));
         demand.points[0].classes.retain(|load| load.class == Class::RandomRead);
         let sizing = sized(&demand, &search);
-        let total = sizing.best_total().expect("a price");
-        (wider_stripe(&catalogue, &terms(), &search, &sizing), total)
+        (wider_stripe(&catalogue, &terms(), &search, &sizing), sizing.best_total())
     };
     // Four volumes need a level with several paths, for which the machine has many processors; more volumes do not.
     let (wider, total) = find(310_000.0, 4);
-    let wider = wider.expect("more volumes at a lower level");
+    let (wider, total) = (wider.expect("more volumes at a lower level"), total.expect("a price"));
     assert!(wider.total().unwrap().as_f64() <= 0.9 * total.as_f64(), "{:?} {total}", wider.total());
     let members: u32 = wider.offer.config.wraps.iter().map(Wrap::members).product();
     assert!(members > 4, "{}", wider.offer.config);
