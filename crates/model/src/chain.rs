@@ -131,6 +131,16 @@ impl Chain {
         self.sequence -= self.program.rank;
     }
 
+    /// Burst credits of a limit: the operations or bytes that it admits at `now` without a delay. `None` for other stages; of
+    /// the members of an array, those of the first.
+    pub fn burst_left(&self, now: Instant, stage: Stage) -> Option<u64> {
+        let mut owned = self.program.owners.iter().zip(&self.program.resources).filter(|(owner, _)| **owner == stage);
+        owned.find_map(|(_, resource)| match resource {
+            Resource::Limit(limit) => Some(limit.burst_left(now)),
+            _ => None,
+        })
+    }
+
     #[inline]
     fn begin(&mut self, op: Op, role: Role, step: u16, base: u16) -> u32 {
         let (since, longest, bound_by, path) = (Instant::ZERO, Span::ZERO, Stage(0), OnPath::Undecided);

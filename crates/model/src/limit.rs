@@ -47,6 +47,13 @@ impl Limit {
         now >= self.theoretical - self.tolerance(self.cost(op))
     }
 
+    /// Units that it admits at `now` without a delay.
+    pub(crate) fn burst_left(&self, now: Instant) -> u64 {
+        let (numerator, denominator) = fraction(self.rate);
+        let ahead = u128::from(self.theoretical.since(now).as_nanos()) * u128::from(denominator);
+        self.burst.saturating_sub(u64::try_from(ahead.div_ceil(numerator)).unwrap_or(u64::MAX))
+    }
+
     /// Time at which the admitted operations would have passed without a burst.
     pub(crate) const fn empty_at(&self) -> Instant {
         self.theoretical
