@@ -17,6 +17,7 @@ mod requirements;
 mod resemble;
 pub mod sizing;
 mod trial;
+pub mod watch;
 pub mod what_if;
 
 pub use explain::{Cause, CreditState, Explanation, LoadComparison, explain};

@@ -11,3 +11,4 @@ mod hours;
 mod measured;
 mod sizing;
 mod typical;
+mod watch;

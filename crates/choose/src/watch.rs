@@ -1,0 +1,416 @@
+//! Observation of a load against the limits of a configuration: headroom, burst credits and their end, alerts, and the
+//! forecast of the day.
+//!
+//! A state machine without clock and I/O: [`Watcher::observe`] takes the loads of successive intervals, from a running
+//! system or a file, and [`Watcher::state`] describes the present. Credits are those of the model ([`plimsoll_model`]),
+//! and their forecast is the model run ahead.
+
+mod alert;
+mod credits;
+mod profile;
+mod sample;
+
+use std::collections::VecDeque;
+
+use plimsoll_catalogue::{Ask, Catalogue, Counts, Offer, PriceTerms};
+use plimsoll_units::{Bytes, Instant, Span};
+
+use crate::lift::Lift;
+use crate::quote::quote;
+use alert::{AlertStates, Condition, LASTING};
+use credits::CreditMeter;
+use profile::{BIN, DayProfile};
+
+pub use alert::{AlertKind, WatchAlert};
+pub use sample::{LoadFlow, LoadSample, SessionLoad, read_samples};
+
+/// Time over which the load is averaged for limits.
+pub const MEAN_SPAN: Span = Span::from_secs(300);
+/// Averaging times of the load of a forecast, the longest first.
+const PRESENT_SPANS: [Span; 5] =
+    [Span::from_secs(3_600), Span::from_secs(1_800), Span::from_secs(900), Span::from_secs(480), Span::from_secs(240)];
+/// Time whose load has to agree with that of the averaging time.
+const LATEST: Span = Span::from_secs(120);
+/// Standard errors within which loads agree, and a relative difference that is always allowed.
+const AGREEMENT: (f64, f64) = (3.0, 0.02);
+/// Forecasts reach this far.
+pub const HORIZON: Span = Span::from_secs(86_400);
+/// Use from which a load is at a limit.
+pub const AT_LIMIT: f64 = 0.95;
+/// Use of a lasting limit at which an alert is raised, and below which it is cleared.
+const NEAR: [f64; 2] = [0.9, 0.8];
+/// Share of credits below which they are used up, and above which they are not.
+const USED_UP: [f64; 2] = [0.01, 0.05];
+/// An alert about the end of credits needs at most this share of them: short bursts are what they are for.
+const SPENT: f64 = 0.5;
+/// A longer interval without observations is a gap, in lengths of the next interval.
+const GAP: u64 = 3;
+
+/// Options of a watch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WatchOptions {
+    /// Time before the end of credits at which an alert is raised.
+    pub lead: Span,
+    /// Share of the credits at the start, 0 to 1; unknown by default, and full credits are then assumed.
+    pub credits: Option<f64>,
+}
+
+/// A limit of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WatchedLimit {
+    /// Index in [`Offer::ceilings`].
+    pub ceiling: usize,
+    /// Counted quantity.
+    pub counts: Counts,
+    /// Operations or bytes per second; `None` if it counts both, one after the other.
+    pub rate: Option<f64>,
+    /// Full credits, in operations or bytes.
+    pub burst: Option<f64>,
+}
+
+/// Use of a limit; 1 is the limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LimitUse {
+    /// Index in [`Watcher::limits`].
+    pub limit: usize,
+    /// In the latest interval.
+    pub now: f64,
+    /// Mean over [`MEAN_SPAN`], or since the start.
+    pub mean: f64,
+    /// Time at or above [`AT_LIMIT`]; of a limit with credits, time above it.
+    pub above: Span,
+}
+
+/// Credits of a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CreditBalance {
+    /// Index in [`Watcher::limits`].
+    pub limit: usize,
+    /// Share that is left at least and at most, 0 to 1. They differ until the balance at the start no longer matters.
+    pub shares: [f64; 2],
+    /// Use by the present load: credits drain above 1.
+    pub load: f64,
+    /// Time until the credits end at the present load, if they were full at the start. `None` if they last for
+    /// [`HORIZON`].
+    pub ends_in: Option<Span>,
+}
+
+/// The next 24 hours, by the loads at the same time of former days.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DayForecast {
+    /// Number of former days.
+    pub days: usize,
+    /// Highest use of a limit without credits: its index, the use, and the time.
+    pub peak: Option<(usize, f64, Instant)>,
+    /// The first credits that end: index of the limit, and the time.
+    pub credits_end: Option<(usize, Instant)>,
+}
+
+/// The present state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchState {
+    /// The latest load; its end is the present.
+    pub latest: LoadSample,
+    /// Time with observations.
+    pub observed: Span,
+    /// Limits, the highest mean use first: it is the limit that binds first. Limits that the source cannot tell are
+    /// absent.
+    pub limits: Vec<LimitUse>,
+    /// Credits of limits, those that end first at the top.
+    pub credits: Vec<CreditBalance>,
+    /// Forecast by former days; `None` if they do not cover most of a day.
+    pub day: Option<DayForecast>,
+    /// Firing alerts, the gravest first.
+    pub firing: Vec<WatchAlert>,
+    /// Alerts that were cleared, in the order of time.
+    pub cleared: Vec<WatchAlert>,
+}
+
+/// Use of all limits in an interval.
+#[derive(Clone, Debug)]
+struct IntervalUse {
+    end: Instant,
+    seconds: f64,
+    used: Vec<f64>,
+}
+
+/// The state of a watch.
+#[derive(Clone, Debug)]
+pub struct Watcher {
+    offer: Option<Offer>,
+    options: WatchOptions,
+    limits: Vec<WatchedLimit>,
+    /// Of limits with credits, from the first observation on.
+    meters: Vec<(usize, CreditMeter)>,
+    recent: VecDeque<IntervalUse>,
+    above: Vec<Span>,
+    profile: DayProfile,
+    alerts: AlertStates,
+    observed: Span,
+    latest: Option<LoadSample>,
+}
+
+impl Watcher {
+    /// Watches the limits of an offer; without one, only the load.
+    pub fn new(offer: Option<Offer>, options: WatchOptions) -> Self {
+        let limits = offer.as_ref().map(find_limits).unwrap_or_default();
+        let above = vec![Span::ZERO; limits.len()];
+        Self {
+            offer,
+            options,
+            limits,
+            meters: Vec::new(),
+            recent: VecDeque::new(),
+            above,
+            profile: DayProfile::default(),
+            alerts: AlertStates::default(),
+            observed: Span::ZERO,
+            latest: None,
+        }
+    }
+
+    /// The offer.
+    pub const fn offer(&self) -> Option<&Offer> {
+        self.offer.as_ref()
+    }
+
+    /// The limits of the offer.
+    pub fn limits(&self) -> &[WatchedLimit] {
+        &self.limits
+    }
+
+    /// Takes the load of the next interval. An interval that ends before the present is ignored.
+    pub fn observe(&mut self, sample: LoadSample) {
+        if let Some((begin, end)) = self.take(sample) {
+            self.update_alerts(begin, end);
+        }
+    }
+
+    /// Takes a load of a history: as [`Watcher::observe`], without alerts about it.
+    pub fn recall(&mut self, sample: LoadSample) {
+        self.take(sample);
+    }
+
+    /// Takes a load, and returns the begin and end of its new part.
+    fn take(&mut self, sample: LoadSample) -> Option<(Instant, Instant)> {
+        let (end, previous) = (sample.end, self.latest.as_ref().map(|latest| latest.end));
+        if previous.is_some_and(|previous| end <= previous) || sample.length.is_zero() {
+            return None;
+        }
+        let begin = previous.map_or(sample.begin(), |previous| sample.begin().max(previous));
+        let used = self.compute_use(&sample);
+        if previous.is_none() {
+            self.meters = self.build_meters(begin);
+        }
+        let is_gap = previous.is_some_and(|previous| begin.since(previous) > sample.length * GAP);
+        if is_gap {
+            self.meters.iter_mut().for_each(|(_, meter)| meter.skip(begin));
+            self.recent.clear();
+        }
+        for (limit, meter) in &mut self.meters {
+            let rate = self.limits[*limit].rate.unwrap_or_default();
+            meter.observe(begin, end, used[*limit] * rate);
+        }
+        let seconds = end.since(begin).as_secs_f64();
+        for (index, above) in self.above.iter_mut().enumerate() {
+            let threshold = if self.limits[index].burst.is_some() { 1.0 } else { AT_LIMIT };
+            if used[index] > threshold {
+                *above += end.since(begin);
+            }
+        }
+        self.profile.add(end, seconds, &used);
+        self.recent.push_back(IntervalUse { end, seconds, used });
+        let oldest = end - PRESENT_SPANS[0];
+        while self.recent.len() > 1 && self.recent.front().is_some_and(|first| first.end <= oldest) {
+            self.recent.pop_front();
+        }
+        self.observed += end.since(begin);
+        self.latest = Some(sample);
+        Some((begin, end))
+    }
+
+    /// The present state; `None` before the first observation.
+    pub fn state(&self) -> Option<WatchState> {
+        let latest = self.latest.clone()?;
+        let is_watched = |limit: &usize| latest.has_bytes || self.limits[*limit].counts == Counts::Operations;
+        let mut limits: Vec<LimitUse> = (0..self.limits.len())
+            .filter(is_watched)
+            .map(|limit| LimitUse {
+                limit,
+                now: self.recent.back().map_or(0.0, |last| last.used[limit]),
+                mean: self.mean_use(limit, MEAN_SPAN).0,
+                above: self.above[limit],
+            })
+            .collect();
+        limits.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+        let mut credits: Vec<CreditBalance> =
+            (0..self.meters.len()).map(|meter| self.balance(meter, latest.end)).collect();
+        credits.sort_by_key(|balance| balance.ends_in.unwrap_or(Span::MAX));
+        Some(WatchState {
+            observed: self.observed,
+            limits,
+            credits,
+            day: self.forecast_day(latest.end),
+            firing: self.alerts.firing(),
+            cleared: self.alerts.cleared.clone(),
+            latest,
+        })
+    }
+
+    /// The operations of the latest interval, for ceilings; `None` if the storage was idle.
+    pub fn ask(&self) -> Option<Ask> {
+        let flows = &self.latest.as_ref()?.flows;
+        let sum = |of: fn(&LoadFlow) -> f64| flows.iter().map(of).sum::<f64>();
+        let iops = sum(|flow| flow.iops);
+        (iops > 0.0).then(|| Ask {
+            block: Bytes::new((sum(|flow| flow.iops * flow.bytes) / iops).round().max(512.0) as u64),
+            reads: (sum(|flow| flow.iops * flow.reads) / iops).clamp(0.0, 1.0),
+            sequential: false,
+        })
+    }
+
+    /// The cheapest change that lifts the binding limit for the present mix of operations.
+    pub fn next_step(&self, catalogue: &Catalogue, terms: &PriceTerms) -> Option<Lift> {
+        let quote = quote(catalogue, &self.offer.as_ref()?.short(), terms, &self.ask()?).ok()?;
+        quote.lifts.into_iter().next()
+    }
+
+    fn build_meters(&self, start: Instant) -> Vec<(usize, CreditMeter)> {
+        let meter = |(index, limit): (usize, &WatchedLimit)| {
+            let (rate, burst) = (limit.rate?, limit.burst?);
+            Some((index, CreditMeter::new(limit.counts, rate, burst, start, self.options.credits)))
+        };
+        self.limits.iter().enumerate().filter_map(meter).collect()
+    }
+
+    /// Use of each limit by a load.
+    fn compute_use(&self, sample: &LoadSample) -> Vec<f64> {
+        let mut used = vec![0.0; self.limits.len()];
+        let mix: Vec<(Ask, f64)> = sample
+            .flows
+            .iter()
+            .filter(|flow| flow.iops > 0.0)
+            .map(|flow| (Ask { block: flow.block(), reads: flow.reads, sequential: flow.sequential }, flow.iops))
+            .collect();
+        let Some(offer) = self.offer.as_ref().filter(|_| !mix.is_empty()) else { return used };
+        let iops: f64 = mix.iter().map(|(_, iops)| iops).sum();
+        for bound in offer.standing_of(&mix).bounds {
+            let is_it = |limit: &WatchedLimit| (limit.ceiling, limit.counts) == (bound.ceiling, bound.counts);
+            let is_assumed = bound.counts == Counts::Bytes && !sample.has_bytes;
+            if let Some(index) = self.limits.iter().position(is_it).filter(|_| !is_assumed) {
+                used[index] = iops / bound.iops;
+            }
+        }
+        used
+    }
+
+    /// Mean use of a limit over the last `span`, its standard deviation, and the number of intervals.
+    fn mean_use(&self, limit: usize, span: Span) -> (f64, f64, f64) {
+        let Some(last) = self.recent.back() else { return (0.0, 0.0, 0.0) };
+        let begin = last.end - span;
+        let inside = || self.recent.iter().rev().take_while(|interval| interval.end > begin);
+        let seconds: f64 = inside().map(|interval| interval.seconds).sum();
+        let mean = inside().map(|interval| interval.used[limit] * interval.seconds).sum::<f64>() / seconds;
+        let square = |interval: &IntervalUse| {
+            let difference = interval.used[limit] - mean;
+            difference * difference * interval.seconds
+        };
+        let variance = inside().map(square).sum::<f64>() / seconds;
+        (mean, libm::sqrt(variance), inside().count() as f64)
+    }
+
+    /// Use of a limit by the present load: the mean over the longest time that agrees with the latest minutes.
+    fn present_use(&self, limit: usize) -> f64 {
+        let (latest, deviation, count) = self.mean_use(limit, LATEST);
+        let mut present = latest;
+        for span in PRESENT_SPANS {
+            let (mean, in_span, _) = self.mean_use(limit, span);
+            let error = deviation.max(in_span) / libm::sqrt(count.max(1.0));
+            if (latest - mean).abs() <= AGREEMENT.0 * error + AGREEMENT.1 * mean {
+                present = mean;
+                break;
+            }
+        }
+        present
+    }
+
+    fn balance(&self, meter: usize, now: Instant) -> CreditBalance {
+        let (limit, meter) = &self.meters[meter];
+        let load = self.present_use(*limit);
+        let units = load * self.limits[*limit].rate.unwrap_or_default();
+        let ends_in = if load > 1.0 { meter.end_within(now, HORIZON, |_| units) } else { None };
+        CreditBalance { limit: *limit, shares: meter.shares(now), load, ends_in }
+    }
+
+    fn update_alerts(&mut self, begin: Instant, end: Instant) {
+        for index in 0..self.meters.len() {
+            let CreditBalance { limit, shares, load, ends_in } = self.balance(index, end);
+            let left = shares[1];
+            let used_up = match left {
+                // A fact, not a forecast.
+                left if left <= USED_UP[0] && load > NEAR[0] => Condition::Holds(Span::ZERO),
+                left if left > USED_UP[1] => Condition::Clear,
+                _ => Condition::Near,
+            };
+            self.alerts.update((AlertKind::CreditsUsedUp, limit), used_up, begin, end);
+            let lead = self.options.lead;
+            let ends = match ends_in {
+                // Credits of a few minutes leave less time.
+                Some(ends_in) if ends_in <= lead && left <= SPENT => Condition::Holds(LASTING.min(ends_in / 3)),
+                Some(ends_in) if ends_in <= lead + lead / 2 => Condition::Near,
+                _ => Condition::Clear,
+            };
+            self.alerts.update((AlertKind::CreditsEnd, limit), ends, begin, end);
+        }
+        let lasting = |index: &usize| self.limits[*index].burst.is_none();
+        for limit in (0..self.limits.len()).filter(lasting).collect::<Vec<_>>() {
+            let near = match self.mean_use(limit, MEAN_SPAN).0 {
+                mean if mean >= NEAR[0] => Condition::Holds(LASTING),
+                mean if mean >= NEAR[1] => Condition::Near,
+                _ => Condition::Clear,
+            };
+            self.alerts.update((AlertKind::NearLimit, limit), near, begin, end);
+        }
+    }
+
+    /// The next day at the loads of former days; at times without such a load, at the present load.
+    fn forecast_day(&self, now: Instant) -> Option<DayForecast> {
+        let days = self.profile.former_days(now)?;
+        let present: Vec<f64> = (0..self.limits.len()).map(|limit| self.present_use(limit)).collect();
+        let bins = HORIZON.as_nanos() / BIN.as_nanos();
+        let at = |bin: u64| now + BIN * bin;
+        let expected: Vec<Vec<f64>> =
+            (0..bins).map(|bin| self.profile.expect(now, at(bin)).unwrap_or_else(|| present.clone())).collect();
+        let mut peak: Option<(usize, f64, Instant)> = None;
+        for (bin, used) in (0..).zip(&expected) {
+            for (limit, used) in used.iter().enumerate().filter(|(limit, _)| self.limits[*limit].burst.is_none()) {
+                if peak.is_none_or(|(_, highest, _)| *used > highest) {
+                    peak = Some((limit, *used, at(bin)));
+                }
+            }
+        }
+        let ends = self.meters.iter().filter_map(|(limit, meter)| {
+            let rate = self.limits[*limit].rate?;
+            let bin = |time: Instant| (time.since(now).as_nanos() / BIN.as_nanos()) as usize;
+            let units = |time: Instant| expected.get(bin(time)).map_or(0.0, |used| used[*limit] * rate);
+            Some((*limit, now + meter.end_within(now, HORIZON, units)?))
+        });
+        Some(DayForecast { days, peak, credits_end: ends.min_by_key(|(_, at)| *at) })
+    }
+}
+
+/// The rates of all ceilings.
+fn find_limits(offer: &Offer) -> Vec<WatchedLimit> {
+    let mut limits = Vec::new();
+    for (index, ceiling) in offer.ceilings.iter().enumerate() {
+        let limit = |counts, rate, burst| WatchedLimit { ceiling: index, counts, rate, burst };
+        match (ceiling.added, ceiling.iops, ceiling.bytes_per_second) {
+            (true, Some(_), Some(_)) => limits.push(limit(Counts::Operations, None, None)),
+            (_, iops, bytes) => {
+                limits.extend(iops.map(|rate| limit(Counts::Operations, Some(rate), ceiling.credits)));
+                limits.extend(bytes.map(|rate| limit(Counts::Bytes, Some(rate), ceiling.credit_bytes)));
+            }
+        }
+    }
+    limits
+}

@@ -1,0 +1,93 @@
+//! Alerts with hysteresis: a condition has to last before it fires, and to end clearly before it is cleared.
+
+use std::collections::BTreeMap;
+
+use plimsoll_units::{Instant, Span};
+
+/// Kind of an alert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AlertKind {
+    /// Burst credits are used up under a load above the lasting rate.
+    CreditsUsedUp,
+    /// Burst credits end within the warning time.
+    CreditsEnd,
+    /// The load is near a limit.
+    NearLimit,
+}
+
+/// An alert.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WatchAlert {
+    /// Its kind.
+    pub kind: AlertKind,
+    /// Index of the limit in [`super::Watcher::limits`].
+    pub limit: usize,
+    /// Time since which it fires.
+    pub since: Instant,
+    /// Time at which it was cleared.
+    pub until: Option<Instant>,
+}
+
+/// State of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// It holds, and has to do so for this time.
+    Holds(Span),
+    /// It is near: a firing alert continues, another does not begin.
+    Near,
+    /// It does not hold.
+    Clear,
+}
+
+/// Time that a condition usually has to last before it fires or is cleared.
+pub(super) const LASTING: Span = Span::from_secs(300);
+/// Maximum number of cleared alerts that are recorded.
+const MAX_CLEARED: usize = 1_000;
+
+/// A kind and a limit.
+type AlertKey = (AlertKind, usize);
+
+/// State of all alerts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AlertStates {
+    /// Begin of conditions that differ from the state of their alert.
+    changing: BTreeMap<AlertKey, Instant>,
+    firing: BTreeMap<AlertKey, Instant>,
+    pub(super) cleared: Vec<WatchAlert>,
+}
+
+impl AlertStates {
+    /// Updates an alert by the condition during an interval.
+    pub(super) fn update(&mut self, key: AlertKey, condition: Condition, begin: Instant, end: Instant) {
+        let is_firing = self.firing.contains_key(&key);
+        let lasting = match condition {
+            Condition::Holds(lasting) if !is_firing => lasting,
+            Condition::Clear if is_firing => LASTING,
+            _ => {
+                self.changing.remove(&key);
+                return;
+            }
+        };
+        let since = *self.changing.entry(key).or_insert(begin);
+        if end.since(since) < lasting {
+            return;
+        }
+        self.changing.remove(&key);
+        match self.firing.remove(&key) {
+            None => {
+                self.firing.insert(key, end);
+            }
+            Some(since) if self.cleared.len() < MAX_CLEARED => {
+                self.cleared.push(WatchAlert { kind: key.0, limit: key.1, since, until: Some(end) });
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// The firing alerts, the gravest first.
+    pub(super) fn firing(&self) -> Vec<WatchAlert> {
+        let alert =
+            |(key, since): (&AlertKey, &Instant)| WatchAlert { kind: key.0, limit: key.1, since: *since, until: None };
+        self.firing.iter().map(alert).collect()
+    }
+}

@@ -1,0 +1,76 @@
+//! The use of each limit by the time of day, on former days.
+
+use std::collections::BTreeMap;
+
+use plimsoll_units::{Instant, Span};
+
+/// Length of a bin.
+pub(super) const BIN: Span = Span::from_secs(600);
+const DAY: Span = Span::from_secs(86_400);
+/// Number of bins of a day.
+const BINS: usize = 144;
+/// Maximum number of former days.
+const MAX_DAYS: usize = 28;
+/// Minimum share of the bins of a day with a former load.
+const MIN_COVERED: f64 = 0.8;
+
+/// Use of the limits in a bin of a day.
+#[derive(Clone, Debug, Default)]
+struct BinUse {
+    seconds: f64,
+    /// Use of each limit, multiplied by time.
+    used: Vec<f64>,
+}
+
+/// Use of the limits on former days.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DayProfile {
+    days: BTreeMap<u64, Vec<BinUse>>,
+}
+
+impl DayProfile {
+    /// Adds the use of each limit during an interval that ends at `end`.
+    pub(super) fn add(&mut self, end: Instant, seconds: f64, used: &[f64]) {
+        let (day, bin) = place(end);
+        let bins = self.days.entry(day).or_insert_with(|| vec![BinUse::default(); BINS]);
+        let bin = &mut bins[bin];
+        bin.seconds += seconds;
+        bin.used.resize(used.len(), 0.0);
+        for (sum, used) in bin.used.iter_mut().zip(used) {
+            *sum += used * seconds;
+        }
+        // The present day and the former days.
+        while self.days.len() > MAX_DAYS + 1 {
+            self.days.pop_first();
+        }
+    }
+
+    /// Number of former days at `now`, if they cover most of a day.
+    pub(super) fn former_days(&self, now: Instant) -> Option<usize> {
+        let (today, _) = place(now);
+        let former = self.days.range(..today);
+        let covered = (0..BINS).filter(|bin| former.clone().any(|(_, bins)| bins[*bin].seconds > 0.0)).count();
+        (covered as f64 >= MIN_COVERED * BINS as f64).then(|| former.count())
+    }
+
+    /// Mean use of each limit at the time of day of `at`, on the days before `now`. `None` without such a load.
+    pub(super) fn expect(&self, now: Instant, at: Instant) -> Option<Vec<f64>> {
+        let ((today, _), (_, bin)) = (place(now), place(at));
+        let former = self.days.range(..today).map(|(_, bins)| &bins[bin]).filter(|bin| bin.seconds > 0.0);
+        let (mut seconds, mut sums) = (0.0, Vec::new());
+        for bin in former {
+            seconds += bin.seconds;
+            sums.resize(bin.used.len(), 0.0);
+            for (sum, used) in sums.iter_mut().zip(&bin.used) {
+                *sum += used;
+            }
+        }
+        (seconds > 0.0).then(|| sums.into_iter().map(|sum| sum / seconds).collect())
+    }
+}
+
+/// Day and bin of a time in UTC.
+fn place(at: Instant) -> (u64, usize) {
+    let (day, rest) = (at.as_nanos() / DAY.as_nanos(), at.as_nanos() % DAY.as_nanos());
+    (day, (rest / BIN.as_nanos()) as usize)
+}
