@@ -29,6 +29,7 @@ mod request;
 mod runs;
 mod simulation;
 pub mod sweep;
+pub mod watch;
 mod words;
 
 pub use backend::{AccessPath, Backend, Storage, Virtual};

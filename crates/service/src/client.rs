@@ -265,6 +265,16 @@ impl Client {
     }
 }
 
+/// GETs a page of another HTTP server at `authority`, `host:port`.
+///
+/// # Errors
+/// The server does not answer, or not with a page.
+pub fn fetch_page(authority: &str, path: &str) -> Result<Vec<u8>, ClientError> {
+    let address = ControlAddress::Tcp(authority.to_owned());
+    let client = Client::new(address.clone(), None).map_err(|source| ClientError::NoService { address, source })?;
+    client.get(path).map(|body| body.0)
+}
+
 /// Path of a volume or of a resource below it: `/v1/volumes/NAME/stats`.
 pub fn volume_path(name: &str, below: &str) -> String {
     let below = if below.is_empty() { String::new() } else { format!("/{below}") };

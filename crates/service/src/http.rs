@@ -11,9 +11,12 @@ mod routes;
 mod token;
 
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::routing::get;
+use hyper::header::CONTENT_TYPE;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -37,6 +40,15 @@ const BLOCKING_THREADS: usize = 8;
 /// Router of the control API, without access rules: the caller has to authenticate its clients.
 pub fn router(service: &Service) -> Router {
     routes::build_router(service)
+}
+
+/// A router that answers GET of `path` with the present text: figures for Prometheus.
+pub fn text_router(path: &'static str, text: Arc<Mutex<String>>) -> Router {
+    let read = move || {
+        let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        std::future::ready(([(CONTENT_TYPE, metrics::TYPE)], text))
+    };
+    Router::new().route(path, get(read))
 }
 
 /// A listener with its access rule.

@@ -20,13 +20,15 @@ pub fn snapshot(version: u64, statements: bool) -> String {
     let rows = |view: &str, rows: &str| format!("'{view}', (SELECT json_agg(r) FROM ({rows}) r)");
     let mut views = vec![
         "'at', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')".to_owned(),
-        "'server', json_build_object('track_io_timing', current_setting('track_io_timing'))".to_owned(),
+        "'server', json_build_object('track_io_timing', current_setting('track_io_timing'), 'max_connections', \
+         current_setting('max_connections')::int)"
+            .to_owned(),
     ];
     let active = if version >= 140_000 { ", active_time" } else { "" };
     views.push(rows(
         "pg_stat_database",
         &format!(
-            "SELECT datid, xact_commit, blks_read, blk_read_time, blk_write_time, temp_bytes{active}, stats_reset \
+            "SELECT datid, numbackends, xact_commit, blks_read, blk_read_time, blk_write_time, temp_bytes{active}, stats_reset \
              FROM pg_stat_database"
         ),
     ));

@@ -42,6 +42,15 @@ const MOST_DEVICES: usize = 1_000;
 #[derive(Debug, Default)]
 pub struct Linux {
     devices: Vec<String>,
+    /// The only device, of any kind.
+    only: Option<String>,
+}
+
+impl Linux {
+    /// Counters of a single device, also of one above others, such as a loop device.
+    pub fn of_device(name: &str) -> Self {
+        Self { devices: Vec::new(), only: Some(name.to_owned()) }
+    }
 }
 
 impl CounterSource for Linux {
@@ -55,10 +64,15 @@ impl CounterSource for Linux {
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
-        let (devices, left_out): (Vec<String>, Vec<String>) =
-            names.into_iter().partition(|name| is_array(name) || is_lowest(name));
+        let (devices, left_out): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| match &self.only {
+            Some(only) => name == only,
+            None => is_array(name) || is_lowest(name),
+        });
         let arrays: Map<String, Value> =
             devices.iter().filter(|name| is_array(name)).map(|name| (name.clone(), json!(members(name)))).collect();
+        if let Some(only) = self.only.as_ref().filter(|_| devices.is_empty()) {
+            return Err(SourceError::Failed(format!("{only}: no such block device: see lsblk -d")));
+        }
         if devices.is_empty() {
             return Err(SourceError::Failed(
                 "no local block device: collect on the host that has the storage".to_owned(),
