@@ -30,6 +30,7 @@ mod offers;
 mod size;
 mod suite;
 mod volumes;
+mod watch;
 
 use check::CHECK_EXAMPLES;
 pub use check::CheckArgs;
@@ -69,6 +70,8 @@ pub use volumes::{
     VolumeCommand, WebArgs,
 };
 use volumes::{SERVE_EXAMPLES, VOLUME_EXAMPLES, WEB_EXAMPLES};
+use watch::WATCH_EXAMPLES;
+pub use watch::WatchArgs;
 
 /// Finds the load line of storage: the highest load that it carries within a latency objective.
 #[derive(Debug, Parser)]
@@ -115,6 +118,9 @@ pub enum Command {
     /// Print a Kubernetes Job that measures a PersistentVolumeClaim
     #[command(name = "k8s-job", after_help = K8S_JOB_EXAMPLES)]
     ClaimJob(ClaimJobArgs),
+    /// Watch a database, host or file against the limits of its storage: headroom, burst credits, alerts, metrics
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(Box<WatchArgs>),
     /// Run a classic benchmark (crystaldiskmark, dd, bonnie, slob, ...) in its own layout, with an explanation
     #[command(after_help = SUITE_EXAMPLES)]
     Suite(Box<SuiteArgs>),

@@ -27,6 +27,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "sizing",
     "suites",
     "volumes",
+    "watch",
     "web"
 ];
 

@@ -50,6 +50,7 @@ mod tls;
 mod trial;
 mod usage;
 mod volumes;
+mod watch;
 mod web;
 mod web_console;
 mod what_ifs;
@@ -92,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Demand(args) => demand::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Collect(args) => collect::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::Size(args) => sizing::run(&args),
         Command::ClaimJob(args) => kubernetes::run(&args),
         Command::Suite(args) => suite::run_suite(&args),

@@ -5,7 +5,7 @@ mod fsck;
 pub mod home;
 mod iscsi;
 mod list;
-mod screen;
+pub mod screen;
 mod scrub;
 mod show;
 mod stats;

@@ -41,6 +41,7 @@ mod requirement;
 mod runs;
 mod schema;
 mod sizing;
+mod watch;
 mod what_if;
 
 use plimsoll_analyse::{Comparison, Fitted};
@@ -54,7 +55,7 @@ use plimsoll_ingest::{Demand, Outcome};
 use plimsoll_record::{HostCheck, Objective};
 use serde::Serialize;
 
-use crate::pages::{CheckedFeature, CheckedRequirement, HistoryRun, KeptRun};
+use crate::pages::{CheckedFeature, CheckedRequirement, HistoryRun, KeptRun, WatchReport};
 
 pub use schema::{close_schema, find_schema, schema_names};
 
@@ -156,6 +157,11 @@ pub fn oci_keys_json(ids: &[String]) -> Vec<u8> {
 /// A new access key of EC2, its secret and the URL of its control plane, ending in a newline.
 pub fn ec2_key_json(id: &str, secret: &str, endpoint: &str) -> Vec<u8> {
     to_json(&keys::Ec2KeyResult::from((id, secret, endpoint)))
+}
+
+/// A watch as `plimsoll.watch/1`, ending in a newline.
+pub fn watch_json(report: &WatchReport<'_>) -> Vec<u8> {
+    to_json(&watch::WatchResult::from(report))
 }
 
 /// A result as it is printed, ending in a newline.

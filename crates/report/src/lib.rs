@@ -8,6 +8,7 @@
 
 mod chart;
 mod csv;
+mod exposition;
 mod findings;
 mod html;
 mod json;
@@ -33,12 +34,13 @@ mod timeline;
 pub mod words;
 
 pub use csv::page_csv;
+pub use exposition::{WATCH_RULES, watch_metrics};
 pub use html::{PAGE_SCRIPT, PAGE_STYLES, PLOT_SCRIPT, ZOOM_SCRIPT, page_fragment, page_html};
 pub use json::{
     checked_products_json, close_schema, comparison_json, demand_json, diagnoses_json, doctor_json, ec2_key_json,
     explanation_json, find_schema, fit_json, history_json, matches_json, nbd_check_json, oci_key_json, oci_keys_json,
     prices_json, product_json, products_json, quotes_json, requirement_json, runs_json, schema_names, sizing_json,
-    to_json,
+    to_json, watch_json,
 };
 pub use junit::{JudgedGate, junit};
 pub use kubernetes::{ClaimJob, claim_job, kubernetes, kubernetes_of_quotes};

@@ -21,6 +21,7 @@ mod runs;
 mod sizing;
 mod suites;
 mod trial;
+mod watch;
 mod what_if;
 
 pub use catalogue::{checked_products, product, products};
@@ -45,6 +46,7 @@ pub use runs::{KeptRun, runs};
 pub use sizing::sizing;
 pub use suites::suites;
 pub use trial::{LevelRate, LevelTrial, Trial, trial};
+pub use watch::{WatchReport, list_firing, watch};
 
 use crate::page::{Block, Cell, Page, PageSection};
 use crate::words::clean;

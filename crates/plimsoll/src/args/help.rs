@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Model", &["catalogue", "prices", "quote", "simulate", "explain", "fit"]),
     ("Emulate", &["serve", "web", "volume", "instance", "nbd", "nbd-check", "iscsi"]),
     ("Clouds", &["oci-config", "oci-key", "oci-agent", "ec2-key"]),
-    ("Choose", &["match", "collect", "demand", "diagnose", "size"]),
+    ("Choose", &["match", "collect", "demand", "diagnose", "size", "watch"]),
     ("Tools", &["try", "doctor", "config", "guide", "presets", "generate", "help"]),
 ];
 

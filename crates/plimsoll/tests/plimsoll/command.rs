@@ -102,6 +102,7 @@ fn missing_file_is_a_usage_error() {
         "explain missing --as oci:256GB",
         "demand missing",
         "diagnose missing",
+        "watch missing",
         "size missing --capacity 2TB",
         "catalogue check missing",
         "measure missing",

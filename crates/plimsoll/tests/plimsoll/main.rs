@@ -36,5 +36,6 @@ mod schemas;
 mod sizing;
 mod suites;
 mod volumes;
+mod watch;
 mod web;
 mod what_if;

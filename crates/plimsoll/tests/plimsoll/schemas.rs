@@ -238,6 +238,7 @@ fn reports_and_their_results_are_valid() {
     check(&folder, "demand", &["demand", "none.txt", &sample("sar.txt")]);
     for name in ["awr.html", "statspack.txt", "iostat.txt"] {
         check(&folder, "diagnosis", &["diagnose", &sample(name), "--on", "aws/gp3:500GiB"]);
+        check(&folder, "watch", &["watch", &sample(name), "--on", "aws/gp2:500GiB on aws/m5.large"]);
     }
     let size = |more: &[&str]| {
         let always = ["--capacity", "500GiB", "--provider", "oci", "--stripe", "1", "--may-be-slower"];

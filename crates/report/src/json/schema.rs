@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use super::{
     catalogue, comparison, demand, diagnosis, doctor, explanation, history, keys, matches, nbd_check, prices, quote,
-    requirement, runs, sizing,
+    requirement, runs, sizing, watch,
 };
 
 /// A function that makes a schema.
 type MakeSchema = fn() -> Schema;
 
 /// The schema of each result by its name.
-const SCHEMAS: [(&str, MakeSchema); 22] = [
+const SCHEMAS: [(&str, MakeSchema); 23] = [
     ("run", || schema_for!(Curve)),
     ("suite", closed::<SuiteRun>),
     ("comparison", closed::<comparison::ComparisonResult>),
@@ -37,6 +37,7 @@ const SCHEMAS: [(&str, MakeSchema); 22] = [
     ("oci-key", closed::<keys::OciKeyResult>),
     ("oci-keys", closed::<keys::OciKeyIds>),
     ("ec2-key", closed::<keys::Ec2KeyResult>),
+    ("watch", closed::<watch::WatchResult>),
 ];
 
 /// Names of the results that have a schema.

@@ -169,3 +169,46 @@ fn unreachable_server_has_a_remedy() {
     assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
     assert!(!file.exists(), "nothing was collected, so there is no file");
 }
+
+/// The load of an interval lies between what the server counted within it and around it, and the page has sessions.
+#[test]
+fn watched_load_agrees_with_the_counters() {
+    let Some(server) = Server::start("pgw") else { return };
+    let mut pgbench = server.command("pgbench");
+    pgbench.args(["--client", "2", "--time", "12", "--no-vacuum", "-U", "tester", "postgres"]);
+    let mut load = pgbench.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let writes = || {
+        let query = "SELECT (SELECT wal_write FROM pg_stat_wal) + buffers_checkpoint + buffers_clean + buffers_backend \
+                     FROM pg_stat_bgwriter";
+        let output =
+            server.command("psql").args(["-X", "-At", "-U", "tester", "postgres", "-c", query]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse::<f64>().unwrap()
+    };
+    until("pgbench writes", || writes() > 100.0);
+    let before = writes();
+    let begun = std::time::Instant::now();
+    let mut watch =
+        plimsoll(&["watch", "postgres:///postgres", "--on", "aws/gp2:500GiB", "--every", "5s", "--for", "5s"]);
+    watch.args(["--json=-", "--listen", "127.0.0.1:0"]).env("PGHOST", server.sockets()).env("PGUSER", "tester");
+    let output = watch.output().unwrap();
+    let (elapsed, after) = (begun.elapsed().as_secs_f64(), writes());
+    load.kill().unwrap();
+    load.wait().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("metrics at http://127.0.0.1:"), "{}", stderr(&output));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (observed, counted) = (result["observed_s"].as_f64().unwrap(), after - before);
+    let watched = result["writes_per_second"].as_f64().unwrap() * observed;
+    println!(
+        "{watched:.0} writes in {observed:.1} s, the server counted {counted:.0} in {elapsed:.1} s; readings take {:.3} %",
+        result["counters_share"].as_f64().unwrap() * 100.0
+    );
+    // Statistics are up to a second late at both ends.
+    let least = counted * (observed - 1.0) / elapsed * 0.6;
+    assert!((least..=counted * 1.3).contains(&watched), "{watched} of {counted}: {result:#}");
+    let limit = &result["limits"][0];
+    assert!(limit["used_now"].as_f64().unwrap() > 0.0, "{limit}");
+    assert!(result["active_sessions"].as_f64().is_some_and(|active| active > 0.1), "{result:#}");
+    assert!(result["connections"].as_f64().is_some_and(|used| (2.0..8.0).contains(&used)), "{result:#}");
+    assert!(result["credits"][0]["left_at_most"].as_f64().is_some_and(|left| left > 0.9), "{result:#}");
+}

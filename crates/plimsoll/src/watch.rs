@@ -1,0 +1,117 @@
+//! `plimsoll watch`: the load of a running system or of a file against the limits of its storage.
+
+mod follow;
+mod target;
+
+use plimsoll_choose::Lift;
+use plimsoll_choose::watch::{LoadSample, WatchOptions, WatchState, Watcher, read_samples};
+use plimsoll_ingest::Demand;
+use plimsoll_measure::Percent;
+use plimsoll_report::pages::{self, WatchReport};
+use plimsoll_report::{WATCH_RULES, watch_json};
+use plimsoll_units::Span;
+
+use crate::args::{InputArgs, WatchArgs};
+use crate::cli_error::CliError;
+use crate::inputs;
+use crate::offers::Offers;
+use crate::output::{self, Forms};
+use target::WatchTarget;
+
+/// Minimum interval of readings.
+const MIN_INTERVAL: Span = Span::from_secs(1);
+
+/// Watches a target.
+pub fn run(args: &WatchArgs) -> Result<(), CliError> {
+    if args.rules {
+        return output::print(WATCH_RULES.as_bytes());
+    }
+    let forms = Forms::new(&args.forms)?;
+    if args.every.is_some_and(|every| every < MIN_INTERVAL) {
+        return Err(CliError::usage(format!("--every: at least {MIN_INTERVAL}")));
+    }
+    let mut offers = Offers::new(&args.terms)?;
+    let offer = args.on.as_ref().map(|config| offers.offer(config)).transpose()?;
+    let credits = args.credits.map(|Percent(share)| share);
+    let watcher = Watcher::new(offer, WatchOptions { lead: args.warn_before, credits });
+    let mut watch = Watch::new(target::name(&args.target), forms, offers, watcher);
+    match target::find(args)? {
+        WatchTarget::Recorded(path) => {
+            let only = args.device.clone();
+            let input = InputArgs { files: vec![path], begin: None, time_zone: None, interval: args.every, only };
+            watch.replay(&input)?;
+        }
+        WatchTarget::Running(feeds) => watch.follow(feeds, args)?,
+    }
+    watch.update_step();
+    let state = watch.watcher.state();
+    let report = watch.report(state.as_ref());
+    watch.forms.write(&pages::watch(&report), || watch_json(&report))?;
+    match (&watch.trouble, &state) {
+        (Some(why), None) => Err(CliError::Failed(anyhow::anyhow!("{why}"))),
+        _ => Ok(()),
+    }
+}
+
+struct Watch {
+    name: String,
+    forms: Forms,
+    offers: Offers,
+    watcher: Watcher,
+    /// Loads of the last day, for the chart.
+    samples: Vec<LoadSample>,
+    step: Option<Lift>,
+    cost: Option<f64>,
+    trouble: Option<String>,
+    damaged: usize,
+    /// Alerts that were printed.
+    alerts: Vec<String>,
+}
+
+impl Watch {
+    fn new(name: String, forms: Forms, offers: Offers, watcher: Watcher) -> Self {
+        let (samples, alerts) = (Vec::new(), Vec::new());
+        Self { name, forms, offers, watcher, samples, step: None, cost: None, trouble: None, damaged: 0, alerts }
+    }
+
+    fn report<'a>(&'a self, state: Option<&'a WatchState>) -> WatchReport<'a> {
+        WatchReport {
+            target: &self.name,
+            watcher: &self.watcher,
+            state,
+            step: self.step.as_ref(),
+            samples: &self.samples,
+            cost: self.cost,
+            trouble: self.trouble.as_deref(),
+            damaged: self.damaged,
+        }
+    }
+
+    /// Observes the loads of a file.
+    fn replay(&mut self, input: &InputArgs) -> Result<(), CliError> {
+        let outcomes = inputs::read_inputs(input)?;
+        let demand = Demand::of(&inputs::readings(&outcomes)?);
+        let [subject] = demand.subjects.as_slice() else {
+            let names: Vec<&str> = demand.subjects.iter().map(|subject| subject.name.as_str()).take(8).collect();
+            return Err(CliError::usage(format!(
+                "{}: the load of {} databases or hosts ({}): use a file of one of them",
+                self.name,
+                demand.subjects.len(),
+                names.join(", ")
+            )));
+        };
+        for sample in read_samples(subject) {
+            self.watcher.observe(sample.clone());
+            self.samples.push(sample);
+        }
+        if self.samples.is_empty() {
+            return Err(CliError::usage(format!("{}: no operations per second: see plimsoll guide inputs", self.name)));
+        }
+        Ok(())
+    }
+
+    fn update_step(&mut self) {
+        let Some(offer) = self.watcher.offer() else { return };
+        self.step = self.watcher.next_step(&self.offers.catalogue, &self.offers.terms_for(offer));
+    }
+}

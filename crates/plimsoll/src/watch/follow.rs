@@ -1,0 +1,149 @@
+//! A watch of a running source: readings, the screen, alerts, metrics and the history.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use plimsoll_choose::watch::{HORIZON, LoadSample};
+use plimsoll_front::sockets::{ListenAddress, SocketAccess};
+use plimsoll_measure::watch::{FeedError, LoadFeed, SampleLog, SampleLogError};
+use plimsoll_report::{TextStyle, page_summary, pages, watch_metrics};
+use plimsoll_service::http::{Control, Entrance, text_router};
+use plimsoll_units::Span;
+
+use super::Watch;
+use crate::args::WatchArgs;
+use crate::cli_error::CliError;
+use crate::console::Console;
+use crate::portals;
+use crate::volumes::screen::Screen;
+
+/// Interval of readings.
+const EVERY: Span = Span::from_secs(10);
+/// Readings after which the cheapest next step is computed again.
+const STEP_EVERY: u32 = 60;
+/// Wait for a key or an interruption.
+const KEY_WAIT: Duration = Duration::from_millis(50);
+
+impl Watch {
+    /// Observes sources until the user or `--for` ends it.
+    pub(super) fn follow(&mut self, mut feeds: Vec<LoadFeed<'_>>, args: &WatchArgs) -> Result<(), CliError> {
+        let mut log = args.history.as_deref().map(|folder| self.recall(folder)).transpose().map_err(fail)?;
+        let metrics = Arc::new(Mutex::new(String::new()));
+        let mut console = Console::new(false).map_err(anyhow::Error::new)?;
+        let _control = args.listen.as_ref().map(|address| serve(address, &metrics, &mut console)).transpose()?;
+        let interrupted = console.interrupted_flag();
+        let stop = || interrupted.load(Ordering::Relaxed);
+        let screen = if self.forms.is_written() { None } else { Screen::enter() };
+        let (begun, every) = (Instant::now(), Duration::from_nanos(args.every.unwrap_or(EVERY).as_nanos()));
+        let end = args.duration.map(|duration| begun + Duration::from_nanos(duration.as_nanos()));
+        for reading in 0_u32.. {
+            match self.read(&mut feeds, &stop) {
+                Ok(sample) => {
+                    self.trouble = None;
+                    if let (Some(log), Some(sample)) = (&mut log, &sample) {
+                        log.append(sample).map_err(fail)?;
+                    }
+                    if let Some(sample) = sample {
+                        self.observe(sample);
+                    }
+                }
+                Err(FeedError::Stopped) => return Ok(()),
+                // A source that never gave figures is a mistake in the command.
+                Err(why) if reading <= 1 && self.samples.is_empty() => return Err(CliError::Failed(why.into())),
+                Err(why) => self.trouble = Some(why.to_string()),
+            }
+            if reading % STEP_EVERY <= 1 {
+                self.update_step();
+            }
+            self.show(screen.as_ref(), &mut console, &metrics);
+            // A reading that takes longer than the interval delays the following ones.
+            let due = begun + every.saturating_mul(reading.saturating_add(1));
+            let next = end.map_or(due, |end| end.min(due));
+            if end.is_some_and(|end| Instant::now() >= end) || wait_until(next, screen.as_ref(), &stop) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all sources; sessions come from the first, the load from the last.
+    fn read(&mut self, feeds: &mut [LoadFeed<'_>], stop: &dyn Fn() -> bool) -> Result<Option<LoadSample>, FeedError> {
+        let mut merged: Option<LoadSample> = None;
+        for feed in feeds.iter_mut() {
+            let sample = feed.sample(stop)?;
+            let database = merged.take();
+            merged = sample.map(|sample| LoadSample {
+                sessions: sample.sessions.or(database.as_ref().and_then(|database| database.sessions)),
+                connections: sample.connections.or(database.and_then(|database| database.connections)),
+                ..sample
+            });
+        }
+        self.cost = feeds.first().and_then(LoadFeed::cost);
+        Ok(merged)
+    }
+
+    fn observe(&mut self, sample: LoadSample) {
+        self.watcher.observe(sample.clone());
+        let oldest = sample.end - HORIZON;
+        self.samples.push(sample);
+        let old = self.samples.partition_point(|sample| sample.end < oldest);
+        self.samples.drain(..old);
+    }
+
+    /// Opens the history, and observes its loads.
+    fn recall(&mut self, folder: &Path) -> Result<SampleLog, SampleLogError> {
+        let (log, samples, damaged) = SampleLog::open(folder)?;
+        self.damaged = damaged;
+        for sample in samples {
+            self.watcher.recall(sample);
+        }
+        Ok(log)
+    }
+
+    /// Shows the present on the screen, or prints new alerts; and updates the metrics.
+    fn show(&mut self, screen: Option<&Screen>, console: &mut Console, metrics: &Mutex<String>) {
+        let state = self.watcher.state();
+        let report = self.report(state.as_ref());
+        *metrics.lock().unwrap_or_else(PoisonError::into_inner) = watch_metrics(&report);
+        let alerts = pages::list_firing(&report);
+        if let Some(screen) = screen {
+            let style = TextStyle { width: screen.size().0, ..*self.forms.style() };
+            screen.show(&page_summary(&pages::watch(&report), "at the end, with --details; q ends", &style));
+        } else {
+            alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
+        }
+        self.alerts = alerts;
+    }
+}
+
+/// Waits; true if the user ends the watch.
+fn wait_until(next: Instant, screen: Option<&Screen>, stop: &dyn Fn() -> bool) -> bool {
+    while !stop() {
+        let left = next.saturating_duration_since(Instant::now());
+        match screen {
+            _ if left.is_zero() => return false,
+            Some(screen) if screen.is_left_within(left.min(KEY_WAIT), stop) => return true,
+            Some(_) => {}
+            None => std::thread::sleep(left.min(KEY_WAIT)),
+        }
+    }
+    true
+}
+
+/// Serves the metrics.
+fn serve(address: &ListenAddress, metrics: &Arc<Mutex<String>>, console: &mut Console) -> Result<Control, CliError> {
+    let refuse = |error| CliError::usage(format!("--listen: {:#}", anyhow::Error::new(error)));
+    let listening = address.listen(SocketAccess::Owner).map_err(refuse)?;
+    for address in portals::addresses(std::slice::from_ref(&listening)) {
+        console.say(&format!("metrics at http://{address}/metrics"));
+    }
+    let entrance = Entrance { listening, token: None };
+    let served = Control::serve(text_router("/metrics", Arc::clone(metrics)), vec![entrance]);
+    served.map_err(|error| CliError::Failed(anyhow::Error::new(error).context("cannot serve metrics")))
+}
+
+fn fail(error: SampleLogError) -> CliError {
+    CliError::Failed(anyhow::Error::new(error))
+}

@@ -1,0 +1,102 @@
+//! The target of a watch: a running source, or a file.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use plimsoll_measure::watch::LoadFeed;
+use plimsoll_service::client::{ClientError, fetch_page};
+use plimsoll_suite::collect::{Linux, Mysql, Postgres, PsqlConnection};
+
+use crate::args::WatchArgs;
+use crate::cli_error::CliError;
+
+/// The target of a watch.
+pub(super) enum WatchTarget<'a> {
+    /// Sources with the load; of two, the second has the load and the first the sessions.
+    Running(Vec<LoadFeed<'a>>),
+    /// A file with a load.
+    Recorded(PathBuf),
+}
+
+/// Finds the target.
+pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
+    let target = args.target.as_str();
+    let device = args.device.as_deref().map(|device| device.trim_start_matches("/dev/").to_owned());
+    let host = |device: Option<String>| {
+        let source = device.as_deref().map_or_else(Linux::default, Linux::of_device);
+        LoadFeed::of_counters(Box::new(source), device)
+    };
+    let with_device = |database| {
+        let mut feeds = vec![database];
+        feeds.extend(device.clone().map(|device| host(Some(device))));
+        Ok(WatchTarget::Running(feeds))
+    };
+    if let Some(rest) = target.strip_prefix("http://") {
+        let (authority, path) = rest.split_once('/').map_or((rest, "metrics"), |(authority, path)| (authority, path));
+        let (authority, path) = (authority.to_owned(), format!("/{path}"));
+        let read = move || fetch_page(&authority, &path).map_err(|error| describe(&authority, &error));
+        return Ok(WatchTarget::Running(vec![LoadFeed::of_pages(Box::new(read), device)]));
+    }
+    match target.split_once("://") {
+        _ if target == "host" => Ok(WatchTarget::Running(vec![host(device)])),
+        _ if target == "mysql" => with_device(LoadFeed::of_counters(Box::new(Mysql::new(&args.client)), None)),
+        Some(("postgres" | "postgresql", _)) => {
+            let postgres = connect(OsStr::new(target), &args.client);
+            with_device(LoadFeed::of_counters(Box::new(postgres), None))
+        }
+        Some((scheme, _)) => Err(CliError::usage(format!(
+            "{scheme}: not a target of watch: use postgres://..., mysql with options of its client after --, \
+             http://HOST:PORT/metrics, host, or a file"
+        ))),
+        None if target == "-" || Path::new(target).exists() => Ok(WatchTarget::Recorded(target.into())),
+        None => Err(CliError::usage(format!(
+            "{target}: no such file; other targets are host, mysql, postgres://... and http://HOST:PORT/metrics"
+        ))),
+    }
+}
+
+fn connect<'a>(url: &'a OsStr, options: &'a [OsString]) -> Postgres<'a> {
+    let application_name = std::env::var_os("PGAPPNAME").is_none().then_some("plimsoll");
+    Postgres::new(PsqlConnection { url: Some(url), options, application_name })
+}
+
+fn describe(authority: &str, error: &ClientError) -> String {
+    match error {
+        ClientError::NoService { source, .. } => format!("http://{authority} does not answer ({source})"),
+        ClientError::Broken { why, .. } => format!("http://{authority} has no such page ({why})"),
+        other => other.to_string(),
+    }
+}
+
+/// The target without a password, for pages and labels.
+pub(super) fn name(target: &str) -> String {
+    match target.split_once("://") {
+        Some((scheme, rest)) => {
+            let end = rest.find(['/', '?']).unwrap_or(rest.len());
+            let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+            // Options behind a question mark may contain a password.
+            let path = rest[end..].split('?').next().unwrap_or_default();
+            format!("{scheme}://{host}{path}")
+        }
+        None => target.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn names_have_no_passwords() {
+        let names = [
+            ("postgres://me:secret@db1:5432/shop?sslmode=require", "postgres://db1:5432/shop"),
+            ("postgres:///shop?host=/tmp&password=secret", "postgres:///shop"),
+            ("postgres://me:a@b@db1", "postgres://db1"),
+            ("host", "host"),
+            ("./iostat.txt", "./iostat.txt"),
+        ];
+        for (target, expected) in names {
+            assert_eq!(name(target), expected);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! A load against the limits of a configuration: headroom, credits, forecast, alerts, and the cheapest next step.
+
+use maud::{Markup, html};
+use plimsoll_choose::Lift;
+use plimsoll_choose::watch::{
+    AlertKind, CreditBalance, DayForecast, LimitUse, LoadSample, WatchState, WatchedLimit, Watcher,
+};
+use plimsoll_units::Span;
+
+use crate::chart;
+use crate::html::{both, figure};
+use crate::number;
+use crate::page::{Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Table};
+use crate::timeline::{Panel, PanelScale, Timeline, Track};
+use crate::words::watch::{
+    describe_alert, describe_balance, describe_end, format_duration, format_limit, format_time, limit_name, scope_name,
+};
+use crate::words::{clean, offer};
+
+/// Maximum number of points of a chart.
+const MAX_POINTS: usize = 600;
+/// Use from which the cheapest next step is shown.
+const STEP_FROM: f64 = 0.7;
+
+/// A watch, for its page.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchReport<'a> {
+    /// The watched database, host or file.
+    pub target: &'a str,
+    /// The limits.
+    pub watcher: &'a Watcher,
+    /// The present; `None` before the first interval.
+    pub state: Option<&'a WatchState>,
+    /// The cheapest change that lifts the limit that binds first.
+    pub step: Option<&'a Lift>,
+    /// Loads of at most a day, for the chart.
+    pub samples: &'a [LoadSample],
+    /// Share of time that the source took to read its counters, 0 to 1; `None` for files.
+    pub cost: Option<f64>,
+    /// Why the source gives no figures at present.
+    pub trouble: Option<&'a str>,
+    /// Lines of the history that were damaged, and skipped.
+    pub damaged: usize,
+}
+
+/// The page of a watch.
+pub fn watch(report: &WatchReport<'_>) -> Page {
+    let target = clean(report.target);
+    let mut page =
+        Page { title: format!("Watch of {target}"), subject: vec![describe_subject(report)], ..Page::default() };
+    page.alert = report.trouble.map(|why| (Emphasis::Void, format!("No counters at present: {}.", clean(why))));
+    let Some(state) = report.state else {
+        page.headline = Some(Headline::of("No load yet: figures need two readings of the counters.".to_owned()));
+        return page;
+    };
+    let table = tabulate(report, state);
+    page.headline = Some(Headline {
+        text: write_verdict(report, state),
+        cautions: list_cautions(report, state),
+        ..Headline::default()
+    });
+    page.figures = list_figures(report, state);
+    page.exhibit = Some(Block::Table(table.clone()));
+    let facts = page.figures.clone();
+    let credits = state.credits.iter().map(|balance| describe_credits(report, balance));
+    page.sections = vec![
+        PageSection::new("Present", vec![Block::Facts(facts)]),
+        PageSection::new("Limits", vec![Block::Table(table)]),
+        PageSection::new("Burst credits", vec![Block::Items(credits.map(|text| Item::new(text, [])).collect())]),
+        PageSection::new("Alerts", vec![Block::Items(list_alerts(report, state))]),
+        PageSection::new("Load over time", draw_load(report.samples).into_iter().collect()),
+        PageSection::new("Not watched", vec![Block::Items(list_unwatched(report, state))]),
+    ];
+    page
+}
+
+/// The firing alerts, a sentence each.
+pub fn list_firing(report: &WatchReport<'_>) -> Vec<String> {
+    let firing = report.state.iter().flat_map(|state| &state.firing);
+    firing.map(|of| describe_alert(of, &find_limit(report, of.limit).1)).collect()
+}
+
+fn describe_subject(report: &WatchReport<'_>) -> String {
+    let on = report.watcher.offer().map(|of| format!(" on {}", offer::configuration(of)));
+    let cost = report.cost.map(|cost| format!("; reading the counters takes {} of the time", format_percent(cost)));
+    format!("{}{}{}", clean(report.target), on.unwrap_or_default(), cost.unwrap_or_default())
+}
+
+/// A share with a digit that is not zero: `0.03 %`, `41 %`.
+fn format_percent(share: f64) -> String {
+    format!("{} %", number::three(share * 100.0))
+}
+
+fn find_limit<'a>(report: &WatchReport<'a>, index: usize) -> (&'a WatchedLimit, String) {
+    let limit = &report.watcher.limits()[index];
+    (limit, report.watcher.offer().map(|offer| limit_name(offer, limit)).unwrap_or_default())
+}
+
+/// The gravest fact.
+fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
+    if report.watcher.offer().is_none() {
+        return "Load only: the limits are unknown without --on.".to_owned();
+    }
+    if let Some(used_up) = state.firing.iter().find(|alert| alert.kind == AlertKind::CreditsUsedUp) {
+        let (limit, _) = find_limit(report, used_up.limit);
+        return format!(
+            "Burst credits are used up: {} from now on.",
+            format_limit(limit, limit.rate.unwrap_or_default())
+        );
+    }
+    if let Some(balance) = state.credits.first().filter(|balance| balance.ends_in.is_some()) {
+        let (limit, _) = find_limit(report, balance.limit);
+        let rate = format_limit(limit, limit.rate.unwrap_or_default());
+        return format!("Burst credits {}; {rate} from then on.", describe_end(balance));
+    }
+    match state.limits.first() {
+        None => "No limit of this configuration is known.".to_owned(),
+        Some(first) => {
+            let word = match first.mean {
+                mean if mean >= plimsoll_choose::watch::AT_LIMIT => "At the limit",
+                mean if mean >= STEP_FROM => "Near the limit",
+                _ => "No limit is near",
+            };
+            let (limit, _) = find_limit(report, first.limit);
+            let place = limit_place(report, limit);
+            let rate = limit.rate.map_or_else(|| "the limit".to_owned(), |rate| format_limit(limit, rate));
+            format!("{word}: {rate} of the {place} binds first, {} used.", format_percent(first.mean))
+        }
+    }
+}
+
+fn limit_place(report: &WatchReport<'_>, limit: &WatchedLimit) -> &'static str {
+    report.watcher.offer().map_or("volume", |offer| scope_name(offer.ceilings[limit.ceiling].scope))
+}
+
+fn list_cautions(report: &WatchReport<'_>, state: &WatchState) -> Vec<String> {
+    let mut cautions = Vec::new();
+    let is_open = |balance: &&CreditBalance| balance.shares[1] - balance.shares[0] > 0.02;
+    if state.credits.iter().any(|balance| is_open(&balance)) {
+        cautions.push(
+            "Credits at the start are unknown and assumed full: state them with --credits, such as 40%.".to_owned(),
+        );
+    }
+    if !state.latest.has_bytes && report.watcher.offer().is_some() {
+        cautions.push("The source has no throughput: limits of bytes are not watched.".to_owned());
+    }
+    if report.damaged > 0 {
+        cautions.push(format!("{} damaged lines of the history were skipped.", report.damaged));
+    }
+    cautions
+}
+
+fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
+    let latest = &state.latest;
+    let [reads, writes] = latest.iops();
+    let bytes = latest.bytes_per_second().map(|[reads, writes]| offer::throughput(reads + writes));
+    let bytes = bytes.unwrap_or_else(|| "throughput unknown".to_owned());
+    let mut facts =
+        vec![Fact::new("Load", format!("{} reads/s, {} writes/s, {bytes}", number::rate(reads), number::rate(writes)))];
+    let latency = |name: &str, seconds: Option<f64>| Some(format!("{name} {}", number::time(seconds? * 1e9)));
+    let latencies = [latency("read", latest.latency_s[0]), latency("write", latest.latency_s[1])];
+    let latencies: Vec<String> = latencies.into_iter().flatten().collect();
+    let latency_text =
+        if latencies.is_empty() { "unknown: the source has no times".to_owned() } else { latencies.join(", ") };
+    facts.push(Fact::new("Latency", latency_text));
+    facts.extend(describe_database(latest).map(|text| Fact::new("Database", text)));
+    facts.extend(state.credits.first().map(|balance| Fact::new("Credits", describe_credits(report, balance))));
+    if report.watcher.offer().is_some() {
+        facts.push(Fact::new("Day", describe_day(report, state.day.as_ref())));
+    }
+    let is_due = state.limits.first().is_some_and(|first| first.mean >= STEP_FROM);
+    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new("Next step", offer::lift(step))));
+    facts.extend(state.cleared.last().map(|last| {
+        let others =
+            if state.cleared.len() > 1 { format!("{} cleared, the last ", state.cleared.len()) } else { String::new() };
+        Fact::new("Alerts", others + &describe_alert(last, &find_limit(report, last.limit).1))
+    }));
+    facts.extend(
+        state
+            .firing
+            .first()
+            .map(|firing| Fact::caution("Alert", describe_alert(firing, &find_limit(report, firing.limit).1))),
+    );
+    facts
+}
+
+/// `4.2 active sessions, at least 38 % of their time in storage, 12 of 100 connections`, as databases do not time all waits; `None` if the source has none of it.
+fn describe_database(latest: &LoadSample) -> Option<String> {
+    let sessions = latest.sessions.map(|sessions| {
+        let active = number::three(sessions.active);
+        format!("{active} active sessions, at least {} of their time in storage", format_percent(sessions.storage))
+    });
+    let connections = latest
+        .connections
+        .map(|[used, maximum]| format!("{} of {} connections", number::whole(used), number::whole(maximum)));
+    let parts: Vec<String> = sessions.into_iter().chain(connections).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn describe_credits(report: &WatchReport<'_>, balance: &CreditBalance) -> String {
+    let (limit, _) = find_limit(report, balance.limit);
+    let rate = format_limit(limit, limit.rate.unwrap_or_default());
+    format!("{} left, {}; refilled at {rate}", describe_balance(balance), describe_end(balance))
+}
+
+fn describe_day(report: &WatchReport<'_>, day: Option<&DayForecast>) -> String {
+    let Some(day) = day else { return "no forecast: no former days yet".to_owned() };
+    let peak = day.peak.map(|(limit, used, at)| {
+        let (limit, _) = find_limit(report, limit);
+        let rate = limit.rate.map_or_else(|| "a limit".to_owned(), |rate| format_limit(limit, rate));
+        format!("peak of {} of {rate} at {}", format_percent(used), format_time(at))
+    });
+    let end = day.credits_end.map(|(_, at)| format!("credits end at {}", format_time(at)));
+    let parts: Vec<String> = peak.into_iter().chain(end).collect();
+    let s = if day.days == 1 { "" } else { "s" };
+    format!("{} by {} former day{s}", parts.join(", "), day.days)
+}
+
+fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
+    let demand = |of: &LimitUse| {
+        let (limit, _) = find_limit(report, of.limit);
+        limit.rate.map(|rate| Cell::figure(format_limit(limit, rate * of.now), rate * of.now))
+    };
+    let allowed = |of: &LimitUse| {
+        let (limit, _) = find_limit(report, of.limit);
+        limit.rate.map(|rate| Cell::figure(format_limit(limit, rate), rate))
+    };
+    let above = |of: &LimitUse| if of.above.is_zero() { "0 s".to_owned() } else { format_duration(of.above) };
+    let headroom = |of: &LimitUse| Cell::figure(format_share(1.0 - of.mean), 1.0 - of.mean);
+    Table::rows("Limits, the one that binds first at the top", state.limits.iter().copied())
+        .column(Column::text("place", 0), |of| {
+            let (limit, _) = find_limit(report, of.limit);
+            let credits = if limit.burst.is_some() { ", without credits" } else { "" };
+            format!("{}{credits}", limit_place(report, limit))
+        })
+        .column(Column::new("now", "", ColumnKind::Rate, 2), demand)
+        .column(Column::new("limit", "", ColumnKind::Rate, 0), allowed)
+        .column(Column::new("used", "5 min", ColumnKind::Share, 0), |of| {
+            Cell::figure(format_share(of.mean), of.mean).with_gauge(of.mean.min(1.0))
+        })
+        .column(Column::new("headroom", "", ColumnKind::Share, 1), headroom)
+        .column(Column::new("at limit", "so far", ColumnKind::Time, 1), above)
+        .column(Column::text("name", 3), |of| find_limit(report, of.limit).1)
+        .table()
+        .with_notes([format!(
+            "used: mean of the last {}; at limit: time at 95 % or above, with credits: above their rate",
+            format_duration(plimsoll_choose::watch::MEAN_SPAN.min(state.observed))
+        )])
+}
+
+fn format_share(share: f64) -> String {
+    format!("{} %", (share * 100.0).round() + 0.0)
+}
+
+fn list_alerts(report: &WatchReport<'_>, state: &WatchState) -> Vec<Item> {
+    let all = state.cleared.iter().chain(&state.firing);
+    let items: Vec<Item> = all.map(|of| Item::new(describe_alert(of, &find_limit(report, of.limit).1), [])).collect();
+    if items.is_empty() {
+        return vec![Item::new(format!("none in {}", format_duration(state.observed)), [])];
+    }
+    items
+}
+
+/// What a reader could expect to be watched and is not.
+fn list_unwatched(report: &WatchReport<'_>, state: &WatchState) -> Vec<Item> {
+    let mut items = vec![
+        "settings of the database, such as the size of its log; of PostgreSQL, connections are watched".to_owned(),
+        "peaks shorter than the interval of the readings".to_owned(),
+    ];
+    if report.watcher.offer().is_none() {
+        items.push("limits of volume and machine: state the configuration with --on".to_owned());
+    } else if report.watcher.offer().is_some_and(|offer| offer.config.machine.is_none()) {
+        items.push("limits of the machine: add it to --on, as in 'aws/gp3:500GiB on aws/m5.large'".to_owned());
+    }
+    if state.latest.sessions.is_none() {
+        items.push("the share of storage in the database's time: the source has no session times".to_owned());
+    }
+    items.into_iter().map(|text| Item::new(text, [])).collect()
+}
+
+fn draw_load(samples: &[LoadSample]) -> Option<Block> {
+    let first = samples.first().filter(|_| samples.len() > 1)?.end;
+    let step = samples.len().div_ceil(MAX_POINTS).max(1);
+    let at = |sample: &LoadSample| sample.end.since(first).as_secs_f64();
+    let track = |name: &str, index: usize| Track {
+        name: name.to_owned(),
+        points: samples.iter().step_by(step).map(|sample| (at(sample), sample.iops()[index])).collect(),
+    };
+    let panel =
+        |name: &str, tracks| Panel { name: name.to_owned(), scale: PanelScale::Rate, tracks, limits: Vec::new() };
+    let story = Timeline {
+        title: String::new(),
+        source: String::new(),
+        panels: vec![panel("load, IOPS", vec![track("reads", 0), track("writes", 1)])],
+        marks: Vec::new(),
+        ticks: label_times(samples),
+    };
+    let drawn =
+        both("load", "Load over time", "Reads and writes per second over time.", |size| chart::panels(&story, size));
+    let markup: Markup = html! { (figure(&drawn, &html! { "measured" })) };
+    Some(Block::Chart(Chart::new(markup)))
+}
+
+/// At most six labelled times.
+fn label_times(samples: &[LoadSample]) -> Vec<(f64, String)> {
+    let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
+    let step = Span::from_nanos(last.end.since(first.end).as_nanos() / 5);
+    (0..=5).map(|n| ((step * n).as_secs_f64(), format_time(first.end + step * n))).collect()
+}
