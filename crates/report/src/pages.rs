@@ -46,7 +46,7 @@ pub use runs::{KeptRun, runs};
 pub use sizing::sizing;
 pub use suites::suites;
 pub use trial::{LevelRate, LevelTrial, Trial, trial};
-pub use watch::{WatchReport, list_firing, watch};
+pub use watch::{WatchReport, describe_watch, list_firing, watch};
 
 use crate::page::{Block, Cell, Page, PageSection};
 use crate::words::clean;

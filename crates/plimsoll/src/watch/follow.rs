@@ -110,7 +110,8 @@ impl Watch {
         let alerts = pages::list_firing(&report);
         if let Some(screen) = screen {
             let style = TextStyle { width: screen.size().0, ..*self.forms.style() };
-            screen.show(&page_summary(&pages::watch(&report), "at the end, with --details; q ends", &style));
+            let title = format!("plimsoll watch {} - q ends it\n\n", pages::describe_watch(&report));
+            screen.show(&(title + &page_summary(&pages::watch(&report), "at the end, with --details", &style)));
         } else {
             alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
         }

@@ -47,7 +47,7 @@ pub struct WatchReport<'a> {
 pub fn watch(report: &WatchReport<'_>) -> Page {
     let target = clean(report.target);
     let mut page =
-        Page { title: format!("Watch of {target}"), subject: vec![describe_subject(report)], ..Page::default() };
+        Page { title: format!("Watch of {target}"), subject: vec![describe_watch(report)], ..Page::default() };
     page.alert = report.trouble.map(|why| (Emphasis::Void, format!("No counters at present: {}.", clean(why))));
     let Some(state) = report.state else {
         page.headline = Some(Headline::of("No load yet: figures need two readings of the counters.".to_owned()));
@@ -61,7 +61,8 @@ pub fn watch(report: &WatchReport<'_>) -> Page {
     });
     page.figures = list_figures(report, state);
     page.exhibit = Some(Block::Table(table.clone()));
-    let facts = page.figures.clone();
+    let alerts = list_firing(report).into_iter().map(|alert| Fact::caution("Alert", alert));
+    let facts = page.figures.iter().cloned().chain(alerts).collect();
     let credits = state.credits.iter().map(|balance| describe_credits(report, balance));
     page.sections = vec![
         PageSection::new("Present", vec![Block::Facts(facts)]),
@@ -80,7 +81,8 @@ pub fn list_firing(report: &WatchReport<'_>) -> Vec<String> {
     firing.map(|of| describe_alert(of, &find_limit(report, of.limit).1)).collect()
 }
 
-fn describe_subject(report: &WatchReport<'_>) -> String {
+/// The target, its configuration, and the cost of readings.
+pub fn describe_watch(report: &WatchReport<'_>) -> String {
     let on = report.watcher.offer().map(|of| format!(" on {}", offer::configuration(of)));
     let cost = report.cost.map(|cost| format!("; reading the counters takes {} of the time", format_percent(cost)));
     format!("{}{}{}", clean(report.target), on.unwrap_or_default(), cost.unwrap_or_default())
@@ -169,22 +171,17 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
         facts.push(Fact::new("Day", describe_day(report, state.day.as_ref())));
     }
     let is_due = state.limits.first().is_some_and(|first| first.mean >= STEP_FROM);
-    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new("Next step", offer::lift(step))));
+    facts.extend(report.step.filter(|_| is_due).map(|step| Fact::new("Next", offer::lift(step))));
     facts.extend(state.cleared.last().map(|last| {
         let others =
             if state.cleared.len() > 1 { format!("{} cleared, the last ", state.cleared.len()) } else { String::new() };
         Fact::new("Alerts", others + &describe_alert(last, &find_limit(report, last.limit).1))
     }));
-    facts.extend(
-        state
-            .firing
-            .first()
-            .map(|firing| Fact::caution("Alert", describe_alert(firing, &find_limit(report, firing.limit).1))),
-    );
     facts
 }
 
-/// `4.2 active sessions, at least 38 % of their time in storage, 12 of 100 connections`, as databases do not time all waits; `None` if the source has none of it.
+/// `4.2 active sessions, at least 38 % of their time in storage, 12 of 100 connections`, as databases do not time all
+/// waits; `None` if the source has none of it.
 fn describe_database(latest: &LoadSample) -> Option<String> {
     let sessions = latest.sessions.map(|sessions| {
         let active = number::three(sessions.active);
@@ -211,7 +208,10 @@ fn describe_day(report: &WatchReport<'_>, day: Option<&DayForecast>) -> String {
         format!("peak of {} of {rate} at {}", format_percent(used), format_time(at))
     });
     let end = day.credits_end.map(|(_, at)| format!("credits end at {}", format_time(at)));
-    let parts: Vec<String> = peak.into_iter().chain(end).collect();
+    let mut parts: Vec<String> = peak.into_iter().chain(end).collect();
+    if parts.is_empty() {
+        parts.push("credits last for the day".to_owned());
+    }
     let s = if day.days == 1 { "" } else { "s" };
     format!("{} by {} former day{s}", parts.join(", "), day.days)
 }
