@@ -18,6 +18,8 @@ use crate::offers::Offers;
 use crate::output::{self, Forms};
 use target::WatchTarget;
 
+/// Interval of readings.
+const EVERY: Span = Span::from_secs(10);
 /// Minimum interval of readings.
 const MIN_INTERVAL: Span = Span::from_secs(1);
 

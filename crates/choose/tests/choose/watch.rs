@@ -71,8 +71,8 @@ fn simulate_end(config: &str, loads: &[f64], bytes: u32) -> Span {
     panic!("{config}: the credits last until {now:?}");
 }
 
-/// Watches noisy loads of a mean, until the credits end in the simulation.
-fn check_forecast(config: &str, mean: f64, spread: f64, bytes: u32) {
+/// Watches noisy loads of a mean, until the credits end in the simulation. Returns the forecast in a sentence.
+fn check_forecast(config: &str, mean: f64, spread: f64, bytes: u32) -> String {
     let loads: Vec<f64> = (0..4 * 360).map(|n| mean * noise(n, spread)).collect();
     let end = simulate_end(config, &loads, bytes);
     let mut watcher = watch(config);
@@ -95,7 +95,6 @@ fn check_forecast(config: &str, mean: f64, spread: f64, bytes: u32) {
     }
     let (left, forecast) = hour_before.expect("an hour before the end");
     let ratio = forecast.as_secs_f64() / left.as_secs_f64();
-    println!("{config}: credits end after {end}, forecast {left} before: {forecast}");
     assert!((ratio - 1.0).abs() < 0.1, "{config}: {ratio}");
     let alert_at = alert_at.unwrap_or_else(|| panic!("{config}: no alert before the end"));
     assert!(end - alert_at > Span::from_secs(900), "{config}: alert at {alert_at}, end at {end}");
@@ -105,19 +104,20 @@ fn check_forecast(config: &str, mean: f64, spread: f64, bytes: u32) {
     }
     let state = watcher.state().expect("a state");
     assert!(state.firing.iter().any(|alert| alert.kind == AlertKind::CreditsUsedUp), "{config}: {:?}", state.firing);
+    format!("{config}: credits end after {end}, alert after {alert_at}, forecast {left} before the end: {forecast}")
 }
 
 #[test]
 fn end_of_credits_is_forecast_an_hour_ahead() {
-    check_forecast("aws/gp2:500GiB", 2_200.0, 0.3, 16_384);
-    check_forecast("aws/gp2:100GiB", 900.0, 0.5, 8_192);
-    check_forecast("azure/premium-ssd:P20", 2_600.0, 0.2, 8_192);
+    println!("{}", check_forecast("aws/gp2:500GiB", 2_200.0, 0.3, 16_384));
+    println!("{}", check_forecast("aws/gp2:100GiB", 900.0, 0.5, 8_192));
+    println!("{}", check_forecast("azure/premium-ssd:P20", 2_600.0, 0.2, 8_192));
 }
 
 #[test]
 fn end_of_byte_credits_is_forecast_an_hour_ahead() {
     // 20 MiB/s for each 500 GiB, and credits of 500 GiB.
-    check_forecast("aws/st1:500GiB", 90.0, 0.3, 1 << 20);
+    println!("{}", check_forecast("aws/st1:500GiB", 90.0, 0.3, 1 << 20));
 }
 
 #[test]

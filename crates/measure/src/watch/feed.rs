@@ -41,6 +41,8 @@ enum FeedInput<'a> {
         head: Option<Map<String, Value>>,
     },
     Pages(PageReader<'a>),
+    /// Pages that each contain the counters of the latest time.
+    Ranges(PageReader<'a>),
 }
 
 /// The load of a source between successive readings.
@@ -70,6 +72,11 @@ impl<'a> LoadFeed<'a> {
         Self::new("exporter", FeedInput::Pages(read), device)
     }
 
+    /// From answers of Prometheus to a range query that ends now.
+    pub fn of_ranges(read: PageReader<'a>, device: Option<String>) -> Self {
+        Self::new("Prometheus", FeedInput::Ranges(read), device)
+    }
+
     fn new(name: &'static str, input: FeedInput<'a>, device: Option<String>) -> Self {
         Self { name, input, device, before: None, connections: None, reading: Duration::ZERO, begun: None }
     }
@@ -89,15 +96,18 @@ impl<'a> LoadFeed<'a> {
         let begun = Instant::now();
         self.begun.get_or_insert(begun);
         let text = self.read(stop).inspect_err(|_| self.before = None)?;
+        if matches!(self.input, FeedInput::Ranges(_)) {
+            return self.load_between(&[], &text, None);
+        }
         let Some((at, before)) = self.before.replace((begun, text)) else { return Ok(None) };
         let after = self.before.as_ref().map(|(_, after)| after.as_slice()).unwrap_or_default();
-        self.load_between(&before, after, begun.duration_since(at))
+        self.load_between(&before, after, Some(begun.duration_since(at)))
     }
 
     /// The text of a reading.
     fn read(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, FeedError> {
         match &mut self.input {
-            FeedInput::Pages(read) => {
+            FeedInput::Pages(read) | FeedInput::Ranges(read) => {
                 let begun = Instant::now();
                 let page = read().map_err(FeedError::NoCounters);
                 self.reading += begun.elapsed();
@@ -120,8 +130,14 @@ impl<'a> LoadFeed<'a> {
         }
     }
 
-    fn load_between(&self, before: &[u8], after: &[u8], apart: Duration) -> Result<Option<LoadSample>, FeedError> {
-        let interval = Some(Span::from_nanos(u64::try_from(apart.as_nanos()).unwrap_or(u64::MAX)));
+    /// The load of the last interval of a text. `apart` is the interval, if it is known.
+    fn load_between(
+        &self,
+        before: &[u8],
+        after: &[u8],
+        apart: Option<Duration>,
+    ) -> Result<Option<LoadSample>, FeedError> {
+        let interval = apart.map(|apart| Span::from_nanos(u64::try_from(apart.as_nanos()).unwrap_or(u64::MAX)));
         let mut ingest = Ingest::new(FormatInput { interval, ..FormatInput::from(self.name) });
         if let FeedInput::Counters { head: Some(head), .. } = &self.input {
             ingest.feed(line(head).as_bytes());

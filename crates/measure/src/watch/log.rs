@@ -30,6 +30,14 @@ pub enum SampleLogError {
     /// Another watch writes to it.
     #[error("history {}: another watch uses it: choose another directory with --history", .0.display())]
     InUse(PathBuf),
+    /// It belongs to another target.
+    #[error("history {}: it is that of {other}: choose another directory with --history", .folder.display())]
+    OtherTarget {
+        /// The directory.
+        folder: PathBuf,
+        /// Name of the other target.
+        other: String,
+    },
 }
 
 /// A history on disk.
@@ -43,12 +51,12 @@ pub struct SampleLog {
 }
 
 impl SampleLog {
-    /// Opens a history, and creates the directory if it is absent. Returns its loads in the order of time, and the number of
-    /// damaged lines.
+    /// Opens the history of a target, and creates the directory if it is absent. Returns its loads in the order of time, and
+    /// the number of damaged lines.
     ///
     /// # Errors
-    /// The directory cannot be used, or another watch uses it.
-    pub fn open(folder: &Path) -> Result<(Self, Vec<LoadSample>, usize), SampleLogError> {
+    /// The directory cannot be used, another watch uses it, or it belongs to another target.
+    pub fn open(folder: &Path, target: &str) -> Result<(Self, Vec<LoadSample>, usize), SampleLogError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| SampleLogError::Io { path, source }
@@ -60,6 +68,16 @@ impl SampleLog {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(SampleLogError::InUse(folder.to_owned())),
             Err(fs::TryLockError::Error(source)) => return Err(SampleLogError::Io { path: lock_path, source }),
+        }
+        let name_path = folder.join("target");
+        let other = match fs::read_to_string(&name_path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            other => other.map_err(failed(&name_path))?,
+        };
+        if other.is_empty() {
+            fs::write(&name_path, target).map_err(failed(&name_path))?;
+        } else if other != target {
+            return Err(SampleLogError::OtherTarget { folder: folder.to_owned(), other });
         }
         let mut samples: Vec<LoadSample> = Vec::new();
         let mut damaged = 0;
@@ -162,28 +180,29 @@ mod tests {
     #[test]
     fn killed_write_costs_a_line() {
         let folder = std::env::temp_dir().join(format!("plimsoll-history-{}", std::process::id()));
-        let (mut log, samples, damaged) = SampleLog::open(&folder).unwrap();
+        let (mut log, samples, damaged) = SampleLog::open(&folder, "host").unwrap();
         assert!((samples.is_empty(), damaged) == (true, 0));
         for second in [10, 20, 30] {
             log.append(&sample(second)).unwrap();
         }
-        assert!(matches!(SampleLog::open(&folder), Err(SampleLogError::InUse(_))));
+        assert!(matches!(SampleLog::open(&folder, "host"), Err(SampleLogError::InUse(_))));
         drop(log);
+        assert!(matches!(SampleLog::open(&folder, "db1"), Err(SampleLogError::OtherTarget { .. })));
         let path = folder.join(file_name(0));
         let text = fs::read(&path).unwrap();
         for cut in 1..=text.len() / 3 {
             fs::write(&path, &text[..text.len() - cut]).unwrap();
-            let (mut log, samples, damaged) = SampleLog::open(&folder).unwrap();
+            let (mut log, samples, damaged) = SampleLog::open(&folder, "host").unwrap();
             // Without its line end, the last line is complete; without all of it, nothing is damaged.
             let (read, broken) = if cut == 1 { (3, 0) } else { (2, usize::from(cut < text.len() / 3)) };
             assert_eq!((samples.len(), damaged), (read, broken), "{cut}");
             log.append(&sample(40)).unwrap();
             drop(log);
-            let (_, samples, _) = SampleLog::open(&folder).unwrap();
+            let (_, samples, _) = SampleLog::open(&folder, "host").unwrap();
             assert_eq!(samples.last(), Some(&sample(40)), "{cut}");
         }
         for day in 1..40 {
-            let (mut log, ..) = SampleLog::open(&folder).unwrap();
+            let (mut log, ..) = SampleLog::open(&folder, "host").unwrap();
             log.append(&sample(86_400 * day)).unwrap();
         }
         assert_eq!(list_days(&folder).unwrap().len(), MAX_DAYS);

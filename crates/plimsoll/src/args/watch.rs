@@ -25,7 +25,7 @@ Examples:
 #[command(mut_arg("html", |arg| arg.visible_alias("report")))]
 pub struct WatchArgs {
     /// What to watch: `host`; `postgres://...`; `mysql`, with options of its client after `--`; `http://HOST:PORT/PATH`, a
-    /// page of an exporter, or a query of Prometheus; or a file that `plimsoll demand` reads, which is replayed
+    /// page of an exporter or a range query of Prometheus; or a file that `plimsoll demand` reads, which is replayed
     #[arg(value_name = "TARGET", default_value = "host")]
     pub target: String,
     /// Configuration of the storage, whose limits are watched, optionally on a machine

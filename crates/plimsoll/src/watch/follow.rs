@@ -10,17 +10,14 @@ use plimsoll_front::sockets::{ListenAddress, SocketAccess};
 use plimsoll_measure::watch::{FeedError, LoadFeed, SampleLog, SampleLogError};
 use plimsoll_report::{TextStyle, page_summary, pages, watch_metrics};
 use plimsoll_service::http::{Control, Entrance, text_router};
-use plimsoll_units::Span;
 
-use super::Watch;
+use super::{EVERY, Watch};
 use crate::args::WatchArgs;
 use crate::cli_error::CliError;
 use crate::console::Console;
 use crate::portals;
 use crate::volumes::screen::Screen;
 
-/// Interval of readings.
-const EVERY: Span = Span::from_secs(10);
 /// Readings after which the cheapest next step is computed again.
 const STEP_EVERY: u32 = 60;
 /// Wait for a key or an interruption.
@@ -29,7 +26,9 @@ const KEY_WAIT: Duration = Duration::from_millis(50);
 impl Watch {
     /// Observes sources until the user or `--for` ends it.
     pub(super) fn follow(&mut self, mut feeds: Vec<LoadFeed<'_>>, args: &WatchArgs) -> Result<(), CliError> {
-        let mut log = args.history.as_deref().map(|folder| self.recall(folder)).transpose().map_err(fail)?;
+        let device = args.device.as_deref().unwrap_or_default();
+        let recall = |folder| self.recall(folder, device);
+        let mut log = args.history.as_deref().map(recall).transpose().map_err(fail)?;
         let metrics = Arc::new(Mutex::new(String::new()));
         let mut console = Console::new(false).map_err(anyhow::Error::new)?;
         let _control = args.listen.as_ref().map(|address| serve(address, &metrics, &mut console)).transpose()?;
@@ -93,8 +92,9 @@ impl Watch {
     }
 
     /// Opens the history, and observes its loads.
-    fn recall(&mut self, folder: &Path) -> Result<SampleLog, SampleLogError> {
-        let (log, samples, damaged) = SampleLog::open(folder)?;
+    fn recall(&mut self, folder: &Path, device: &str) -> Result<SampleLog, SampleLogError> {
+        let target = format!("{} {device}", self.name);
+        let (log, samples, damaged) = SampleLog::open(folder, target.trim_end())?;
         self.damaged = damaged;
         for sample in samples {
             self.watcher.recall(sample);
@@ -110,8 +110,10 @@ impl Watch {
         let alerts = pages::list_firing(&report);
         if let Some(screen) = screen {
             let style = TextStyle { width: screen.size().0, ..*self.forms.style() };
-            let title = format!("plimsoll watch {} - q ends it\n\n", pages::describe_watch(&report));
-            screen.show(&(title + &page_summary(&pages::watch(&report), "at the end, with --details", &style)));
+            let title = format!("q ends it - {}", pages::describe_watch(&report));
+            let title: String = title.chars().take(style.width).collect();
+            let summary = page_summary(&pages::watch(&report), "at the end, with --details", &style);
+            screen.show(&format!("{title}\n\n{summary}"));
         } else {
             alerts.iter().filter(|alert| !self.alerts.contains(alert)).for_each(|alert| console.say(alert));
         }

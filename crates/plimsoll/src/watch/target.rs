@@ -7,8 +7,14 @@ use plimsoll_measure::watch::LoadFeed;
 use plimsoll_service::client::{ClientError, fetch_page};
 use plimsoll_suite::collect::{Linux, Mysql, Postgres, PsqlConnection};
 
+use super::EVERY;
 use crate::args::WatchArgs;
 use crate::cli_error::CliError;
+
+/// A query of Prometheus, whose range is that of the latest readings.
+const RANGE_QUERY: &str = "/api/v1/query_range?";
+/// Number of intervals of a range.
+const RANGE_INTERVALS: f64 = 5.0;
 
 /// The target of a watch.
 pub(super) enum WatchTarget<'a> {
@@ -34,8 +40,14 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
     if let Some(rest) = target.strip_prefix("http://") {
         let (authority, path) = rest.split_once('/').map_or((rest, "metrics"), |(authority, path)| (authority, path));
         let (authority, path) = (authority.to_owned(), format!("/{path}"));
-        let read = move || fetch_page(&authority, &path).map_err(|error| describe(&authority, &error));
-        return Ok(WatchTarget::Running(vec![LoadFeed::of_pages(Box::new(read), device)]));
+        let is_range = path.starts_with(RANGE_QUERY);
+        let every = args.every.unwrap_or(EVERY).as_secs_f64();
+        let read = move || {
+            let range = if is_range { latest_range(every) } else { String::new() };
+            fetch_page(&authority, &format!("{path}{range}")).map_err(|error| describe(&authority, &error))
+        };
+        let feed = if is_range { LoadFeed::of_ranges } else { LoadFeed::of_pages };
+        return Ok(WatchTarget::Running(vec![feed(Box::new(read), device)]));
     }
     match target.split_once("://") {
         _ if target == "host" => Ok(WatchTarget::Running(vec![host(device)])),
@@ -53,6 +65,12 @@ pub(super) fn find(args: &WatchArgs) -> Result<WatchTarget<'_>, CliError> {
             "{target}: no such file; other targets are host, mysql, postgres://... and http://HOST:PORT/metrics"
         ))),
     }
+}
+
+/// The end of a range query whose last step is now.
+fn latest_range(every_s: f64) -> String {
+    let now = jiff::Timestamp::now().as_second() as f64;
+    format!("&start={}&end={now}&step={every_s}", now - RANGE_INTERVALS * every_s)
 }
 
 fn connect<'a>(url: &'a OsStr, options: &'a [OsString]) -> Postgres<'a> {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use plimsoll_choose::Lift;
 use plimsoll_choose::watch::{
-    AlertKind, CreditBalance, DayForecast, LimitUse, LoadSample, WatchState, WatchedLimit, Watcher,
+    AT_LIMIT, AlertKind, CreditBalance, DayForecast, LimitUse, LoadSample, MEAN_SPAN, WatchState, WatchedLimit, Watcher,
 };
 use plimsoll_units::Span;
 
@@ -21,6 +21,8 @@ use crate::words::{clean, offer};
 const MAX_POINTS: usize = 600;
 /// Use from which the cheapest next step is shown.
 const STEP_FROM: f64 = 0.7;
+/// Use that storage with this limit cannot have, beyond errors of readings.
+const ABOVE: f64 = 1.05;
 
 /// A watch, for its page.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +121,8 @@ fn write_verdict(report: &WatchReport<'_>, state: &WatchState) -> String {
         None => "No limit of this configuration is known.".to_owned(),
         Some(first) => {
             let word = match first.mean {
-                mean if mean >= plimsoll_choose::watch::AT_LIMIT => "At the limit",
+                mean if mean >= ABOVE => "Above the limit",
+                mean if mean >= AT_LIMIT => "At the limit",
                 mean if mean >= STEP_FROM => "Near the limit",
                 _ => "No limit is near",
             };
@@ -145,6 +148,12 @@ fn list_cautions(report: &WatchReport<'_>, state: &WatchState) -> Vec<String> {
     }
     if !state.latest.has_bytes && report.watcher.offer().is_some() {
         cautions.push("The source has no throughput: limits of bytes are not watched.".to_owned());
+    }
+    let lasting = |of: &&LimitUse| report.watcher.limits()[of.limit].burst.is_none();
+    if state.limits.iter().filter(lasting).any(|of| of.mean > ABOVE) {
+        cautions.push(
+            "The load exceeds a limit that storage enforces: check --on, and whether a cache answers.".to_owned(),
+        );
     }
     if report.damaged > 0 {
         cautions.push(format!("{} damaged lines of the history were skipped.", report.damaged));
@@ -244,7 +253,7 @@ fn tabulate(report: &WatchReport<'_>, state: &WatchState) -> Table {
         .table()
         .with_notes([format!(
             "used: mean of the last {}; at limit: time at 95 % or above, with credits: above their rate",
-            format_duration(plimsoll_choose::watch::MEAN_SPAN.min(state.observed))
+            format_duration(MEAN_SPAN.min(state.observed))
         )])
 }
 
