@@ -202,10 +202,11 @@ impl Watcher {
         if previous.is_none() {
             self.meters = self.build_meters(begin);
         }
-        let is_gap = previous.is_some_and(|previous| begin.since(previous) > sample.length * GAP);
-        if is_gap {
-            self.meters.iter_mut().for_each(|(_, meter)| meter.skip(begin));
-            self.recent.clear();
+        if let Some(previous) = previous.filter(|previous| begin > *previous) {
+            self.skip(previous, begin);
+            if begin.since(previous) > sample.length * GAP {
+                self.recent.clear();
+            }
         }
         for (limit, meter) in &mut self.meters {
             let rate = self.limits[*limit].rate.unwrap_or_default();
@@ -227,6 +228,23 @@ impl Watcher {
         self.observed += end.since(begin);
         self.latest = Some(sample);
         Some((begin, end))
+    }
+
+    /// A time without observations.
+    fn skip(&mut self, begin: Instant, end: Instant) {
+        for index in 0..self.meters.len() {
+            let peak = self.find_peak(self.meters[index].0);
+            self.meters[index].1.skip(begin, end, peak);
+        }
+    }
+
+    /// The rate that no load exceeds while credits of a limit last: the lowest limit without credits in the same place.
+    fn find_peak(&self, limit: usize) -> Option<f64> {
+        let offer = self.offer.as_ref()?;
+        let place = |limit: &WatchedLimit| (limit.counts, offer.ceilings[limit.ceiling].scope);
+        let own = place(&self.limits[limit]);
+        let lasting = self.limits.iter().filter(|other| other.burst.is_none() && place(other) == own);
+        lasting.filter_map(|other| other.rate).min_by(f64::total_cmp)
     }
 
     /// The present state; `None` before the first observation.

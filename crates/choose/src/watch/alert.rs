@@ -84,10 +84,13 @@ impl AlertStates {
         }
     }
 
-    /// The firing alerts, the gravest first.
+    /// The firing alerts, the gravest first; without forecasts of an end that has come.
     pub(super) fn firing(&self) -> Vec<WatchAlert> {
         let alert =
             |(key, since): (&AlertKey, &Instant)| WatchAlert { kind: key.0, limit: key.1, since: *since, until: None };
-        self.firing.iter().map(alert).collect()
+        let has_come = |key: &AlertKey| {
+            key.0 == AlertKind::CreditsEnd && self.firing.contains_key(&(AlertKind::CreditsUsedUp, key.1))
+        };
+        self.firing.iter().filter(|(key, _)| !has_come(key)).map(alert).collect()
     }
 }

@@ -10,6 +10,8 @@ use plimsoll_units::{Bytes, Instant, Iops, Kind, Op, Slot, Span, Throughput};
 const STEP: Span = Span::from_secs(1);
 /// The same ahead of time.
 const FORECAST_STEP: Span = Span::from_secs(10);
+/// Maximum number of spendings in a time without observations.
+const MAX_STEPS: u64 = 10_000;
 
 /// Credits of a limit between two bounds.
 #[derive(Clone, Debug)]
@@ -44,10 +46,19 @@ impl CreditMeter {
         }
     }
 
-    /// Assumes the extremes for a time without observations until `end`: no load, and used-up credits.
-    pub(super) fn skip(&mut self, end: Instant) {
-        let left = self.lower.left(end);
-        self.lower.spend(end, left as f64);
+    /// Assumes the extremes for a time without observations: no load, and the highest load, of `peak` units per second.
+    pub(super) fn skip(&mut self, begin: Instant, end: Instant, peak: Option<f64>) {
+        let Some(peak) = peak else {
+            self.lower.spend(end, self.burst as f64);
+            return;
+        };
+        let step = (end.since(begin) / MAX_STEPS).max(STEP);
+        let mut now = begin;
+        while now < end {
+            let length = step.min(end.since(now));
+            now += length;
+            self.lower.spend(now, peak * length.as_secs_f64());
+        }
     }
 
     /// Shares of the credits that are left at least and at most, 0 to 1.

@@ -120,6 +120,24 @@ fn end_of_byte_credits_is_forecast_an_hour_ahead() {
     println!("{}", check_forecast("aws/st1:500GiB", 90.0, 0.3, 1 << 20));
 }
 
+/// Half an hour of credits at the full rate leaves no time for an alert an hour ahead.
+#[test]
+fn full_burst_raises_the_alert_with_a_quarter_of_its_time_left() {
+    let mut watcher = watch("azure/premium-ssd:P20");
+    let mut alerts = Vec::new();
+    for n in 1..=200 {
+        watcher.observe(sample(MIDNIGHT + EVERY * n, 3_500.0, 8_192.0));
+        alerts.extend(watcher.state().expect("a state").firing.into_iter().map(|alert| (alert.kind, n)));
+    }
+    let first = |kind| alerts.iter().find(|(own, _)| *own == kind).map(|(_, n)| EVERY * *n);
+    let (ends, used_up) = (first(AlertKind::CreditsEnd), first(AlertKind::CreditsUsedUp));
+    let (ends, used_up) = (ends.expect("an alert before the end"), used_up.expect("an alert at the end"));
+    assert!((1_750.0..1_800.0).contains(&used_up.as_secs_f64()), "{used_up}");
+    assert!(used_up - ends > Span::from_secs(450), "{ends} and {used_up}");
+    // The forecast is no alert any more.
+    assert!(!alerts.contains(&(AlertKind::CreditsEnd, 200)), "{alerts:?}");
+}
+
 #[test]
 fn quiet_hours_raise_no_alert() {
     for config in ["aws/gp2:500GiB", "aws/gp3:500GiB,iops=12000 on aws/m5.xlarge", "azure/premium-ssd:P20"] {
@@ -214,9 +232,15 @@ fn bounds_of_credits_meet_and_part_in_a_gap() {
     // Empty credits are full after an hour at no load: 5.4 million at 1,500 a second.
     let [low, high] = run(&mut watcher, 2, 0.0);
     assert!(low > 0.99 && high > 0.99, "{low} {high}");
-    let mut later = watcher.clone();
-    later.observe(sample(MIDNIGHT + HOUR * 5, 1_500.0, 8_192.0));
-    let [low, high] = later.state().expect("a state").credits[0].shares;
+    let after = |minutes: u64| {
+        let mut later = watcher.clone();
+        later.observe(sample(MIDNIGHT + HOUR * 3 + Span::from_secs(60) * minutes, 1_500.0, 8_192.0));
+        later.state().expect("a state").credits[0].shares
+    };
+    // At most 3,000 a second were spent in a gap, and 1,500 earned.
+    let [low, high] = after(10);
+    assert!((low - (1.0 - 1_500.0 * 590.0 / 5_400_000.0)).abs() < 0.01 && high > 0.99, "{low} {high}");
+    let [low, high] = after(120);
     assert!(low < 0.01 && high > 0.99, "{low} {high}");
 }
 

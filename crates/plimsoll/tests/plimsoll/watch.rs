@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -60,6 +60,16 @@ fn limits_are_unknown_without_a_configuration() {
     folder.refuses_usage(&["watch", "gopher://x"], "gopher: not a target of watch: use postgres://");
     folder.refuses_usage(&["watch", "missing.txt"], "missing.txt: no such file; other targets are host");
     assert!(folder.text(&["watch", "--rules"]).contains("plimsoll_watch_alert{alert=\"credits-end\"}"));
+}
+
+#[test]
+fn alert_rules_are_valid() {
+    let folder = Folder::new("watch-rules");
+    folder.write("rules.yaml", folder.text(&["watch", "--rules"]));
+    match Command::new("promtool").args(["check", "rules", &folder.file("rules.yaml")]).output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
+        Err(error) => eprintln!("skipped: promtool is not installed (the package prometheus): {error}"),
+    }
 }
 
 /// An exporter whose device reads 600 times between two pages.

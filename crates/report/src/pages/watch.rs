@@ -13,7 +13,8 @@ use crate::number;
 use crate::page::{Block, Cell, Chart, Column, ColumnKind, Emphasis, Fact, Headline, Item, Page, PageSection, Table};
 use crate::timeline::{Panel, PanelScale, Timeline, Track};
 use crate::words::watch::{
-    describe_alert, describe_balance, describe_end, format_duration, format_limit, format_time, limit_name, scope_name,
+    describe_alert, describe_balance, describe_end, format_duration, format_limit, format_time, is_used_up, limit_name,
+    scope_name,
 };
 use crate::words::{clean, offer};
 
@@ -206,6 +207,9 @@ fn describe_database(latest: &LoadSample) -> Option<String> {
 fn describe_credits(report: &WatchReport<'_>, balance: &CreditBalance) -> String {
     let (limit, _) = find_limit(report, balance.limit);
     let rate = format_limit(limit, limit.rate.unwrap_or_default());
+    if is_used_up(balance) {
+        return format!("used up, refilled at {rate}");
+    }
     format!("{} left, {}; refilled at {rate}", describe_balance(balance), describe_end(balance))
 }
 

@@ -58,10 +58,15 @@ pub(crate) fn describe_balance(balance: &CreditBalance) -> String {
     if high - low < 1.5 { format!("{high} %") } else { format!("{low} to {high} %") }
 }
 
+/// True if the credits end at once.
+pub(crate) fn is_used_up(balance: &CreditBalance) -> bool {
+    balance.ends_in.is_some_and(|span| span < Span::from_secs(1))
+}
+
 /// The end of credits: `end in 2 h 10 min at this load`.
 pub(crate) fn describe_end(balance: &CreditBalance) -> String {
     match balance.ends_in {
-        Some(span) if span < Span::from_secs(1) => "are used up".to_owned(),
+        Some(_) if is_used_up(balance) => "are used up".to_owned(),
         Some(span) => format!("end in {} at this load", format_duration(span)),
         None if balance.load > 1.0 => "last for more than a day at this load".to_owned(),
         None => "do not drain at this load".to_owned(),
