@@ -260,6 +260,31 @@ fn a_limit_delivers_its_rate_exactly() {
     assert_eq!(answers[8_999].at, Instant::from_nanos(2_999_666_666));
 }
 
+/// As many operations as [`Chain::burst_left`] states pass at once, and the next one waits.
+#[test]
+fn burst_left_passes_without_delay() {
+    let op = Op { offset: 0, length: 4096, kind: Kind::Read, stream: 0 };
+    for (name, unit) in [("limit(3000, burst 20)", 1), ("limit(7MB/s, burst 80KiB)", 4096)] {
+        for (spent, idle_us) in [(0, 0), (5, 0), (20, 1_000), (20, 2_500), (20, 1_000_000), (7, 333)] {
+            let mut chain = model(name, 0);
+            for slot in 0..spent {
+                chain.submit(Instant::ZERO, Slot(slot), &op);
+            }
+            let mut answers = Vec::new();
+            let now = Instant::ZERO + Span::from_micros(idle_us);
+            chain.drain(now, &mut answers);
+            let left = chain.burst_left(now, Stage(0)).expect("a limit") / unit;
+            for slot in 0..=left as u32 {
+                chain.submit(now, Slot(100 + slot), &op);
+            }
+            answers.clear();
+            chain.drain(now, &mut answers);
+            assert_eq!(answers.len() as u64, left, "{name} after {spent} and {idle_us} us");
+        }
+    }
+    assert_eq!(model("station(1, 80us)", 0).burst_left(Instant::ZERO, Stage(0)), None);
+}
+
 #[test]
 fn answers_of_the_last_stage_are_known_ahead() {
     let us = Span::from_micros;
