@@ -59,6 +59,10 @@ pub(super) struct AlertStates {
 impl AlertStates {
     /// Updates an alert by the condition during an interval.
     pub(super) fn update(&mut self, key: AlertKey, condition: Condition, begin: Instant, end: Instant) {
+        // The end that was forecast has come.
+        if key.0 == AlertKind::CreditsEnd && self.firing.contains_key(&(AlertKind::CreditsUsedUp, key.1)) {
+            return self.clear(key, end);
+        }
         let is_firing = self.firing.contains_key(&key);
         let lasting = match condition {
             Condition::Holds(lasting) if !is_firing => lasting,
@@ -72,25 +76,25 @@ impl AlertStates {
         if end.since(since) < lasting {
             return;
         }
+        if is_firing {
+            return self.clear(key, end);
+        }
         self.changing.remove(&key);
-        match self.firing.remove(&key) {
-            None => {
-                self.firing.insert(key, end);
-            }
-            Some(since) if self.cleared.len() < MAX_CLEARED => {
-                self.cleared.push(WatchAlert { kind: key.0, limit: key.1, since, until: Some(end) });
-            }
-            Some(_) => {}
+        self.firing.insert(key, end);
+    }
+
+    /// Ends an alert, if it fires.
+    fn clear(&mut self, key: AlertKey, end: Instant) {
+        self.changing.remove(&key);
+        if let Some(since) = self.firing.remove(&key).filter(|_| self.cleared.len() < MAX_CLEARED) {
+            self.cleared.push(WatchAlert { kind: key.0, limit: key.1, since, until: Some(end) });
         }
     }
 
-    /// The firing alerts, the gravest first; without forecasts of an end that has come.
+    /// The firing alerts, the gravest first.
     pub(super) fn firing(&self) -> Vec<WatchAlert> {
         let alert =
             |(key, since): (&AlertKey, &Instant)| WatchAlert { kind: key.0, limit: key.1, since: *since, until: None };
-        let has_come = |key: &AlertKey| {
-            key.0 == AlertKind::CreditsEnd && self.firing.contains_key(&(AlertKind::CreditsUsedUp, key.1))
-        };
-        self.firing.iter().filter(|(key, _)| !has_come(key)).map(alert).collect()
+        self.firing.iter().map(alert).collect()
     }
 }
