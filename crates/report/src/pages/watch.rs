@@ -93,7 +93,8 @@ pub fn describe_watch(report: &WatchReport<'_>) -> String {
 
 /// A share with a digit that is not zero: `0.03 %`, `41 %`.
 fn format_percent(share: f64) -> String {
-    format!("{} %", number::three(share * 100.0))
+    // Avoids a negative zero.
+    format!("{} %", number::three(share * 100.0 + 0.0))
 }
 
 fn find_limit<'a>(report: &WatchReport<'a>, index: usize) -> (&'a WatchedLimit, String) {
@@ -172,8 +173,11 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
     let latency = |name: &str, seconds: Option<f64>| Some(format!("{name} {}", number::time(seconds? * 1e9)));
     let latencies = [latency("read", latest.latency_s[0]), latency("write", latest.latency_s[1])];
     let latencies: Vec<String> = latencies.into_iter().flatten().collect();
-    let latency_text =
-        if latencies.is_empty() { "unknown: the source has no times".to_owned() } else { latencies.join(", ") };
+    let latency_text = match (latest.flows.is_empty(), latencies.is_empty()) {
+        (true, _) => "none, as there were no operations".to_owned(),
+        (false, true) => "unknown: the source has no times".to_owned(),
+        (false, false) => latencies.join(", "),
+    };
     facts.push(Fact::new("Latency", latency_text));
     facts.extend(describe_database(latest).map(|text| Fact::new("Database", text)));
     facts.extend(state.credits.first().map(|balance| Fact::new("Credits", describe_credits(report, balance))));
@@ -195,6 +199,9 @@ fn list_figures(report: &WatchReport<'_>, state: &WatchState) -> Vec<Fact> {
 fn describe_database(latest: &LoadSample) -> Option<String> {
     let sessions = latest.sessions.map(|sessions| {
         let active = number::three(sessions.active);
+        if sessions.active <= 0.0 {
+            return "no active sessions".to_owned();
+        }
         format!("{active} active sessions, at least {} of their time in storage", format_percent(sessions.storage))
     });
     let connections = latest
